@@ -1,0 +1,116 @@
+//! Named instrumentation points.
+//!
+//! The instrument that all code under test holds. Code marks a *point*; the world it runs in
+//! supplies a [`Sink`] that reads its counter and keeps the stamp. What becomes of the stamps
+//! (a ring in SRAM, a simulated recording) is the world's business.
+//!
+//! ```
+//! use points::{Point, Ring, Sink};
+//!
+//! points::points! {
+//!     /// Points of a serial driver.
+//!     pub mod uart {
+//!         /// The first byte is written to the FIFO.
+//!         SEND_BEGIN = 0x0200, "uart-send-begin";
+//!     }
+//! }
+//!
+//! struct Board { ring: Ring<64> }
+//!
+//! impl Sink for Board {
+//!     fn now(&self) -> u64 { 42 }
+//!     fn capture(&self, point: Point, argument: u32, ticks: u64) {
+//!         self.ring.push(point, argument, ticks);
+//!     }
+//! }
+//!
+//! let board = Board { ring: Ring::new() };
+//! points::stamp(&board, uart::SEND_BEGIN, 7);
+//! # #[cfg(not(feature = "off"))]
+//! assert_eq!(board.ring.iter().next().unwrap().argument, 7);
+//! ```
+//!
+//! # Features
+//! * `detail`: [`detail`] stamps are taken as well; without it they cost nothing.
+//! * `off`: neither [`stamp`] nor [`detail`] does anything, and both compile to nothing.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod ring;
+
+pub use ring::{Ring, Stamp};
+
+/// A named instrumentation point.
+///
+/// The id is stable: recordings and readers on other machines refer to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Point {
+    id: u16,
+    name: &'static str,
+}
+
+impl Point {
+    /// A point with the given id and name; use [`points!`] to declare groups of them.
+    pub const fn new(id: u16, name: &'static str) -> Self {
+        Self { id, name }
+    }
+
+    /// The number that stands for the point in a recording.
+    pub const fn id(self) -> u16 {
+        self.id
+    }
+
+    /// The point's name, in lower case with hyphens.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+/// Where stamps go: the world's counter and its capture.
+pub trait Sink {
+    /// The counter's present value in ticks, ordered after all that the CPU did before
+    /// (on Arm: an ISB, then a read of `CNTPCT_EL0`).
+    fn now(&self) -> u64;
+
+    /// Keeps a stamp of the calling CPU. `ticks` was read by [`Sink::now`].
+    ///
+    /// Must not wait, lock or fail: a full capture drops the oldest or the newest stamp.
+    fn capture(&self, point: Point, argument: u32, ticks: u64);
+}
+
+/// Marks `point` on the calling CPU and returns the counter's value in ticks.
+///
+/// `argument` is a small number that says which one (a lock, a message, a level); its meaning belongs
+/// to the point. With the feature `off` nothing happens and 0 is returned.
+#[inline(always)]
+pub fn stamp<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) -> u64 {
+    if cfg!(feature = "off") {
+        return 0;
+    }
+    let ticks = sink.now();
+    sink.capture(point, argument, ticks);
+    ticks
+}
+
+/// As [`stamp`], for points that explain a span rather than bound it: taken with the feature `detail` only.
+#[inline(always)]
+pub fn detail<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) {
+    if cfg!(feature = "detail") {
+        stamp(sink, point, argument);
+    }
+}
+
+/// Declares a module of [`Point`]s and a table `ALL` of them.
+#[macro_export]
+macro_rules! points {
+    ($(#[$meta:meta])* $vis:vis mod $module:ident {
+        $($(#[$point_meta:meta])* $name:ident = $id:expr, $text:expr;)+
+    }) => {
+        $(#[$meta])*
+        $vis mod $module {
+            $($(#[$point_meta])* pub const $name: $crate::Point = $crate::Point::new($id, $text);)+
+            /// Every point of this module, in the order of declaration.
+            pub const ALL: &[$crate::Point] = &[$($name),+];
+        }
+    };
+}
