@@ -119,9 +119,9 @@ impl Scheduler {
         self.operations.get()
     }
 
-    /// Says that `process` serves others: that it waits for ever is no deadlock.
-    pub fn set_daemon(&self, process: ProcessId) {
-        self.processes[process].daemon.set(true);
+    /// Says whether `process` serves others: that a daemon waits for ever is no deadlock.
+    pub fn set_daemon(&self, process: ProcessId, daemon: bool) {
+        self.processes[process].daemon.set(daemon);
     }
 
     /// An operation: the running process takes `duration`; whoever is earlier goes first.

@@ -100,7 +100,7 @@ fn a_called_frame_returns_and_a_restart_pulls_it_away() {
 #[test]
 fn a_deadlock_names_those_who_wait_but_no_daemon() {
     let scheduler = Scheduler::new(3);
-    scheduler.set_daemon(2);
+    scheduler.set_daemon(2, true);
     let main = |process: usize, _| {
         scheduler.advance(7);
         if process != 1 {

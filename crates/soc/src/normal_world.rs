@@ -1,0 +1,110 @@
+//! The normal world of the simulated machine.
+
+use crate::Soc;
+use crate::interrupts::Pending;
+use crate::system::{Entry, Measured};
+use engine::PS_PER_US;
+use procedures::{Depth, NormalWorld, Stamps, Word};
+use psci::Call;
+
+/// CPU_SUSPEND, 64-bit (PSCI DEN0022, 5.1.2).
+const CPU_SUSPEND: u32 = 0xc400_0001;
+/// CPU_ON, 64-bit (5.1.4).
+const CPU_ON: u32 = 0xc400_0003;
+/// Where the normal world is entered; nothing is there but the procedure.
+const ENTRY_POINT: u64 = 0x8000_0000;
+
+pub(crate) struct SimWorld<'a> {
+    pub(crate) soc: &'a Soc,
+    pub(crate) lead: usize,
+}
+
+impl SimWorld<'_> {
+    fn poll(&self) {
+        let skew = self.soc.machine.platform.assumed.start_skew;
+        let skew = if skew == 0 { 0 } else { self.soc.random.borrow_mut().below(skew) };
+        self.soc.advance(self.soc.machine.platform.assumed.normal_poll + skew);
+    }
+}
+
+impl NormalWorld for SimWorld<'_> {
+    fn this_cpu(&self) -> usize {
+        self.soc.this_cpu_index()
+    }
+
+    fn cpu_count(&self) -> usize {
+        self.soc.cpus.len()
+    }
+
+    fn mpidr(&self, cpu: usize) -> u64 {
+        self.soc.machine.platform.topology.cpus[cpu].mpidr()
+    }
+
+    fn power_state(&self, depth: Depth) -> u32 {
+        let name = match depth {
+            Depth::Level0 => "level0",
+            Depth::Deepest => "deepest",
+        };
+        let states = &self.soc.machine.platform.idle_states;
+        states.iter().find(|state| state.name == name).map_or(0, crate::platform::power_state)
+    }
+
+    fn smc(&self, function: u32, args: [u64; 3]) -> [u64; 4] {
+        let cpu = self.soc.this();
+        cpu.call.set(Some(Call { function, args, entered: self.soc.ticks() }));
+        self.soc.scheduler.call(Entry::Smc as u32);
+        cpu.result.take().unwrap_or_default()
+    }
+
+    fn suspend(&self, power_state: u32) -> i64 {
+        self.smc(CPU_SUSPEND, [u64::from(power_state), ENTRY_POINT, 0])[0] as i64
+    }
+
+    fn cpu_on(&self, cpu: usize) -> i64 {
+        self.smc(CPU_ON, [self.mpidr(cpu), ENTRY_POINT, self.lead as u64])[0] as i64
+    }
+
+    fn load(&self, word: Word) -> u64 {
+        self.soc.advance(self.soc.cached_access());
+        self.soc.words[word as usize].get()
+    }
+
+    fn store(&self, word: Word, value: u64) {
+        self.soc.advance(self.soc.cached_access());
+        self.soc.words[word as usize].set(value);
+    }
+
+    fn fetch_add(&self, word: Word, value: u64) -> u64 {
+        self.soc.advance(self.soc.cached_access());
+        let word = &self.soc.words[word as usize];
+        word.replace(word.get() + value)
+    }
+
+    fn relax(&self) {
+        self.poll();
+    }
+
+    fn start_timer(&self, microseconds: u64) {
+        let deadline = self.soc.scheduler.now() + microseconds * PS_PER_US;
+        self.soc.advance(self.soc.memory_access());
+        self.soc.program_timer(self.soc.this_cpu_index(), deadline);
+    }
+
+    fn interrupt(&self, cpu: usize) {
+        self.soc.advance(self.soc.memory_access());
+        self.soc.raise(cpu, |pending| pending.software = true);
+    }
+
+    fn take_interrupt(&self) -> bool {
+        self.soc.advance(self.soc.machine.platform.assumed.interrupt_entry);
+        self.soc.this().pending.replace(Pending::default()).timer
+    }
+
+    fn publish(&self, stamps: Stamps) {
+        self.soc.measured.borrow_mut().push(Measured {
+            iteration: self.soc.iteration.get(),
+            cpu: self.soc.this_cpu_index(),
+            stamps,
+        });
+    }
+}
