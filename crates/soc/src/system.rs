@@ -9,7 +9,7 @@ use engine::{Chooser, Deadlock, RandomChooser, Runner, Scheduler, SplitMix64, Ti
 use points::Point;
 use procedures::{Case, Failure, Mode, Stamps, Word};
 use psci::lock::{BakeryWord, Lock, Ticket};
-use psci::{CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, LockKind, Psci, StorageRef, SystemRecord, Topology};
+use psci::{CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, LockKind, Outcome, Psci, StorageRef, SystemRecord, Topology};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -163,7 +163,7 @@ pub struct Conditions {
 
 /// What a run yields.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Every stamp, in order of time.
     pub events: Vec<Event>,
     /// What the procedure measured, in order of publication.
@@ -439,7 +439,7 @@ impl Soc {
 ///
 /// # Errors
 /// A deadlock, with who waits for what and who holds it; whatever the procedure found wrong.
-pub fn run(machine: &Machine, conditions: &Conditions) -> Result<Outcome, RunError> {
+pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, RunError> {
     let soc = Soc::new(machine, conditions.seed);
     soc.records.set(conditions.record);
     if conditions.case.mode == Mode::Parallel {
@@ -460,7 +460,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<Outcome, RunErr
     let system = SystemRecord::new();
     let storage =
         StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
-    let psci = Psci::new(&soc, topology, storage).expect("a platform file that passed its checks makes a sound tree");
+    let psci = Psci::new(&soc, &topology, storage).expect("a platform file that passed its checks makes a sound tree");
 
     let lead = machine.release.lead;
     let firmware = Firmware { soc: &soc, psci: &psci, conditions, lead };
@@ -496,7 +496,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<Outcome, RunErr
     for cpu in 0..soc.cpus.len() {
         soc.enter_state(cpu, soc.cpus[cpu].state.get());
     }
-    Ok(Outcome {
+    Ok(RunOutcome {
         events: soc.events.take(),
         measured: soc.measured.take(),
         state_times: soc.cpus.iter().map(|cpu| cpu.state_time.each_ref().map(Cell::get)).collect(),
@@ -572,8 +572,10 @@ impl Firmware<'_> {
         let this = &self.soc.cpus[cpu];
         let Some(call) = this.call.take() else { return };
         self.soc.advance(this.costs.smc);
-        let result = self.psci.handle_smc(call);
-        this.result.set(Some(result));
+        match self.psci.handle_smc(call) {
+            Outcome::Return(registers) => this.result.set(Some(registers)),
+            Outcome::Enter(_) => unreachable!("the SCP completes every power-down that it takes"),
+        }
     }
 
     fn procedure(&self, leads: bool) {

@@ -444,8 +444,8 @@ fn idle_states(
 /// Replaces the clusters of a platform by a shape given on the command line.
 pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), ConfigError> {
     let platform = Platform::read(document)?;
-    let mut file: File = document.read()?;
-    let entries = std::mem::take(&mut *file.topology.domain).into_iter().map(Spanned::into_inner);
+    let file: File = document.read()?;
+    let entries = file.topology.domain.into_inner().into_iter().map(Spanned::into_inner);
     let (clusters, parents): (Vec<_>, Vec<_>) = entries.partition(|domain| domain.core.is_some());
     let first = clusters[0].clone();
     let core_of = |domain: &FileDomain| domain.core.as_ref().map(|core| core.get_ref().clone()).unwrap_or_default();

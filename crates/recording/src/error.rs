@@ -1,0 +1,123 @@
+//! What can be wrong with a recording on disk.
+
+use std::path::PathBuf;
+
+/// Why a recording could not be written or read. Each message names the file and says what would be right.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused.
+    #[error("{}: cannot {doing}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was attempted, as in "cannot ...".
+        doing: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// One of the three files is not there.
+    #[error("{}: missing; a recording is a folder with recording.toml, events.parquet and measures.parquet", path.display())]
+    Missing {
+        /// The file that should be there.
+        path: PathBuf,
+    },
+    /// The file has another length than `recording.toml` says.
+    #[error("{}: has {found} bytes where recording.toml says {expected}; the file was cut short or replaced: copy the recording again, or repeat the run", path.display())]
+    Length {
+        /// The Parquet file.
+        path: PathBuf,
+        /// Its length now.
+        found: u64,
+        /// Its length when it was written.
+        expected: u64,
+    },
+    /// The file's content is not what was written.
+    #[error("{}: CRC-32 is {found:08x} where recording.toml says {expected:08x}; the file was altered or damaged: copy the recording again, or repeat the run", path.display())]
+    Checksum {
+        /// The Parquet file.
+        path: PathBuf,
+        /// Checksum of what is there.
+        found: u32,
+        /// Checksum of what was written.
+        expected: u32,
+    },
+    /// The Parquet library could not make sense of the file.
+    #[error("{}: not a whole Parquet file ({message}); copy the recording again, or repeat the run", path.display())]
+    Parquet {
+        /// The Parquet file.
+        path: PathBuf,
+        /// What the library said.
+        message: String,
+    },
+    /// A column is not there.
+    #[error("{}: no column `{column}`; the columns are {expected}", path.display())]
+    MissingColumn {
+        /// The Parquet file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// All columns, with types.
+        expected: String,
+    },
+    /// A column has another type.
+    #[error("{}: column `{column}` is {found}; it must be {expected}", path.display())]
+    ColumnType {
+        /// The Parquet file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// The type there.
+        found: String,
+        /// The type that is right.
+        expected: String,
+    },
+    /// A column that needs a value in every row has a null.
+    #[error("{}: column `{column}` is null in row {row}; only cpu, cluster, core, subject and role may be null", path.display())]
+    Null {
+        /// The Parquet file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// The row, counted from 0.
+        row: usize,
+    },
+    /// `recording.toml` does not parse, or lacks a key.
+    #[error("{}: {message}", path.display())]
+    Toml {
+        /// The TOML file.
+        path: PathBuf,
+        /// The parser's message, with line and column where there is one.
+        message: String,
+    },
+    /// Another version of the format.
+    #[error("{}: format version {found}; this program reads version {supported}", path.display())]
+    Version {
+        /// The TOML file.
+        path: PathBuf,
+        /// Version found.
+        found: i64,
+        /// Version that can be read.
+        supported: u32,
+    },
+    /// The target of a write exists and is something else than a recording.
+    #[error("{}: exists and is not a recording ({why}); name another folder, or remove it yourself", path.display())]
+    NotARecording {
+        /// The folder.
+        path: PathBuf,
+        /// What gave it away.
+        why: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(path: impl Into<PathBuf>, doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| {
+            if source.kind() == std::io::ErrorKind::NotFound && doing == "read" {
+                Self::Missing { path }
+            } else {
+                Self::Io { path, doing, source }
+            }
+        }
+    }
+}

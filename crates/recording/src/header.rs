@@ -1,0 +1,146 @@
+//! `recording.toml`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that is needed to repeat a run, and in [`Header::run`] what differs from run to run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The world it ran in: `sim`, `explore`, `qemu`, `host` or `import`.
+    pub world: String,
+    /// Seed of everything drawn by lot.
+    #[serde(default, with = "seed")]
+    pub seed: u64,
+    /// How often each case was repeated.
+    #[serde(default)]
+    pub iterations: u32,
+    /// What the events' `time` counts.
+    pub time: TimeBase,
+    /// Rows, length and checksum of each Parquet file; filled in by a write, checked by a read where present.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, FileFacts>,
+    /// Settings given by hand (`--set key=value`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// Versions of what took part: ours, and releases under test.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
+    /// The hardware, described or simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<Platform>,
+    /// Fitted costs by the name of their file or release, whole.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub costs: BTreeMap<String, toml::Table>,
+    /// What differs from run to run.
+    #[serde(default)]
+    pub run: Run,
+}
+
+impl Header {
+    /// A header with the experiment, the world and the unit of `time`, and nothing else yet.
+    pub fn new(experiment: &str, world: &str, time_unit: &str) -> Self {
+        Self {
+            experiment: experiment.to_owned(),
+            world: world.to_owned(),
+            seed: 0,
+            iterations: 0,
+            time: TimeBase { unit: time_unit.to_owned(), counter_hz: None },
+            files: BTreeMap::new(),
+            settings: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            platform: None,
+            costs: BTreeMap::new(),
+            run: Run::default(),
+        }
+    }
+}
+
+/// What an event's `time` and `ticks` count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeBase {
+    /// Unit of `time`: `ps` in simulations, `ticks` or `instructions` elsewhere.
+    pub unit: String,
+    /// Frequency of the counter that `ticks` holds raw, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter_hz: Option<u64>,
+}
+
+/// The platform as it was when the run began, `--set` applied.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Platform {
+    /// Its name, as on the command line.
+    pub name: String,
+    /// The platform file's text, with its sources, before any setting.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// The figures that the run used.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub figures: toml::Table,
+}
+
+/// What a write notes about a Parquet file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFacts {
+    /// Rows.
+    pub rows: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+    /// CRC-32 (the one of zlib) of the whole file.
+    pub crc32: u32,
+}
+
+/// What differs from run to run: two recordings of the same inputs are equal in all but this.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// When it began, in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// The command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// The machine: processor, cores, memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// The build: profile and commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// The compiler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+    /// The operating system's kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Anything else (kernel command line, huge pages, governor, C library).
+    #[serde(default, flatten)]
+    pub more: BTreeMap<String, String>,
+}
+
+/// TOML's integers end at 2^63 - 1; a greater seed is written as a string of digits.
+mod seed {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(seed: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        match i64::try_from(*seed) {
+            Ok(number) => serializer.serialize_i64(number),
+            Err(_) => serializer.serialize_str(&seed.to_string()),
+        }
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<u64, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Number(u64),
+            Text(String),
+        }
+        match Either::deserialize(deserializer)? {
+            Either::Number(number) => Ok(number),
+            Either::Text(text) => {
+                text.parse().map_err(|_| de::Error::custom("seed must be a number from 0 to 2^64 - 1"))
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Interned names.
+
+use std::collections::HashMap;
+
+/// An interned string of one [`Recording`](crate::Recording). The number means nothing outside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(pub(crate) u32);
+
+/// Strings and their numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    texts: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    pub(crate) fn intern(&mut self, text: &str) -> Name {
+        if let Some(&number) = self.numbers.get(text) {
+            return Name(number);
+        }
+        let number = u32::try_from(self.texts.len()).expect("fewer than 2^32 names");
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        Name(number)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(crate) fn find(&self, text: &str) -> Option<Name> {
+        self.numbers.get(text).copied().map(Name)
+    }
+
+    pub(crate) fn text(&self, name: Name) -> &str {
+        &self.texts[name.0 as usize]
+    }
+}

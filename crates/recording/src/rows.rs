@@ -1,0 +1,347 @@
+//! A recording in memory.
+
+use std::collections::HashMap;
+
+use crate::header::Header;
+use crate::names::{Name, Names};
+
+/// An interned variant, case and mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Series(pub(crate) u16);
+
+/// An interned point's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PointName(pub(crate) u16);
+
+/// What a [`Series`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SeriesNames {
+    /// The release or configuration.
+    pub variant: Name,
+    /// The experiment's case.
+    pub case: Name,
+    /// The case's mode; the empty name where a case has none.
+    pub mode: Name,
+}
+
+/// One time-stamped event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// In the unit of the header's time base.
+    pub time: u64,
+    /// The raw value of the counter.
+    pub ticks: u64,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// What belongs to the point: a lock, a level, a message.
+    pub argument: u32,
+    /// Variant, case and mode.
+    pub series: Series,
+    /// The CPU, by number.
+    pub cpu: u16,
+    /// The point.
+    pub point: PointName,
+}
+
+/// One named number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure {
+    /// Variant, case and mode.
+    pub series: Series,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// The CPU, by number.
+    pub cpu: Option<u16>,
+    /// The CPU's cluster.
+    pub cluster: Option<u16>,
+    /// The CPU's number within its cluster.
+    pub core: Option<u16>,
+    /// What else it is a measure of: a node, a cell.
+    pub subject: Option<Name>,
+    /// The part that the subject played.
+    pub role: Option<Name>,
+    /// What was measured.
+    pub metric: Name,
+    /// In what unit.
+    pub unit: Name,
+    /// The value.
+    pub value: f64,
+}
+
+/// Events, measures and the header that says what they are.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What repeats the run.
+    pub header: Header,
+    names: Names,
+    series: Vec<SeriesNames>,
+    series_numbers: HashMap<SeriesNames, Series>,
+    points: Vec<Name>,
+    point_numbers: HashMap<Name, PointName>,
+    events: Vec<Event>,
+    measures: Vec<Measure>,
+}
+
+impl Recording {
+    /// An empty recording.
+    pub fn new(header: Header) -> Self {
+        Self {
+            header,
+            names: Names::default(),
+            series: Vec::new(),
+            series_numbers: HashMap::new(),
+            points: Vec::new(),
+            point_numbers: HashMap::new(),
+            events: Vec::new(),
+            measures: Vec::new(),
+        }
+    }
+
+    /// Makes room for this many more events, so that [`Recording::push`] never has to.
+    pub fn reserve_events(&mut self, more: usize) {
+        self.events.reserve(more);
+    }
+
+    /// Forgets every row and keeps the memory and the names.
+    pub fn clear(&mut self) {
+        self.events.clear();
+        self.measures.clear();
+    }
+
+    /// The number of a name; the same text always has the same one.
+    pub fn name(&mut self, text: &str) -> Name {
+        self.names.intern(text)
+    }
+
+    /// The number of a name, if it was ever used here.
+    pub fn find_name(&self, text: &str) -> Option<Name> {
+        self.names.find(text)
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: Name) -> &str {
+        self.names.text(name)
+    }
+
+    /// The number of a variant, case and mode.
+    ///
+    /// # Panics
+    /// With more than 65 536 of them.
+    pub fn series(&mut self, variant: &str, case: &str, mode: &str) -> Series {
+        let names = SeriesNames { variant: self.name(variant), case: self.name(case), mode: self.name(mode) };
+        self.series_of(names)
+    }
+
+    pub(crate) fn series_of(&mut self, names: SeriesNames) -> Series {
+        *self.series_numbers.entry(names).or_insert_with(|| {
+            let number =
+                u16::try_from(self.series.len()).expect("at most 65 536 combinations of variant, case and mode");
+            self.series.push(names);
+            Series(number)
+        })
+    }
+
+    /// What a series stands for.
+    pub fn series_names(&self, series: Series) -> SeriesNames {
+        self.series[series.0 as usize]
+    }
+
+    /// Variant, case and mode of a series, as text.
+    pub fn series_texts(&self, series: Series) -> (&str, &str, &str) {
+        let names = self.series_names(series);
+        (self.text(names.variant), self.text(names.case), self.text(names.mode))
+    }
+
+    /// Every series, in the order of their first use.
+    pub fn all_series(&self) -> impl ExactSizeIterator<Item = Series> + use<> {
+        (0..self.series.len()).map(|index| Series(index as u16))
+    }
+
+    /// The number of a point's name.
+    ///
+    /// # Panics
+    /// With more than 65 536 of them.
+    pub fn point(&mut self, text: &str) -> PointName {
+        let name = self.name(text);
+        self.point_of(name)
+    }
+
+    pub(crate) fn point_of(&mut self, name: Name) -> PointName {
+        *self.point_numbers.entry(name).or_insert_with(|| {
+            let number = u16::try_from(self.points.len()).expect("at most 65 536 points");
+            self.points.push(name);
+            PointName(number)
+        })
+    }
+
+    pub(crate) fn names_len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(crate) fn point_name(&self, point: PointName) -> Name {
+        self.points[point.0 as usize]
+    }
+
+    /// The number of a point's name, if it was ever used here.
+    pub fn find_point(&self, text: &str) -> Option<PointName> {
+        self.point_numbers.get(&self.find_name(text)?).copied()
+    }
+
+    /// A point's name.
+    pub fn point_text(&self, point: PointName) -> &str {
+        self.text(self.points[point.0 as usize])
+    }
+
+    /// Adds an event: the hot path.
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Adds an event, field by field.
+    #[expect(clippy::too_many_arguments, reason = "one argument a column")]
+    #[inline]
+    pub fn event(
+        &mut self,
+        series: Series,
+        iteration: u32,
+        cpu: u16,
+        time: u64,
+        ticks: u64,
+        point: PointName,
+        argument: u32,
+    ) {
+        self.push(Event { time, ticks, iteration, argument, series, cpu, point });
+    }
+
+    /// Adds a measure and returns it, so that the CPU, the subject or the role can be filled in.
+    pub fn measure(&mut self, series: Series, iteration: u32, metric: &str, unit: &str, value: f64) -> &mut Measure {
+        let (metric, unit) = (self.name(metric), self.name(unit));
+        self.push_measure(Measure {
+            series,
+            iteration,
+            cpu: None,
+            cluster: None,
+            core: None,
+            subject: None,
+            role: None,
+            metric,
+            unit,
+            value,
+        })
+    }
+
+    /// Adds a measure whose names are interned already.
+    pub fn push_measure(&mut self, measure: Measure) -> &mut Measure {
+        self.measures.push(measure);
+        self.measures.last_mut().expect("one was pushed just now")
+    }
+
+    /// The events, in the order they were pushed.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The measures, in the order they were pushed.
+    pub fn measures(&self) -> &[Measure] {
+        &self.measures
+    }
+
+    /// Values of a metric in a series, in the order they were pushed.
+    pub fn values(&self, series: Series, metric: &str) -> Vec<f64> {
+        let Some(metric) = self.find_name(metric) else { return Vec::new() };
+        self.measures.iter().filter(|m| m.series == series && m.metric == metric).map(|m| m.value).collect()
+    }
+
+    /// Appends another recording's rows; the header stays as it is.
+    pub fn append(&mut self, other: &Recording) {
+        let series: Vec<Series> = other
+            .all_series()
+            .map(|s| {
+                let (variant, case, mode) = other.series_texts(s);
+                self.series(variant, case, mode)
+            })
+            .collect();
+        let points: Vec<PointName> = (0..other.points.len())
+            .map(|index| {
+                let text = other.point_text(PointName(index as u16));
+                self.point(text)
+            })
+            .collect();
+        self.events.extend(other.events.iter().map(|event| Event {
+            series: series[event.series.0 as usize],
+            point: points[event.point.0 as usize],
+            ..*event
+        }));
+        self.measures.reserve(other.measures.len());
+        for measure in &other.measures {
+            let mut again = |name: Name| self.names.intern(other.text(name));
+            let moved = Measure {
+                series: series[measure.series.0 as usize],
+                subject: measure.subject.map(&mut again),
+                role: measure.role.map(&mut again),
+                metric: again(measure.metric),
+                unit: again(measure.unit),
+                ..*measure
+            };
+            self.measures.push(moved);
+        }
+    }
+}
+
+/// Equal when both hold the same rows in the same order under the same header, however their names are numbered.
+impl PartialEq for Recording {
+    fn eq(&self, other: &Self) -> bool {
+        let name = |a: Option<Name>, b: Option<Name>| a.map(|n| self.text(n)) == b.map(|n| other.text(n));
+        self.header == other.header
+            && self.events.len() == other.events.len()
+            && self.measures.len() == other.measures.len()
+            && self.events.iter().zip(&other.events).all(|(a, b)| {
+                self.series_texts(a.series) == other.series_texts(b.series)
+                    && self.point_text(a.point) == other.point_text(b.point)
+                    && (a.time, a.ticks, a.iteration, a.argument, a.cpu)
+                        == (b.time, b.ticks, b.iteration, b.argument, b.cpu)
+            })
+            && self.measures.iter().zip(&other.measures).all(|(a, b)| {
+                self.series_texts(a.series) == other.series_texts(b.series)
+                    && name(a.subject, b.subject)
+                    && name(a.role, b.role)
+                    && name(Some(a.metric), Some(b.metric))
+                    && name(Some(a.unit), Some(b.unit))
+                    && (a.iteration, a.cpu, a.cluster, a.core) == (b.iteration, b.cpu, b.cluster, b.core)
+                    && a.value.to_bits() == b.value.to_bits()
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_takes_32_bytes() {
+        assert_eq!(size_of::<Event>(), 32);
+    }
+
+    #[test]
+    fn appending_renumbers_names_and_keeps_rows() {
+        let mut one = Recording::new(Header::new("e", "sim", "ps"));
+        let a = one.series("v1", "c", "");
+        let p = one.point("begin");
+        one.event(a, 0, 0, 1, 1, p, 0);
+
+        let mut two = Recording::new(Header::new("e", "sim", "ps"));
+        let q = two.point("end");
+        let b = two.series("v2", "c", "");
+        two.event(b, 0, 1, 2, 2, q, 9);
+        let node = two.name("ip4-lookup");
+        two.measure(b, 0, "clocks", "clk", 8.1).subject = Some(node);
+
+        one.append(&two);
+        assert_eq!(one.events().len(), 2);
+        assert_eq!(one.series_texts(one.events()[1].series), ("v2", "c", ""));
+        assert_eq!(one.point_text(one.events()[1].point), "end");
+        assert_eq!(one.text(one.measures()[0].subject.unwrap()), "ip4-lookup");
+        assert_eq!(one.values(one.measures()[0].series, "clocks"), [8.1]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Statistics over measures. Nothing here uses a mathematical function beyond the square root, which IEEE 754
+//! defines to the last bit, so a result is the same on every machine.
+
+use crate::{Measure, Recording};
+
+/// What a set of values looks like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// How many values.
+    pub count: usize,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The middle one, or the mean of the middle two.
+    pub median: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation of the sample (divisor n - 1); 0 for a single value.
+    pub sd: f64,
+}
+
+/// Summarises values; `None` if there are none.
+pub fn summary(values: &[f64]) -> Option<Summary> {
+    let sorted = sorted(values);
+    Some(Summary {
+        count: sorted.len(),
+        min: *sorted.first()?,
+        max: *sorted.last()?,
+        median: quantile_of_sorted(&sorted, 0.5)?,
+        mean: mean(values)?,
+        sd: sd(values)?,
+    })
+}
+
+/// The median; `None` if there are no values.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// The quantile `q` of 0 to 1, linear between neighbours (the definition that R calls type 7).
+pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    quantile_of_sorted(&sorted(values), q)
+}
+
+/// As [`quantile`], for values that are sorted already.
+pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let place = q.clamp(0.0, 1.0) * last as f64;
+    let below = place as usize;
+    let above = (below + 1).min(last);
+    let share = place - below as f64;
+    Some(sorted[below] + (sorted[above] - sorted[below]) * share)
+}
+
+/// Arithmetic mean; `None` if there are no values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| sum(values.iter().copied()) / values.len() as f64)
+}
+
+/// Standard deviation of the sample (divisor n - 1); 0 for a single value, `None` for none.
+pub fn sd(values: &[f64]) -> Option<f64> {
+    let mean = mean(values)?;
+    let squares = sum(values.iter().map(|value| (value - mean) * (value - mean)));
+    Some((squares / values.len().saturating_sub(1).max(1) as f64).sqrt())
+}
+
+/// Root of the mean square; `None` if there are no values.
+pub fn rms(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| (sum(values.iter().map(|v| v * v)) / values.len() as f64).sqrt())
+}
+
+/// A sum with the lost low bits carried along, so that long columns of small numbers stay exact.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut total, mut lost) = (0.0_f64, 0.0_f64);
+    for value in values {
+        let next = total + value;
+        lost += if total.abs() >= value.abs() { (total - next) + value } else { (value - next) + total };
+        total = next;
+    }
+    total + lost
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+/// A group of measures that differ in nothing but iteration and value, with its summary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// The group's first measure: its names, CPU, subject and role are those of all.
+    pub first: Measure,
+    /// Over the iterations.
+    pub summary: Summary,
+}
+
+/// Summarises every measure over its iterations, in the order of first appearance.
+pub fn over_iterations(recording: &Recording) -> Vec<Group> {
+    let mut places = std::collections::HashMap::new();
+    let mut groups: Vec<(Measure, Vec<f64>)> = Vec::new();
+    for measure in recording.measures() {
+        let key = (
+            measure.series,
+            (measure.cpu, measure.cluster, measure.core),
+            (measure.subject, measure.role, measure.metric, measure.unit),
+        );
+        let place = *places.entry(key).or_insert_with(|| {
+            groups.push((*measure, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(measure.value);
+    }
+    groups.into_iter().filter_map(|(first, values)| Some(Group { first, summary: summary(&values)? })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Header;
+
+    #[test]
+    fn a_summary_of_one_to_five() {
+        let s = summary(&[5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
+        assert_eq!((s.count, s.min, s.max, s.median, s.mean), (5, 1.0, 5.0, 3.0, 3.0));
+        assert_eq!(s.sd, 2.5_f64.sqrt());
+    }
+
+    #[test]
+    fn quantiles_lie_between_neighbours() {
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.5), Some(2.5));
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.25), Some(1.75));
+        assert_eq!(quantile(&[1.0, 2.0], 1.0), Some(2.0));
+        assert_eq!(quantile(&[1.0, 2.0], 7.0), Some(2.0));
+    }
+
+    #[test]
+    fn nothing_has_no_median_and_one_value_no_spread() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(sd(&[3.0]), Some(0.0));
+    }
+
+    #[test]
+    fn a_long_column_of_small_numbers_adds_up() {
+        let values = vec![0.1; 10_000_000];
+        assert_eq!(mean(&values), Some(0.1));
+    }
+
+    #[test]
+    fn groups_are_over_iterations_only() {
+        let mut recording = Recording::new(Header::new("e", "sim", "ps"));
+        let series = recording.series("v", "c", "");
+        for (iteration, value) in [(0, 1.0), (1, 3.0)] {
+            recording.measure(series, iteration, "wakeup", "us", value).cpu = Some(0);
+            recording.measure(series, iteration, "wakeup", "us", value * 10.0).cpu = Some(1);
+        }
+        let groups = over_iterations(&recording);
+        assert_eq!(groups.len(), 2);
+        assert_eq!((groups[0].first.cpu, groups[0].summary.median), (Some(0), 2.0));
+        assert_eq!((groups[1].first.cpu, groups[1].summary.median), (Some(1), 20.0));
+    }
+}

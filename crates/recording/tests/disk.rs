@@ -1,0 +1,298 @@
+//! The recording on disk: round trips, identical bytes, and what is said about damaged folders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use recording::{Error, Header, Platform, Recording};
+
+/// A folder of this test alone, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn header() -> Header {
+    let mut header = Header::new("psci-latency", "sim", "ps");
+    header.seed = u64::MAX;
+    header.iterations = 100;
+    header.time.counter_hz = Some(50_000_000);
+    header.settings.insert("scp.channels".to_owned(), "2".to_owned());
+    header.versions.insert("stopwatt".to_owned(), "0.1.0".to_owned());
+    header.platform = Some(Platform {
+        name: "juno-r1".to_owned(),
+        text: "# a comment with its source\n[clock]\nhz = 50_000_000\n".to_owned(),
+        figures: "[clock]\nhz = 50_000_000\n[[cluster]]\ncores = 2\n[[cluster]]\ncores = 4\n".parse().unwrap(),
+    });
+    header.costs.insert("v2.12".to_owned(), "scp = { step = 139.6, from = \"suspend\" }".parse().unwrap());
+    header.run.when = Some("2026-11-21T00:00:00Z".to_owned());
+    header.run.command = vec!["stopwatt".to_owned(), "run".to_owned()];
+    header.run.more.insert("governor".to_owned(), "performance".to_owned());
+    header
+}
+
+/// Many rows, so that there are several batches and pages; `reversed` interns every name in another order.
+fn recording(reversed: bool) -> Recording {
+    let mut r = Recording::new(header());
+    let points = ["enter-psci", "exit-psci", "enter-cflush", "exit-cflush"];
+    if reversed {
+        for text in points.iter().rev() {
+            r.point(text);
+        }
+        r.name("us");
+        r.series("v2.12", "cpu-off", "serial");
+    }
+    for iteration in 0..100_u32 {
+        for (variant, mode) in [("2017", "parallel"), ("v2.12", "serial"), ("v2.12", "")] {
+            let series = r.series(variant, "suspend-deepest", mode);
+            for n in 0..300_u32 {
+                let point = r.point(points[(n % 4) as usize]);
+                let time = u64::from(iteration) * 1_000_000_000 + u64::from(n) * 12_345;
+                r.event(series, iteration, (n % 6) as u16, time, time / 20_000, point, n.wrapping_mul(2_654_435_761));
+            }
+            let role = r.name("last-man");
+            let measure = r.measure(series, iteration, "powerdown", "us", f64::from(iteration) * 0.1);
+            (measure.cpu, measure.cluster, measure.core, measure.role) = (Some(3), Some(1), Some(1), Some(role));
+            r.measure(series, iteration, "energy", "J", -0.0);
+        }
+    }
+    r
+}
+
+fn message(error: Error) -> String {
+    error.to_string()
+}
+
+#[test]
+fn what_was_written_is_read_back() {
+    let scratch = Scratch::new("round-trip");
+    let written = recording(false);
+    written.write(scratch.join("r")).unwrap();
+    let read = Recording::read(scratch.join("r")).unwrap();
+    assert_eq!(read.header, written.header);
+    assert!(read == written, "rows differ");
+}
+
+#[test]
+fn an_empty_recording_is_a_recording() {
+    let scratch = Scratch::new("empty");
+    let written = Recording::new(Header::new("e", "host", "ticks"));
+    written.write(scratch.join("r")).unwrap();
+    assert!(Recording::read(scratch.join("r")).unwrap() == written);
+}
+
+#[test]
+fn same_rows_give_the_same_bytes_whatever_the_order_of_names_or_threads() {
+    let scratch = Scratch::new("identity");
+    recording(false).write(scratch.join("one")).unwrap();
+    std::thread::scope(|scope| {
+        for name in ["two", "three", "four"] {
+            let to = scratch.join(name);
+            scope.spawn(move || {
+                let mut again = recording(true);
+                again.header.run.when = Some("another day".to_owned());
+                again.write(to).unwrap();
+            });
+        }
+    });
+    let without_run = |name: &str| {
+        let mut table: toml::Table =
+            fs::read_to_string(scratch.join(name).join("recording.toml")).unwrap().parse().unwrap();
+        table.remove("run").expect("a [run] table");
+        toml::to_string(&table).unwrap()
+    };
+    for name in ["two", "three", "four"] {
+        for file in ["events.parquet", "measures.parquet"] {
+            let bytes = |folder: &str| fs::read(scratch.join(folder).join(file)).unwrap();
+            assert!(bytes("one") == bytes(name), "{file} differs between one and {name}");
+        }
+        assert_eq!(without_run("one"), without_run(name));
+    }
+}
+
+/// The bytes of a small recording, pinned: a change of library or setting that alters them shows here, in debug and
+/// release alike, and calls for a look (and a new number, if it is wanted).
+#[test]
+fn the_bytes_are_those_of_last_time() {
+    let scratch = Scratch::new("pinned");
+    recording(false).write(scratch.join("r")).unwrap();
+    let sum = |file: &str| crc32fast::hash(&fs::read(scratch.join("r").join(file)).unwrap());
+    assert_eq!((sum("events.parquet"), sum("measures.parquet")), (PINNED_EVENTS, PINNED_MEASURES));
+}
+
+const PINNED_EVENTS: u32 = 574_609_195;
+const PINNED_MEASURES: u32 = 1_935_793_595;
+
+#[test]
+fn a_write_replaces_a_recording_and_nothing_else() {
+    let scratch = Scratch::new("replace");
+    let to = scratch.join("r");
+    Recording::new(Header::new("first", "sim", "ps")).write(&to).unwrap();
+    Recording::new(Header::new("second", "sim", "ps")).write(&to).unwrap();
+    assert_eq!(Recording::read(&to).unwrap().header.experiment, "second");
+
+    fs::write(to.join("notes.txt"), "mine").unwrap();
+    let error = message(Recording::new(Header::new("third", "sim", "ps")).write(&to).unwrap_err());
+    assert!(error.contains("not a recording") && error.contains("notes.txt"), "{error}");
+    assert_eq!(fs::read_to_string(to.join("notes.txt")).unwrap(), "mine");
+
+    let file = scratch.join("file");
+    fs::write(&file, "text").unwrap();
+    let error = message(recording(false).write(&file).unwrap_err());
+    assert!(error.contains("it is a file"), "{error}");
+
+    let others = scratch.join("others");
+    fs::create_dir(&others).unwrap();
+    fs::write(others.join("recording.toml"), "a = 1").unwrap();
+    assert!(matches!(recording(false).write(&others), Err(Error::NotARecording { .. })));
+
+    let left: Vec<_> = fs::read_dir(&scratch.0).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "something was left behind: {left:?}");
+}
+
+#[test]
+fn every_missing_file_is_named() {
+    let scratch = Scratch::new("missing");
+    for file in ["recording.toml", "events.parquet", "measures.parquet"] {
+        let to = scratch.join(file);
+        recording(false).write(&to).unwrap();
+        fs::remove_file(to.join(file)).unwrap();
+        let error = message(Recording::read(&to).unwrap_err());
+        assert!(error.contains(&format!("{file}: missing")), "{error}");
+    }
+}
+
+#[test]
+fn truncation_at_any_place_is_noticed() {
+    let scratch = Scratch::new("truncated");
+    let to = scratch.join("r");
+    recording(false).write(&to).unwrap();
+    for file in ["events.parquet", "measures.parquet"] {
+        let whole = fs::read(to.join(file)).unwrap();
+        for keep in [0, 1, 8, whole.len() / 2, whole.len() - 1] {
+            fs::write(to.join(file), &whole[..keep]).unwrap();
+            let error = message(Recording::read(&to).unwrap_err());
+            assert!(error.contains(file) && error.contains("cut short"), "{error}");
+        }
+        fs::write(to.join(file), &whole).unwrap();
+    }
+    assert!(Recording::read(&to).is_ok());
+}
+
+#[test]
+fn a_flipped_bit_is_noticed() {
+    let scratch = Scratch::new("flipped");
+    let to = scratch.join("r");
+    recording(false).write(&to).unwrap();
+    let whole = fs::read(to.join("events.parquet")).unwrap();
+    for at in (0..whole.len()).step_by(whole.len() / 50) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        fs::write(to.join("events.parquet"), &damaged).unwrap();
+        assert!(matches!(Recording::read(&to), Err(Error::Checksum { .. })), "byte {at}");
+    }
+}
+
+/// Without the checksums in the header (a recording made by other tools) the Parquet reader itself must cope.
+#[test]
+fn damage_is_an_error_even_without_checksums() {
+    let scratch = Scratch::new("no-sums");
+    let to = scratch.join("r");
+    recording(false).write(&to).unwrap();
+    forget_files(&to);
+    assert!(Recording::read(&to).unwrap() == recording(false));
+    let whole = fs::read(to.join("events.parquet")).unwrap();
+    for keep in [0, 4, whole.len() / 2, whole.len() - 1] {
+        fs::write(to.join("events.parquet"), &whole[..keep]).unwrap();
+        let error = message(Recording::read(&to).unwrap_err());
+        assert!(error.contains("events.parquet: not a whole Parquet file"), "{error}");
+    }
+}
+
+fn forget_files(folder: &Path) {
+    edit_header(folder, |table| {
+        table.remove("files");
+    });
+}
+
+fn edit_header(folder: &Path, edit: impl FnOnce(&mut toml::Table)) {
+    let path = folder.join("recording.toml");
+    let mut table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+    edit(&mut table);
+    fs::write(path, toml::to_string(&table).unwrap()).unwrap();
+}
+
+#[test]
+fn wrong_columns_are_named_with_what_would_be_right() {
+    let scratch = Scratch::new("columns");
+    let to = scratch.join("r");
+    recording(false).write(&to).unwrap();
+    forget_files(&to);
+    // The other file has no such column.
+    fs::copy(to.join("measures.parquet"), to.join("events.parquet")).unwrap();
+    let error = message(Recording::read(&to).unwrap_err());
+    assert!(error.contains("events.parquet: no column `time`") && error.contains("time (u64)"), "{error}");
+
+    // A column of another type.
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+    use std::sync::Arc;
+    let text = || Arc::new(StringArray::from(vec!["x"])) as ArrayRef;
+    let number = || Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([
+        ("variant", text()),
+        ("case", text()),
+        ("mode", text()),
+        ("iteration", number()),
+        ("cpu", number()),
+        ("time", number()),
+        ("ticks", number()),
+        ("point", text()),
+        ("argument", number()),
+    ])
+    .unwrap();
+    let file = fs::File::create(to.join("events.parquet")).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let error = message(Recording::read(&to).unwrap_err());
+    assert!(error.contains("column `iteration` is Int64; it must be u32"), "{error}");
+}
+
+#[test]
+fn a_header_that_is_not_ours_is_refused() {
+    let scratch = Scratch::new("header");
+    let to = scratch.join("r");
+    recording(false).write(&to).unwrap();
+    edit_header(&to, |table| {
+        table.insert("version".to_owned(), 2.into());
+    });
+    let error = message(Recording::read(&to).unwrap_err());
+    assert!(error.contains("format version 2; this program reads version 1"), "{error}");
+    edit_header(&to, |table| {
+        table.insert("version".to_owned(), 1.into());
+        table.remove("world");
+    });
+    let error = message(Recording::read(&to).unwrap_err());
+    assert!(error.contains("recording.toml") && error.contains("world"), "{error}");
+    fs::write(to.join("recording.toml"), "format = \"stopwatt-recording\"\nversion = \n").unwrap();
+    let error = message(Recording::read(&to).unwrap_err());
+    assert!(error.contains("line 2"), "{error}");
+    fs::write(to.join("recording.toml"), "").unwrap();
+    let error = message(Recording::read(&to).unwrap_err());
+    assert!(error.contains("must be format ="), "{error}");
+}
