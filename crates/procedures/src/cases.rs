@@ -82,34 +82,23 @@ pub fn lead<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
     world.store(Word::Arrived, 0);
     world.store(Word::TimerClaims, 0);
     world.store(Word::Phase, 0);
+    world.store(Word::Leaving, 0);
     match (case.mode, case.action) {
         (Mode::Parallel, _) => {
             for cpu in others(world) {
                 start(world, cpu)?;
             }
             act(world, case)?;
-            for cpu in others(world) {
-                wait_until_off(world, cpu);
-            }
+            wait_until_off(world, world.cpu_count() as u64 - 1, others(world));
         }
         (Mode::Serial, Action::Off) => {
-            for cpu in others(world) {
-                start(world, cpu)?;
-                wait_until_off(world, cpu);
-            }
+            one_by_one(world)?;
             act(world, case)?;
             world.store(Word::Phase, 1);
-            for cpu in others(world) {
-                start(world, cpu)?;
-                wait_until_off(world, cpu);
-            }
+            one_by_one(world)?;
         }
         (Mode::Serial, _) => {
-            for cpu in others(world) {
-                world.store(Word::TimerClaims, 0);
-                start(world, cpu)?;
-                wait_until_off(world, cpu);
-            }
+            one_by_one(world)?;
             world.store(Word::TimerClaims, 0);
             act(world, case)?;
         }
@@ -127,6 +116,8 @@ pub fn secondary<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
         Action::Off => publish(world, true)?,
         _ => act(world, case)?,
     }
+    world.fetch_add(Word::Leaving, 1);
+    world.send_event();
     let code = world.smc(CPU_OFF, [0; 3])[0] as i64;
     Err(Failure::Call { function: CPU_OFF, code })
 }
@@ -141,9 +132,27 @@ fn start<W: NormalWorld>(world: &W, cpu: usize) -> Result<(), Failure> {
     succeeded(CPU_ON, world.cpu_on(cpu))
 }
 
-fn wait_until_off<W: NormalWorld>(world: &W, cpu: usize) {
-    while world.smc(AFFINITY_INFO, [world.mpidr(cpu), 0, 0])[0] != AFFINITY_OFF {
-        world.relax();
+/// Starts each other CPU when the one before it is off.
+fn one_by_one<W: NormalWorld>(world: &W) -> Result<(), Failure> {
+    world.store(Word::Leaving, 0);
+    for (before, cpu) in others(world).enumerate() {
+        world.store(Word::TimerClaims, 0);
+        start(world, cpu)?;
+        wait_until_off(world, before as u64 + 1, core::iter::once(cpu));
+    }
+    Ok(())
+}
+
+/// Waits until `leaving` CPUs are about to turn themselves off and then until `cpus` are off. The framework calls AFFINITY_INFO
+/// all the time; those calls that cannot but find the CPU on are left out here.
+fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<Item = usize>) {
+    while world.load(Word::Leaving) < leaving {
+        world.wait_event();
+    }
+    for cpu in cpus {
+        while world.smc(AFFINITY_INFO, [world.mpidr(cpu), 0, 0])[0] != AFFINITY_OFF {
+            world.relax();
+        }
     }
 }
 
@@ -151,8 +160,9 @@ fn wait_until_off<W: NormalWorld>(world: &W, cpu: usize) {
 fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
     if case.mode == Mode::Parallel {
         world.fetch_add(Word::Arrived, 1);
+        world.send_event();
         while world.load(Word::Arrived) < world.cpu_count() as u64 {
-            world.relax();
+            world.wait_event();
         }
     }
     match case.action {

@@ -24,11 +24,13 @@ pub enum Word {
     TimerClaims,
     /// Which part of the cpu-off procedure runs: 0 turns CPUs off, 1 collects their stamps.
     Phase,
+    /// How many CPUs are about to turn themselves off.
+    Leaving,
 }
 
 impl Word {
     /// Number of words.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 }
 
 /// Why a procedure stopped.
@@ -96,7 +98,13 @@ pub trait NormalWorld {
     /// Adds to a shared word and returns the value before.
     fn fetch_add(&self, word: Word, value: u64) -> u64;
 
-    /// Lets time pass in a polling loop.
+    /// Waits until another CPU sends an event, or returns at once (WFE).
+    fn wait_event(&self);
+
+    /// Wakes all CPUs that wait for an event (SEV).
+    fn send_event(&self);
+
+    /// Lets a little time pass between two calls of a polling loop.
     fn relax(&self);
 
     /// Programs the one shared timer to interrupt this CPU.

@@ -21,8 +21,8 @@ pub struct Word<T> {
 struct Line {
     cached: bool,
     dirty: bool,
-    /// The cluster whose caches hold a dirty copy.
-    cluster: u16,
+    /// The CPU that made the copy dirty.
+    cpu: u16,
     /// How often that cluster's L2 had been flushed when it was written.
     flushes: u32,
 }
@@ -31,7 +31,7 @@ impl<T> Word<T> {
     /// Writes back what a flush of a whole L2 has taken along since.
     fn settle(&self, soc: &Soc) -> Line {
         let line = self.line.get();
-        if line.dirty && soc.l2_flushes(line.cluster) != line.flushes {
+        if line.dirty && soc.l2_flushes(line.cpu) != line.flushes {
             self.memory.set(self.copy.get());
             self.line.set(Line::default());
             return Line::default();
@@ -40,10 +40,16 @@ impl<T> Word<T> {
     }
 
     fn write_copy(&self, soc: &Soc, value: u64) {
-        let cluster = soc.this_cluster();
+        let cpu = soc.this_cpu_index() as u16;
+        let before = self.line.get();
+        if !(before.dirty && before.cpu == cpu) {
+            if before.dirty {
+                soc.note_clean(before.cpu);
+            }
+            soc.note_dirty(cpu);
+        }
         self.copy.set(value);
-        self.line.set(Line { cached: true, dirty: true, cluster, flushes: soc.l2_flushes(cluster) });
-        soc.note_store();
+        self.line.set(Line { cached: true, dirty: true, cpu, flushes: soc.l2_flushes(cpu) });
     }
 
     fn read_copy(&self, soc: &Soc) -> u64 {
@@ -76,6 +82,7 @@ impl<T> Word<T> {
         if line.dirty {
             self.memory.set(self.copy.get());
             line.dirty = false;
+            soc.note_clean(line.cpu);
         }
         line.cached &= !invalidate;
         self.line.set(line);

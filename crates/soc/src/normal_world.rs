@@ -20,10 +20,14 @@ pub(crate) struct SimWorld<'a> {
 }
 
 impl SimWorld<'_> {
-    fn poll(&self) {
-        let skew = self.soc.machine.platform.assumed.start_skew;
-        let skew = if skew == 0 { 0 } else { self.soc.random.borrow_mut().below(skew) };
-        self.soc.advance(self.soc.machine.platform.assumed.normal_poll + skew);
+    /// How late this CPU is after an event that all saw: by chance, or by its place in the declared order.
+    fn skew(&self) -> u64 {
+        let within = self.soc.machine.platform.assumed.start_skew;
+        let order = self.soc.order.borrow();
+        match order.iter().position(|&cpu| cpu == self.soc.this_cpu_index()) {
+            Some(place) => within / order.len() as u64 * place as u64,
+            None => self.soc.random.borrow_mut().below(within),
+        }
     }
 }
 
@@ -80,8 +84,18 @@ impl NormalWorld for SimWorld<'_> {
         word.replace(word.get() + value)
     }
 
+    fn wait_event(&self) {
+        psci::Platform::wait_for_event(self.soc);
+        let skew = self.skew();
+        self.soc.advance(skew);
+    }
+
+    fn send_event(&self) {
+        psci::Platform::send_event(self.soc);
+    }
+
     fn relax(&self) {
-        self.poll();
+        self.soc.advance(self.soc.machine.platform.assumed.normal_poll);
     }
 
     fn start_timer(&self, microseconds: u64) {

@@ -54,9 +54,10 @@ macro_rules! quantity {
     ($type:ident, $what:expr, $example:expr, $units:expr, $least:expr) => {
         impl std::str::FromStr for $type {
             type Err = String;
+            #[allow(unused_comparisons, reason = "the least value of a time is 0")]
             fn from_str(text: &str) -> Result<Self, String> {
                 let value = parse(text, $what, $example, $units)?;
-                if value < $least {
+                if $least > value {
                     return Err(format!("`{text}` is too small for {}", $what));
                 }
                 Ok(Self(value))

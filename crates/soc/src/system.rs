@@ -302,12 +302,9 @@ impl Soc {
         self.this().caches_on.get()
     }
 
-    pub(crate) fn this_cluster(&self) -> u16 {
-        self.this().cluster
-    }
-
-    pub(crate) fn l2_flushes(&self, cluster: u16) -> u32 {
-        self.l2_flushes[usize::from(cluster)].get()
+    /// How often the L2 that `cpu` shares was flushed.
+    pub(crate) fn l2_flushes(&self, cpu: u16) -> u32 {
+        self.l2_flushes[usize::from(self.cpus[usize::from(cpu)].cluster)].get()
     }
 
     pub(crate) fn count_l2_flush(&self, cluster: u16) {
@@ -315,10 +312,16 @@ impl Soc {
         flushes.set(flushes.get() + 1);
     }
 
-    /// A store makes a line of the CPU's L1 dirty, as far as it has lines.
-    pub(crate) fn note_store(&self) {
-        let this = self.this();
-        this.l1_dirty.set((this.l1_dirty.get() + 1).min(this.l1_lines));
+    /// A store has made a line of `cpu`'s L1 dirty.
+    pub(crate) fn note_dirty(&self, cpu: u16) {
+        let cpu = &self.cpus[usize::from(cpu)];
+        cpu.l1_dirty.set((cpu.l1_dirty.get() + 1).min(cpu.l1_lines));
+    }
+
+    /// A line that `cpu` had made dirty is clean, or is another's.
+    pub(crate) fn note_clean(&self, cpu: u16) {
+        let cpu = &self.cpus[usize::from(cpu)];
+        cpu.l1_dirty.set(cpu.l1_dirty.get().saturating_sub(1));
     }
 
     pub(crate) fn note_stale_load(&self) {
