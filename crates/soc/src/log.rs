@@ -28,8 +28,10 @@ use ::points::{Point, Sink};
         FLUSHED_L2_LINES = 0x0109, "flushed-l2-lines";
         /// Most cores that flushed at the same time as this one, itself included.
         FLUSHING_CORES = 0x010a, "flushing-cores";
-        /// Port of the interconnect closed (0) or opened (1).
+        /// Before a cluster's port of the interconnect is closed (0) or opened (1).
         INTERCONNECT = 0x010b, "interconnect";
+        /// After it.
+        INTERCONNECT_END = 0x010c, "interconnect-end";
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Soc;
 use crate::interrupts::Pending;
-use crate::system::{Entry, Measured};
+use crate::system::{Entry, Measured, Waiting};
 use engine::PS_PER_US;
 use procedures::{Depth, NormalWorld, Stamps, Word};
 use psci::Call;
@@ -20,13 +20,20 @@ pub(crate) struct SimWorld<'a> {
 }
 
 impl SimWorld<'_> {
-    /// How late this CPU is after an event that all saw: by chance, or by its place in the declared order.
-    fn skew(&self) -> u64 {
-        let within = self.soc.machine.platform.assumed.start_skew;
-        let order = self.soc.order.borrow();
-        match order.iter().position(|&cpu| cpu == self.soc.this_cpu_index()) {
-            Some(place) => within / order.len() as u64 * place as u64,
-            None => self.soc.random.borrow_mut().below(within),
+    /// Where an order is declared, CPUs leave the barrier in it, one right after the other.
+    fn leave_in_order(&self) {
+        let soc = self.soc;
+        let cpu = soc.this_cpu_index();
+        let order = |place: usize| soc.order.borrow().get(place).copied();
+        if !soc.order.borrow().contains(&cpu) {
+            return;
+        }
+        while order(soc.started.get()).is_some_and(|next| next != cpu) {
+            soc.waiting(Waiting::Order);
+        }
+        soc.started.set(soc.started.get() + 1);
+        if let Some(next) = order(soc.started.get()).filter(|&next| soc.cpus[next].waiting.get() == Waiting::Order) {
+            soc.scheduler.wake(next);
         }
     }
 }
@@ -79,6 +86,9 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn fetch_add(&self, word: Word, value: u64) -> u64 {
+        if word == Word::TimerClaims {
+            self.leave_in_order();
+        }
         self.soc.advance(self.soc.cached_access());
         let word = &self.soc.words[word as usize];
         word.replace(word.get() + value)
@@ -86,7 +96,7 @@ impl NormalWorld for SimWorld<'_> {
 
     fn wait_event(&self) {
         psci::Platform::wait_for_event(self.soc);
-        let skew = self.skew();
+        let skew = self.soc.random.borrow_mut().below(self.soc.machine.platform.assumed.start_skew);
         self.soc.advance(skew);
     }
 

@@ -158,6 +158,7 @@ impl Platform for Soc {
         if cluster {
             self.stamp(points::INTERCONNECT, 0);
             self.advance(self.costs().interconnect_exit);
+            self.stamp(points::INTERCONNECT_END, 0);
         }
         self.advance(self.this().costs.power_down);
         let cpu = self.this_cpu_index();
@@ -197,6 +198,7 @@ impl Platform for Soc {
         if self.is_power_down(1, state.at(1)) {
             self.stamp(points::INTERCONNECT, 1);
             self.advance(self.costs().interconnect_enter);
+            self.stamp(points::INTERCONNECT_END, 1);
         }
     }
 }

@@ -31,7 +31,10 @@ pub struct Soc {
     pub(crate) flushing: RefCell<Vec<usize>>,
     /// The order in which CPUs reach the SCP in a parallel suspend; empty when it is free.
     pub(crate) order: RefCell<Vec<usize>>,
+    /// How many CPUs of the order have reached the SCP.
     pub(crate) turn: Cell<usize>,
+    /// How many CPUs of the order have left the barrier.
+    pub(crate) started: Cell<usize>,
     pub(crate) timer: Cell<Option<(usize, Time)>>,
     pub(crate) words: [Cell<u64>; Word::COUNT],
     pub(crate) random: RefCell<SplitMix64>,
@@ -248,6 +251,7 @@ impl Soc {
             flushing: RefCell::default(),
             order: RefCell::default(),
             turn: Cell::new(0),
+            started: Cell::new(0),
             timer: Cell::new(None),
             words: Default::default(),
             random: RefCell::new(SplitMix64::new(seed)),
@@ -435,6 +439,7 @@ impl Soc {
     fn begin_iteration(&self, iteration: u32) {
         self.iteration.set(iteration);
         self.turn.set(0);
+        self.started.set(0);
     }
 }
 
