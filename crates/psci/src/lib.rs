@@ -58,6 +58,10 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// Marks the calling CPU, the one of the cold boot, and its ancestors as running, with its caches on and before
     /// any other CPU runs.
+    ///
+    /// The shared words are brought to memory here. What is set once and only read afterwards (this value, the plain
+    /// fields of the records) the firmware cleans to memory itself, as all of its data, before another CPU runs with its
+    /// caches off.
     pub fn boot(&self) {
         // The cells were made with caches on; others will read and write them with theirs off.
         for record in self.cpus {
