@@ -96,18 +96,20 @@ fn the_order_of_operations() {
     rig.forget();
     rig.off(1).powered_down();
     rig.turn_on(1);
-    assert!(steps(rig.log()).ends_with(
-        &[
-            "exit-hw-low-pwr 0x0",
-            "reset",
-            "powered_up [2, 2, 0, 0] On",
-            "caches on",
-            "interrupts init",
-            "interrupts on",
-            "exit-psci 0x0"
-        ]
-        .map(String::from)
-    ));
+    assert!(
+        steps(rig.log()).ends_with(
+            &[
+                "exit-hw-low-pwr 0x0",
+                "reset",
+                "powered_up [2, 2, 0, 0] On",
+                "caches on",
+                "interrupts init",
+                "interrupts on",
+                "exit-psci 0x0"
+            ]
+            .map(String::from)
+        )
+    );
 }
 
 /// Which locks each way takes, in which order, and what they enclose.
@@ -229,7 +231,9 @@ fn arguments_of_cpu_suspend() {
         let rig = Rig::running(Options { format, ..Options::default() }, 6);
         let call = |cpu, raw: u32, entry| rig.smc(cpu, id::CPU_SUSPEND, [u64::from(raw), entry, 0]);
         let invalid = returned(code(Error::InvalidParameters));
-        for (cpu, levels) in [(0, [2, 1, 0]), (0, [0, 0, 0]), (3, [2, 0, 3]), (3, [1, 2, 0]), (3, [2, 1, 3]), (3, [3, 0, 0])] {
+        for (cpu, levels) in
+            [(0, [2, 1, 0]), (0, [0, 0, 0]), (3, [2, 0, 3]), (3, [1, 2, 0]), (3, [2, 1, 3]), (3, [3, 0, 0])]
+        {
             assert_eq!(rig.suspend(cpu, levels), invalid, "{levels:?}");
         }
         let good = rig.power_state([2, 2, 0], 0);
@@ -271,7 +275,8 @@ fn an_early_exit_changes_nothing_and_leaves_no_stale_stamp() {
 /// PSCI DEN0022, 5.4: an abandoned power-down returns SUCCESS, with all as it was.
 #[test]
 fn an_abandoned_suspend_is_undone() {
-    for options in [Options::default(), coherent(), Options { order: MessageOrder::OutsideLocks, ..Options::default() }] {
+    for options in [Options::default(), coherent(), Options { order: MessageOrder::OutsideLocks, ..Options::default() }]
+    {
         let rig = Rig::running(options, 3);
         rig.suspend(1, [2, 2, 0]).powered_down();
         rig.fake.refuse.store(true, SeqCst);

@@ -586,7 +586,20 @@ impl Rig {
     }
 
     pub fn affinity(&self, cpu: u16) -> u64 {
-        self.call(0, psci::id::AFFINITY_INFO, [mpidr(cpu), 0, 0])
+        self.affinity_by(0, cpu)
+    }
+
+    /// AFFINITY_INFO by the CPU itself, whose caches the fake machine takes as on for the moment; for tests that
+    /// do not know which CPU runs.
+    pub fn affinity_of(&self, cpu: u16) -> u64 {
+        let was = self.fake.caches[usize::from(cpu)].swap(true, SeqCst);
+        let state = self.affinity_by(cpu, cpu);
+        self.fake.caches[usize::from(cpu)].store(was, SeqCst);
+        state
+    }
+
+    pub fn affinity_by(&self, caller: u16, cpu: u16) -> u64 {
+        self.call(caller, psci::id::AFFINITY_INFO, [mpidr(cpu), 0, 0])
     }
 
     /// A time stamp, read by CPU 0 with cache maintenance.
