@@ -95,6 +95,9 @@ impl<T: Scalar> SharedCell<T, Fake> for Cell<T> {
     }
 
     fn load(&self, fake: &Fake) -> T {
+        if !fake.strict.load(SeqCst) {
+            std::thread::yield_now(); // threads spin on cells, and there may be few processors
+        }
         let mut line = self.line.lock().unwrap();
         if !fake.cache_is_on() {
             if line.dirty {
@@ -135,17 +138,26 @@ impl<T: Scalar> SharedCell<T, Fake> for Cell<T> {
     }
 
     fn clean(&self, fake: &Fake) {
+        self.maintain(fake, false);
+    }
+
+    fn clean_invalidate(&self, fake: &Fake) {
+        self.maintain(fake, true);
+    }
+}
+
+impl<T> Cell<T> {
+    /// In one step, as a line's maintenance is: a store of another CPU comes before it or after it.
+    fn maintain(&self, fake: &Fake, invalidate: bool) {
         assert!(!fake.options.coherent, "maintenance on a coherent machine");
         let mut line = self.line.lock().unwrap();
         if line.dirty {
             line.memory = line.cached.unwrap();
             line.dirty = false;
         }
-    }
-
-    fn clean_invalidate(&self, fake: &Fake) {
-        SharedCell::<T, Fake>::clean(self, fake);
-        self.line.lock().unwrap().cached = None;
+        if invalidate {
+            line.cached = None;
+        }
     }
 }
 
