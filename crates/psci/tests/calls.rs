@@ -227,7 +227,7 @@ fn any_call_at_all() {
                 3 => 0x6000_0000,
                 4 => u64::from(rig.power_state([2, [0, 2][(random() % 2) as usize], 0], (random() % 4) as u8)),
                 5 => u64::from(id::ALL[(random() % 22) as usize]),
-                6 => 0x4100_0400 | random() % 8,
+                6 => 0x4100_0400 + random() % 8,
                 _ => random() % 8,
             };
             let mut args = [arg(), arg(), arg()];
