@@ -1,5 +1,7 @@
 //! The two locks, between real threads.
 
+#![allow(clippy::disallowed_types)]
+
 mod fake;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};

@@ -14,7 +14,7 @@
 //! the caller is the last.
 //!
 //! Memory is modelled with what makes caches dangerous: see [`Cell`].
-#![allow(dead_code)]
+#![allow(dead_code, clippy::disallowed_types)]
 
 use std::any::Any;
 use std::cell::Cell as StdCell;
