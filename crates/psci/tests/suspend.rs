@@ -363,8 +363,38 @@ fn a_rejected_os_initiated_request_changes_nothing() {
         rig.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
     }
     assert_eq!(rig.suspend_as_last(2, [2, 2, 3], 2), invalid, "CPU 0's cluster was left running");
+    assert_eq!(rig.suspend_as_last(2, [2, 2, 1], 2), invalid, "nor may it run in a group in retention");
     rig.suspend_as_last(2, [2, 2, 0], 2).powered_down();
     assert_eq!(rig.message(), "power_down [2, 2, 0, 0] Suspend");
+}
+
+/// PSCI DEN0022, 4.2.3.2: a CPU in retention would lose its contents with its cluster.
+#[test]
+fn os_initiated_power_down_above_retention_is_invalid() {
+    let rig: &'static Rig = fake::leak(os_initiated(6));
+    for cpu in [4, 5] {
+        rig.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
+    }
+    let others = || {
+        rig.wake(4);
+        assert_eq!(rig.suspend_as_last(4, [2, 2, 0], 1), returned(code(Error::InvalidParameters)));
+        rig.suspend_as_last(4, [2, 1, 0], 1).powered_down();
+    };
+    *rig.fake.in_standby.lock().unwrap() = Some(Box::new(others));
+    assert_eq!(rig.suspend_as_last(3, [1, 1, 0], 1), returned(SUCCESS));
+    assert_eq!(rig.message(), "power_down [2, 1, 0, 0] Suspend");
+}
+
+/// A CPU that will wake without a level's lock keeps that level up, whatever the mode is by now.
+#[test]
+fn a_sleeper_that_takes_no_locks_keeps_its_cluster_up() {
+    let rig = Rig::running(Options { default_suspend: true, ..Options::default() }, 3);
+    rig.smc(1, id::CPU_DEFAULT_SUSPEND, [RESUME.0, RESUME.1, 0]).powered_down();
+    assert_eq!(rig.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS);
+    assert_eq!(rig.suspend_as_last(2, [2, 2, 0], 1), returned(code(Error::Denied)));
+    rig.wake(1);
+    rig.suspend_as_last(1, [2, 0, 0], 0).powered_down();
+    rig.suspend_as_last(2, [2, 2, 0], 1).powered_down();
 }
 
 /// The same in what other calls see: the requests after a rejection are what they were before.

@@ -187,7 +187,7 @@ impl Default for Options {
     }
 }
 
-/// What happens at the next terminal WFI.
+/// What other CPUs do while one is in its next WFI.
 type AtWfi = Box<dyn FnOnce() + Send>;
 
 pub struct Fake {
@@ -201,6 +201,7 @@ pub struct Fake {
     /// The power controller refuses the next power-downs.
     pub refuse: AtomicBool,
     pub at_wfi: Mutex<Option<AtWfi>>,
+    pub in_standby: Mutex<Option<AtWfi>>,
     pub power_on_error: Mutex<Option<Error>>,
     pub veto: AtomicBool,
     /// What was done, in order: operations, and the points that were stamped.
@@ -242,6 +243,15 @@ impl Fake {
     /// The caches of a CPU, for tests of locks.
     pub fn set_cache(&self, cpu: u16, on: bool) {
         self.caches[usize::from(cpu)].store(on, SeqCst);
+    }
+
+    fn meanwhile(&self, action: &Mutex<Option<AtWfi>>) {
+        let action = action.lock().unwrap().take();
+        if let Some(action) = action {
+            let cpu = CPU.get();
+            action();
+            CPU.set(cpu);
+        }
     }
 
     fn note(&self, what: impl Into<String>) {
@@ -425,12 +435,7 @@ impl Platform for Fake {
 
     fn wait_for_power_down(&self) {
         self.note("wfi");
-        let action = self.at_wfi.lock().unwrap().take();
-        if let Some(action) = action {
-            let cpu = CPU.get();
-            action();
-            CPU.set(cpu);
-        }
+        self.meanwhile(&self.at_wfi);
         if !self.refuse.load(SeqCst) {
             resume_unwind(Box::new(PoweredDown));
         }
@@ -444,6 +449,7 @@ impl Platform for Fake {
     fn standby(&self, state: &CompositeState) {
         self.now.fetch_add(1000 * TICKS_PER_US, SeqCst);
         self.note(format!("standby {:?}", state.levels.map(|s| s.0)));
+        self.meanwhile(&self.in_standby);
     }
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
@@ -479,6 +485,7 @@ pub fn fake(options: Options) -> &'static Fake {
         interrupt: no(),
         refuse: AtomicBool::new(false),
         at_wfi: Mutex::new(None),
+        in_standby: Mutex::new(None),
         power_on_error: Mutex::new(None),
         veto: AtomicBool::new(false),
         log: Mutex::new(Vec::new()),
