@@ -157,7 +157,8 @@
 //! # Cost
 //!
 //! The platform is a type parameter: its settings are constants after inlining, so a machine with ticket locks carries no
-//! bakery. PSCI_VERSION is two stamps, a bit test and a match. AFFINITY_INFO of a CPU is one maintained load. Coordination
+//! bakery, and on AArch64 a release build contains no panic. PSCI_VERSION is two stamps, a bit test and a match:
+//! about 65 instructions on a Cortex-A, without vector and capture. AFFINITY_INFO of a CPU is one maintained load. Coordination
 //! reads the requests of a domain's CPUs until one says "run": for a suspend to level n, at most the CPUs below the
 //! ancestor at n, once for each level. A [`lock::Bakery`] of n CPUs costs 2 stores and 2(n - 1) loads to acquire; a
 //! maintained access is the access, one maintenance instruction and one barrier.
