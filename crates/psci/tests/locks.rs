@@ -71,7 +71,7 @@ fn ticket_excludes_and_wraps() {
 }
 
 /// The stamps of a lock carry its id.
-#[cfg(feature = "detail")]
+#[cfg(all(feature = "detail", not(feature = "off")))]
 #[test]
 fn a_lock_stamps_its_id() {
     let rig = Rig::new(Options { coherent: true, ..Options::default() });

@@ -150,6 +150,9 @@ impl<T> Cell<T> {
     /// In one step, as a line's maintenance is: a store of another CPU comes before it or after it.
     fn maintain(&self, fake: &Fake, invalidate: bool) {
         assert!(!fake.options.coherent, "maintenance on a coherent machine");
+        if !fake.cache_is_on() {
+            return; // out of coherency, it does not reach what other CPUs' caches hold
+        }
         let mut line = self.line.lock().unwrap();
         if line.dirty {
             line.memory = line.cached.unwrap();
