@@ -61,7 +61,7 @@
 //!
 //! # Porting
 //!
-//! A platform has no answer of its own for 23 methods. Here it is whole, for a machine whose CPUs stay coherent and have
+//! A platform must answer 24 methods; the others have a default. Here is a whole one, for a machine whose CPUs stay coherent and have
 //! one low-power state; the bodies would be a few instructions each:
 //!
 //! ```
@@ -158,7 +158,7 @@
 //!
 //! The platform is a type parameter: its settings are constants after inlining, so a machine with ticket locks carries no
 //! bakery, and on AArch64 a release build contains no panic. PSCI_VERSION is two stamps, a bit test and a match:
-//! about 65 instructions on a Cortex-A, without vector and capture. AFFINITY_INFO of a CPU is one maintained load. Coordination
+//! about 65 AArch64 instructions by its listing, without vector and capture. AFFINITY_INFO of a CPU is one maintained load. Coordination
 //! reads the requests of a domain's CPUs until one says "run": for a suspend to level n, at most the CPUs below the
 //! ancestor at n, once for each level. A [`lock::Bakery`] of n CPUs costs 2 stores and 2(n - 1) loads to acquire; a
 //! maintained access is the access, one maintenance instruction and one barrier.
