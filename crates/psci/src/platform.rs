@@ -439,6 +439,10 @@ pub trait Platform: points::Sink + Sized {
 
     /// Asks the power controller to turn on a CPU that is off; it will pass the warm boot path.
     ///
+    /// No lock of a power domain is held: this may come while the last CPU of the target's domain is on its
+    /// way down with it. Which of the two the power controller heard first decides; in either case the target
+    /// finds the domain's state as it was written, and opens it again.
+    ///
     /// # Errors
     /// The power controller refuses: nothing changed.
     fn power_on(&self, target: CpuIndex) -> Result<(), crate::Error>;

@@ -49,15 +49,18 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
     }
 
-    /// Takes a stamp, with the caches on, in a cell that is else stored with the caches off.
+    /// Takes a stamp, with the caches on, in a cell that is else stored with the caches off; returns the counter's value,
+    /// which statistics need even where there are no stamps.
     #[inline(always)]
-    pub(crate) fn stamp_through(&self, me: Caller<'a, P>, point: Point) {
+    pub(crate) fn stamp_through(&self, me: Caller<'a, P>, point: Point) -> u64 {
+        let ticks = self.platform.now();
         if !cfg!(feature = "off") {
-            let ticks = points::stamp(self.platform, point, 0);
+            points::stamp_at(self.platform, point, 0, ticks);
             if let Some(cell) = me.record.stamps.get(usize::from(point.id())) {
                 cell.store_through(self.platform, ticks);
             }
         }
+        ticks
     }
 
     /// GET_TIMESTAMP: id, MPIDR, flags. A 64-bit call returns the stamp in X1, a 32-bit one its halves in W1 and W2.

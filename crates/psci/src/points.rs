@@ -1,5 +1,7 @@
 //! The points that the library stamps.
 
+pub use self::psci::*;
+
 ::points::points! {
     /// Points of the PSCI library.
     ///

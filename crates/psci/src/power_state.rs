@@ -46,11 +46,11 @@ pub(crate) fn is_without_gaps(state: &CompositeState) -> bool {
 /// Whether `state` can be asked of a tree whose highest level is `top`: the CPU itself leaves the running state, no level
 /// is skipped, none is above the top, and no level loses its contents above one that keeps them.
 pub(crate) fn is_sound<P: Platform>(platform: &P, state: &CompositeState, top: Level) -> bool {
-    let cpu_down = platform.is_power_down(CPU_LEVEL, state.at(CPU_LEVEL));
+    let loses = |level: Level| state.at(level) != LocalState::RUN && platform.is_power_down(level, state.at(level));
     state.at(CPU_LEVEL) != LocalState::RUN
         && state.highest() <= top
         && is_without_gaps(state)
-        && (cpu_down || highest_power_down(platform, state).is_none())
+        && (1..LEVELS as Level).all(|level| loses(level - 1) || !loses(level))
 }
 
 /// The highest level that loses its contents in `state`.

@@ -37,12 +37,17 @@ impl<P: Platform> Statistics<P> {
 
     /// A stay in `state` ends.
     pub fn end(&self, platform: &P, level: Level, state: LocalState, now: u64) {
-        let Some(slot) = platform.stat_slot(level, state).and_then(|slot| self.slots.get(slot)) else { return };
         let since = self.since.load(platform);
-        if since == 0 {
-            return; // off since the system was switched on: no call put it there
+        // 0: off since the system was switched on, no call put it there.
+        if since != 0 {
+            self.add(platform, level, state, now.saturating_sub(since));
         }
-        let ticks = slot.ticks.load(platform).wrapping_add(now.saturating_sub(since));
+    }
+
+    /// Counts a stay of so many ticks in `state`.
+    pub fn add(&self, platform: &P, level: Level, state: LocalState, ticks: u64) {
+        let Some(slot) = platform.stat_slot(level, state).and_then(|slot| self.slots.get(slot)) else { return };
+        let ticks = slot.ticks.load(platform).wrapping_add(ticks);
         slot.ticks.store(platform, ticks);
         slot.count.store(platform, slot.count.load(platform).wrapping_add(1));
     }

@@ -123,13 +123,10 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// Standby of the CPU alone: no lock, nothing that others see.
     fn wait_in_standby(&self, me: Caller<'a, P>, state: &CompositeState) {
-        self.stamp_through(me, point::ENTER_HW_LOW_PWR);
-        let began = self.platform.now();
+        let began = self.stamp_through(me, point::ENTER_HW_LOW_PWR);
         self.platform.standby(state);
-        let woke = self.platform.now();
-        self.stamp_through(me, point::EXIT_HW_LOW_PWR);
-        me.record.statistics.begin(self.platform, began);
-        me.record.statistics.end(self.platform, CPU_LEVEL, state.at(CPU_LEVEL), woke);
+        let woke = self.stamp_through(me, point::EXIT_HW_LOW_PWR);
+        me.record.statistics.add(self.platform, CPU_LEVEL, state.at(CPU_LEVEL), woke.saturating_sub(began));
     }
 
     /// Retention of the CPU and of ancestors, which is committed and locked.
@@ -137,8 +134,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.release_ancestors(me, locks_to);
         self.stamp_through(me, point::ENTER_HW_LOW_PWR);
         self.platform.standby(state);
-        let woke = self.platform.now();
-        self.stamp_through(me, point::EXIT_HW_LOW_PWR);
+        let woke = self.stamp_through(me, point::EXIT_HW_LOW_PWR);
         self.lock_ancestors(me, locks_to);
         let found = self.found(me, Down { state: state.at(CPU_LEVEL), locks_to });
         self.set_running(me, &found, locks_to, Some(woke));

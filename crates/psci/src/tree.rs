@@ -7,6 +7,9 @@ use crate::points::psci as point;
 use crate::storage::{Affinity, CpuRecord, DomainRecord, Down};
 use crate::{Psci, power_state};
 
+/// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4).
+pub(crate) const AFFINITY: u64 = 0xff_00ff_ffff;
+
 /// The CPU that makes the call, with its record.
 pub(crate) struct Caller<'a, P: Platform> {
     pub cpu: CpuIndex,
@@ -32,6 +35,9 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// The CPU that an `mpidr` argument names.
     #[inline]
     pub(crate) fn target(&self, mpidr: u64) -> Result<(CpuIndex, &'a CpuRecord<P>), Error> {
+        if mpidr & !AFFINITY != 0 {
+            return Err(Error::InvalidParameters);
+        }
         let cpu = self.platform.cpu_by_mpidr(mpidr).ok_or(Error::InvalidParameters)?;
         Ok((cpu, self.cpus.get(cpu.get()).ok_or(Error::InvalidParameters)?))
     }
@@ -126,24 +132,39 @@ impl<'a, P: Platform> Psci<'a, P> {
         state
     }
 
-    /// OS-initiated mode: checks that the caller is the last one at every level it takes down. Changes nothing if
-    /// not (PSCI DEN0022, 4.2.3.2).
+    /// OS-initiated mode: checks that the caller is the last one at every level it takes down, and that what
+    /// lies below those levels stands it. Changes nothing (PSCI DEN0022, 4.2.3.2).
     pub(crate) fn check_os_request(&self, me: Caller<'a, P>, request: &Request) -> Result<(), Error> {
         if request.last_at_level > self.top || request.state.highest() > request.last_at_level {
             return Err(Error::InvalidParameters);
         }
         for level in 1..=request.last_at_level {
             let Some((_, domain)) = self.ancestor(me.record, level) else { return Err(Error::InvalidParameters) };
-            let running = self.cpus_of(domain).iter().filter(|other| !core::ptr::eq(*other, me.record)).any(|other| {
-                // A CPU that wakes without this level's lock must find the level as it left it.
+            let wanted = request.state.at(level);
+            let loses = wanted != LocalState::RUN && self.platform.is_power_down(level, wanted);
+            for other in self.cpus_of(domain).iter().filter(|other| !core::ptr::eq(*other, me.record)) {
                 let down = other.down.load(self.platform);
-                down.state == LocalState::RUN || down.locks_to < level
-            });
-            if running {
-                return Err(Error::Denied);
+                // A CPU that wakes without this level's lock must find the level as it left it.
+                if down.state == LocalState::RUN || down.locks_to < level {
+                    return Err(Error::Denied);
+                }
+                if wanted != LocalState::RUN && !self.stands(me, other, level - 1, down.state, loses) {
+                    return Err(Error::InvalidParameters);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Whether the domain of another CPU at `level` can stay as it is when its parent leaves the running state and,
+    /// if `loses`, its contents.
+    fn stands(&self, me: Caller<'a, P>, other: &CpuRecord<P>, level: Level, cpu: LocalState, loses: bool) -> bool {
+        let local = match self.ancestor(other, level) {
+            None => cpu,
+            Some((id, _)) if self.ancestor(me.record, level).is_some_and(|(own, _)| own == id) => return true,
+            Some((_, domain)) => domain.state.load(self.platform),
+        };
+        local != LocalState::RUN && (!loses || self.platform.is_power_down(level, local))
     }
 
     /// Writes the states that a request was granted, with the locks up to `locks_to` held. From here on a wake-up
