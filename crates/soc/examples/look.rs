@@ -9,9 +9,9 @@ fn main() {
     let order: Vec<usize> = std::env::args().nth(2).unwrap_or_default().split(',').filter_map(|x| x.parse().ok()).collect();
     for case in procedures::CASES {
         let t = std::time::Instant::now();
-        let r = soc::run(&m, &soc::Conditions { case, iterations: 1, seed: 1, order: if case.name == "suspend-level0" { order.clone() } else { vec![] }, record: true, explore: None });
+        let r = soc::run(&m, &soc::Conditions { case, iterations: 1, seed: 1, order: if case.name == std::env::var("ORD").unwrap_or("suspend-level0".into()) { order.clone() } else { vec![] }, record: true, explore: None });
         match r {
-            Err(e) => println!("{} {:?}: {e}", case.name, case.mode),
+            Err(e) => { println!("{} {:?}: {e}", case.name, case.mode); }
             Ok(o) => {
                 println!("{} {:?} ops {} stale {} end {} us, {:?}, events {}", case.name, case.mode, o.operations, o.stale_loads, o.end / 1000000, t.elapsed(), o.events.len());
                 let mut ms = o.measured.clone();

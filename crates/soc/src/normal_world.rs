@@ -20,20 +20,31 @@ pub(crate) struct SimWorld<'a> {
 }
 
 impl SimWorld<'_> {
-    /// Where an order is declared, CPUs leave the barrier in it, one right after the other.
-    fn leave_in_order(&self) {
-        let soc = self.soc;
-        let cpu = soc.this_cpu_index();
-        let order = |place: usize| soc.order.borrow().get(place).copied();
-        if !soc.order.borrow().contains(&cpu) {
+    fn next_to_leave(&self) -> Option<usize> {
+        self.soc.order.borrow().get(self.soc.started.get()).copied()
+    }
+
+    /// Where an order is declared, CPUs leave the barrier in it: each two memory accesses after the one before it has made
+    /// its call, so that what the earlier finds in no cache does not let the later overtake.
+    fn wait_to_leave(&self) {
+        let cpu = self.soc.this_cpu_index();
+        if !self.soc.order.borrow().contains(&cpu) {
             return;
         }
-        while order(soc.started.get()).is_some_and(|next| next != cpu) {
-            soc.waiting(Waiting::Order);
+        while self.next_to_leave().is_some_and(|next| next != cpu) {
+            self.soc.waiting(Waiting::Order);
         }
-        soc.started.set(soc.started.get() + 1);
-        if let Some(next) = order(soc.started.get()).filter(|&next| soc.cpus[next].waiting.get() == Waiting::Order) {
-            soc.scheduler.wake(next);
+        self.soc.advance(2 * self.soc.memory_access());
+    }
+
+    fn let_the_next_leave(&self) {
+        if self.next_to_leave() != Some(self.soc.this_cpu_index()) {
+            return;
+        }
+        self.soc.started.set(self.soc.started.get() + 1);
+        let waits = |cpu: &usize| self.soc.cpus[*cpu].waiting.get() == Waiting::Order;
+        if let Some(next) = self.next_to_leave().filter(waits) {
+            self.soc.scheduler.wake(next);
         }
     }
 }
@@ -68,6 +79,7 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn suspend(&self, power_state: u32) -> i64 {
+        self.let_the_next_leave();
         self.smc(CPU_SUSPEND, [u64::from(power_state), ENTRY_POINT, 0])[0] as i64
     }
 
@@ -87,7 +99,7 @@ impl NormalWorld for SimWorld<'_> {
 
     fn fetch_add(&self, word: Word, value: u64) -> u64 {
         if word == Word::TimerClaims {
-            self.leave_in_order();
+            self.wait_to_leave();
         }
         self.soc.advance(self.soc.cached_access());
         let word = &self.soc.words[word as usize];
