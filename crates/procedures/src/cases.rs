@@ -16,6 +16,8 @@ const CPU_SUSPEND: u32 = 0xc400_0001;
 const PMF_GET_TIMESTAMP: u32 = 0xc700_0020;
 /// PMF: id of the first runtime instrumentation stamp (implementer 0x41, service 1).
 const PMF_RT_INSTR: u64 = 0x41 << 24 | 1 << 10;
+/// PMF: look past the caches. The firmware stores stamps with its caches off, and a read before may have left an old copy.
+const PMF_MAINTAIN: u64 = 1;
 
 /// AFFINITY_INFO's answer for a CPU that is off.
 const AFFINITY_OFF: u64 = 1;
@@ -196,7 +198,7 @@ fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
     let cpu = world.this_cpu();
     let mut stamps: Stamps = [0; STAMPS];
     for (id, stamp) in stamps.iter_mut().enumerate() {
-        let result = world.smc(PMF_GET_TIMESTAMP, [PMF_RT_INSTR | id as u64, world.mpidr(cpu), 0]);
+        let result = world.smc(PMF_GET_TIMESTAMP, [PMF_RT_INSTR | id as u64, world.mpidr(cpu), PMF_MAINTAIN]);
         succeeded(PMF_GET_TIMESTAMP, result[0] as i64)?;
         *stamp = result[1];
     }

@@ -17,6 +17,7 @@ mod interrupts;
 mod log;
 mod memory;
 mod normal_world;
+mod order;
 mod platform;
 mod port;
 pub mod quantity;

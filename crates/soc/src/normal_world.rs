@@ -2,7 +2,7 @@
 
 use crate::Soc;
 use crate::interrupts::Pending;
-use crate::system::{Entry, Measured, Waiting};
+use crate::system::{Entry, Measured};
 use engine::PS_PER_US;
 use procedures::{Depth, NormalWorld, Stamps, Word};
 use psci::Call;
@@ -17,36 +17,6 @@ const ENTRY_POINT: u64 = 0x8000_0000;
 pub(crate) struct SimWorld<'a> {
     pub(crate) soc: &'a Soc,
     pub(crate) lead: usize,
-}
-
-impl SimWorld<'_> {
-    fn next_to_leave(&self) -> Option<usize> {
-        self.soc.order.borrow().get(self.soc.started.get()).copied()
-    }
-
-    /// Where an order is declared, CPUs leave the barrier in it: each two memory accesses after the one before it has made
-    /// its call, so that what the earlier finds in no cache does not let the later overtake.
-    fn wait_to_leave(&self) {
-        let cpu = self.soc.this_cpu_index();
-        if !self.soc.order.borrow().contains(&cpu) {
-            return;
-        }
-        while self.next_to_leave().is_some_and(|next| next != cpu) {
-            self.soc.waiting(Waiting::Order);
-        }
-        self.soc.advance(2 * self.soc.memory_access());
-    }
-
-    fn let_the_next_leave(&self) {
-        if self.next_to_leave() != Some(self.soc.this_cpu_index()) {
-            return;
-        }
-        self.soc.started.set(self.soc.started.get() + 1);
-        let waits = |cpu: &usize| self.soc.cpus[*cpu].waiting.get() == Waiting::Order;
-        if let Some(next) = self.next_to_leave().filter(waits) {
-            self.soc.scheduler.wake(next);
-        }
-    }
 }
 
 impl NormalWorld for SimWorld<'_> {
@@ -79,7 +49,6 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn suspend(&self, power_state: u32) -> i64 {
-        self.let_the_next_leave();
         self.smc(CPU_SUSPEND, [u64::from(power_state), ENTRY_POINT, 0])[0] as i64
     }
 
@@ -99,7 +68,7 @@ impl NormalWorld for SimWorld<'_> {
 
     fn fetch_add(&self, word: Word, value: u64) -> u64 {
         if word == Word::TimerClaims {
-            self.wait_to_leave();
+            self.soc.let_the_first_claim();
         }
         self.soc.advance(self.soc.cached_access());
         let word = &self.soc.words[word as usize];

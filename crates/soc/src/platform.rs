@@ -75,6 +75,14 @@ impl Platform for Soc {
         self.machine.platform.idle_states.iter().find(|state| state.system_suspend).map(composite)
     }
 
+    fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
+        // Nothing is refused; but where the case declares an order, it begins here, before the cluster's lock.
+        if why == PowerDown::Suspend && request.highest() > psci::CPU_LEVEL {
+            self.ask_in_order();
+        }
+        true
+    }
+
     fn barrier(&self) {
         self.advance(self.machine.platform.assumed.barrier);
     }

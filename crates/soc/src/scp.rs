@@ -43,12 +43,12 @@ impl Soc {
         let channel = &self.channels[number];
         let declared = matches!(command, Command::Down { wakes: true, .. });
         if declared {
-            self.wait_for_turn(cpu);
+            self.send_in_order();
         }
         let lock = self.channel_lock(number);
         lock.acquire(self, CpuIndex(cpu as u16));
         if declared {
-            self.end_turn(cpu);
+            self.sends_now();
         }
         self.stamp(points::SCP_WAIT, number as u32);
         match self.protocol() {
@@ -156,39 +156,5 @@ impl Soc {
         }
         self.enter_state(cpu, CpuState::Running);
         self.stamp(points::POWER_ON, 0);
-    }
-
-    // --- The declared order ------------------------------------------------------------------------------
-
-    /// Waits until all that the case's declared order puts before this CPU have the channel.
-    fn wait_for_turn(&self, cpu: usize) {
-        if !self.must_wait_for_turn(cpu) {
-            return;
-        }
-        self.stamp(points::ORDER_WAIT, 0);
-        while self.must_wait_for_turn(cpu) {
-            self.waiting(Waiting::Order);
-        }
-        self.stamp(points::ORDER_WAIT_END, 0);
-    }
-
-    fn must_wait_for_turn(&self, cpu: usize) -> bool {
-        let order = self.order.borrow();
-        let left = &order[self.turn.get().min(order.len())..];
-        left.contains(&cpu) && left[0] != cpu
-    }
-
-    fn end_turn(&self, cpu: usize) {
-        let next = {
-            let order = self.order.borrow();
-            if order.get(self.turn.get()) != Some(&cpu) {
-                return;
-            }
-            self.turn.set(self.turn.get() + 1);
-            order.get(self.turn.get()).copied()
-        };
-        if let Some(next) = next.filter(|&next| self.cpus[next].waiting.get() == Waiting::Order) {
-            self.scheduler.wake(next);
-        }
     }
 }

@@ -4,6 +4,7 @@ use crate::config::{CoreCosts, Costs, Machine, ScpProtocol};
 use crate::interrupts::Pending;
 use crate::log::Event;
 use crate::normal_world::SimWorld;
+use crate::order::DeclaredOrder;
 use crate::scp::Channel;
 use engine::{Chooser, Deadlock, RandomChooser, Runner, Scheduler, SplitMix64, Time};
 use points::Point;
@@ -29,12 +30,7 @@ pub struct Soc {
     channel_tickets: Vec<Ticket<Soc>>,
     /// CPUs that flush now.
     pub(crate) flushing: RefCell<Vec<usize>>,
-    /// The order in which CPUs reach the SCP in a parallel suspend; empty when it is free.
-    pub(crate) order: RefCell<Vec<usize>>,
-    /// How many CPUs of the order have reached the SCP.
-    pub(crate) turn: Cell<usize>,
-    /// How many CPUs of the order have left the barrier.
-    pub(crate) started: Cell<usize>,
+    pub(crate) order: DeclaredOrder,
     pub(crate) timer: Cell<Option<(usize, Time)>>,
     pub(crate) words: [Cell<u64>; Word::COUNT],
     pub(crate) random: RefCell<SplitMix64>,
@@ -249,9 +245,7 @@ impl Soc {
             channel_words: (0..channels).map(|_| cpus.iter().map(|_| BakeryWord::new()).collect()).collect(),
             channel_tickets: (0..channels).map(|_| Ticket::new()).collect(),
             flushing: RefCell::default(),
-            order: RefCell::default(),
-            turn: Cell::new(0),
-            started: Cell::new(0),
+            order: DeclaredOrder::default(),
             timer: Cell::new(None),
             words: Default::default(),
             random: RefCell::new(SplitMix64::new(seed)),
@@ -425,8 +419,8 @@ impl Soc {
             (Waiting::Power, None) => "waits in WFI for the SCP".to_owned(),
             (Waiting::Scp, None) => "waits for the SCP".to_owned(),
             (Waiting::Order, None) => {
-                let order = self.order.borrow();
-                let next = order.get(self.turn.get()).map_or_else(String::new, |cpu| format!(" until CPU {cpu} has it"));
+                let next = self.order.next_to_send();
+                let next = next.map_or_else(String::new, |cpu| format!(" until CPU {cpu} has it"));
                 format!("keeps back from the SCP{next}, as the case declares")
             }
             (Waiting::Nothing, None) => "waits".to_owned(),
@@ -438,8 +432,7 @@ impl Soc {
 
     fn begin_iteration(&self, iteration: u32) {
         self.iteration.set(iteration);
-        self.turn.set(0);
-        self.started.set(0);
+        self.order.begin();
     }
 }
 
@@ -451,7 +444,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
     let soc = Soc::new(machine, conditions.seed);
     soc.records.set(conditions.record);
     if conditions.case.mode == Mode::Parallel {
-        soc.order.replace(conditions.order.clone());
+        soc.order.declare(&conditions.order, soc.cpus.len());
     }
     let tree = &machine.platform.topology;
     let domains: Vec<_> = tree
