@@ -22,8 +22,11 @@ const PMF_MAINTAIN: u64 = 1;
 /// AFFINITY_INFO's answer for a CPU that is off.
 const AFFINITY_OFF: u64 = 1;
 
-/// How long a suspended CPU sleeps before the shared timer fires, in microseconds (15 ms in the framework).
-const SLEEP_US: u64 = 15_000;
+/// How long a suspended CPU sleeps before the shared timer fires, in microseconds: 15 ms as in the framework, and a
+/// millisecond a CPU where there are more CPUs than can go down in that time.
+fn sleep_us(cpus: usize) -> u64 {
+    (cpus as u64 * 1_000).max(15_000)
+}
 
 /// What each CPU does at its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +183,7 @@ fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
 /// The shared timer belongs to the first who asks for it: its deadline is the earliest.
 fn suspend<W: NormalWorld>(world: &W, depth: Depth, mode: Mode) -> Result<(), Failure> {
     if world.fetch_add(Word::TimerClaims, 1) == 0 {
-        world.start_timer(SLEEP_US);
+        world.start_timer(sleep_us(world.cpu_count()));
     }
     succeeded(CPU_SUSPEND, world.suspend(world.power_state(depth)))?;
     let owns_the_timer = world.take_interrupt();
@@ -203,6 +206,9 @@ fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
         *stamp = result[1];
     }
     let [enter, exit, low_power, awake, flush, flushed] = stamps;
+    if power_down && low_power == 0 {
+        return Err(Failure::LeftEarly { cpu });
+    }
     let in_order = if power_down {
         // Firmware on a machine that stays coherent flushes nothing and leaves both flush stamps at 0.
         let flushes = flush != 0 || flushed != 0;

@@ -43,6 +43,11 @@ pub enum Failure {
         /// What it returned.
         code: i64,
     },
+    /// An interrupt came before the CPU was down: there is nothing to measure.
+    LeftEarly {
+        /// The CPU.
+        cpu: usize,
+    },
     /// The stamps of a CPU are out of order.
     StampOrder {
         /// The CPU.
@@ -56,6 +61,7 @@ impl core::fmt::Display for Failure {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Call { function, code } => write!(f, "SMC {function:#010x} returned {code}"),
+            Self::LeftEarly { cpu } => write!(f, "an interrupt came before CPU {cpu} was down"),
             Self::StampOrder { cpu, stamps } => write!(f, "the stamps of CPU {cpu} are out of order: {stamps:?}"),
         }
     }

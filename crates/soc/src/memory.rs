@@ -100,6 +100,7 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     }
 
     fn load(&self, soc: &Soc) -> T {
+        soc.count_call();
         if soc.caches_are_on() {
             return T::from_word(self.read_copy(soc));
         }
@@ -112,6 +113,7 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     }
 
     fn store(&self, soc: &Soc, value: T) {
+        soc.count_call();
         if soc.caches_are_on() {
             soc.advance(soc.cached_access());
             self.settle(soc);
@@ -124,6 +126,7 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     }
 
     fn fetch_add(&self, soc: &Soc, value: T) -> T {
+        soc.count_call();
         let before = self.read_copy(soc);
         // Wrap at the type's width, as an atomic of that width does.
         let sum = T::from_word(before.wrapping_add(value.to_word()));
@@ -132,10 +135,12 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     }
 
     fn clean(&self, soc: &Soc) {
+        soc.count_call();
         self.maintain(soc, false);
     }
 
     fn clean_invalidate(&self, soc: &Soc) {
+        soc.count_call();
         self.maintain(soc, true);
     }
 }

@@ -76,6 +76,7 @@ impl Platform for Soc {
     }
 
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
+        self.count_call();
         // Nothing is refused; but where the case declares an order, it begins here, before the cluster's lock.
         if why == PowerDown::Suspend && request.highest() > psci::CPU_LEVEL {
             self.ask_in_order();
@@ -84,10 +85,12 @@ impl Platform for Soc {
     }
 
     fn barrier(&self) {
+        self.count_call();
         self.advance(self.machine.platform.assumed.barrier);
     }
 
     fn wait_for_event(&self) {
+        self.count_call();
         let cpu = self.this();
         if !cpu.event.replace(false) {
             self.waiting(Waiting::Event);
@@ -97,6 +100,7 @@ impl Platform for Soc {
     }
 
     fn send_event(&self) {
+        self.count_call();
         self.barrier();
         for (index, cpu) in self.cpus.iter().enumerate() {
             cpu.event.set(true);
@@ -107,31 +111,38 @@ impl Platform for Soc {
     }
 
     fn save_context(&self) {
+        self.count_call();
         self.advance(self.this().costs.context_save);
     }
 
     fn restore_context(&self) {
+        self.count_call();
         self.advance(self.this().costs.context_restore);
     }
 
     fn interrupt_pending(&self) -> bool {
+        self.count_call();
         self.advance(self.cached_access());
         self.this().pending.get().any()
     }
 
     fn interrupts_off(&self) {
+        self.count_call();
         self.advance(self.memory_access());
     }
 
     fn interrupts_on(&self) {
+        self.count_call();
         self.advance(self.memory_access());
     }
 
     fn interrupts_init(&self) {
+        self.count_call();
         self.advance(self.this().costs.interrupts_init);
     }
 
     fn flush_caches(&self, level: Level) {
+        self.count_call();
         let cpu = self.this();
         let cluster = usize::from(cpu.cluster);
         self.stamp(points::FLUSHED_L1_LINES, cpu.l1_lines as u32);
@@ -150,11 +161,13 @@ impl Platform for Soc {
     }
 
     fn caches_on(&self) {
+        self.count_call();
         self.advance(self.cached_access());
         self.this().caches_on.set(true);
     }
 
     fn warm_reset(&self) {
+        self.count_call();
         self.advance(self.this().costs.warm_reset);
         if self.machine.release.hardware_coherency {
             self.this().caches_on.set(true);
@@ -162,6 +175,7 @@ impl Platform for Soc {
     }
 
     fn power_down(&self, state: &CompositeState, why: PowerDown) {
+        self.count_call();
         let cluster = self.is_power_down(1, state.at(1));
         if cluster {
             self.stamp(points::INTERCONNECT, 0);
@@ -174,6 +188,7 @@ impl Platform for Soc {
     }
 
     fn wait_for_power_down(&self) {
+        self.count_call();
         // An interrupt does not end this WFI: the interface is off, and waking is the SCP's business. The SCP always
         // completes what it took, so this never returns here.
         loop {
@@ -187,6 +202,7 @@ impl Platform for Soc {
     fn power_down_abandoned(&self, _state: &CompositeState) {}
 
     fn standby(&self, _state: &CompositeState) {
+        self.count_call();
         let cpu = self.this_cpu_index();
         self.enter_state(cpu, CpuState::Standby);
         while !self.this().pending.get().any() {
@@ -197,12 +213,14 @@ impl Platform for Soc {
     }
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
+        self.count_call();
         let sender = self.this_cpu_index();
         self.send(Command::On { sender, cpu: target.get() });
         Ok(())
     }
 
     fn powered_up(&self, state: &CompositeState, _why: PowerUp) {
+        self.count_call();
         if self.is_power_down(1, state.at(1)) {
             self.stamp(points::INTERCONNECT, 1);
             self.advance(self.costs().interconnect_enter);

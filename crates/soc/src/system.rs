@@ -41,6 +41,7 @@ pub struct Soc {
     failure: RefCell<Option<Failure>>,
     finished: Cell<bool>,
     stale_loads: Cell<u64>,
+    platform_calls: Cell<u64>,
     tick: Tick,
     lock_holders: RefCell<BTreeMap<u32, usize>>,
     lock_waits: Vec<Cell<Option<u32>>>,
@@ -169,8 +170,8 @@ pub struct RunOutcome {
     pub measured: Vec<Measured>,
     /// Time in each power state by CPU, in ps, in the order of [`CpuState::ALL`].
     pub state_times: Vec<[u64; 4]>,
-    /// Operations made on the machine.
-    pub operations: u64,
+    /// Calls through [`psci::Platform`] and its shared cells that can yield.
+    pub platform_calls: u64,
     /// Loads that saw an old value, for want of cache maintenance: 0 in correct firmware.
     pub stale_loads: u64,
     /// Simulated time at the end, in ps.
@@ -256,6 +257,7 @@ impl Soc {
             failure: RefCell::default(),
             finished: Cell::new(false),
             stale_loads: Cell::new(0),
+            platform_calls: Cell::new(0),
             tick,
             lock_holders: RefCell::default(),
             lock_waits: cpus.iter().map(|_| Cell::new(None)).collect(),
@@ -320,6 +322,11 @@ impl Soc {
     pub(crate) fn note_clean(&self, cpu: u16) {
         let cpu = &self.cpus[usize::from(cpu)];
         cpu.l1_dirty.set(cpu.l1_dirty.get().saturating_sub(1));
+    }
+
+    #[inline(always)]
+    pub(crate) fn count_call(&self) {
+        self.platform_calls.set(self.platform_calls.get() + 1);
     }
 
     pub(crate) fn note_stale_load(&self) {
@@ -501,7 +508,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
         events: soc.events.take(),
         measured: soc.measured.take(),
         state_times: soc.cpus.iter().map(|cpu| cpu.state_time.each_ref().map(Cell::get)).collect(),
-        operations: soc.scheduler.operations(),
+        platform_calls: soc.platform_calls.get(),
         stale_loads: soc.stale_loads.get(),
         end: soc.scheduler.now(),
     })
