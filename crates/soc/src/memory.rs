@@ -25,6 +25,10 @@ struct Line {
     cpu: u16,
     /// How often that cluster's L2 had been flushed when it was written.
     flushes: u32,
+    /// How many calls that CPU had made when it was written.
+    calls: u64,
+    /// When the copy was read from memory.
+    filled: u64,
 }
 
 impl<T> Word<T> {
@@ -49,7 +53,8 @@ impl<T> Word<T> {
             soc.note_dirty(cpu);
         }
         self.copy.set(value);
-        self.line.set(Line { cached: true, dirty: true, cpu, flushes: soc.l2_flushes(cpu) });
+        let (flushes, calls) = (soc.l2_flushes(cpu), soc.calls_of(cpu));
+        self.line.set(Line { cached: true, dirty: true, cpu, flushes, calls, filled: 0 });
     }
 
     fn read_copy(&self, soc: &Soc) -> u64 {
@@ -59,20 +64,25 @@ impl<T> Word<T> {
             // Others ran meanwhile.
             let line = self.settle(soc);
             if !line.cached {
-                self.copy.set(self.memory.get());
-                self.line.set(Line { cached: true, ..Line::default() });
+                self.fill(soc);
             }
         } else {
             soc.advance(soc.cached_access());
             if !self.settle(soc).cached {
-                self.copy.set(self.memory.get());
-                self.line.set(Line { cached: true, ..Line::default() });
+                self.fill(soc);
             }
         }
-        if !self.line.get().dirty && self.copy.get() != self.memory.get() {
+        // A copy that came in since this CPU's call before is as fresh as any: the CPU had just invalidated it.
+        let line = self.line.get();
+        if !line.dirty && self.copy.get() != self.memory.get() && line.filled < soc.call_before() {
             soc.note_stale_load();
         }
         self.copy.get()
+    }
+
+    fn fill(&self, soc: &Soc) {
+        self.copy.set(self.memory.get());
+        self.line.set(Line { cached: true, filled: soc.time(), ..Line::default() });
     }
 
     fn maintain(&self, soc: &Soc, invalidate: bool) {
@@ -106,7 +116,9 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         }
         soc.advance(soc.memory_access());
         let line = self.settle(soc);
-        if line.dirty && self.copy.get() != self.memory.get() {
+        // A store whose writer is still at the clean that follows is not done yet: the old value is right.
+        let store_is_done = || soc.calls_of(line.cpu) > line.calls + 1;
+        if line.dirty && self.copy.get() != self.memory.get() && store_is_done() {
             soc.note_stale_load();
         }
         T::from_word(self.memory.get())

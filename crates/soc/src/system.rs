@@ -55,6 +55,9 @@ pub(crate) struct Cpu {
     pub(crate) l2_lines: u64,
     pub(crate) caches_on: Cell<bool>,
     pub(crate) l1_dirty: Cell<u64>,
+    calls: Cell<u64>,
+    /// When the present call began, and the one before it.
+    call_begins: Cell<[Time; 2]>,
     pub(crate) pending: Cell<Pending>,
     pub(crate) waiting: Cell<Waiting>,
     pub(crate) event: Cell<bool>,
@@ -218,6 +221,8 @@ impl Soc {
                 l2_lines: platform.topology.domains[cpu.domain].l2 / platform.line,
                 caches_on: Cell::new(false),
                 l1_dirty: Cell::new(0),
+                calls: Cell::new(0),
+                call_begins: Cell::default(),
                 pending: Cell::default(),
                 waiting: Cell::default(),
                 event: Cell::new(false),
@@ -327,6 +332,23 @@ impl Soc {
     #[inline(always)]
     pub(crate) fn count_call(&self) {
         self.platform_calls.set(self.platform_calls.get() + 1);
+        let this = self.this();
+        this.calls.set(this.calls.get() + 1);
+        this.call_begins.set([self.scheduler.now(), this.call_begins.get()[0]]);
+    }
+
+    /// How many calls a CPU has made.
+    pub(crate) fn calls_of(&self, cpu: u16) -> u64 {
+        self.cpus[usize::from(cpu)].calls.get()
+    }
+
+    /// When this CPU's call before the present one began.
+    pub(crate) fn call_before(&self) -> Time {
+        self.this().call_begins.get()[1]
+    }
+
+    pub(crate) fn time(&self) -> Time {
+        self.scheduler.now()
     }
 
     pub(crate) fn note_stale_load(&self) {

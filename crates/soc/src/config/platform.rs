@@ -460,7 +460,7 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
     let mut wanted: Vec<(String, u16)> = Vec::new();
     if let Ok(count) = shape.parse::<u16>() {
         wanted.extend((0..count).map(|_| (core_of(&first), first.cores.unwrap_or(1))));
-    } else if let Some((count, size)) = shape.split_once('x') {
+    } else if let Some((count, size)) = shape.split_once('x').filter(|_| !shape.contains('*')) {
         let (Ok(count), Ok(size)) = (count.trim().parse::<u16>(), size.trim().parse::<u16>()) else { return Err(refuse()) };
         wanted.extend((0..count).map(|_| (core_of(&first), size)));
     } else {
