@@ -41,7 +41,10 @@ fn rate(name: &str, machine: &Machine, iterations: u32, rounds: u32) {
             .sum::<u64>();
         best = best.min(begin.elapsed().as_secs_f64());
     }
-    println!("{name}: {:.1} M operations a second ({operations} in {best:.3} s, best of {rounds})", operations as f64 / best / 1e6);
+    println!(
+        "{name}: {:.1} M operations a second ({operations} in {best:.3} s, best of {rounds})",
+        operations as f64 / best / 1e6
+    );
 }
 
 fn peak_memory_mb() -> Option<u64> {
@@ -54,7 +57,12 @@ fn whole(name: &str, releases: &[Release], iterations: u32) -> Duration {
     let begin = Instant::now();
     let recording = run(releases, &Options { iterations, seed: 1, free_seeds: 0 }, || {}).expect("all cases end");
     let took = begin.elapsed();
-    println!("{name}: {:.2} s, {} events, peak memory {} MB", took.as_secs_f64(), recording.events().len(), peak_memory_mb().unwrap_or(0));
+    println!(
+        "{name}: {:.2} s, {} events, peak memory {} MB",
+        took.as_secs_f64(),
+        recording.events().len(),
+        peak_memory_mb().unwrap_or(0)
+    );
     took
 }
 

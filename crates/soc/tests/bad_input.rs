@@ -51,7 +51,10 @@ fn negative_and_impossible_figures_are_refused() {
 #[test]
 fn a_tree_that_is_none_is_refused() {
     says(&platform("name = \"system\"\n", "name = \"system\"\nparent = \"little\"\n"), &["juno-r1.toml:", "cycle"]);
-    says(&platform("parent = \"system\"", "parent = \"sistem\""), &["juno-r1.toml:", "there is no domain `sistem`", "system"]);
+    says(
+        &platform("parent = \"system\"", "parent = \"sistem\""),
+        &["juno-r1.toml:", "there is no domain `sistem`", "system"],
+    );
     says(&platform("parent = \"system\"\n", ""), &["juno-r1.toml:", "second root"]);
     says(&platform("core = \"cortex-a57\"", "core = \"cortex-a99\""), &["juno-r1.toml:", "cortex-a99", "cortex-a53"]);
     says(&platform("cluster = 0", "cluster = 1"), &["juno-r1.toml:", "two clusters 1"]);
