@@ -1,0 +1,9 @@
+//! The data plane's part of the `stopwatt` command line.
+//!
+//! Published figures are read here and nowhere below: the experiments cannot see them, and a fit sees the cells that the
+//! reference declares as usable.
+#![forbid(unsafe_code)]
+
+pub mod data;
+pub mod error;
+pub mod prefetch;

@@ -1,0 +1,5 @@
+//! Experiments of the data plane.
+#![forbid(unsafe_code)]
+
+pub mod fit;
+pub mod model;
