@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub mod fit;
+pub mod graphs;
 pub mod model;

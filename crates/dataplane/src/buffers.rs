@@ -69,7 +69,7 @@ impl Pool {
 
     /// Whether the kernel was asked for huge pages and did not refuse.
     pub fn huge_pages_advised(&self) -> bool {
-        self.slots.huge
+        self.slots.huge_pages_advised()
     }
 
     /// Takes up to `into.len()` buffers, each with one reference; returns how many.
@@ -185,7 +185,7 @@ pub mod region {
         memory: NonNull<T>,
         count: usize,
         layout: Layout,
-        pub(super) huge: bool,
+        huge: bool,
     }
 
     // SAFETY: the region owns its memory, and `T` is plain.
@@ -204,6 +204,11 @@ pub mod region {
             let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
             let huge = bytes >= HUGE && advise_huge(memory.as_ptr(), bytes);
             Self { memory: memory.cast(), count, layout, huge }
+        }
+
+        /// Whether huge pages were asked for and not refused.
+        pub fn huge_pages_advised(&self) -> bool {
+            self.huge
         }
 
         /// One element.

@@ -68,7 +68,12 @@ impl Frame {
         self.l3[to] = from.l3[lane];
         self.adjacency[to] = from.adjacency[lane];
         self.reason[to] = from.reason[lane];
-        self.trace[to] = from.trace[lane];
+        self.trace[to] = if from.traced { from.trace[lane] } else { 0 };
+        // What came before from untraced frames has stale numbers in its lanes.
+        if from.traced && !self.traced {
+            self.trace[..to].fill(0);
+            self.traced = true;
+        }
         self.len += 1;
     }
 }

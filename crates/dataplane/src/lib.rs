@@ -2,8 +2,17 @@
 #![deny(unsafe_code)]
 
 pub mod buffers;
+pub mod checksum;
+pub mod fib;
 pub mod frame;
+pub mod graph;
+pub mod inputs;
 pub mod machine;
 pub mod memory;
+pub mod nodes;
+pub mod plane;
+pub mod show;
+pub mod standard;
 pub mod study;
+pub mod trace;
 pub mod walk;

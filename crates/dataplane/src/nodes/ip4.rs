@@ -1,0 +1,382 @@
+//! `ip4-input`, `ip4-lookup`, `ip4-rewrite`, and all of them in one loop.
+
+use std::net::Ipv4Addr;
+
+use super::{error, info};
+use crate::checksum;
+use crate::fib::Fib;
+use crate::frame::Frame;
+use crate::graph::{Arcs, DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
+use crate::memory::{InFrame, PacketMemory};
+use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, MISS, Neighbour, Plane};
+use crate::walk::{Body, walk};
+
+/// Where the network header begins: tags are gone by now.
+const L3: usize = 14;
+
+/// Reasons of `ip4-input`.
+mod bad {
+    pub const SHORT: u8 = 0;
+    pub const VERSION: u8 = 1;
+    pub const LENGTH: u8 = 2;
+    pub const CHECKSUM: u8 = 3;
+    pub const TTL: u8 = 4;
+    pub const FRAGMENT: u8 = 5;
+    pub const SOURCE: u8 = 6;
+    pub const OPTIONS: u8 = 7;
+    pub const MULTICAST: u8 = 8;
+}
+
+const INPUT_REASONS: [Reason; 9] = [
+    error("ip4 header truncated"),
+    error("ip4 version or header length wrong"),
+    error("ip4 length > l2 length"),
+    error("bad ip4 checksum"),
+    error("ip4 ttl is zero"),
+    error("ip4 fragment offset == 1"),
+    error("ip4 source address is a group"),
+    info("ip4 options to the host"),
+    info("ip4 multicast or broadcast to the host"),
+];
+
+/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
+#[derive(Default)]
+pub struct Ip4Input;
+
+struct Validate {
+    verify_checksum: bool,
+    arcs: Arcs,
+}
+
+/// Whether nothing about the header calls for a second look.
+#[inline(always)]
+fn is_plain(header: &[u8; 20], length: u16, verify_checksum: bool) -> bool {
+    let total = u16::from_be_bytes([header[2], header[3]]);
+    let offset = u16::from_be_bytes([header[6], header[7]]) & 0x1fff;
+    // All of them in any case: a branch for each would cost more than the tests.
+    (header[0] == 0x45)
+        & (total >= 20)
+        & (total as usize + L3 <= length as usize)
+        & (header[8] > 0)
+        & (offset != 1)
+        & (header[12] < 224)
+        & (header[16] < 224)
+        & (!verify_checksum || checksum::header_sum(header) == 0xffff)
+}
+
+impl<M: PacketMemory> Body<M> for Validate {
+    type Loaded = [u8; 20];
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> [u8; 20] {
+        memory.load(frame.buffer[lane], L3)
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, header: [u8; 20]) {
+        let next = if is_plain(&header, frame.length[lane], self.verify_checksum) {
+            FIRST_ARC
+        } else {
+            look_again(memory, frame, lane, header, self.verify_checksum)
+        };
+        self.arcs.take(next);
+        frame.next[lane] = next;
+    }
+}
+
+/// Finds out what is not plain about a header: the first reason of the list that holds.
+#[cold]
+fn look_again<M: PacketMemory>(
+    memory: &mut M,
+    frame: &mut Frame,
+    lane: usize,
+    header: [u8; 20],
+    verify_checksum: bool,
+) -> u8 {
+    let available = (frame.length[lane] as usize).saturating_sub(L3);
+    let header_bytes = (header[0] & 15) as usize * 4;
+    let total = u16::from_be_bytes([header[2], header[3]]) as usize;
+    let offset = u16::from_be_bytes([header[6], header[7]]) & 0x1fff;
+    let (arc, reason) = if available < 20 {
+        (DROP, bad::SHORT)
+    } else if header[0] >> 4 != 4 || header_bytes < 20 {
+        (DROP, bad::VERSION)
+    } else if total > available || total < header_bytes {
+        (DROP, bad::LENGTH)
+    } else if verify_checksum && header_checksum(memory, frame, lane, header_bytes) != 0xffff {
+        (DROP, bad::CHECKSUM)
+    } else if header[8] == 0 {
+        (DROP, bad::TTL)
+    } else if offset == 1 {
+        (DROP, bad::FRAGMENT)
+    } else if header[12] >= 224 {
+        (DROP, bad::SOURCE)
+    } else if header_bytes > 20 {
+        (PUNT, bad::OPTIONS)
+    } else {
+        (PUNT, bad::MULTICAST)
+    };
+    frame.reason[lane] = reason;
+    arc
+}
+
+/// The sum over a header with options.
+fn header_checksum<M: PacketMemory>(memory: &mut M, frame: &Frame, lane: usize, bytes: usize) -> u16 {
+    let mut header = [0; 60];
+    for (at, byte) in header.iter_mut().enumerate().take(bytes) {
+        [*byte] = memory.load(frame.buffer[lane], L3 + at);
+    }
+    checksum::sum(&header[..bytes])
+}
+
+impl Node for Ip4Input {
+    fn name(&self) -> &str {
+        "ip4-input"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &INPUT_REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = Validate { verify_checksum: settings.verify_checksum, arcs: Arcs::default() };
+        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
+        body.arcs.verdict()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        ip4_lines(plane, frame, lane)
+    }
+}
+
+fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+    let data = plane.pool.data(frame.buffer[lane]);
+    let address = |at: usize| Ipv4Addr::new(data[L3 + at], data[L3 + at + 1], data[L3 + at + 2], data[L3 + at + 3]);
+    let protocol = match data[L3 + 9] {
+        1 => "ICMP".to_owned(),
+        6 => "TCP".to_owned(),
+        17 => "UDP".to_owned(),
+        other => format!("protocol {other}"),
+    };
+    let number = |at: usize| u16::from_be_bytes([data[L3 + at], data[L3 + at + 1]]);
+    vec![
+        format!("{protocol}: {} -> {}", address(12), address(16)),
+        format!(
+            "  tos 0x{:02x}, ttl {}, length {}, checksum 0x{:04x}",
+            data[L3 + 1],
+            data[L3 + 8],
+            number(2),
+            number(10)
+        ),
+        format!("  fragment id 0x{:04x}, offset {}", number(4), (number(6) & 0x1fff) * 8),
+    ]
+}
+
+const LOOKUP_REASONS: [Reason; 3] =
+    [error("no route"), error("route drops"), info("packet to one of our addresses to the host")];
+
+/// Finds the adjacency. Arcs: drop, punt, ip4-rewrite.
+#[derive(Default)]
+pub struct Ip4Lookup;
+
+struct Lookup<'a> {
+    fib: &'a Fib,
+    arcs: Arcs,
+}
+
+impl<M: PacketMemory> Body<M> for Lookup<'_> {
+    type Loaded = u16;
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u16 {
+        self.fib.lookup(u32::from_be_bytes(memory.load(frame.buffer[lane], L3 + 16)))
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) {
+        let next = if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { no_neighbour(frame, lane, adjacency) };
+        self.arcs.take(next);
+        frame.adjacency[lane] = adjacency;
+        frame.next[lane] = next;
+    }
+}
+
+#[cold]
+fn no_neighbour(frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
+    let (arc, reason) = match adjacency {
+        LOCAL => (PUNT, 2),
+        DISCARD => (DROP, 1),
+        MISS => (DROP, 0),
+        _ => (DROP, 0),
+    };
+    frame.reason[lane] = reason;
+    arc
+}
+
+impl Node for Ip4Lookup {
+    fn name(&self) -> &str {
+        "ip4-lookup"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &LOOKUP_REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = Lookup { fib: &plane.fib, arcs: Arcs::default() };
+        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
+        body.arcs.verdict()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        let mut lines = vec![format!("fib 0 adjacency {}", frame.adjacency[lane])];
+        lines.extend(ip4_lines(plane, frame, lane));
+        lines
+    }
+}
+
+/// Reasons of `ip4-rewrite`.
+const EXPIRED: u8 = 0;
+const TOO_BIG: u8 = 1;
+
+const REWRITE_REASONS: [Reason; 2] = [error("ip4 ttl <= 1"), error("ip4 length > mtu of the output")];
+
+/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, the interfaces' outputs by number.
+#[derive(Default)]
+pub struct Ip4Rewrite;
+
+struct Rewrite<'a> {
+    neighbours: &'a [Neighbour],
+    arcs: Arcs,
+}
+
+impl<M: PacketMemory> Body<M> for Rewrite<'_> {
+    type Loaded = [u8; 4];
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> [u8; 4] {
+        memory.load(frame.buffer[lane], L3 + 8)
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: [u8; 4]) {
+        let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
+        let next = rewrite(memory, frame, lane, loaded, neighbour);
+        self.arcs.take(next);
+        frame.next[lane] = next;
+    }
+}
+
+#[inline(always)]
+fn rewrite<M: PacketMemory>(
+    memory: &mut M,
+    frame: &mut Frame,
+    lane: usize,
+    [ttl, protocol, high, low]: [u8; 4],
+    neighbour: &Neighbour,
+) -> u8 {
+    let too_big = frame.length[lane] as usize > neighbour.mtu as usize + L3;
+    if ttl <= 1 || too_big {
+        return not_forwarded(frame, lane, if too_big { TOO_BIG } else { EXPIRED });
+    }
+    let buffer = frame.buffer[lane];
+    let [high, low] = checksum::after_ttl_decrement([high, low]);
+    memory.store(buffer, L3 + 8, [ttl - 1, protocol, high, low]);
+    memory.store(buffer, 0, neighbour.rewrite);
+    FIRST_ARC + neighbour.interface as u8
+}
+
+#[cold]
+fn not_forwarded(frame: &mut Frame, lane: usize, reason: u8) -> u8 {
+    frame.reason[lane] = reason;
+    DROP
+}
+
+impl Node for Ip4Rewrite {
+    fn name(&self) -> &str {
+        "ip4-rewrite"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &REWRITE_REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = Rewrite { neighbours: &plane.neighbours, arcs: Arcs::default() };
+        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
+        body.arcs.verdict()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        let mut lines = vec![format!("adjacency {}", frame.adjacency[lane])];
+        lines.extend(ip4_lines(plane, frame, lane));
+        lines
+    }
+}
+
+/// Validation, lookup and rewrite in one loop: what the three nodes would cost if they were not nodes. Packets that are not plain take
+/// the arc to `ip4-input` and go the long way. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
+#[derive(Default)]
+pub struct Fused;
+
+struct FusedBody<'a> {
+    fib: &'a Fib,
+    neighbours: &'a [Neighbour],
+    verify_checksum: bool,
+    arcs: Arcs,
+}
+
+impl<M: PacketMemory> Body<M> for FusedBody<'_> {
+    type Loaded = ([u8; 20], u16);
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded {
+        let header: [u8; 20] = memory.load(frame.buffer[lane], L3);
+        let destination = u32::from_be_bytes([header[16], header[17], header[18], header[19]]);
+        (header, self.fib.lookup(destination))
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, (header, adjacency): Self::Loaded) {
+        let length = frame.length[lane];
+        let next = if is_plain(&header, length, self.verify_checksum) & (adjacency >= FIRST_NEIGHBOUR) & (header[8] > 1)
+        {
+            let neighbour = &self.neighbours[(adjacency - FIRST_NEIGHBOUR) as usize];
+            if length as usize > neighbour.mtu as usize + L3 {
+                FIRST_ARC
+            } else {
+                let loaded = [header[8], header[9], header[10], header[11]];
+                rewrite(memory, frame, lane, loaded, neighbour) + 1
+            }
+        } else {
+            FIRST_ARC
+        };
+        self.arcs.take(next);
+        frame.next[lane] = next;
+    }
+}
+
+impl Node for Fused {
+    fn name(&self) -> &str {
+        "ip4-fused"
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = FusedBody {
+            fib: &plane.fib,
+            neighbours: &plane.neighbours,
+            verify_checksum: settings.verify_checksum,
+            arcs: Arcs::default(),
+        };
+        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
+        body.arcs.verdict()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        ip4_lines(plane, frame, lane)
+    }
+}
