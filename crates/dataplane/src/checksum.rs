@@ -1,10 +1,10 @@
 //! The Internet checksum.
 
-/// The sum of a header of 20 bytes, folded to 16 bits, in the order of the bytes in memory: 0xffff if its checksum is right.
+/// The sum of a header of 20 bytes, given as numbers with the first byte lowest: 0xffff if its checksum is right.
 #[inline(always)]
-pub fn header_sum(header: &[u8; 20]) -> u16 {
-    let word = |at: usize| u64::from(u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]));
-    fold(word(0) + word(4) + word(8) + word(12) + word(16))
+pub fn header_sum(first: u64, second: u64, third: u32) -> u16 {
+    let halves = |word: u64| (word & 0xffff_ffff) + (word >> 32);
+    fold(halves(first) + halves(second) + u64::from(third))
 }
 
 /// The sum of any number of bytes, folded to 16 bits, in the order of the bytes in memory.
@@ -16,16 +16,17 @@ pub fn sum(bytes: &[u8]) -> u16 {
 /// Writes the checksum of a header of 20 bytes into it.
 pub fn write_header(header: &mut [u8; 20]) {
     header[10..12].fill(0);
-    let sum = !header_sum(header);
+    let sum = !sum(header);
     header[10..12].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The checksum after the TTL was decremented (RFC 1624, for a difference of 0x0100): the same bits as a fresh one, so zero is
-/// never written as 0xffff.
+/// The four bytes from the TTL to the checksum, as a number with the first byte lowest, after the TTL was decremented (RFC 1624,
+/// for a difference of 0x0100): the same bits as a fresh checksum, so zero is never written as 0xffff.
 #[inline(always)]
-pub fn after_ttl_decrement(checksum: [u8; 2]) -> [u8; 2] {
-    let sum = u32::from(u16::from_be_bytes(checksum)) + 0x0100;
-    ((sum + u32::from(sum >= 0xffff)) as u16).to_be_bytes()
+pub fn decrement_ttl(word: u32) -> u32 {
+    let sum = (word >> 16) + 1;
+    let sum = sum + u32::from(sum >= 0xffff);
+    ((word & 0xffff) - 1) | (sum << 16)
 }
 
 #[inline(always)]
@@ -55,11 +56,10 @@ mod tests {
             let ttl = (id % 255) as u8 + 1;
             let before = header(ttl, id);
             let fresh = header(ttl - 1, id);
-            let incremental = after_ttl_decrement([before[10], before[11]]);
+            let word = decrement_ttl(u32::from_le_bytes(before[8..12].try_into().unwrap()));
             let mut after = before;
-            after[8] -= 1;
-            after[10..12].copy_from_slice(&incremental);
-            assert_eq!(header_sum(&after), 0xffff, "ttl {ttl}, id {id}");
+            after[8..12].copy_from_slice(&word.to_le_bytes());
+            assert_eq!(sum(&after), 0xffff, "ttl {ttl}, id {id}");
             assert_eq!(after, fresh, "ttl {ttl}, id {id}");
         }
     }
@@ -68,7 +68,8 @@ mod tests {
     fn both_sums_agree() {
         let header = header(64, 12345);
         assert_eq!(sum(&header), 0xffff);
-        assert_eq!(header_sum(&header), 0xffff);
+        let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());
+        assert_eq!(header_sum(word(0), word(8), (word(12) >> 32) as u32), 0xffff);
         assert_eq!(sum(&[1]), 1);
     }
 }

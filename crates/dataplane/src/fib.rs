@@ -119,13 +119,15 @@ impl Fib {
     }
 
     /// The adjacency of the longest prefix that covers the address.
-    #[inline(always)]
     pub fn lookup(&self, address: u32) -> Adjacency {
-        let mut entry = *self.first.get((address >> 8) as usize);
-        if entry & EXTENDED != 0 {
-            entry = self.groups[(entry & !EXTENDED) as usize].entries[(address & 255) as usize];
-        }
-        if entry == NONE { self.default } else { entry - 1 }
+        self.reader().lookup(address)
+    }
+
+    /// The table as a loop wants it: everything that a lookup needs in a few registers.
+    #[inline(always)]
+    pub fn reader(&self) -> Reader<'_> {
+        let first = self.first.as_slice().try_into().expect("the first table has 2^24 entries");
+        Reader { first, groups: &self.groups, default: self.default }
     }
 
     /// Adds a route or replaces it. Returns the adjacency that it had.
@@ -264,6 +266,26 @@ impl Fib {
             *self.lengths.get_mut(index) = length;
             self.free_groups.push(number as u16);
         }
+    }
+}
+
+/// A table that is only read.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    first: &'a [u16; 1 << 24],
+    groups: &'a [Group],
+    default: Adjacency,
+}
+
+impl Reader<'_> {
+    /// The adjacency of the longest prefix that covers the address.
+    #[inline(always)]
+    pub fn lookup(&self, address: u32) -> Adjacency {
+        let mut entry = self.first[(address >> 8) as usize];
+        if entry & EXTENDED != 0 {
+            entry = self.groups[(entry & !EXTENDED) as usize].entries[(address & 255) as usize];
+        }
+        if entry == NONE { self.default } else { entry - 1 }
     }
 }
 

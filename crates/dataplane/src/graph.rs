@@ -12,6 +12,7 @@ use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
 use crate::plane::Plane;
 use crate::trace::Tracer;
+use crate::walk::Arcs;
 
 /// Arc to the node that drops, in every node.
 pub const DROP: u8 = 0;
@@ -61,21 +62,10 @@ pub enum Verdict {
     Consumed,
 }
 
-/// Collects the arcs that a node's packets take.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Arcs(u64);
-
-impl Arcs {
-    /// A packet takes this arc.
+impl From<Arcs> for Verdict {
     #[inline(always)]
-    pub fn take(&mut self, arc: u8) {
-        self.0 |= 1 << (arc & 63);
-    }
-
-    /// What it comes to.
-    #[inline(always)]
-    pub fn verdict(self) -> Verdict {
-        if self.0.is_power_of_two() { Verdict::All(self.0.trailing_zeros() as u8) } else { Verdict::Mixed }
+    fn from(arcs: Arcs) -> Self {
+        arcs.only().map_or(Self::Mixed, Self::All)
     }
 }
 

@@ -5,7 +5,7 @@
 //! in the lanes of the frame, so a packet costs one line; [`InBuffer`] keeps it in a line of its own in front of the data,
 //! as VPP does, so a packet costs two.
 
-use crate::buffers::{Buffer, DATA_BYTES, Pool};
+use crate::buffers::{Buffer, Pool};
 use crate::frame::Frame;
 use crate::machine;
 
@@ -32,11 +32,23 @@ pub trait PacketMemory {
     /// Reads a packet's metadata.
     fn meta(&mut self, frame: &Frame, lane: usize) -> Meta;
 
-    /// Notes in the metadata where the network header begins, and which arc was chosen.
+    /// Notes in the metadata where the network header begins, and, if it has a line of its own, which arc was chosen.
     fn set_meta(&mut self, frame: &mut Frame, lane: usize, l3: u8, next: u8);
 
     /// Reads `N` bytes of the packet.
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N];
+
+    /// Reads eight bytes as a number, the first byte lowest.
+    #[inline(always)]
+    fn load_u64(&mut self, buffer: Buffer, at: usize) -> u64 {
+        u64::from_le_bytes(self.load(buffer, at))
+    }
+
+    /// Reads four bytes as a number, the first byte lowest.
+    #[inline(always)]
+    fn load_u32(&mut self, buffer: Buffer, at: usize) -> u32 {
+        u32::from_le_bytes(self.load(buffer, at))
+    }
 
     /// Writes `N` bytes of the packet.
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]);
@@ -44,12 +56,6 @@ pub trait PacketMemory {
     /// A packet's work is done: what a model charges for instructions that touch no memory. Nothing on real memory.
     #[inline(always)]
     fn worked(&mut self) {}
-
-    /// Whether `bytes` from `at` on lie within a buffer.
-    #[inline(always)]
-    fn fits(at: usize, bytes: usize) -> bool {
-        at + bytes <= DATA_BYTES
-    }
 }
 
 /// Host memory, metadata in the lanes of the frame.
@@ -73,8 +79,8 @@ impl PacketMemory for InFrame<'_> {
 
     #[inline(always)]
     fn set_meta(&mut self, frame: &mut Frame, lane: usize, l3: u8, next: u8) {
+        let _ = next;
         frame.l3[lane] = l3;
-        frame.next[lane] = next;
     }
 
     #[inline(always)]
@@ -112,7 +118,6 @@ impl PacketMemory for InBuffer<'_> {
 
     #[inline(always)]
     fn set_meta(&mut self, frame: &mut Frame, lane: usize, l3: u8, next: u8) {
-        frame.next[lane] = next;
         let header = self.0.header_mut(frame.buffer[lane]);
         header[4] = l3;
         header[5] = next;
@@ -131,14 +136,12 @@ impl PacketMemory for InBuffer<'_> {
 
 #[inline(always)]
 fn load<const N: usize>(pool: &Pool, buffer: Buffer, at: usize) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&pool.data(buffer)[at..at + N]);
-    bytes
+    *pool.data(buffer)[at..].first_chunk().expect("a load within the buffer")
 }
 
 #[inline(always)]
 fn store<const N: usize>(pool: &mut Pool, buffer: Buffer, at: usize, bytes: [u8; N]) {
-    pool.data_mut(buffer)[at..at + N].copy_from_slice(&bytes);
+    *pool.data_mut(buffer)[at..].first_chunk_mut().expect("a store within the buffer") = bytes;
 }
 
 /// Writes the metadata line that [`InBuffer`] reads.

@@ -121,7 +121,7 @@ pub const FIRST_NEIGHBOUR: u16 = 3;
 pub struct Settings {
     /// Packets an iteration of every node's loop.
     pub shape: Shape,
-    /// Prefetch strides of every node's loop.
+    /// Prefetch strides of the first node that reads packets; the ones after it find their lines in the cache.
     pub strides: Strides,
     /// Packets that an input puts in a frame.
     pub frame_size: usize,
@@ -131,7 +131,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { shape: Shape::Dual, strides: Strides::both(4), frame_size: 256, verify_checksum: true }
+        Self { shape: Shape::Dual, strides: Strides::both(0), frame_size: 256, verify_checksum: true }
     }
 }
 

@@ -34,7 +34,7 @@ impl<M: PacketMemory> Body<M> for StudyBody {
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: [u8; 16]) {
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: [u8; 16]) -> u8 {
         let next = match [loaded[12], loaded[13]] {
             [0x08, 0x00] => NEXT_IP4,
             [0x81, 0x00] => NEXT_TAGGED,
@@ -46,5 +46,6 @@ impl<M: PacketMemory> Body<M> for StudyBody {
         }
         self.hash ^= hash;
         memory.set_meta(frame, lane, 14, next);
+        next
     }
 }

@@ -3,7 +3,7 @@
 use super::{error, ethernet_line, info};
 use crate::buffers::Buffer;
 use crate::frame::Frame;
-use crate::graph::{Arcs, DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
+use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
 use crate::plane::{Mode, Plane};
 use crate::walk::{Body, walk};
@@ -50,13 +50,38 @@ struct Interface {
 
 struct Classify {
     interface: Interface,
-    arcs: Arcs,
 }
 
-#[derive(Clone, Copy)]
+/// The first 16 bytes as two numbers, first byte lowest: whole registers, never bytes, on the common path.
+#[derive(Clone, Copy, Default)]
 struct Loaded {
-    first: [u8; 16],
+    low: u64,
+    high: u64,
     length: u16,
+}
+
+const MAC_BITS: u64 = 0xffff_ffff_ffff;
+const TYPE_IP4: u16 = u16::from_le_bytes([0x08, 0x00]);
+const TYPE_ARP: u16 = u16::from_le_bytes([0x08, 0x06]);
+const TYPE_IP6: u16 = u16::from_le_bytes([0x86, 0xdd]);
+const TYPE_TAG: u16 = u16::from_le_bytes([0x81, 0x00]);
+
+impl Loaded {
+    #[inline(always)]
+    fn destination(self) -> u64 {
+        self.low & MAC_BITS
+    }
+
+    /// The lowest bit of an address's first byte says that it is a group.
+    #[inline(always)]
+    fn source_is_group(self) -> bool {
+        self.low & (1 << 48) != 0
+    }
+
+    #[inline(always)]
+    fn ether_type(self) -> u16 {
+        (self.high >> 32) as u16
+    }
 }
 
 impl<M: PacketMemory> Body<M> for Classify {
@@ -65,98 +90,96 @@ impl<M: PacketMemory> Body<M> for Classify {
     #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Loaded {
         let meta = memory.meta(frame, lane);
-        Loaded { first: memory.load(frame.buffer[lane], meta.offset as usize), length: meta.length }
+        let (buffer, at) = (frame.buffer[lane], meta.offset as usize);
+        Loaded { low: memory.load_u64(buffer, at), high: memory.load_u64(buffer, at + 8), length: meta.length }
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Loaded) {
-        let Loaded { first, length } = loaded;
-        let [a, b, c, d, e, f, g, h, ..] = first;
-        let destination = u64::from_le_bytes([a, b, c, d, e, f, g, h]) & 0xffff_ffff_ffff;
-        let fits = length <= self.interface.longest;
-        let source_is_group = g & 1 != 0;
-        let next = if self.interface.cross_connect {
-            let tagged = first[12] == 0x81 && first[13] == 0;
-            if length >= HEADER && fits && !source_is_group && !tagged {
-                NEXT_L2
-            } else {
-                self.look_again(memory, frame, lane, loaded)
-            }
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Loaded) -> u8 {
+        let length = loaded.length;
+        let common = (length <= self.interface.longest) & !loaded.source_is_group();
+        let (plain, next) = if self.interface.cross_connect {
+            (common & (length >= HEADER) & (loaded.ether_type() != TYPE_TAG), NEXT_L2)
         } else {
-            let is_ip4 = first[12] == 0x08 && first[13] == 0;
-            let ours = destination == self.interface.mac;
-            if length >= SHORTEST_IP4 && fits && ours && is_ip4 && !source_is_group {
-                NEXT_IP4
-            } else {
-                self.look_again(memory, frame, lane, loaded)
-            }
+            let ours = loaded.destination() == self.interface.mac;
+            (common & (length >= SHORTEST_IP4) & ours & (loaded.ether_type() == TYPE_IP4), NEXT_IP4)
         };
-        self.arcs.take(next);
+        let next = if plain { next } else { look_again(&self.interface, memory, frame, lane, loaded) };
         memory.set_meta(frame, lane, HEADER as u8, next);
+        next
     }
 }
 
-impl Classify {
-    /// The packet is not of the common kind.
-    #[cold]
-    fn look_again<M: PacketMemory>(&self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Loaded) -> u8 {
-        let Loaded { first, length } = loaded;
-        let mut end = |arc: u8, reason: u8| {
-            frame.reason[lane] = reason;
-            arc
-        };
-        if length < HEADER {
-            return end(DROP, TRUNCATED);
+/// The packet is not of the common kind.
+#[cold]
+#[inline(never)]
+fn look_again<M: PacketMemory>(
+    interface: &Interface,
+    memory: &mut M,
+    frame: &mut Frame,
+    lane: usize,
+    loaded: Loaded,
+) -> u8 {
+    let (arc, reason) = judge(interface, memory, frame, lane, loaded);
+    frame.reason[lane] = reason;
+    arc
+}
+
+/// Arc and reason; the reason means nothing on arcs that lead on.
+fn judge<M: PacketMemory>(
+    interface: &Interface,
+    memory: &mut M,
+    frame: &mut Frame,
+    lane: usize,
+    loaded: Loaded,
+) -> (u8, u8) {
+    let length = loaded.length;
+    if length < HEADER {
+        return (DROP, TRUNCATED);
+    }
+    if loaded.source_is_group() {
+        return (DROP, BAD_SOURCE);
+    }
+    let mut kind = loaded.ether_type();
+    let tagged = kind == TYPE_TAG;
+    if length > interface.longest + if tagged { TAG } else { 0 } {
+        return (DROP, GIANT);
+    }
+    if tagged {
+        if length < HEADER + TAG {
+            return (DROP, TRUNCATED);
         }
-        if first[6] & 1 != 0 {
-            return end(DROP, BAD_SOURCE);
+        let [.., high, low] = loaded.high.to_le_bytes();
+        if !interface.vlans.contains(&u16::from_be_bytes([high & 0x0f, low])) {
+            return (DROP, UNKNOWN_VLAN);
         }
-        let tagged = first[12] == 0x81 && first[13] == 0;
-        if length > self.interface.longest + if tagged { TAG } else { 0 } {
-            return end(DROP, GIANT);
-        }
-        if tagged {
-            if length < HEADER + TAG {
-                return end(DROP, TRUNCATED);
-            }
-            let vlan = u16::from_be_bytes([first[14] & 0x0f, first[15]]);
-            if !self.interface.vlans.contains(&vlan) {
-                return end(DROP, UNKNOWN_VLAN);
-            }
-        }
-        if self.interface.cross_connect {
-            return NEXT_L2;
-        }
-        let [a, b, c, d, e, f, g, h, ..] = first;
-        let destination = u64::from_le_bytes([a, b, c, d, e, f, g, h]) & 0xffff_ffff_ffff;
-        if destination != self.interface.mac && a & 1 == 0 {
-            return end(DROP, NOT_OURS);
-        }
-        let mut kind = [first[12], first[13]];
-        if tagged {
-            kind = remove_tag(memory, frame.buffer[lane], length);
-            frame.length[lane] = length - TAG;
-        }
-        let mut end = |arc: u8, reason: u8| {
-            frame.reason[lane] = reason;
-            arc
-        };
-        match kind {
-            [0x08, 0x00] if frame.length[lane] < SHORTEST_IP4 => end(DROP, TRUNCATED),
-            [0x08, 0x00] => NEXT_IP4,
-            [0x08, 0x06] | [0x86, 0xdd] => end(PUNT, ARP),
-            _ => end(DROP, UNKNOWN_TYPE),
-        }
+    }
+    if interface.cross_connect {
+        return (NEXT_L2, 0);
+    }
+    let to_group = loaded.low & 1 != 0;
+    if loaded.destination() != interface.mac && !to_group {
+        return (DROP, NOT_OURS);
+    }
+    if tagged {
+        kind = remove_tag(memory, frame.buffer[lane], length);
+        frame.length[lane] = length - TAG;
+    }
+    match kind {
+        TYPE_IP4 if frame.length[lane] < SHORTEST_IP4 => (DROP, TRUNCATED),
+        TYPE_IP4 => (NEXT_IP4, 0),
+        TYPE_ARP | TYPE_IP6 => (PUNT, ARP),
+        _ => (DROP, UNKNOWN_TYPE),
     }
 }
 
 /// Moves the packet over its tag, and returns the EtherType that stood behind it.
-fn remove_tag<M: PacketMemory>(memory: &mut M, buffer: Buffer, length: u16) -> [u8; 2] {
+fn remove_tag<M: PacketMemory>(memory: &mut M, buffer: Buffer, length: u16) -> u16 {
     for at in 12..(length - TAG) as usize {
         let byte = memory.load::<1>(buffer, at + TAG as usize);
         memory.store(buffer, at, byte);
     }
-    if length >= HEADER + TAG { memory.load(buffer, 12) } else { [0; 2] }
+    u16::from_le_bytes(memory.load(buffer, 12))
 }
 
 impl Node for EthernetInput {
@@ -176,10 +199,9 @@ impl Node for EthernetInput {
             longest: interface.mtu + HEADER,
             vlans: interface.vlans.clone(),
         };
-        let mut body = Classify { interface, arcs: Arcs::default() };
+        let mut body = Classify { interface };
         let settings = plane.settings;
-        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
-        body.arcs.verdict()
+        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {

@@ -4,12 +4,15 @@ use std::net::Ipv4Addr;
 
 use super::{error, info};
 use crate::checksum;
-use crate::fib::Fib;
+use crate::fib::Reader;
 use crate::frame::Frame;
-use crate::graph::{Arcs, DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
+use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
 use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, MISS, Neighbour, Plane};
-use crate::walk::{Body, walk};
+use crate::walk::{Body, Strides, walk};
+
+/// An earlier node has just read the packet's first line: there is nothing to prefetch.
+const HOT: Strides = Strides { header: 0, data: 0 };
 
 /// Where the network header begins: tags are gone by now.
 const L3: usize = 14;
@@ -45,71 +48,114 @@ pub struct Ip4Input;
 
 struct Validate {
     verify_checksum: bool,
-    arcs: Arcs,
 }
 
-/// Whether nothing about the header calls for a second look.
-#[inline(always)]
-fn is_plain(header: &[u8; 20], length: u16, verify_checksum: bool) -> bool {
-    let total = u16::from_be_bytes([header[2], header[3]]);
-    let offset = u16::from_be_bytes([header[6], header[7]]) & 0x1fff;
-    // All of them in any case: a branch for each would cost more than the tests.
-    (header[0] == 0x45)
-        & (total >= 20)
-        & (total as usize + L3 <= length as usize)
-        & (header[8] > 0)
-        & (offset != 1)
-        & (header[12] < 224)
-        & (header[16] < 224)
-        & (!verify_checksum || checksum::header_sum(header) == 0xffff)
+/// A header as numbers, the first byte lowest: whole registers, never bytes, on the common path.
+#[derive(Clone, Copy, Default)]
+struct Header {
+    first: u64,
+    second: u64,
+    third: u32,
 }
 
-impl<M: PacketMemory> Body<M> for Validate {
-    type Loaded = [u8; 20];
-
+impl Header {
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> [u8; 20] {
-        memory.load(frame.buffer[lane], L3)
+    fn load<M: PacketMemory>(memory: &mut M, frame: &Frame, lane: usize) -> Self {
+        let buffer = frame.buffer[lane];
+        Self {
+            first: memory.load_u64(buffer, L3),
+            second: memory.load_u64(buffer, L3 + 8),
+            third: memory.load_u32(buffer, L3 + 16),
+        }
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, header: [u8; 20]) {
-        let next = if is_plain(&header, frame.length[lane], self.verify_checksum) {
+    fn total_length(self) -> u16 {
+        ((self.first >> 16) as u16).swap_bytes()
+    }
+
+    /// In units of eight bytes.
+    #[inline(always)]
+    fn fragment_offset(self) -> u16 {
+        ((self.first >> 48) as u16).swap_bytes() & 0x1fff
+    }
+
+    #[inline(always)]
+    fn ttl(self) -> u8 {
+        self.second as u8
+    }
+
+    #[inline(always)]
+    fn source_first_byte(self) -> u8 {
+        (self.second >> 32) as u8
+    }
+
+    #[inline(always)]
+    fn destination(self) -> u32 {
+        self.third.swap_bytes()
+    }
+
+    /// Whether nothing about the header calls for a second look.
+    #[inline(always)]
+    fn is_plain(self, length: u16, verify_checksum: bool) -> bool {
+        let total = self.total_length();
+        // All of them in any case: a branch for each would cost more than the tests.
+        (self.first as u8 == 0x45)
+            & (total >= 20)
+            & (u32::from(total) + L3 as u32 <= u32::from(length))
+            & (self.ttl() > 0)
+            & (self.fragment_offset() != 1)
+            & (self.source_first_byte() < 224)
+            & ((self.third as u8) < 224)
+            & (!verify_checksum | (checksum::header_sum(self.first, self.second, self.third) == 0xffff))
+    }
+}
+
+impl<M: PacketMemory> Body<M> for Validate {
+    type Loaded = Header;
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Header {
+        Header::load(memory, frame, lane)
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
+        if header.is_plain(frame.length[lane], self.verify_checksum) {
             FIRST_ARC
         } else {
             look_again(memory, frame, lane, header, self.verify_checksum)
-        };
-        self.arcs.take(next);
-        frame.next[lane] = next;
+        }
     }
 }
 
 /// Finds out what is not plain about a header: the first reason of the list that holds.
 #[cold]
+#[inline(never)]
 fn look_again<M: PacketMemory>(
     memory: &mut M,
     frame: &mut Frame,
     lane: usize,
-    header: [u8; 20],
+    header: Header,
     verify_checksum: bool,
 ) -> u8 {
     let available = (frame.length[lane] as usize).saturating_sub(L3);
-    let header_bytes = (header[0] & 15) as usize * 4;
-    let total = u16::from_be_bytes([header[2], header[3]]) as usize;
-    let offset = u16::from_be_bytes([header[6], header[7]]) & 0x1fff;
+    let version_and_length = header.first as u8;
+    let header_bytes = (version_and_length & 15) as usize * 4;
+    let total = header.total_length() as usize;
     let (arc, reason) = if available < 20 {
         (DROP, bad::SHORT)
-    } else if header[0] >> 4 != 4 || header_bytes < 20 {
+    } else if version_and_length >> 4 != 4 || header_bytes < 20 {
         (DROP, bad::VERSION)
     } else if total > available || total < header_bytes {
         (DROP, bad::LENGTH)
     } else if verify_checksum && header_checksum(memory, frame, lane, header_bytes) != 0xffff {
         (DROP, bad::CHECKSUM)
-    } else if header[8] == 0 {
+    } else if header.ttl() == 0 {
         (DROP, bad::TTL)
-    } else if offset == 1 {
+    } else if header.fragment_offset() == 1 {
         (DROP, bad::FRAGMENT)
-    } else if header[12] >= 224 {
+    } else if header.source_first_byte() >= 224 {
         (DROP, bad::SOURCE)
     } else if header_bytes > 20 {
         (PUNT, bad::OPTIONS)
@@ -140,9 +186,8 @@ impl Node for Ip4Input {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
-        let mut body = Validate { verify_checksum: settings.verify_checksum, arcs: Arcs::default() };
-        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
-        body.arcs.verdict()
+        let mut body = Validate { verify_checksum: settings.verify_checksum };
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -181,8 +226,7 @@ const LOOKUP_REASONS: [Reason; 3] =
 pub struct Ip4Lookup;
 
 struct Lookup<'a> {
-    fib: &'a Fib,
-    arcs: Arcs,
+    fib: Reader<'a>,
 }
 
 impl<M: PacketMemory> Body<M> for Lookup<'_> {
@@ -190,15 +234,14 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
 
     #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u16 {
-        self.fib.lookup(u32::from_be_bytes(memory.load(frame.buffer[lane], L3 + 16)))
+        self.fib.lookup(memory.load_u32(frame.buffer[lane], L3 + 16).swap_bytes())
     }
 
     #[inline(always)]
-    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) {
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
         let next = if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { no_neighbour(frame, lane, adjacency) };
-        self.arcs.take(next);
         frame.adjacency[lane] = adjacency;
-        frame.next[lane] = next;
+        next
     }
 }
 
@@ -225,9 +268,8 @@ impl Node for Ip4Lookup {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
-        let mut body = Lookup { fib: &plane.fib, arcs: Arcs::default() };
-        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
-        body.arcs.verdict()
+        let mut body = Lookup { fib: plane.fib.reader() };
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -249,23 +291,20 @@ pub struct Ip4Rewrite;
 
 struct Rewrite<'a> {
     neighbours: &'a [Neighbour],
-    arcs: Arcs,
 }
 
 impl<M: PacketMemory> Body<M> for Rewrite<'_> {
-    type Loaded = [u8; 4];
+    type Loaded = u32;
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> [u8; 4] {
-        memory.load(frame.buffer[lane], L3 + 8)
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u32 {
+        memory.load_u32(frame.buffer[lane], L3 + 8)
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: [u8; 4]) {
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: u32) -> u8 {
         let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
-        let next = rewrite(memory, frame, lane, loaded, neighbour);
-        self.arcs.take(next);
-        frame.next[lane] = next;
+        rewrite(memory, frame, lane, loaded, neighbour)
     }
 }
 
@@ -274,16 +313,15 @@ fn rewrite<M: PacketMemory>(
     memory: &mut M,
     frame: &mut Frame,
     lane: usize,
-    [ttl, protocol, high, low]: [u8; 4],
+    ttl_to_checksum: u32,
     neighbour: &Neighbour,
 ) -> u8 {
     let too_big = frame.length[lane] as usize > neighbour.mtu as usize + L3;
-    if ttl <= 1 || too_big {
+    if (ttl_to_checksum as u8 <= 1) | too_big {
         return not_forwarded(frame, lane, if too_big { TOO_BIG } else { EXPIRED });
     }
     let buffer = frame.buffer[lane];
-    let [high, low] = checksum::after_ttl_decrement([high, low]);
-    memory.store(buffer, L3 + 8, [ttl - 1, protocol, high, low]);
+    memory.store(buffer, L3 + 8, checksum::decrement_ttl(ttl_to_checksum).to_le_bytes());
     memory.store(buffer, 0, neighbour.rewrite);
     FIRST_ARC + neighbour.interface as u8
 }
@@ -305,9 +343,8 @@ impl Node for Ip4Rewrite {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
-        let mut body = Rewrite { neighbours: &plane.neighbours, arcs: Arcs::default() };
-        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
-        body.arcs.verdict()
+        let mut body = Rewrite { neighbours: &plane.neighbours };
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -323,39 +360,33 @@ impl Node for Ip4Rewrite {
 pub struct Fused;
 
 struct FusedBody<'a> {
-    fib: &'a Fib,
+    fib: Reader<'a>,
     neighbours: &'a [Neighbour],
     verify_checksum: bool,
-    arcs: Arcs,
 }
 
 impl<M: PacketMemory> Body<M> for FusedBody<'_> {
-    type Loaded = ([u8; 20], u16);
+    type Loaded = (Header, u16);
 
     #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded {
-        let header: [u8; 20] = memory.load(frame.buffer[lane], L3);
-        let destination = u32::from_be_bytes([header[16], header[17], header[18], header[19]]);
-        (header, self.fib.lookup(destination))
+        let header = Header::load(memory, frame, lane);
+        (header, self.fib.lookup(header.destination()))
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, (header, adjacency): Self::Loaded) {
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, (header, adjacency): Self::Loaded) -> u8 {
         let length = frame.length[lane];
-        let next = if is_plain(&header, length, self.verify_checksum) & (adjacency >= FIRST_NEIGHBOUR) & (header[8] > 1)
-        {
+        let forward =
+            header.is_plain(length, self.verify_checksum) & (adjacency >= FIRST_NEIGHBOUR) & (header.ttl() > 1);
+        let mut next = FIRST_ARC;
+        if forward {
             let neighbour = &self.neighbours[(adjacency - FIRST_NEIGHBOUR) as usize];
-            if length as usize > neighbour.mtu as usize + L3 {
-                FIRST_ARC
-            } else {
-                let loaded = [header[8], header[9], header[10], header[11]];
-                rewrite(memory, frame, lane, loaded, neighbour) + 1
+            if length as usize <= neighbour.mtu as usize + L3 {
+                next = rewrite(memory, frame, lane, header.second as u32, neighbour) + 1;
             }
-        } else {
-            FIRST_ARC
-        };
-        self.arcs.take(next);
-        frame.next[lane] = next;
+        }
+        next
     }
 }
 
@@ -367,13 +398,11 @@ impl Node for Fused {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
         let mut body = FusedBody {
-            fib: &plane.fib,
+            fib: plane.fib.reader(),
             neighbours: &plane.neighbours,
             verify_checksum: settings.verify_checksum,
-            arcs: Arcs::default(),
         };
-        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body);
-        body.arcs.verdict()
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
