@@ -1,21 +1,55 @@
-//! Drives the data plane's commands until they are part of `stopwatt`.
+//! Drives the data plane's commands as the `stopwatt` command does.
 
-use std::path::Path;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use dataplane_commands::prefetch;
-use dataplane_experiments::model::Effort;
+use clap::{Parser, Subcommand};
+use dataplane_commands::arguments::{BatchOptions, CalibratePrefetchOptions, DataplaneOptions, PrefetchOptions};
 
-fn main() -> Result<(), dataplane_commands::error::Error> {
-    let data = Path::new(".");
-    match std::env::args().nth(1).as_deref() {
-        Some("calibrate-prefetch") => {
-            let costs = prefetch::calibrate(data, "macchiatobin")?;
-            prefetch::write_costs(data, "macchiatobin", &costs)
+#[derive(Parser)]
+struct Arguments {
+    /// Folder with `platforms` and `references`.
+    #[arg(long, default_value = ".")]
+    data: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run an experiment.
+    #[command(subcommand)]
+    Run(Experiment),
+    /// Fit the modelled core.
+    CalibratePrefetch(CalibratePrefetchOptions),
+}
+
+#[derive(Subcommand)]
+enum Experiment {
+    /// A graph at full load.
+    Dataplane(DataplaneOptions),
+    /// Loop shapes and prefetch strides.
+    Prefetch(PrefetchOptions),
+    /// Frame sizes.
+    Batch(BatchOptions),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.command {
+        Command::Run(Experiment::Dataplane(options)) => options.run(),
+        Command::Run(Experiment::Prefetch(options)) => options.run(&arguments.data),
+        Command::Run(Experiment::Batch(options)) => options.run(),
+        Command::CalibratePrefetch(options) => options.run(&arguments.data),
+    };
+    match result {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
         }
-        _ => {
-            let effort = Effort { frame_size: 256, frames: 400, seed: 1 };
-            print!("{}", prefetch::print_prediction(&prefetch::predict(data, "macchiatobin", effort)?));
-            Ok(())
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
     }
 }

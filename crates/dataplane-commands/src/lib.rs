@@ -4,6 +4,10 @@
 //! reference declares as usable.
 #![forbid(unsafe_code)]
 
+pub mod arguments;
 pub mod data;
+pub mod environment;
 pub mod error;
+pub mod graphs;
+pub mod host;
 pub mod prefetch;

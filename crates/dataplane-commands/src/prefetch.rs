@@ -7,6 +7,7 @@ use dataplane::walk::{Shape, Strides};
 use dataplane_experiments::fit::{self, Costs, UsedCell};
 use dataplane_experiments::model::{self, Access, Cell, Effort};
 use recording::stats::rms;
+use recording::{Header, Recording};
 use serde::Serialize;
 
 use crate::data::{self, CorePlatform, CostsFile, CyclesTable, FitTable, PublishedCell};
@@ -271,6 +272,38 @@ pub fn calibrate(data: &Path, platform: &str) -> Result<CostsFile, Error> {
             cannot_tell,
         },
     })
+}
+
+/// A prediction as a recording: clocks and stalls of each cell.
+pub fn record(data: &Path, prediction: &Prediction, effort: Effort, mut header: Header) -> Result<Recording, Error> {
+    let platform = CorePlatform::read(data, &prediction.platform)?;
+    let costs = data::read_costs(data, &prediction.platform)?;
+    header.seed = effort.seed;
+    header.time.counter_hz = Some(platform.counter.hz);
+    header.settings.insert("frame_size".to_owned(), effort.frame_size.to_string());
+    header.settings.insert("frames".to_owned(), effort.frames.to_string());
+    header.platform = Some(recording::Platform {
+        name: prediction.platform.clone(),
+        text: platform.text,
+        figures: toml::Table::new(),
+    });
+    let table = toml::Table::try_from(costs).map_err(|e| Error::Usage(e.to_string()))?;
+    header.costs.insert("prefetch".to_owned(), table);
+    let mut recording = Recording::new(header);
+    let series = recording.series(&prediction.platform, "prefetch", "in-buffer");
+    for cell in &prediction.cells {
+        let name = format!("{}+{}/{}", cell.loop_name, cell.stride_first, cell.stride_second);
+        let subject = recording.name(&name);
+        recording.measure(series, 0, "clocks-per-packet", "ticks", cell.clocks_per_packet).subject = Some(subject);
+        for stall in &cell.stalls {
+            let role = recording.name(&stall.access);
+            for (metric, value) in [("stall-waited", stall.waited), ("stall-blocked", stall.blocked)] {
+                let measure = recording.measure(series, 0, metric, "ticks", value);
+                (measure.subject, measure.role) = (Some(subject), Some(role));
+            }
+        }
+    }
+    Ok(recording)
 }
 
 /// Writes the costs file: nothing else writes one.
