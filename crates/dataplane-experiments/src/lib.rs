@@ -7,5 +7,6 @@ pub mod fit;
 pub mod footprint;
 pub mod graphs;
 pub mod host;
+pub mod import;
 pub mod model;
 pub mod results;

@@ -10,6 +10,7 @@ pub mod inputs;
 pub mod machine;
 pub mod memory;
 pub mod nodes;
+pub mod pcap;
 pub mod plane;
 pub mod show;
 pub mod standard;
