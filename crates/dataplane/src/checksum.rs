@@ -3,8 +3,14 @@
 /// The sum of a header of 20 bytes, given as numbers with the first byte lowest: 0xffff if its checksum is right.
 #[inline(always)]
 pub fn header_sum(first: u64, second: u64, third: u32) -> u16 {
-    let halves = |word: u64| (word & 0xffff_ffff) + (word >> 32);
-    fold(halves(first) + halves(second) + u64::from(third))
+    // Additions that bring the carry round: halving the width three times keeps the sum of the 16-bit words.
+    let (sum, carry) = first.overflowing_add(second);
+    let (sum, again) = sum.overflowing_add(u64::from(third) + u64::from(carry));
+    let sum = sum + u64::from(again);
+    let (sum, carry) = (sum as u32).overflowing_add((sum >> 32) as u32);
+    let sum = sum + u32::from(carry);
+    let (sum, carry) = (sum as u16).overflowing_add((sum >> 16) as u16);
+    sum + u16::from(carry)
 }
 
 /// The sum of any number of bytes, folded to 16 bits, in the order of the bytes in memory.
