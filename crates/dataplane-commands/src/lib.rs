@@ -8,6 +8,8 @@ pub mod arguments;
 pub mod data;
 pub mod environment;
 pub mod error;
+#[cfg(target_os = "linux")]
+pub mod forward;
 pub mod graphs;
 pub mod host;
 pub mod prefetch;

@@ -1,6 +1,8 @@
 //! Vector packet processing.
 #![deny(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub mod af_packet;
 pub mod buffers;
 pub mod checksum;
 pub mod fib;

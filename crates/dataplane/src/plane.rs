@@ -94,6 +94,8 @@ pub struct Interface {
     pub punts: u64,
     /// Was to go out here and the device did not take it.
     pub tx_errors: u64,
+    /// The kernel dropped it before it came in, its queue being full.
+    pub kernel_drops: u64,
 }
 
 /// Where a route leads.
@@ -185,6 +187,7 @@ impl Plane {
             drops: 0,
             punts: 0,
             tx_errors: 0,
+            kernel_drops: 0,
         });
         (self.interfaces.len() - 1) as u16
     }

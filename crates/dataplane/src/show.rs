@@ -85,6 +85,7 @@ pub fn interfaces(graph: &Graph) -> String {
             ("drops", interface.drops),
             ("punt", interface.punts),
             ("tx-error", interface.tx_errors),
+            ("kernel queue full", interface.kernel_drops),
         ];
         let mut any = false;
         for (name, count) in counters.into_iter().filter(|(_, count)| *count > 0) {

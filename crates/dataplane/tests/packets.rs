@@ -199,6 +199,15 @@ fn without_verification_a_wrong_checksum_passes_and_stays_wrong_by_the_same() {
 }
 
 #[test]
+fn padding_behind_a_packet_is_cut_off() {
+    let mut padded = changed(|p| p[16..18].copy_from_slice(&[0, 30]));
+    padded.resize(60, 0xaa);
+    let (graph, sent) = run(vec![padded]);
+    assert_eq!((sent.len(), sent[0].len()), (1, 44));
+    assert_eq!(graph.plane.interfaces[1].tx.bytes, 44);
+}
+
+#[test]
 fn a_known_vlan_loses_its_tag_on_the_way() {
     let mut tagged = good(64);
     tagged.splice(12..12, [0x81, 0x00, 0x60, 42]);

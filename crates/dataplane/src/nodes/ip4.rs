@@ -102,7 +102,7 @@ impl Header {
         // All of them in any case: a branch for each would cost more than the tests.
         (self.first as u8 == 0x45)
             & (total >= 20)
-            & (u32::from(total) + L3 as u32 <= u32::from(length))
+            & (u32::from(total) + L3 as u32 == u32::from(length))
             & (self.ttl() > 0)
             & (self.fragment_offset() != 1)
             & (self.source_first_byte() < 224)
@@ -129,7 +129,7 @@ impl<M: PacketMemory> Body<M> for Validate {
     }
 }
 
-/// Finds out what is not plain about a header: the first reason of the list that holds.
+/// Finds out what is not plain about a header: the first reason of the list that holds. Padding is cut off.
 #[cold]
 #[inline(never)]
 fn look_again<M: PacketMemory>(
@@ -159,8 +159,12 @@ fn look_again<M: PacketMemory>(
         (DROP, bad::SOURCE)
     } else if header_bytes > 20 {
         (PUNT, bad::OPTIONS)
-    } else {
+    } else if header.third as u8 >= 224 {
         (PUNT, bad::MULTICAST)
+    } else {
+        // Nothing is wrong but padding behind the packet: it ends here.
+        frame.length[lane] = (total + L3) as u16;
+        (FIRST_ARC, 0)
     };
     frame.reason[lane] = reason;
     arc

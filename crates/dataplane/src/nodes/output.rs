@@ -37,7 +37,7 @@ impl Node for InterfaceOutput {
 
 /// What takes packets out of the machine.
 pub trait Device: Send {
-    /// Sends a frame's packets, in order; returns how many it took. It does not free buffers.
+    /// Sends a frame's packets, in order; returns how many it took, usually the first ones. It does not free buffers.
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize;
 }
 
@@ -79,6 +79,7 @@ impl<D: Device> Node for InterfaceTx<D> {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let sent = self.device.send(plane, frame);
         if sent < frame.len {
+            // Bytes as if the last ones were refused: a full queue refuses those.
             let refused = (frame.len - sent) as u64;
             let bytes = frame.length[sent..frame.len].iter().map(|length| u64::from(*length)).sum::<u64>();
             let interface = &mut plane.interfaces[self.interface as usize];
