@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use dataplane_commands::arguments::{BatchOptions, CalibratePrefetchOptions, DataplaneOptions, PrefetchOptions};
+use dataplane_commands::arguments::{
+    BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
+};
+use dataplane_commands::forward::ForwardOptions;
 
 #[derive(Parser)]
 struct Arguments {
@@ -22,6 +25,10 @@ enum Command {
     Run(Experiment),
     /// Fit the modelled core.
     CalibratePrefetch(CalibratePrefetchOptions),
+    /// Forward between interfaces of this machine.
+    Dataplane(ForwardOptions),
+    /// Import VPP's `show runtime`.
+    ImportVppRuntime(ImportRuntimeOptions),
 }
 
 #[derive(Subcommand)]
@@ -40,6 +47,8 @@ fn main() -> ExitCode {
         Command::Run(Experiment::Dataplane(options)) => options.run(),
         Command::Run(Experiment::Prefetch(options)) => options.run(&arguments.data),
         Command::Run(Experiment::Batch(options)) => options.run(),
+        Command::Dataplane(options) => options.run(),
+        Command::ImportVppRuntime(options) => options.run(),
         Command::CalibratePrefetch(options) => options.run(&arguments.data),
     };
     match result {

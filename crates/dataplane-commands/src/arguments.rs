@@ -9,6 +9,7 @@ use dataplane::plane::Settings;
 use dataplane::walk::{Shape, Strides};
 use dataplane_experiments::graphs::{GraphKind, Load};
 use dataplane_experiments::host::{Layout, Study};
+use dataplane_experiments::import;
 use dataplane_experiments::model::Effort;
 use dataplane_experiments::results;
 use recording::Header;
@@ -299,6 +300,42 @@ impl CalibratePrefetchOptions {
         }
         prefetch::write_costs(data, &self.platform, &costs)?;
         Ok(format!("rms {:.2} % over {} cells\n", costs.fit.rms_percent, costs.fit.used.len()))
+    }
+}
+
+/// Options of `import vpp-runtime`.
+#[derive(Args, Debug)]
+pub struct ImportRuntimeOptions {
+    /// What `show runtime` of VPP printed.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What was measured: a version, a machine.
+    #[arg(long, default_value = "vpp", value_name = "NAME")]
+    pub variant: String,
+    /// Frequency of the counter that the clocks count, where it is known.
+    #[arg(long, value_name = "HZ")]
+    pub counter_hz: Option<u64>,
+    /// Folder of the recording; an older recording there is replaced.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+}
+
+impl ImportRuntimeOptions {
+    /// Imports; returns what to print.
+    pub fn run(&self) -> Result<String, Error> {
+        let text = std::fs::read_to_string(&self.file).map_err(Error::io(&self.file))?;
+        let runtime = import::parse(&text).map_err(|e| Error::data(&self.file, e))?;
+        let mut header = header("vpp-runtime", "import", "ticks", 1);
+        header.time.counter_hz = self.counter_hz;
+        import::record(header, &self.variant, &runtime).write(&self.output)?;
+        let active = runtime.rows.iter().filter(|row| row.vectors > 0);
+        let total: f64 = active.clone().map(|row| row.clocks).sum();
+        Ok(format!(
+            "{} nodes, {} with packets, together {total:.2} clocks a packet -> {}\n",
+            runtime.rows.len(),
+            active.count(),
+            self.output.display()
+        ))
     }
 }
 
