@@ -172,8 +172,41 @@ fn a_role_in_a_namespace() {
             assert_eq!(receiver.kernel_drops().unwrap(), 0, "the capture itself lost packets");
             fs::write(folder.join("captured.pcap"), file.finish().unwrap()).unwrap();
         }
+        "flood" => {
+            let batch: Vec<Vec<u8>> = (0..64).map(|n| packet(64, [20, 1, 2, n as u8], 18, n)).collect();
+            let length = Duration::from_secs(number(&folder, "flood-seconds"));
+            let mut sender = Sender::new("a0").unwrap();
+            let (start, mut sent) = (Instant::now(), 0);
+            while start.elapsed() < length {
+                sent += sender.send(batch.iter().map(|packet| &packet[..]));
+            }
+            fs::write(folder.join("sent"), sent.to_string()).unwrap();
+        }
+        "sink" => {
+            let mut receiver = Receiver::new("b0").unwrap();
+            fs::write(folder.join("ready"), "").unwrap();
+            let (start, mut last, mut received) = (Instant::now(), Instant::now(), 0_u64);
+            while last.elapsed() < Duration::from_secs(1) || start.elapsed() < Duration::from_secs(3) {
+                match receiver.next_packet() {
+                    Some((packet, _)) if packet.get(30) == Some(&20) => {
+                        received += 1;
+                        last = Instant::now();
+                    }
+                    Some(_) => {}
+                    None => receiver.wait(20).unwrap(),
+                }
+            }
+            fs::write(folder.join("received"), received.to_string()).unwrap();
+            fs::write(folder.join("sink-drops"), receiver.kernel_drops().unwrap().to_string()).unwrap();
+        }
         "forward" => {
-            let seconds = fs::read_to_string(folder.join("seconds")).unwrap().parse().unwrap();
+            let seconds = number(&folder, "seconds");
+            // What it takes once it runs, to compare with what it takes at its end.
+            let early = folder.join("memory-early");
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(2500));
+                fs::write(early, resident_kb().to_string()).unwrap();
+            });
             let options = ForwardOptions {
                 config: folder.join("forward.toml"),
                 seconds: Some(seconds),
@@ -182,9 +215,35 @@ fn a_role_in_a_namespace() {
             };
             let said = options.run().unwrap();
             fs::write(folder.join("forwarded.txt"), said).unwrap();
+            fs::write(folder.join("memory-late"), resident_kb().to_string()).unwrap();
         }
         other => panic!("no role {other}"),
     }
+}
+
+fn number(folder: &Path, name: &str) -> u64 {
+    fs::read_to_string(folder.join(name)).unwrap().trim().parse().unwrap()
+}
+
+/// Memory of this process that is in place, in kB.
+fn resident_kb() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Packets that queues of the kernel dropped before any socket saw them, on all processors.
+fn backlog_drops() -> u64 {
+    let text = fs::read_to_string("/proc/net/softnet_stat").unwrap();
+    text.lines().map(|line| u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()).sum()
+}
+
+/// A counter of `show interface` for the interface whose name begins its line.
+fn shown(said: &str, interface: &str, counter: &str) -> u64 {
+    let from = said.lines().skip_while(|line| !line.starts_with(interface) || line.contains('-'));
+    let own = from.enumerate().take_while(|(n, line)| *n == 0 || line.starts_with(' ')).map(|(_, line)| line);
+    let line = own.filter(|line| line.contains(counter)).last();
+    line.map_or(0, |line| line.split_whitespace().last().unwrap().parse().unwrap())
 }
 
 fn packet(ttl: u8, destination: [u8; 4], payload: usize, number: u16) -> Vec<u8> {
@@ -260,4 +319,37 @@ fn the_forwarder_sends_what_the_kernel_sends() {
         assert_eq!(checksum::sum(&ours[14..34]), 0xffff);
     }
     assert!(said.contains("bad ip4 checksum") && said.contains("ip4 ttl <= 1"), "{said}");
+}
+
+/// A few seconds at full load; `STOPWATT_SOAK_SECONDS=600` makes it ten minutes.
+#[test]
+fn under_full_load_nothing_is_lost_but_in_the_kernels_queues_and_memory_does_not_grow() {
+    let seconds: u64 = std::env::var("STOPWATT_SOAK_SECONDS").map_or(4, |text| text.parse().unwrap());
+    let namespaces = Namespaces::new("f");
+    let folder = &namespaces.folder;
+    fs::write(folder.join("flood-seconds"), seconds.to_string()).unwrap();
+    fs::write(folder.join("seconds"), (seconds + 5).to_string()).unwrap();
+    let backlog = backlog_drops();
+    let mut forwarder = namespaces.start("m", "forward");
+    let mut sink = namespaces.start("b", "sink");
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(namespaces.start("a", "flood").wait().unwrap().success());
+    assert!(sink.wait().unwrap().success());
+    assert!(forwarder.wait().unwrap().success());
+    let backlog = backlog_drops() - backlog;
+
+    let said = fs::read_to_string(folder.join("forwarded.txt")).unwrap();
+    let (sent, received) = (number(folder, "sent"), number(folder, "received"));
+    let (ring, sink) = (shown(&said, "in0", "kernel queue full"), number(folder, "sink-drops"));
+    let (rx, tx) = (shown(&said, "in0", "rx packets"), shown(&said, "out0", "tx packets"));
+    let refused = shown(&said, "out0", "tx-error");
+    println!(
+        "{seconds} s: sent {sent}, forwarder in {rx} out {tx} refused {refused}, received {received}; dropped by the ring {ring}, the sink's ring {sink}, backlogs {backlog}"
+    );
+    assert!(received > 10_000, "{said}");
+    assert_eq!(rx, tx + refused, "the forwarder itself lost packets:\n{said}");
+    let lost = sent - received;
+    assert!(lost <= ring + sink + backlog + refused, "{lost} lost, and the kernel reports fewer");
+    let (early, late) = (number(folder, "memory-early"), number(folder, "memory-late"));
+    assert!(late <= early + 4096, "memory grew from {early} kB to {late} kB");
 }

@@ -103,7 +103,7 @@ impl PacketMemory for ModelMemory {
         Meta { offset: 0, length: 64 }
     }
 
-    fn set_meta(&mut self, _frame: &mut Frame, _lane: usize, _l3: u8, _next: u8) {}
+    fn set_meta(&mut self, _frame: &Frame, _lane: usize, _l3: u8, _next: u8) {}
 
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
         self.burst = 0;

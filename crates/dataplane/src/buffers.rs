@@ -32,7 +32,10 @@ pub enum Reuse {
 /// A region of buffers.
 pub struct Pool {
     slots: region::Region<Slot>,
-    references: Vec<u16>,
+    /// Holders of a buffer beyond the first one.
+    extra: Vec<u16>,
+    /// Their sum: while nobody shares a buffer, letting go of a frame's buffers is one copy.
+    shared: usize,
     /// Free buffers: a stack ([`Reuse::Hot`]) or a ring ([`Reuse::Cycle`]).
     free: Vec<Buffer>,
     first: usize,
@@ -49,7 +52,8 @@ impl Pool {
         assert!((1..=1 << 24).contains(&count), "a pool has 1 to 2^24 buffers");
         Self {
             slots: region::Region::new(count),
-            references: vec![0; count],
+            extra: vec![0; count],
+            shared: 0,
             free: (0..count as u32).collect(),
             first: 0,
             free_count: count,
@@ -59,7 +63,7 @@ impl Pool {
 
     /// Buffers in all.
     pub fn capacity(&self) -> usize {
-        self.references.len()
+        self.free.len()
     }
 
     /// Buffers that nobody holds.
@@ -72,7 +76,7 @@ impl Pool {
         self.slots.huge_pages_advised()
     }
 
-    /// Takes up to `into.len()` buffers, each with one reference; returns how many.
+    /// Takes up to `into.len()` buffers, each with one holder; returns how many.
     #[inline]
     pub fn allocate(&mut self, into: &mut [Buffer]) -> usize {
         let count = into.len().min(self.free_count);
@@ -89,46 +93,64 @@ impl Pool {
             }
         }
         self.free_count -= count;
-        for &buffer in &into[..count] {
-            self.references[buffer as usize] = 1;
-        }
         count
     }
 
-    /// Adds a reference: the buffer is free again only when each holder has let go.
+    /// Adds a holder: the buffer is free again only when each holder has let go.
     pub fn share(&mut self, buffer: Buffer) {
-        let references = &mut self.references[buffer as usize];
-        assert!(*references > 0, "a free buffer has no holder to share it");
-        *references = references.checked_add(1).expect("fewer than 2^16 holders");
+        let extra = &mut self.extra[buffer as usize];
+        *extra = extra.checked_add(1).expect("fewer than 2^16 holders");
+        self.shared += 1;
     }
 
-    /// How many hold the buffer.
-    pub fn references(&self, buffer: Buffer) -> u16 {
-        self.references[buffer as usize]
+    /// How many hold a buffer that was allocated.
+    pub fn holders(&self, buffer: Buffer) -> usize {
+        self.extra[buffer as usize] as usize + 1
     }
 
     /// Lets go of buffers.
     ///
     /// # Panics
-    /// If one of them is free already: a packet was freed twice.
+    /// If more are free then than there are: a packet was freed twice.
     #[inline]
     pub fn free(&mut self, buffers: &[Buffer]) {
+        if self.shared == 0 {
+            self.put_back(buffers);
+        } else {
+            self.free_shared(buffers);
+        }
+    }
+
+    #[cold]
+    fn free_shared(&mut self, buffers: &[Buffer]) {
         for &buffer in buffers {
-            let references = &mut self.references[buffer as usize];
-            assert!(*references > 0, "buffer {buffer} freed twice");
-            *references -= 1;
-            if *references == 0 {
-                let place = match self.reuse {
-                    Reuse::Hot => self.free_count,
-                    Reuse::Cycle => {
-                        let place = self.first + self.free_count;
-                        if place >= self.free.len() { place - self.free.len() } else { place }
-                    }
-                };
-                self.free[place] = buffer;
-                self.free_count += 1;
+            let extra = &mut self.extra[buffer as usize];
+            if *extra > 0 {
+                *extra -= 1;
+                self.shared -= 1;
+            } else {
+                self.put_back(&[buffer]);
             }
         }
+    }
+
+    fn put_back(&mut self, buffers: &[Buffer]) {
+        let capacity = self.free.len();
+        assert!(
+            self.free_count + buffers.len() <= capacity,
+            "more buffers are free than there are: one was freed twice"
+        );
+        match self.reuse {
+            Reuse::Hot => self.free[self.free_count..][..buffers.len()].copy_from_slice(buffers),
+            Reuse::Cycle => {
+                let end = self.first + self.free_count;
+                let place = if end >= capacity { end - capacity } else { end };
+                let straight = buffers.len().min(capacity - place);
+                self.free[place..place + straight].copy_from_slice(&buffers[..straight]);
+                self.free[..buffers.len() - straight].copy_from_slice(&buffers[straight..]);
+            }
+        }
+        self.free_count += buffers.len();
     }
 
     /// The packet data of a buffer.
@@ -300,8 +322,9 @@ mod tests {
         let mut one = [0];
         pool.allocate(&mut one);
         pool.share(one[0]);
+        assert_eq!(pool.holders(one[0]), 2);
         pool.free(&one);
-        assert_eq!((pool.available(), pool.references(one[0])), (0, 1));
+        assert_eq!((pool.available(), pool.holders(one[0])), (0, 1));
         pool.free(&one);
         assert_eq!(pool.available(), 1);
     }

@@ -25,8 +25,6 @@ pub struct Frame {
     pub buffer: [Buffer; FRAME_MAX],
     /// Bytes of the packet, from the Ethernet header on.
     pub length: [u16; FRAME_MAX],
-    /// Where the network header begins, counted from the start of the packet.
-    pub l3: [u8; FRAME_MAX],
     /// The adjacency that a lookup chose.
     pub adjacency: [u16; FRAME_MAX],
     /// The arc that the node chose.
@@ -46,7 +44,6 @@ impl Frame {
             traced: false,
             buffer: [0; FRAME_MAX],
             length: [0; FRAME_MAX],
-            l3: [0; FRAME_MAX],
             adjacency: [0; FRAME_MAX],
             next: [0; FRAME_MAX],
             reason: [0; FRAME_MAX],
@@ -65,7 +62,6 @@ impl Frame {
         let to = self.len;
         self.buffer[to] = from.buffer[lane];
         self.length[to] = from.length[lane];
-        self.l3[to] = from.l3[lane];
         self.adjacency[to] = from.adjacency[lane];
         self.reason[to] = from.reason[lane];
         self.trace[to] = if from.traced { from.trace[lane] } else { 0 };
@@ -85,4 +81,4 @@ impl Default for Frame {
 }
 
 /// Bytes that one packet takes in the lanes of a frame.
-pub const LANE_BYTES: usize = size_of::<Buffer>() + 3 * size_of::<u16>() + 3 * size_of::<u8>();
+pub const LANE_BYTES: usize = size_of::<Buffer>() + 3 * size_of::<u16>() + 2 * size_of::<u8>();

@@ -32,8 +32,8 @@ pub trait PacketMemory {
     /// Reads a packet's metadata.
     fn meta(&mut self, frame: &Frame, lane: usize) -> Meta;
 
-    /// Notes in the metadata where the network header begins, and, if it has a line of its own, which arc was chosen.
-    fn set_meta(&mut self, frame: &mut Frame, lane: usize, l3: u8, next: u8);
+    /// Notes the result in the metadata's line, if there is one: where the network header begins, and which arc was chosen.
+    fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8);
 
     /// Reads `N` bytes of the packet.
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N];
@@ -78,10 +78,7 @@ impl PacketMemory for InFrame<'_> {
     }
 
     #[inline(always)]
-    fn set_meta(&mut self, frame: &mut Frame, lane: usize, l3: u8, next: u8) {
-        let _ = next;
-        frame.l3[lane] = l3;
-    }
+    fn set_meta(&mut self, _frame: &Frame, _lane: usize, _l3: u8, _next: u8) {}
 
     #[inline(always)]
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
@@ -117,7 +114,7 @@ impl PacketMemory for InBuffer<'_> {
     }
 
     #[inline(always)]
-    fn set_meta(&mut self, frame: &mut Frame, lane: usize, l3: u8, next: u8) {
+    fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8) {
         let header = self.0.header_mut(frame.buffer[lane]);
         header[4] = l3;
         header[5] = next;
