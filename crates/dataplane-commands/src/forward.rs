@@ -1,8 +1,8 @@
 //! `dataplane --config FILE`: a forwarder between interfaces of this machine.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, BufRead, Write};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -13,7 +13,9 @@ use dataplane::af_packet::{self, PacketInput, Sender};
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
 use dataplane::graph::Graph;
-use dataplane::nodes::Device;
+use dataplane::inputs::Packets;
+use dataplane::nodes::{Device, Discard};
+use dataplane::pcap;
 use dataplane::plane::{DISCARD, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::{INTERFACES_MAX, Ip4Path, build};
@@ -47,6 +49,12 @@ pub struct Config {
 pub struct InterfaceConfig {
     /// Its name on this machine.
     pub name: String,
+    /// Not an interface of this machine: packets come from this capture file, once.
+    pub pcap_in: Option<PathBuf>,
+    /// Not an interface of this machine: packets go to this capture file.
+    pub pcap_out: Option<PathBuf>,
+    /// Ethernet address; needed with capture files, the machine's own otherwise.
+    pub mac: Option<String>,
     /// Cross connect: all packets go out of this one. Without it, packets are routed.
     pub cross_connect: Option<String>,
     /// Our addresses: packets to them are left to the kernel.
@@ -122,6 +130,9 @@ impl Config {
                     interface.name
                 ));
             }
+            if interface.is_capture() && interface.mac.is_none() {
+                return wrong(format!("interface `{}` is a capture file: it needs a mac", interface.name));
+            }
             if interface.mtu.is_some_and(|mtu| !(68..=MTU_MAX).contains(&mtu)) {
                 return wrong(format!("the mtu of `{}` must be 68 to {MTU_MAX}", interface.name));
             }
@@ -146,7 +157,10 @@ impl Config {
         let mut plane = Plane::new(self.buffers.unwrap_or(16 * 1024), Reuse::Hot, settings);
         let on = |name: &str, error: io::Error| wrong(format!("interface `{name}`: {error}"));
         for interface in &self.interface {
-            let mac = af_packet::mac(&interface.name).map_err(|e| on(&interface.name, e))?;
+            let mac = match &interface.mac {
+                Some(mac) => mac.parse().map_err(|e| wrong(format!("interface `{}`: {e}", interface.name)))?,
+                None => af_packet::mac(&interface.name).map_err(|e| on(&interface.name, e))?,
+            };
             let mode = match &interface.cross_connect {
                 Some(peer) => {
                     let peer = self.interface.iter().position(|i| i.name == *peer);
@@ -186,14 +200,36 @@ impl Config {
         }
         let mut devices: Vec<Box<dyn Device>> = Vec::new();
         for interface in &self.interface {
-            devices.push(Box::new(Sender::new(&interface.name).map_err(|e| on(&interface.name, e))?));
+            devices.push(match &interface.pcap_out {
+                Some(file) => {
+                    let out = File::create(file).and_then(|out| pcap::Writer::new(BufWriter::new(out)));
+                    Box::new(out.map_err(Error::io(file))?)
+                }
+                None if interface.is_capture() => Box::new(Discard),
+                None => Box::new(Sender::new(&interface.name).map_err(|e| on(&interface.name, e))?),
+            });
         }
         let (mut graph, first) = build(plane, devices, Ip4Path::Nodes);
         for (number, interface) in self.interface.iter().enumerate() {
+            if let Some(file) = &interface.pcap_in {
+                let packets = fs::read(file).map_err(Error::io(file))?;
+                let packets = pcap::read(&packets).map_err(|e| Error::data(file, e))?;
+                graph.add_input(Packets::new(number as u16, &format!("pcap-input-{}", interface.name), packets), first);
+                continue;
+            }
+            if interface.is_capture() {
+                continue;
+            }
             let receiver = af_packet::Receiver::new(&interface.name).map_err(|e| on(&interface.name, e))?;
             graph.add_input(PacketInput::new(receiver, number as u16, &interface.name), first);
         }
         Ok(graph)
+    }
+}
+
+impl InterfaceConfig {
+    fn is_capture(&self) -> bool {
+        self.pcap_in.is_some() || self.pcap_out.is_some()
     }
 }
 
@@ -234,6 +270,10 @@ fn forward(graph: &mut Graph, length: Option<Duration>, busy: bool, commands: Op
     let mut idle = 0;
     let mut rounds = 0_u32;
     loop {
+        if graph.is_done() && commands.is_none() {
+            // Capture files alone, and they are at their end.
+            return;
+        }
         idle = if graph.run_once() == 0 { idle + 1 } else { 0 };
         rounds = rounds.wrapping_add(1);
         if idle >= PATIENCE && !busy {

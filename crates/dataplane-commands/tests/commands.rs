@@ -127,3 +127,49 @@ fn the_slides_runtime_imports() {
     std::fs::remove_dir_all(folder).unwrap();
     std::fs::remove_file(file).unwrap();
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_forwarder_between_capture_files() {
+    use dataplane::inputs::udp_packet;
+    use dataplane::pcap;
+    use dataplane_commands::forward::ForwardOptions;
+
+    let folder = scratch("captures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (us, peer) = ("02:00:00:00:00:01".parse().unwrap(), "02:00:00:00:00:02".parse().unwrap());
+    let mut file = pcap::Writer::new(Vec::new()).unwrap();
+    for (ttl, last) in [(64, 1), (1, 2), (9, 3)] {
+        let packet = udp_packet(us, peer, [10, 0, 0, 1].into(), [20, 0, 0, last].into(), ttl);
+        file.packet(&packet[..60]).unwrap();
+    }
+    std::fs::write(folder.join("in.pcap"), file.finish().unwrap()).unwrap();
+    let config = folder.join("forward.toml");
+    let text = format!(
+        "[[interface]]\nname = \"left\"\nmac = \"02:00:00:00:00:01\"\npcap_in = \"{0}/in.pcap\"\n\
+         [[interface]]\nname = \"right\"\nmac = \"02:00:00:00:00:03\"\npcap_out = \"{0}/out.pcap\"\n\
+         [[neighbour]]\naddress = \"10.9.0.2\"\ninterface = \"right\"\nmac = \"02:00:00:00:00:04\"\n\
+         [[route]]\nprefix = \"20.0.0.0/8\"\nvia = \"10.9.0.2\"\n",
+        folder.display()
+    );
+    std::fs::write(&config, &text).unwrap();
+    let arguments = ["--config", config.to_str().unwrap()];
+    let said = options::<ForwardOptions>(&arguments).unwrap().run().unwrap();
+    assert!(said.contains("ip4 ttl <= 1") && said.contains("tx packets"), "{said}");
+    let out = pcap::read(&std::fs::read(folder.join("out.pcap")).unwrap()).unwrap();
+    assert_eq!(out.iter().map(|packet| (packet[22], packet[33])).collect::<Vec<_>>(), [(63, 1), (8, 3)]);
+
+    for (from, to, expected) in [
+        ("20.0.0.0/8", "20.0.0.0/40", "must look like 10.1.0.0/16"),
+        ("via = \"10.9.0.2\"", "via = \"10.9.0.9\"", "no [[neighbour]]"),
+        ("interface = \"right\"", "interface = \"up\"", "no interface `up`"),
+        ("mac = \"02:00:00:00:00:03\"\n", "", "needs a mac"),
+        ("pcap_in", "pcap_into", "unknown field"),
+        ("02:00:00:00:00:04", "02:00", "must look like 02:fe"),
+    ] {
+        std::fs::write(&config, text.replace(from, to)).unwrap();
+        let error = options::<ForwardOptions>(&arguments).unwrap().run().unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("forward.toml"), "{error}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
