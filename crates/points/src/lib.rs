@@ -92,6 +92,15 @@ pub fn stamp<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) -> u64 {
     ticks
 }
 
+/// As [`stamp`], with a counter value that was read earlier: by an exception vector, or for a purpose of the
+/// caller's own.
+#[inline(always)]
+pub fn stamp_at<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32, ticks: u64) {
+    if !cfg!(feature = "off") {
+        sink.capture(point, argument, ticks);
+    }
+}
+
 /// As [`stamp`], for points that explain a span rather than bound it: taken with the feature `detail` only.
 #[inline(always)]
 pub fn detail<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) {

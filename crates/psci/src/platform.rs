@@ -112,6 +112,31 @@ pub struct CompositeState {
     pub levels: [LocalState; LEVELS],
 }
 
+impl CompositeState {
+    /// Everything runs.
+    pub const RUN: Self = Self { levels: [LocalState::RUN; LEVELS] };
+
+    /// The state at `level`; [`LocalState::RUN`] at a level that no tree has.
+    #[inline(always)]
+    pub fn at(&self, level: Level) -> LocalState {
+        self.levels.get(usize::from(level)).copied().unwrap_or(LocalState::RUN)
+    }
+
+    /// Sets the state at `level`; does nothing at a level that no tree has.
+    #[inline(always)]
+    pub fn set(&mut self, level: Level, state: LocalState) {
+        if let Some(slot) = self.levels.get_mut(usize::from(level)) {
+            *slot = state;
+        }
+    }
+
+    /// The highest level that does not run; 0 when none does.
+    #[inline]
+    pub fn highest(&self) -> Level {
+        (1..LEVELS as Level).rev().find(|&level| self.at(level) != LocalState::RUN).unwrap_or(CPU_LEVEL)
+    }
+}
+
 /// What decoding a `power_state` yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -160,7 +185,81 @@ pub enum MessageOrder {
     OutsideLocks,
 }
 
+/// Which layout the `power_state` argument has (PSCI DEN0022, 5.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum PowerStateFormat {
+    /// StateID in bits 15:0, StateType in bit 16, PowerLevel in bits 25:24.
+    #[default]
+    Original,
+    /// StateID in bits 27:0, StateType in bit 30.
+    Extended,
+}
+
+/// The calls that a platform may offer on top of those that the library does on its own.
+///
+/// PSCI_FEATURES and the calls themselves both ask this, so they cannot disagree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct OptionalCalls {
+    /// CPU_FREEZE, by [`Platform::cpu_freeze`].
+    pub cpu_freeze: bool,
+    /// NODE_HW_STATE, by [`Platform::node_hw_state`].
+    pub node_hw_state: bool,
+    /// PSCI_SET_SUSPEND_MODE and with it the OS-initiated mode. Needs nothing but `last_at_level` in a [`Request`].
+    pub os_initiated: bool,
+    /// SYSTEM_RESET2, by [`Platform::system_reset2`].
+    pub system_reset2: bool,
+    /// MEM_PROTECT, by [`Platform::mem_protect`].
+    pub mem_protect: bool,
+    /// MEM_PROTECT_CHECK_RANGE, by [`Platform::mem_protect_check_range`].
+    pub mem_protect_check_range: bool,
+    /// SYSTEM_OFF2, by [`Platform::hibernate`].
+    pub system_off2: bool,
+}
+
+impl OptionalCalls {
+    /// No optional call.
+    pub const NONE: Self = Self {
+        cpu_freeze: false,
+        node_hw_state: false,
+        os_initiated: false,
+        system_reset2: false,
+        mem_protect: false,
+        mem_protect_check_range: false,
+        system_off2: false,
+    };
+}
+
+/// What NODE_HW_STATE says of a power domain (PSCI DEN0022, 5.13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HwState {
+    /// HW_ON.
+    On = 0,
+    /// HW_OFF.
+    Off = 1,
+    /// HW_STANDBY.
+    Standby = 2,
+}
+
+/// Whether a Trusted OS ties itself to one CPU (PSCI DEN0022, 5.9: MIGRATE_INFO_TYPE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TrustedOs {
+    /// A uniprocessor Trusted OS that [`Platform::migrate`] can move; it lives on this CPU now.
+    Migratable(CpuIndex),
+    /// A uniprocessor Trusted OS that stays on this CPU, which therefore cannot be turned off.
+    Fixed(CpuIndex),
+    /// None, or one that any CPU can run.
+    #[default]
+    Absent,
+}
+
+/// Number of [`LocalState`]s a power domain keeps statistics of.
+pub const STAT_SLOTS: usize = 4;
+
 /// The machine under the library.
+///
+/// # What a port must say
+/// All methods without a default. The rest have the answer that fits most machines: optional calls are not
+/// offered, coordination takes the shallowest request, any entry point will do.
 ///
 /// One value stands for the whole machine and is shared by all CPUs; a method acts on the CPU that calls it.
 /// Every method but the cheap queries (`this_cpu`, `cpu_by_mpidr`, `is_power_down` and the settings) is an *operation*: it takes time, and other
@@ -201,6 +300,84 @@ pub trait Platform: points::Sink + Sized {
 
     /// Whether `state` of a domain at `level` loses its contents (power-down) rather than keeping them (retention).
     fn is_power_down(&self, level: Level, state: LocalState) -> bool;
+
+    /// What the original or extended `power_state` argument of CPU_SUSPEND asks for. The library has already checked
+    /// the bits that [`Platform::power_state_format`] reserves; [`crate::PowerState`] takes the fields apart.
+    ///
+    /// # Errors
+    /// No such state: the call returns the error, by the specification [`crate::Error::InvalidParameters`].
+    fn decode_power_state(&self, power_state: u32) -> Result<Request, crate::Error>;
+
+    /// What a CPU that is off asks for at every level: the CPU's state after CPU_OFF, and the deepest state
+    /// that each ancestor may take when all CPUs below it are off. A level that CPU_OFF never takes down is
+    /// [`LocalState::RUN`], and so is every level above it.
+    fn off_state(&self) -> CompositeState;
+
+    /// Layout of `power_state`.
+    fn power_state_format(&self) -> PowerStateFormat {
+        PowerStateFormat::Original
+    }
+
+    /// The state that a domain at `level` takes when the CPUs below it ask for `requests` (one of them is the caller;
+    /// CPUs that are off ask for [`Platform::off_state`]). By default the shallowest: the lowest number.
+    #[inline]
+    fn coordinate(&self, level: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
+        let _ = level;
+        let mut shallowest = LocalState(u8::MAX);
+        for request in requests {
+            shallowest = shallowest.min(request);
+            if shallowest == LocalState::RUN {
+                break;
+            }
+        }
+        shallowest
+    }
+
+    /// Whether the normal world may be entered at `address`; if not, the call returns INVALID_ADDRESS.
+    fn is_valid_entry_point(&self, address: u64) -> bool {
+        let _ = address;
+        true
+    }
+
+    /// The platform's veto, asked before anything has changed: a CPU_OFF or CPU_SUSPEND that it refuses returns DENIED.
+    fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
+        let _ = (request, why);
+        true
+    }
+
+    /// The state of SYSTEM_SUSPEND; `None` if the call is not offered.
+    fn system_suspend_state(&self) -> Option<CompositeState> {
+        None
+    }
+
+    /// The state of CPU_DEFAULT_SUSPEND; `None` if the call is not offered.
+    fn default_suspend_state(&self) -> Option<CompositeState> {
+        None
+    }
+
+    /// Which optional calls there are.
+    fn optional_calls(&self) -> OptionalCalls {
+        OptionalCalls::NONE
+    }
+
+    /// The Trusted OS, if there is one that ties itself to a CPU.
+    fn trusted_os(&self) -> TrustedOs {
+        TrustedOs::Absent
+    }
+
+    /// Which of a domain's [`STAT_SLOTS`] statistics counts `state`; `None` if nobody counts it. By default state 1
+    /// is counted in slot 0, and so on.
+    fn stat_slot(&self, level: Level, state: LocalState) -> Option<usize> {
+        let _ = level;
+        usize::from(state.0).checked_sub(1).filter(|&slot| slot < STAT_SLOTS)
+    }
+
+    /// The answer of SMCCC_ARCH_FEATURES to a function that the library does not know: 0 or more if implemented (SMCCC
+    /// DEN0028, 7.3), -1 if not.
+    fn smccc_arch_feature(&self, function: u32) -> i32 {
+        let _ = function;
+        -1
+    }
 
     // --- Shared memory and events --------------------------------------------------------------------
 
@@ -262,6 +439,10 @@ pub trait Platform: points::Sink + Sized {
 
     /// Asks the power controller to turn on a CPU that is off; it will pass the warm boot path.
     ///
+    /// No lock of a power domain is held: this may come while the last CPU of the target's domain is on its
+    /// way down with it. Which of the two the power controller heard first decides; in either case the target
+    /// finds the domain's state as it was written, and opens it again.
+    ///
     /// # Errors
     /// The power controller refuses: nothing changed.
     fn power_on(&self, target: CpuIndex) -> Result<(), crate::Error>;
@@ -269,4 +450,61 @@ pub trait Platform: points::Sink + Sized {
     /// The CPU is back from `state`; opens again what [`Platform::power_down`] closed at the levels that lost
     /// power. Called with the ancestors locked and the data cache off.
     fn powered_up(&self, state: &CompositeState, why: PowerUp);
+
+    // --- The whole system and optional calls: all have a default -------------------------------------
+
+    /// Turns the system off. Returning means that it did not work: the caller sees INTERNAL_FAILURE.
+    fn system_off(&self) {}
+
+    /// Resets the system. Returning means that it did not work: the caller sees INTERNAL_FAILURE.
+    fn system_reset(&self) {}
+
+    /// SYSTEM_RESET2: a reset of the given type, 0 for the architecture's warm reset or a vendor's with bit 31 set.
+    fn system_reset2(&self, reset_type: u32, cookie: u64) -> crate::Error {
+        let _ = (reset_type, cookie);
+        crate::Error::NotSupported
+    }
+
+    /// SYSTEM_OFF2 with HIBERNATE_OFF: off, but in a state from which a saved image can be resumed.
+    fn hibernate(&self) -> crate::Error {
+        crate::Error::NotSupported
+    }
+
+    /// MEM_PROTECT: turns overwriting memory at reset on or off, and returns whether it was on.
+    ///
+    /// # Errors
+    /// What the call returns instead.
+    fn mem_protect(&self, enable: bool) -> Result<bool, crate::Error> {
+        let _ = enable;
+        Err(crate::Error::NotSupported)
+    }
+
+    /// MEM_PROTECT_CHECK_RANGE: whether the range, not empty and not wrapping, is protected by MEM_PROTECT.
+    fn mem_protect_check_range(&self, base: u64, length: u64) -> bool {
+        let _ = (base, length);
+        false
+    }
+
+    /// NODE_HW_STATE: what the power controller says of the domain of `cpu` at `level`.
+    ///
+    /// # Errors
+    /// What the call returns instead.
+    fn node_hw_state(&self, cpu: CpuIndex, level: Level) -> Result<HwState, crate::Error> {
+        let _ = (cpu, level);
+        Err(crate::Error::NotSupported)
+    }
+
+    /// CPU_FREEZE: puts the CPU into a low-power state that no interrupt ends. Returning means it could not.
+    fn cpu_freeze(&self) -> crate::Error {
+        crate::Error::NotSupported
+    }
+
+    /// MIGRATE: moves the Trusted OS to `target`.
+    ///
+    /// # Errors
+    /// What the call returns instead.
+    fn migrate(&self, target: CpuIndex) -> Result<(), crate::Error> {
+        let _ = target;
+        Err(crate::Error::NotSupported)
+    }
 }

@@ -1,0 +1,215 @@
+//! What is fitted: the plan file of a platform, and parameters as fields of the costs.
+
+use crate::Error;
+use serde::Deserialize;
+use soc::config::{CoreCosts, Costs, Document, Platform, ScpCosts};
+use soc::quantity::Duration;
+use std::collections::BTreeMap;
+
+/// How a platform's costs are fitted.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The release whose fitted values the carried parameters of the others start from.
+    pub carry_from: String,
+    /// Standard deviation of a carried value, as a part of it.
+    carry_within: f64,
+    /// Standard deviation of any other prior, as a part of it.
+    prior_within: f64,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    key: String,
+    prior: f64,
+    carried: bool,
+}
+
+/// Where a parameter starts and how strongly that weighs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prior {
+    /// In microseconds, or a share.
+    pub value: f64,
+    /// Standard deviation, as a part of the value.
+    pub within: f64,
+}
+
+/// A cost that is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Dotted key in the costs file.
+    pub key: String,
+    /// Its prior.
+    pub prior: Prior,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    carry: Carry,
+    prior: PriorTable,
+    parameter: Vec<FileParameter>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Carry {
+    from: String,
+    within: f64,
+    #[serde(rename = "why")]
+    _why: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PriorTable {
+    within: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileParameter {
+    key: toml::Spanned<String>,
+    prior: toml::Spanned<String>,
+    #[serde(rename = "why")]
+    _why: String,
+    #[serde(default)]
+    carried: bool,
+}
+
+/// The one cost that is no time.
+const SHARE: &str = "flush_port_share";
+
+impl Plan {
+    /// Reads a plan file.
+    ///
+    /// # Errors
+    /// What is wrong, with its line.
+    pub fn read(document: &Document) -> Result<Self, Error> {
+        let file: File = document.read()?;
+        let mut entries = Vec::new();
+        for parameter in file.parameter {
+            let key = parameter.key.get_ref().clone();
+            let text = parameter.prior.get_ref();
+            let prior = if key == SHARE {
+                text.parse().map_err(|_| format!("`{text}` is no share: expected a part of 1, such as \"0.1\""))
+            } else {
+                text.parse::<Duration>().map(|duration| duration.0 as f64 / 1e6)
+            };
+            let prior = match prior {
+                Ok(prior) if prior > 0.0 => prior,
+                Ok(_) => return Err(document.wrong(parameter.prior.span(), "a prior is more than 0", "give its order of magnitude").into()),
+                Err(message) => return Err(document.wrong(parameter.prior.span(), message, "see the other priors").into()),
+            };
+            entries.push(Entry { key, prior, carried: parameter.carried });
+        }
+        Ok(Self { carry_from: file.carry.from, carry_within: file.carry.within, prior_within: file.prior.within, entries })
+    }
+
+    /// The parameters of a platform; `carried` are the costs that carried parameters start from, if there are.
+    ///
+    /// # Errors
+    /// A key that is no cost.
+    pub fn parameters(&self, platform: &Platform, carried: Option<&Costs>) -> Result<Vec<Parameter>, Error> {
+        let mut core_types: Vec<&str> = platform.topology.cpus.iter().map(|cpu| cpu.core_type.as_str()).collect();
+        core_types.sort_unstable();
+        core_types.dedup();
+        let mut parameters = Vec::new();
+        for entry in &self.entries {
+            let keys: Vec<String> = match entry.key.split_once('*') {
+                Some((before, after)) => core_types.iter().map(|core| format!("{before}{core}{after}")).collect(),
+                None => vec![entry.key.clone()],
+            };
+            for key in keys {
+                let mut prior = Prior { value: entry.prior, within: self.prior_within };
+                if let Some(costs) = carried.filter(|_| entry.carried) {
+                    let value = get(costs, &key).ok_or_else(|| Error::UnknownKey(key.clone()))?;
+                    if value > 0.0 {
+                        prior = Prior { value, within: self.carry_within };
+                    }
+                }
+                parameters.push(Parameter { key, prior });
+            }
+        }
+        let mut probe = zero(platform);
+        match parameters.iter().find(|parameter| !set(&mut probe, &parameter.key, 0.0)) {
+            Some(unknown) => Err(Error::UnknownKey(unknown.key.clone())),
+            None => Ok(parameters),
+        }
+    }
+}
+
+/// Costs of nothing, with an entry for each core type of a platform.
+pub(crate) fn zero(platform: &Platform) -> Costs {
+    let none = CoreCosts {
+        smc: 0,
+        context_save: 0,
+        context_restore: 0,
+        power_down: 0,
+        flush_l1_line: 0,
+        flush_l2_line: 0,
+        warm_reset: 0,
+        interrupts_init: 0,
+    };
+    let cores: BTreeMap<_, _> = platform.topology.cpus.iter().map(|cpu| (cpu.core_type.clone(), none)).collect();
+    Costs {
+        memory_access: 0,
+        interconnect_exit: 0,
+        interconnect_enter: 0,
+        flush_port_share: 0,
+        scp: ScpCosts { take: 0, core_off: 0, cluster_off: 0 },
+        cores,
+    }
+}
+
+fn field<'c>(costs: &'c mut Costs, key: &str) -> Option<&'c mut u64> {
+    Some(match key {
+        "memory_access" => &mut costs.memory_access,
+        "interconnect_exit" => &mut costs.interconnect_exit,
+        "interconnect_enter" => &mut costs.interconnect_enter,
+        SHARE => &mut costs.flush_port_share,
+        "scp.take" => &mut costs.scp.take,
+        "scp.core_off" => &mut costs.scp.core_off,
+        "scp.cluster_off" => &mut costs.scp.cluster_off,
+        _ => {
+            let (core, name) = key.strip_prefix("cores.")?.rsplit_once('.')?;
+            let core = costs.cores.get_mut(core)?;
+            match name {
+                "smc" => &mut core.smc,
+                "context_save" => &mut core.context_save,
+                "context_restore" => &mut core.context_restore,
+                "power_down" => &mut core.power_down,
+                "flush_l1_line" => &mut core.flush_l1_line,
+                "flush_l2_line" => &mut core.flush_l2_line,
+                "warm_reset" => &mut core.warm_reset,
+                "interrupts_init" => &mut core.interrupts_init,
+                _ => return None,
+            }
+        }
+    })
+}
+
+/// Sets a cost from microseconds, or from a share of 1; false if there is no such cost. Both are kept in millionths.
+pub(crate) fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
+    field(costs, key).map(|field| *field = (value.max(0.0) * 1e6).round() as u64).is_some()
+}
+
+/// A cost in microseconds, or a share of 1.
+pub(crate) fn get(costs: &Costs, key: &str) -> Option<f64> {
+    field(&mut costs.clone(), key).map(|field| *field as f64 / 1e6)
+}
+
+/// A value as the costs file writes it, rounded to what is written.
+pub(crate) fn written(key: &str, value: f64) -> (String, f64) {
+    let value = value.max(0.0);
+    if key == SHARE {
+        let rounded = (value * 1e4).round() / 1e4;
+        (format!("{rounded:.4}"), rounded)
+    } else if key.ends_with("_line") {
+        let picoseconds = (value * 1e6).round();
+        (format!("\"{:.3} ns\"", picoseconds / 1e3), picoseconds / 1e6)
+    } else {
+        let nanoseconds = (value * 1e3).round();
+        (format!("\"{:.3} us\"", nanoseconds / 1e3), nanoseconds / 1e3)
+    }
+}

@@ -1,0 +1,162 @@
+//! A recording's PSCI latencies, one cell a CPU and metric, with causes.
+
+use crate::split::Split;
+use crate::timeline::{Mark, Timeline, timelines};
+use recording::{Recording, Series};
+use std::collections::BTreeMap;
+
+/// One cell of a table: a metric of a CPU in a case, over all iterations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellResult {
+    /// Release or configuration.
+    pub variant: String,
+    /// Case.
+    pub case: String,
+    /// Mode.
+    pub mode: String,
+    /// The CPU's number.
+    pub cpu: u16,
+    /// Its cluster.
+    pub cluster: u16,
+    /// Its core within the cluster.
+    pub core: u16,
+    /// `lead` or `non-lead`.
+    pub role: String,
+    /// Place among the CPUs of its cluster by powerdown, from 1: the n-th to get the cluster's lock or the SCP.
+    pub rank_in_cluster: usize,
+    /// Place among all CPUs by powerdown, from 1.
+    pub rank: usize,
+    /// Whether it flushed the L2: the last of its cluster to go down.
+    pub last_man: bool,
+    /// `powerdown`, `wakeup`, `cache_flush` or `latency`.
+    pub metric: String,
+    /// The median over the iterations, a value that occurred (the lower of the middle two), in microseconds.
+    pub value: f64,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+    /// Number of iterations.
+    pub count: usize,
+    /// Causes of the median iteration, in ticks.
+    pub split: Split,
+    /// Length of a tick in microseconds.
+    pub tick_us: f64,
+}
+
+/// SMC function ids of the calls that are measured, without the bit that makes them 64-bit.
+const VERSION: u32 = 0x8400_0000;
+const SUSPEND: u32 = 0x8400_0001;
+const OFF: u32 = 0x8400_0002;
+const WIDE: u32 = 0x4000_0000;
+
+/// Metrics and the marks that bound them.
+const METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
+
+/// All cells of a recording's `psci-latency` measures, in order of series, CPU and metric.
+pub fn cells(recording: &Recording) -> Vec<CellResult> {
+    let timelines = timelines(recording);
+    let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
+
+    let mut groups: BTreeMap<(Series, u16, usize), Vec<(f64, u32)>> = BTreeMap::new();
+    let mut places: BTreeMap<u16, (u16, u16)> = BTreeMap::new();
+    let mut roles: BTreeMap<(Series, u16), String> = BTreeMap::new();
+    for measure in recording.measures() {
+        let metric = METRICS.iter().position(|&name| name == recording.text(measure.metric));
+        let (Some(cpu), Some(metric)) = (measure.cpu, metric) else { continue };
+        groups.entry((measure.series, cpu, metric)).or_default().push((measure.value, measure.iteration));
+        places.insert(cpu, (measure.cluster.unwrap_or(0), measure.core.unwrap_or(cpu)));
+        if let Some(role) = measure.role {
+            roles.insert((measure.series, cpu), recording.text(role).to_owned());
+        }
+    }
+
+    let mut cells = Vec::new();
+    for ((series, cpu, metric), mut values) in groups {
+        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let (value, iteration) = values[(values.len() - 1) / 2];
+        let (variant, case, mode) = recording.series_texts(series);
+        let (cluster, core) = places[&cpu];
+        let split = timelines
+            .get(&(series, iteration))
+            .and_then(|timeline| window(timeline, cpu, METRICS[metric]).map(|(from, to)| Split::of(timeline, cpu, from, to)))
+            .unwrap_or_default();
+        cells.push(CellResult {
+            variant: variant.to_owned(),
+            case: case.to_owned(),
+            mode: mode.to_owned(),
+            cpu,
+            cluster,
+            core,
+            role: roles.get(&(series, cpu)).cloned().unwrap_or_default(),
+            rank_in_cluster: 0,
+            rank: 0,
+            last_man: false,
+            metric: METRICS[metric].to_owned(),
+            value,
+            min: values[0].0,
+            max: values[values.len() - 1].0,
+            count: values.len(),
+            split,
+            tick_us,
+        });
+    }
+    rank(&mut cells);
+    cells
+}
+
+/// A CPU's powerdown, for ranking.
+struct Powerdown {
+    cpu: u16,
+    cluster: u16,
+    value: f64,
+    last_man: bool,
+}
+
+/// Fills in the places by powerdown and who was the last man.
+fn rank(cells: &mut [CellResult]) {
+    let series = |cell: &CellResult| (cell.variant.clone(), cell.case.clone(), cell.mode.clone());
+    let mut powerdowns: BTreeMap<_, Vec<Powerdown>> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| cell.metric == "powerdown") {
+        let last_man = cell.split.causes.contains_key(&crate::Cause::FlushL2);
+        let powerdown = Powerdown { cpu: cell.cpu, cluster: cell.cluster, value: cell.value, last_man };
+        powerdowns.entry(series(cell)).or_default().push(powerdown);
+    }
+    for table in powerdowns.values_mut() {
+        table.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.cpu.cmp(&b.cpu)));
+    }
+    for cell in cells {
+        let Some(table) = powerdowns.get(&series(cell)) else { continue };
+        let Some(place) = table.iter().position(|powerdown| powerdown.cpu == cell.cpu) else { continue };
+        cell.last_man = table[place].last_man;
+        cell.rank = place + 1;
+        cell.rank_in_cluster = table[..=place].iter().filter(|other| other.cluster == cell.cluster).count();
+    }
+}
+
+/// The places of the events that bound a metric of a CPU, in the call that the case measures: its suspend; without one
+/// its first CPU_OFF.
+fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
+    let steps = timeline.steps.get(&cpu)?;
+    let enters = |function: u32| {
+        steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !WIDE == function)
+    };
+    let next = |from: usize, mark: Mark| Some(from + steps[from..].iter().position(|step| step.mark == mark)?);
+    if metric == "latency" {
+        let enter = enters(VERSION)?;
+        return Some((enter, next(enter, Mark::ExitPsci)?));
+    }
+    let enter = enters(SUSPEND).or_else(|| enters(OFF))?;
+    let down = next(enter, Mark::EnterLowPower)?;
+    match metric {
+        "powerdown" => Some((enter, down)),
+        "wakeup" => {
+            let wake = next(down, Mark::ExitLowPower)?;
+            Some((wake, next(wake, Mark::ExitPsci)?))
+        }
+        _ => {
+            let flush = next(enter, Mark::EnterFlush).filter(|&flush| flush < down)?;
+            Some((flush, next(flush, Mark::ExitFlush)?))
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Shows where time goes in low-level Arm system software, and why.
+///
+/// Real code (a PSCI library) runs in a world (a simulated SoC); the world leaves a recording; tables and
+/// causes are read from recordings.
+#[derive(Parser)]
+#[command(name = "stopwatt", version, max_term_width = 100)]
+#[command(after_help = "Examples:
+  stopwatt run psci-latency --platform juno-r1           all tables, with causes
+  stopwatt run psci-latency --set scp.channels=2         what if the SCP had two channels
+  stopwatt list                                          platforms, releases, experiments
+  stopwatt calibrate --platform juno-r1 --check          are the costs what a fresh fit gives?")]
+pub struct Arguments {
+    /// Folder with `platforms` and `references`; by default the nearest one above the working folder.
+    #[arg(long, global = true, value_name = "DIR", env = "STOPWATT_DATA")]
+    pub data: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run an experiment and leave a recording.
+    Run {
+        /// Which one.
+        #[command(subcommand)]
+        experiment: Experiment,
+    },
+    /// Fit a platform's costs to its declared reference cells.
+    Calibrate(CalibrateOptions),
+    /// List platforms, releases and experiments.
+    List(ListOptions),
+}
+
+/// The experiments.
+#[derive(Subcommand)]
+pub enum Experiment {
+    /// The six PSCI latency procedures on a simulated SoC.
+    PsciLatency(PsciLatencyOptions),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables for people.
+    Term,
+    /// For machines.
+    Json,
+}
+
+/// Who decides in which order CPUs reach the SCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// The published run's order, as its reference declares it.
+    Declared,
+    /// Whatever comes.
+    Free,
+}
+
+/// Options of `run psci-latency`.
+#[derive(Args)]
+#[command(max_term_width = 100)]
+#[command(after_help = "Examples:
+  stopwatt run psci-latency --platform juno-r1 --release juno-2017
+  stopwatt run psci-latency --set psci.scp_send=outside-locks --format json
+  stopwatt run psci-latency --set topology.clusters=64x4 --iterations 1 -o /tmp/big
+
+Keys of --set: any of the platform file (scp.channels, cores.cortex-a53.clock, topology.domain.little.cores),
+of the release (psci.scp_send, psci.lock, firmware.scp_protocol, lead) and of the costs (costs.scp.core_off).
+topology.clusters takes 4, 16x4 or 4*cortex-a53+2*cortex-a57.")]
+pub struct PsciLatencyOptions {
+    /// Name of a platform (see `stopwatt list`) or path of a platform file.
+    #[arg(long, default_value = "juno-r1", value_name = "NAME|FILE")]
+    pub platform: String,
+    /// A release of the platform; may be given again. All by default.
+    #[arg(long, value_name = "NAME")]
+    pub release: Vec<String>,
+    /// Override a key of the platform, release or costs; may be given again.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// Seed of all that is left to chance.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// Repetitions of each case.
+    #[arg(long, default_value_t = 11, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub iterations: u32,
+    /// Seeds with which the parallel suspends also run freely, to show the spread.
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub free_seeds: u32,
+    /// Order in which CPUs reach the SCP in the compared run; declared by default, free with --set.
+    #[arg(long, value_name = "WHO")]
+    pub order: Option<Order>,
+    /// Folder of the recording; an older recording there is replaced.
+    #[arg(short, long, default_value = "recordings/psci-latency", value_name = "DIR")]
+    pub output: PathBuf,
+    /// How to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: Format,
+}
+
+/// Options of `calibrate`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt calibrate --platform juno-r1                  fit all releases and write their costs files
+  stopwatt calibrate --release juno-v2.12 --check        exit with 1 if the costs file is not what a fit gives")]
+pub struct CalibrateOptions {
+    /// Name of the platform.
+    #[arg(long, default_value = "juno-r1", value_name = "NAME")]
+    pub platform: String,
+    /// A release; may be given again. All by default.
+    #[arg(long, value_name = "NAME")]
+    pub release: Vec<String>,
+    /// Compare with the costs files and write nothing.
+    #[arg(long)]
+    pub check: bool,
+    /// How to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: Format,
+}
+
+/// Options of `list`.
+#[derive(Args)]
+#[command(after_help = "Example:
+  stopwatt list --format json")]
+pub struct ListOptions {
+    /// How to print the list.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: Format,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        _ => Err("expected KEY=VALUE, such as scp.channels=2".to_owned()),
+    }
+}

@@ -1,0 +1,58 @@
+//! `stopwatt list`.
+
+use crate::arguments::{Format, ListOptions};
+use crate::data::DataFolder;
+use procedures::CASES;
+use serde_json::json;
+use soc::config::{Platform, Release};
+
+/// Prints platforms with their releases, and experiments with their cases.
+pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
+    let mut platforms = Vec::new();
+    for name in data.platforms()? {
+        let platform = Platform::read(&data.platform(&name)?.1)?;
+        let reference = data.psci_reference(&name)?;
+        let mut releases = Vec::new();
+        for release in data.releases(&name)? {
+            let release = Release::read(&data.release(&name, &release)?, &platform)?;
+            let published = reference.as_ref().map_or(0, |reference| {
+                reference.cells.iter().filter(|cell| cell.release == release.name).count()
+            });
+            releases.push((release, published));
+        }
+        platforms.push((platform, releases));
+    }
+    let cases: Vec<String> = CASES.iter().map(|case| format!("{} {}", case.name, case.mode.name())).collect();
+    match options.format {
+        Format::Json => {
+            let platforms: Vec<_> = platforms
+                .iter()
+                .map(|(platform, releases)| {
+                    let releases: Vec<_> = releases
+                        .iter()
+                        .map(|(release, published)| {
+                            json!({ "name": release.name, "title": release.title, "source": release.source, "published_cells": published })
+                        })
+                        .collect();
+                    json!({
+                        "name": platform.name, "title": platform.title, "cpus": platform.topology.cpus.len(),
+                        "releases": releases,
+                    })
+                })
+                .collect();
+            println!("{:#}", json!({ "platforms": platforms, "experiments": [{ "name": "psci-latency", "cases": cases }] }));
+        }
+        Format::Term => {
+            println!("platforms");
+            for (platform, releases) in &platforms {
+                println!("  {}: {}, {} CPUs", platform.name, platform.title, platform.topology.cpus.len());
+                for (release, published) in releases {
+                    println!("    {}: {}, {published} published cells", release.name, release.title);
+                }
+            }
+            println!("experiments");
+            println!("  psci-latency: {}", cases.join(", "));
+        }
+    }
+    Ok(())
+}

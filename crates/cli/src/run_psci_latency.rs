@@ -1,0 +1,138 @@
+//! `stopwatt run psci-latency`.
+
+use crate::arguments::{Format, Order, PsciLatencyOptions};
+use crate::data::DataFolder;
+use crate::provenance;
+use experiments::psci_latency::{self, FREE_RUNNING, Options, Release};
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use procedures::CASES;
+use recording::{Platform, Recording};
+use references::PsciReference;
+use soc::config::{Machine, Sources};
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+
+/// Runs the experiment, writes the recording and prints what is read from it.
+pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()> {
+    let platform = data.platform(&options.platform)?;
+    let reference = data.psci_reference(&platform.0)?;
+    let names = match options.release.is_empty() {
+        true => data.releases(&platform.0)?,
+        false => options.release.clone(),
+    };
+    let order = options.order.unwrap_or(if options.set.is_empty() { Order::Declared } else { Order::Free });
+
+    let mut sources = Vec::new();
+    let mut releases = Vec::new();
+    for name in &names {
+        let mut source = data.sources(&platform, name)?;
+        for (key, value) in &options.set {
+            source.set(key, value)?;
+        }
+        let machine = source.machine()?;
+        let orders = match (&reference, order) {
+            (Some(reference), Order::Declared) => declared_orders(&machine, reference)?,
+            _ => BTreeMap::new(),
+        };
+        sources.push(source);
+        releases.push(Release { machine, orders });
+    }
+
+    let experiment = Options { iterations: options.iterations, seed: options.seed, free_seeds: options.free_seeds };
+    let progress = progress(psci_latency::simulations(&releases, &experiment));
+    let result = psci_latency::run(&releases, &experiment, || progress.inc(1));
+    progress.finish_and_clear();
+    let mut recording = result.into_diagnostic()?;
+    describe(&mut recording, &sources, &releases, options);
+    recording.write(&options.output).into_diagnostic()?;
+    print(&recording, reference.as_ref(), options)
+}
+
+/// The orders that a reference declares for a release, as CPU numbers.
+fn declared_orders(machine: &Machine, reference: &PsciReference) -> miette::Result<BTreeMap<String, Vec<usize>>> {
+    let cpus = &machine.platform.topology.cpus;
+    let mut orders = BTreeMap::new();
+    for case in CASES {
+        let declared = reference.scp_order(&machine.release.name, case.name, case.mode.name());
+        let mut order = Vec::new();
+        for &(cluster, core) in declared {
+            let cpu = cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == (cluster, core)).ok_or_else(|| {
+                miette!(
+                    help = "run with --order free, or on the platform that the reference is of",
+                    "the declared order of {} names core {core} of cluster {cluster}, which {} does not have",
+                    machine.release.name,
+                    machine.platform.name
+                )
+            })?;
+            order.push(cpu);
+        }
+        if !order.is_empty() {
+            orders.insert(case.name.to_owned(), order);
+        }
+    }
+    Ok(orders)
+}
+
+/// Adds to a recording's header what the experiment was not told.
+fn describe(recording: &mut Recording, sources: &[Sources], releases: &[Release], options: &PsciLatencyOptions) {
+    let header = &mut recording.header;
+    header.settings = options.set.iter().cloned().collect();
+    for (source, release) in sources.iter().zip(releases) {
+        let name = &release.machine.release.name;
+        // Both were read as TOML to build the machine.
+        let table = |text: &str| toml::from_str(text).unwrap_or_default();
+        header.costs.insert(name.clone(), table(source.costs.text()));
+        let figures = header.platform.get_or_insert_with(|| Platform {
+            name: release.machine.platform.name.clone(),
+            text: source.platform.text().to_owned(),
+            figures: toml::Table::new(),
+        });
+        figures.figures.insert(name.clone(), toml::Value::Table(table(source.release.text())));
+    }
+    header.run = provenance::this_run();
+}
+
+fn print(
+    recording: &Recording,
+    reference: Option<&PsciReference>,
+    options: &PsciLatencyOptions,
+) -> miette::Result<()> {
+    let cells = causes::cells(recording).into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
+    let compared = report::compare(cells, reference);
+    let spreads = report::spread(recording, FREE_RUNNING);
+    let mut out = std::io::stdout().lock();
+    let written = match options.format {
+        Format::Json => {
+            let json = report::psci_latency_json(&compared, &spreads, Some(&options.output));
+            writeln!(out, "{json:#}")
+        }
+        Format::Term => {
+            let text = report::psci_latency_text(&compared, &spreads, style());
+            let what_if = match options.set.is_empty() {
+                true => String::new(),
+                false => "What if: settings differ from the published run, so errors are differences.\n".to_owned(),
+            };
+            write!(out, "{text}{what_if}Recording: {}\n", options.output.display())
+        }
+    };
+    match written {
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.into_diagnostic().wrap_err("cannot print the result"),
+    }
+}
+
+/// Colour on a terminal unless NO_COLOR is set, and the terminal's width.
+fn style() -> report::Style {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+    report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }
+}
+
+fn progress(simulations: usize) -> ProgressBar {
+    let bar = ProgressBar::new(simulations as u64);
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}

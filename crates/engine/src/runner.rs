@@ -1,0 +1,157 @@
+//! The coroutines and the loop that runs them: the only place that knows stacks.
+
+use crate::scheduler::{ProcessId, Request, Scheduler, Yield};
+use crate::{Chooser, Time, stack};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use std::cell::Cell;
+
+type Frame = Coroutine<(), Request, (), DefaultStack>;
+
+thread_local! {
+    /// The scheduler whose process runs on this thread.
+    static RUNNING: Cell<*const Scheduler> = const { Cell::new(std::ptr::null()) };
+}
+
+/// A process of a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiter {
+    /// The process that waits.
+    pub process: ProcessId,
+}
+
+/// Nobody can go, and some wait who are not daemons.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("deadlock at {time} ps: processes {waiters:?} wait and nobody is left to wake them")]
+pub struct Deadlock {
+    /// When the last one stopped.
+    pub time: Time,
+    /// Who waits.
+    pub waiters: Vec<Waiter>,
+}
+
+/// Owns the processes' stacks and runs them.
+///
+/// `main(process, entry)` is what every frame runs; `entry` tells what it is to be.
+pub struct Runner<'w, M: Fn(ProcessId, u32)> {
+    scheduler: &'w Scheduler,
+    main: &'w M,
+    frames: Vec<Vec<(Frame, *const Yield)>>,
+    chooser: Option<Box<dyn Chooser + 'w>>,
+}
+
+impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
+    /// A runner in which time decides.
+    pub fn new(scheduler: &'w Scheduler, main: &'w M) -> Self {
+        let frames = scheduler.processes.iter().map(|_| Vec::new()).collect();
+        Self { scheduler, main, frames, chooser: None }
+    }
+
+    /// A runner in which `chooser` decides who goes next, at every operation.
+    pub fn with_chooser(scheduler: &'w Scheduler, main: &'w M, chooser: impl Chooser + 'w) -> Self {
+        let mut runner = Self::new(scheduler, main);
+        runner.chooser = Some(Box::new(chooser));
+        runner
+    }
+
+    /// Starts `process` with `entry`, at the present time. What it ran before is thrown away.
+    pub fn start(&mut self, process: ProcessId, entry: u32) {
+        self.cut(process, 0);
+        self.push(process, entry);
+        self.scheduler.enqueue_started(process);
+    }
+
+    /// Runs until nobody can go.
+    ///
+    /// # Errors
+    /// A [`Deadlock`], when a process that is no daemon still waits.
+    pub fn run(&mut self) -> Result<(), Deadlock> {
+        while let Some(process) = self.scheduler.next(&mut self.chooser) {
+            self.resume(process);
+        }
+        let waiters: Vec<_> = self.scheduler.stuck().into_iter().map(|process| Waiter { process }).collect();
+        if waiters.is_empty() { Ok(()) } else { Err(Deadlock { time: self.scheduler.now(), waiters }) }
+    }
+
+    /// Runs one process until it yields to others.
+    fn resume(&mut self, process: ProcessId) {
+        let _running = Running::enter(self.scheduler);
+        while let Some((frame, _)) = self.frames[process].last_mut() {
+            match frame.resume(()) {
+                CoroutineResult::Yield(Request::Next) => return,
+                CoroutineResult::Yield(Request::Call(entry)) => self.push(process, entry),
+                CoroutineResult::Yield(Request::Restart { process: other, keep, entry }) => {
+                    self.cut(other, keep);
+                    self.push(other, entry);
+                    self.scheduler.enqueue_started(other);
+                }
+                CoroutineResult::Return(()) => {
+                    let depth = self.frames[process].len() - 1;
+                    self.cut(process, depth);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, process: ProcessId, entry: u32) {
+        let (scheduler, main) = (self.scheduler, self.main);
+        let below = scheduler.processes[process].yielder.get();
+        let body = move |yielder: &Yield, ()| {
+            scheduler.processes[process].yielder.set(yielder);
+            main(process, entry);
+        };
+        // SAFETY: `body` borrows `scheduler` and `main` for 'w only. The frame is owned by `self.frames`, and both `cut`
+        // and `drop` finish it (`force_reset`) before 'w can end; it is never forgotten or handed out.
+        let frame = unsafe { Coroutine::with_stack_unchecked(stack::take(), body) };
+        self.frames[process].push((frame, below));
+    }
+
+    /// Throws away the frames of a process above the first `keep`.
+    fn cut(&mut self, process: ProcessId, keep: usize) {
+        while self.frames[process].len() > keep {
+            let Some((mut frame, below)) = self.frames[process].pop() else { return };
+            self.scheduler.processes[process].yielder.set(below);
+            if !frame.done() {
+                // SAFETY: the crate's contract (see the crate's documentation) is that no value whose `Drop` matters
+                // lives across an operation, and a suspended frame is always inside one; `main` is a shared
+                // borrow that the closure does not own.
+                unsafe { frame.force_reset() };
+            }
+            stack::give(frame.into_stack());
+        }
+    }
+}
+
+impl<M: Fn(ProcessId, u32)> Drop for Runner<'_, M> {
+    fn drop(&mut self) {
+        for process in 0..self.frames.len() {
+            self.cut(process, 0);
+        }
+    }
+}
+
+/// Marks a scheduler as the running one of this thread for as long as it lives.
+struct Running(*const Scheduler);
+
+impl Running {
+    fn enter(scheduler: &Scheduler) -> Self {
+        Self(RUNNING.replace(scheduler))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
+    }
+}
+
+/// Yields from the running process of `scheduler` to its runner.
+pub(crate) fn suspend(scheduler: &Scheduler, request: Request) {
+    assert!(std::ptr::eq(RUNNING.get(), scheduler), "an operation was called outside of a process of this scheduler");
+    let yielder = scheduler.processes[scheduler.current()].yielder.get();
+    // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and it runs nothing but frames of the
+    // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (`cut` then restores the
+    // one below). So the pointer is valid and belongs to the stack that we are on.
+    let yielder = unsafe { &*yielder };
+    yielder.suspend(request);
+}

@@ -1,0 +1,172 @@
+//! Processes, time and choice, seen from outside.
+
+use engine::{Candidate, Chooser, RandomChooser, Runner, Scheduler, Time, Wake};
+use std::cell::{Cell, RefCell};
+
+#[test]
+fn the_earliest_goes_first_and_ties_keep_their_order() {
+    let log = RefCell::new(Vec::new());
+    let scheduler = Scheduler::new(3);
+    let main = |process: usize, _| {
+        for _ in 0..3 {
+            scheduler.advance([20, 10, 20][process]);
+            log.borrow_mut().push((scheduler.now(), process));
+        }
+    };
+    let mut runner = Runner::new(&scheduler, &main);
+    (0..3).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    assert_eq!(
+        *log.borrow(),
+        [(10, 1), (20, 0), (20, 2), (20, 1), (30, 1), (40, 0), (40, 2), (60, 0), (60, 2)]
+    );
+}
+
+#[test]
+fn a_wait_ends_by_a_call_or_by_its_deadline() {
+    let log = RefCell::new(Vec::new());
+    let scheduler = Scheduler::new(2);
+    let main = |process: usize, _| {
+        if process == 0 {
+            for deadline in [None, Some(30), Some(1000)] {
+                let wake = scheduler.wait(deadline);
+                log.borrow_mut().push((scheduler.now(), wake));
+            }
+        } else {
+            scheduler.advance(10);
+            scheduler.wake(0);
+            scheduler.advance(40);
+            scheduler.wake(0);
+        }
+    };
+    let mut runner = Runner::new(&scheduler, &main);
+    (0..2).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    assert_eq!(*log.borrow(), [(10, Wake::Called), (30, Wake::Deadline), (50, Wake::Called)]);
+}
+
+#[test]
+fn a_wake_up_before_the_wait_is_not_lost() {
+    let scheduler = Scheduler::new(2);
+    let woken_at: Cell<Option<Time>> = Cell::new(None);
+    let main = |process: usize, _| {
+        if process == 0 {
+            scheduler.advance(100);
+            assert_eq!(scheduler.wait(None), Wake::Called);
+            woken_at.set(Some(scheduler.now()));
+        } else {
+            scheduler.wake(0);
+        }
+    };
+    let mut runner = Runner::new(&scheduler, &main);
+    (0..2).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    assert_eq!(woken_at.get(), Some(100));
+}
+
+#[test]
+fn a_called_frame_returns_and_a_restart_pulls_it_away() {
+    const NORMAL: u32 = 0;
+    const FIRMWARE: u32 = 1;
+    const WARM_BOOT: u32 = 2;
+    let log = RefCell::new(Vec::new());
+    let scheduler = Scheduler::new(2);
+    let main = |process: usize, entry| match (process, entry) {
+        (0, NORMAL) => {
+            scheduler.call(FIRMWARE);
+            log.borrow_mut().push((scheduler.now(), "back in the normal world"));
+        }
+        (0, FIRMWARE) => {
+            log.borrow_mut().push((scheduler.now(), "power down"));
+            scheduler.wait(None);
+            unreachable!("this stack is gone");
+        }
+        (0, WARM_BOOT) => {
+            scheduler.advance(5);
+            log.borrow_mut().push((scheduler.now(), "warm boot"));
+        }
+        _ => {
+            scheduler.advance(50);
+            scheduler.restart(0, 1, WARM_BOOT);
+            scheduler.advance(50);
+        }
+    };
+    let mut runner = Runner::new(&scheduler, &main);
+    (0..2).for_each(|process| runner.start(process, NORMAL));
+    runner.run().unwrap();
+    assert_eq!(*log.borrow(), [(0, "power down"), (55, "warm boot"), (55, "back in the normal world")]);
+}
+
+#[test]
+fn a_deadlock_names_those_who_wait_but_no_daemon() {
+    let scheduler = Scheduler::new(3);
+    scheduler.set_daemon(2, true);
+    let main = |process: usize, _| {
+        scheduler.advance(7);
+        if process != 1 {
+            scheduler.wait(None);
+        }
+    };
+    let mut runner = Runner::new(&scheduler, &main);
+    (0..3).for_each(|process| runner.start(process, 0));
+    let deadlock = runner.run().unwrap_err();
+    assert_eq!(deadlock.waiters.iter().map(|waiter| waiter.process).collect::<Vec<_>>(), [0]);
+    assert_eq!(deadlock.time, 7);
+}
+
+/// Two processes that increment a counter in two steps.
+fn lost_updates(chooser: impl Chooser) -> u64 {
+    let counter = Cell::new(0);
+    let scheduler = Scheduler::new(2);
+    let main = |_, _| {
+        for _ in 0..10 {
+            scheduler.advance(1);
+            let seen: u64 = counter.get();
+            scheduler.advance(1);
+            counter.set(seen + 1);
+        }
+    };
+    let mut runner = Runner::with_chooser(&scheduler, &main, chooser);
+    (0..2).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    20 - counter.get()
+}
+
+#[test]
+fn a_chooser_decides_at_every_operation() {
+    struct First;
+    impl Chooser for First {
+        fn choose(&mut self, candidates: &[Candidate]) -> usize {
+            assert!(candidates.is_sorted_by_key(|candidate| candidate.process));
+            0
+        }
+    }
+    assert_eq!(lost_updates(First), 0, "one process after the other loses nothing");
+    let losses: Vec<u64> = (0..20).map(|seed| lost_updates(RandomChooser::new(seed))).collect();
+    assert!(losses.iter().any(|&lost| lost > 0), "no seed found the race");
+    let again: Vec<u64> = (0..20).map(|seed| lost_updates(RandomChooser::new(seed))).collect();
+    assert_eq!(losses, again, "a seed must repeat its run");
+}
+
+#[test]
+fn a_panic_in_a_process_reaches_the_caller() {
+    let scheduler = Scheduler::new(2);
+    let main = |process: usize, _| {
+        scheduler.advance(1);
+        assert!(process == 0, "process 1 fails");
+        scheduler.wait(None);
+    };
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut runner = Runner::new(&scheduler, &main);
+        (0..2).for_each(|process| runner.start(process, 0));
+        runner.run()
+    }));
+    assert!(result.is_err());
+}
+
+#[test]
+#[should_panic(expected = "outside of a process")]
+fn an_operation_outside_of_a_process_is_refused() {
+    let scheduler = Scheduler::new(1);
+    scheduler.wait(None);
+}

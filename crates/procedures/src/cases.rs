@@ -1,0 +1,221 @@
+//! The six cases.
+
+use crate::{Depth, Failure, NormalWorld, STAMPS, Stamps, Word};
+
+/// PSCI_VERSION (PSCI DEN0022, 5.1.1).
+const PSCI_VERSION: u32 = 0x8400_0000;
+/// CPU_OFF (5.1.3).
+const CPU_OFF: u32 = 0x8400_0002;
+/// CPU_ON, 64-bit (5.1.4); named in failures.
+const CPU_ON: u32 = 0xc400_0003;
+/// AFFINITY_INFO, 64-bit (5.1.5).
+const AFFINITY_INFO: u32 = 0xc400_0004;
+/// CPU_SUSPEND, 64-bit (5.1.2); named in failures.
+const CPU_SUSPEND: u32 = 0xc400_0001;
+/// PMF: get a time stamp, 64-bit.
+const PMF_GET_TIMESTAMP: u32 = 0xc700_0020;
+/// PMF: id of the first runtime instrumentation stamp (implementer 0x41, service 1).
+const PMF_RT_INSTR: u64 = 0x41 << 24 | 1 << 10;
+
+/// AFFINITY_INFO's answer for a CPU that is off.
+const AFFINITY_OFF: u64 = 1;
+
+/// How long a suspended CPU sleeps before the shared timer fires, in microseconds (15 ms in the framework).
+const SLEEP_US: u64 = 15_000;
+
+/// What each CPU does at its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// CPU_SUSPEND to a depth.
+    Suspend(Depth),
+    /// CPU_OFF on the non-lead CPUs, CPU_SUSPEND to the deepest state on the lead.
+    Off,
+    /// PSCI_VERSION.
+    Version,
+}
+
+/// Whether CPUs act together or one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// All at once, after a barrier.
+    Parallel,
+    /// One after the other, the lead last.
+    Serial,
+}
+
+impl Mode {
+    /// The mode's name in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parallel => "parallel",
+            Self::Serial => "serial",
+        }
+    }
+}
+
+/// A measured procedure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Name in recordings.
+    pub name: &'static str,
+    /// Together or one by one.
+    pub mode: Mode,
+    /// What is called.
+    pub action: Action,
+}
+
+/// The six cases of the documents, in their order.
+pub const CASES: [Case; 6] = [
+    Case { name: "suspend-deepest", mode: Mode::Parallel, action: Action::Suspend(Depth::Deepest) },
+    Case { name: "suspend-level0", mode: Mode::Parallel, action: Action::Suspend(Depth::Level0) },
+    Case { name: "suspend-deepest", mode: Mode::Serial, action: Action::Suspend(Depth::Deepest) },
+    Case { name: "suspend-level0", mode: Mode::Serial, action: Action::Suspend(Depth::Level0) },
+    Case { name: "cpu-off", mode: Mode::Serial, action: Action::Off },
+    Case { name: "psci-version", mode: Mode::Parallel, action: Action::Version },
+];
+
+/// Runs a case from its lead CPU; the others must be off. On return they are off again.
+///
+/// # Errors
+/// A call that the firmware refuses, or stamps out of order.
+pub fn lead<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
+    world.store(Word::Arrived, 0);
+    world.store(Word::TimerClaims, 0);
+    world.store(Word::Phase, 0);
+    world.store(Word::Leaving, 0);
+    match (case.mode, case.action) {
+        (Mode::Parallel, _) => {
+            for cpu in others(world) {
+                start(world, cpu)?;
+            }
+            act(world, case)?;
+            wait_until_off(world, world.cpu_count() as u64 - 1, others(world));
+        }
+        (Mode::Serial, Action::Off) => {
+            one_by_one(world)?;
+            act(world, case)?;
+            world.store(Word::Phase, 1);
+            one_by_one(world)?;
+        }
+        (Mode::Serial, _) => {
+            one_by_one(world)?;
+            world.store(Word::TimerClaims, 0);
+            act(world, case)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a CPU does that [`lead`] turned on; it ends in CPU_OFF.
+///
+/// # Errors
+/// As [`lead`]; CPU_OFF returned.
+pub fn secondary<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
+    match case.action {
+        Action::Off if world.load(Word::Phase) == 0 => {}
+        Action::Off => publish(world, true)?,
+        _ => act(world, case)?,
+    }
+    world.fetch_add(Word::Leaving, 1);
+    world.send_event();
+    let code = world.smc(CPU_OFF, [0; 3])[0] as i64;
+    Err(Failure::Call { function: CPU_OFF, code })
+}
+
+/// All CPUs but the caller, in their order.
+fn others<W: NormalWorld>(world: &W) -> impl Iterator<Item = usize> {
+    let lead = world.this_cpu();
+    (0..world.cpu_count()).filter(move |&cpu| cpu != lead)
+}
+
+fn start<W: NormalWorld>(world: &W, cpu: usize) -> Result<(), Failure> {
+    succeeded(CPU_ON, world.cpu_on(cpu))
+}
+
+/// Starts each other CPU when the one before it is off.
+fn one_by_one<W: NormalWorld>(world: &W) -> Result<(), Failure> {
+    world.store(Word::Leaving, 0);
+    for (before, cpu) in others(world).enumerate() {
+        world.store(Word::TimerClaims, 0);
+        start(world, cpu)?;
+        wait_until_off(world, before as u64 + 1, core::iter::once(cpu));
+    }
+    Ok(())
+}
+
+/// Waits until `leaving` CPUs are about to turn themselves off and then until `cpus` are off. The framework calls AFFINITY_INFO
+/// all the time; those calls that cannot but find the CPU on are left out here.
+fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<Item = usize>) {
+    while world.load(Word::Leaving) < leaving {
+        world.wait_event();
+    }
+    for cpu in cpus {
+        while world.smc(AFFINITY_INFO, [world.mpidr(cpu), 0, 0])[0] != AFFINITY_OFF {
+            world.relax();
+        }
+    }
+}
+
+/// A CPU's turn: the barrier where CPUs act together, the call, the stamps.
+fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
+    if case.mode == Mode::Parallel {
+        world.fetch_add(Word::Arrived, 1);
+        world.send_event();
+        while world.load(Word::Arrived) < world.cpu_count() as u64 {
+            world.wait_event();
+        }
+    }
+    match case.action {
+        Action::Suspend(depth) => suspend(world, depth, case.mode)?,
+        Action::Off => suspend(world, Depth::Deepest, Mode::Serial)?,
+        Action::Version => {
+            world.smc(PSCI_VERSION, [0; 3]);
+        }
+    }
+    publish(world, !matches!(case.action, Action::Version))
+}
+
+/// The shared timer belongs to the first who asks for it: its deadline is the earliest.
+fn suspend<W: NormalWorld>(world: &W, depth: Depth, mode: Mode) -> Result<(), Failure> {
+    if world.fetch_add(Word::TimerClaims, 1) == 0 {
+        world.start_timer(SLEEP_US);
+    }
+    succeeded(CPU_SUSPEND, world.suspend(world.power_state(depth)))?;
+    let owns_the_timer = world.take_interrupt();
+    if owns_the_timer && mode == Mode::Parallel {
+        let this = world.this_cpu();
+        for cpu in (0..world.cpu_count()).filter(|&cpu| cpu != this) {
+            world.interrupt(cpu);
+        }
+    }
+    Ok(())
+}
+
+/// Reads the calling CPU's stamps through the PMF calls and hands them over.
+fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
+    let cpu = world.this_cpu();
+    let mut stamps: Stamps = [0; STAMPS];
+    for (id, stamp) in stamps.iter_mut().enumerate() {
+        let result = world.smc(PMF_GET_TIMESTAMP, [PMF_RT_INSTR | id as u64, world.mpidr(cpu), 0]);
+        succeeded(PMF_GET_TIMESTAMP, result[0] as i64)?;
+        *stamp = result[1];
+    }
+    let [enter, exit, low_power, awake, flush, flushed] = stamps;
+    let in_order = if power_down {
+        // Firmware on a machine that stays coherent flushes nothing and leaves both flush stamps at 0.
+        let flushes = flush != 0 || flushed != 0;
+        let flush_in_order = !flushes || (enter <= flush && flush <= flushed && flushed <= low_power);
+        flush_in_order && enter <= low_power && low_power <= awake && awake <= exit
+    } else {
+        enter <= exit
+    };
+    if !in_order {
+        return Err(Failure::StampOrder { cpu, stamps });
+    }
+    world.publish(stamps);
+    Ok(())
+}
+
+fn succeeded(function: u32, code: i64) -> Result<(), Failure> {
+    if code == 0 { Ok(()) } else { Err(Failure::Call { function, code }) }
+}

@@ -1,0 +1,227 @@
+//! The SMC entry: function numbers and dispatch.
+
+use crate::Psci;
+use crate::error::{Error, status};
+use crate::platform::{Platform, PowerUp};
+use crate::points::psci as point;
+use crate::power_down::Abandoned;
+use crate::stats::Statistic;
+use crate::tree::Caller;
+
+/// Function ids of the 32-bit calling convention, named as in PSCI DEN0022 and SMCCC DEN0028.
+pub mod id {
+    /// Set in the id of a call that passes 64-bit arguments.
+    pub const SMC64: u32 = 0x4000_0000;
+
+    /// SMCCC_VERSION.
+    pub const SMCCC_VERSION: u32 = 0x8000_0000;
+    /// SMCCC_ARCH_FEATURES.
+    pub const SMCCC_ARCH_FEATURES: u32 = 0x8000_0001;
+
+    /// PSCI_VERSION.
+    pub const PSCI_VERSION: u32 = 0x8400_0000;
+    /// CPU_SUSPEND.
+    pub const CPU_SUSPEND: u32 = 0x8400_0001;
+    /// CPU_OFF.
+    pub const CPU_OFF: u32 = 0x8400_0002;
+    /// CPU_ON.
+    pub const CPU_ON: u32 = 0x8400_0003;
+    /// AFFINITY_INFO.
+    pub const AFFINITY_INFO: u32 = 0x8400_0004;
+    /// MIGRATE.
+    pub const MIGRATE: u32 = 0x8400_0005;
+    /// MIGRATE_INFO_TYPE.
+    pub const MIGRATE_INFO_TYPE: u32 = 0x8400_0006;
+    /// MIGRATE_INFO_UP_CPU.
+    pub const MIGRATE_INFO_UP_CPU: u32 = 0x8400_0007;
+    /// SYSTEM_OFF.
+    pub const SYSTEM_OFF: u32 = 0x8400_0008;
+    /// SYSTEM_RESET.
+    pub const SYSTEM_RESET: u32 = 0x8400_0009;
+    /// PSCI_FEATURES.
+    pub const PSCI_FEATURES: u32 = 0x8400_000a;
+    /// CPU_FREEZE.
+    pub const CPU_FREEZE: u32 = 0x8400_000b;
+    /// CPU_DEFAULT_SUSPEND.
+    pub const CPU_DEFAULT_SUSPEND: u32 = 0x8400_000c;
+    /// NODE_HW_STATE.
+    pub const NODE_HW_STATE: u32 = 0x8400_000d;
+    /// SYSTEM_SUSPEND.
+    pub const SYSTEM_SUSPEND: u32 = 0x8400_000e;
+    /// PSCI_SET_SUSPEND_MODE.
+    pub const PSCI_SET_SUSPEND_MODE: u32 = 0x8400_000f;
+    /// PSCI_STAT_RESIDENCY.
+    pub const PSCI_STAT_RESIDENCY: u32 = 0x8400_0010;
+    /// PSCI_STAT_COUNT.
+    pub const PSCI_STAT_COUNT: u32 = 0x8400_0011;
+    /// SYSTEM_RESET2.
+    pub const SYSTEM_RESET2: u32 = 0x8400_0012;
+    /// MEM_PROTECT.
+    pub const MEM_PROTECT: u32 = 0x8400_0013;
+    /// MEM_PROTECT_CHECK_RANGE.
+    pub const MEM_PROTECT_CHECK_RANGE: u32 = 0x8400_0014;
+    /// SYSTEM_OFF2.
+    pub const SYSTEM_OFF2: u32 = 0x8400_0015;
+
+    /// All PSCI calls, in order.
+    pub const ALL: [u32; 22] = {
+        let mut all = [0; 22];
+        let mut n = 0;
+        while n < all.len() {
+            all[n] = PSCI_VERSION + n as u32;
+            n += 1;
+        }
+        all
+    };
+
+    /// PMF: reads a time stamp.
+    pub const PMF_GET_TIMESTAMP: u32 = 0x8700_0020;
+    /// PMF: version of the interface.
+    pub const PMF_VERSION: u32 = 0x8700_0021;
+    /// PMF: reads a time stamp, as older readers call it.
+    pub const PMF_GET_TIMESTAMP_OLD: u32 = 0x8200_0010;
+}
+
+/// PSCI 1.3, as PSCI_VERSION returns it.
+pub const PSCI_VERSION: u32 = 1 << 16 | 3;
+
+/// SMCCC 1.2, as SMCCC_VERSION returns it.
+pub const SMCCC_VERSION: u32 = 1 << 16 | 2;
+
+/// The calls that have a 64-bit form, by the low bits of their id.
+const WIDE: u32 = {
+    use id::*;
+    const fn bit(id: u32) -> u32 {
+        1 << (id & 31)
+    }
+    bit(CPU_SUSPEND)
+        | bit(CPU_ON)
+        | bit(AFFINITY_INFO)
+        | bit(MIGRATE)
+        | bit(MIGRATE_INFO_UP_CPU)
+        | bit(CPU_DEFAULT_SUSPEND)
+        | bit(NODE_HW_STATE)
+        | bit(SYSTEM_SUSPEND)
+        | bit(PSCI_STAT_RESIDENCY)
+        | bit(PSCI_STAT_COUNT)
+        | bit(SYSTEM_RESET2)
+        | bit(MEM_PROTECT_CHECK_RANGE)
+        | bit(SYSTEM_OFF2)
+};
+
+/// An SMC, as the exception vector took it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// W0.
+    pub function: u32,
+    /// X1 to X3.
+    pub args: [u64; 3],
+    /// The counter when the exception was taken: the ENTER_PSCI stamp.
+    pub entered: u64,
+}
+
+/// Where a CPU enters the normal world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryPoint {
+    /// Address.
+    pub pc: u64,
+    /// For X0 or R0.
+    pub context_id: u64,
+    /// What the CPU comes from. After [`PowerUp::On`] the firmware sets the system registers as for a CPU's first entry; after
+    /// [`PowerUp::Resume`] they have been restored.
+    pub after: PowerUp,
+}
+
+/// What the SMC vector does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Returns to the caller with X0 to X3.
+    Return([u64; 4]),
+    /// Enters the normal world as after a warm boot: a CPU_OFF was abandoned when another CPU had already turned
+    /// this one on again.
+    Enter(EntryPoint),
+}
+
+impl Outcome {
+    #[inline(always)]
+    pub(crate) const fn value(x0: u64) -> Self {
+        Self::Return([x0, 0, 0, 0])
+    }
+
+    #[inline(always)]
+    pub(crate) const fn error(error: Error) -> Self {
+        Self::value(error.register())
+    }
+}
+
+impl<'a, P: Platform> Psci<'a, P> {
+    /// Handles an SMC of the calling CPU. Anything may come in: what is not known returns NOT_SUPPORTED.
+    #[inline]
+    pub fn handle_smc(&self, call: Call) -> Outcome {
+        let wide = call.function & id::SMC64 != 0;
+        let args = if wide { call.args } else { call.args.map(|arg| u64::from(arg as u32)) };
+        let Some(me) = self.caller() else { return Outcome::error(Error::InternalFailure) };
+        match call.function & !id::SMC64 {
+            function @ 0x8400_0000..=0x8400_001f => {
+                self.stamp_at(me, point::ENTER_PSCI, call.function, call.entered);
+                let outcome = self.dispatch(me, function, wide, args);
+                self.stamp(me, point::EXIT_PSCI, call.function);
+                outcome
+            }
+            id::SMCCC_VERSION if !wide => Outcome::value(u64::from(SMCCC_VERSION)),
+            id::SMCCC_ARCH_FEATURES if !wide => self.smccc_arch_features(args[0] as u32),
+            id::PMF_GET_TIMESTAMP | id::PMF_GET_TIMESTAMP_OLD => self.pmf_get_timestamp(wide, args),
+            id::PMF_VERSION => self.pmf_version(),
+            _ => Outcome::error(Error::NotSupported),
+        }
+    }
+
+    #[inline]
+    fn dispatch(&self, me: Caller<'a, P>, function: u32, wide: bool, [x1, x2, x3]: [u64; 3]) -> Outcome {
+        if !self.offers(function, wide) {
+            return Outcome::error(Error::NotSupported);
+        }
+        let x0 = match function {
+            id::PSCI_VERSION => u64::from(PSCI_VERSION),
+            id::CPU_SUSPEND => status(self.cpu_suspend(me, x1 as u32, (x2, x3))),
+            id::CPU_OFF => match self.cpu_off(me) {
+                Ok(Abandoned::Back) => Error::Denied.register(),
+                Ok(Abandoned::TurnedOn(entry)) => return Outcome::Enter(entry),
+                Err(error) => error.register(),
+            },
+            id::CPU_ON => status(self.cpu_on(me, x1, (x2, x3))),
+            id::AFFINITY_INFO => value(self.affinity_info(x1, x2)),
+            id::MIGRATE => status(self.migrate(x1)),
+            id::MIGRATE_INFO_TYPE => self.migrate_info_type(),
+            id::MIGRATE_INFO_UP_CPU => self.migrate_info_up_cpu(),
+            id::SYSTEM_OFF => self.system_off(),
+            id::SYSTEM_RESET => self.system_reset(),
+            id::PSCI_FEATURES => self.features(x1 as u32),
+            id::CPU_FREEZE => self.platform.cpu_freeze().register(),
+            id::CPU_DEFAULT_SUSPEND => status(self.cpu_default_suspend(me, (x1, x2))),
+            id::NODE_HW_STATE => value(self.node_hw_state(x1, x2)),
+            id::SYSTEM_SUSPEND => status(self.system_suspend(me, (x1, x2))),
+            id::PSCI_SET_SUSPEND_MODE => status(self.set_suspend_mode(me, x1)),
+            id::PSCI_STAT_RESIDENCY => self.statistic(x1, x2 as u32, Statistic::Residency),
+            id::PSCI_STAT_COUNT => self.statistic(x1, x2 as u32, Statistic::Count),
+            id::SYSTEM_RESET2 => self.system_reset2(x1 as u32, x2),
+            id::MEM_PROTECT => value(self.mem_protect(x1)),
+            id::MEM_PROTECT_CHECK_RANGE => status(self.mem_protect_check_range(x1, x2)),
+            id::SYSTEM_OFF2 => self.system_off2(x1, x2),
+            _ => Error::NotSupported.register(),
+        };
+        Outcome::value(x0)
+    }
+
+    /// Whether there is a call with this id (its 32-bit form) and width. Dispatch and PSCI_FEATURES both ask.
+    #[inline]
+    pub(crate) fn offers(&self, function: u32, wide: bool) -> bool {
+        (!wide || WIDE >> (function & 31) & 1 != 0) && self.has(function)
+    }
+}
+
+/// X0 of a call that returns a value or an error.
+#[inline(always)]
+fn value(result: Result<u64, Error>) -> u64 {
+    result.unwrap_or_else(Error::register)
+}

@@ -1,0 +1,56 @@
+//! CPU_ON and CPU_OFF (PSCI DEN0022, 5.6 and 5.5).
+
+use crate::Psci;
+use crate::error::Error;
+use crate::platform::{Platform, PowerDown, TrustedOs};
+use crate::points::psci as point;
+use crate::power_down::Abandoned;
+use crate::storage::Affinity;
+use crate::tree::Caller;
+
+impl<'a, P: Platform> Psci<'a, P> {
+    /// CPU_ON. Until the target's state allows it nothing is written; and the slot that is written then is not
+    /// the one through which a suspended CPU resumes.
+    pub(crate) fn cpu_on(&self, me: Caller<'a, P>, mpidr: u64, entry: (u64, u64)) -> Result<(), Error> {
+        let (cpu, target) = self.target(mpidr)?;
+        if !self.platform.is_valid_entry_point(entry.0) {
+            return Err(Error::InvalidAddress);
+        }
+        let lock = self.cpu_lock(cpu, target);
+        lock.acquire(self.platform, me.cpu);
+        let result = match target.affinity.load(self.platform) {
+            Affinity::On => Err(Error::AlreadyOn),
+            Affinity::OnPending => Err(Error::OnPending),
+            Affinity::Off => {
+                target.on_entry.store(self.platform, entry);
+                // Before the message: the target may be in its warm boot path before the message returns.
+                target.affinity.store(self.platform, Affinity::OnPending);
+                points::detail(self.platform, point::POWER_ON_BEGIN, u32::from(cpu.0));
+                let result = self.platform.power_on(cpu);
+                points::detail(self.platform, point::POWER_ON_END, u32::from(cpu.0));
+                if result.is_err() {
+                    target.affinity.store(self.platform, Affinity::Off);
+                }
+                result
+            }
+        };
+        lock.release(self.platform, me.cpu);
+        result
+    }
+
+    /// CPU_OFF. Locks up to the top, since the last CPU of any domain may take it down.
+    pub(crate) fn cpu_off(&self, me: Caller<'a, P>) -> Result<Abandoned, Error> {
+        let request = self.platform.off_state();
+        let resident = match self.platform.trusted_os() {
+            TrustedOs::Migratable(home) | TrustedOs::Fixed(home) => home == me.cpu,
+            TrustedOs::Absent => false,
+        };
+        if resident || !self.platform.power_down_allowed(&request, PowerDown::Off) {
+            return Err(Error::Denied);
+        }
+        self.lock_ancestors(me, self.top);
+        let state = self.coordinate(me, &request, self.top);
+        self.commit(me, &state, self.top);
+        Ok(self.power_down(me, &state, self.top, PowerDown::Off))
+    }
+}

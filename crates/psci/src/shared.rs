@@ -1,0 +1,140 @@
+//! Words that CPUs share, by the maintenance they need.
+//!
+//! A CPU that powers down turns its data cache off *before* it lets go of its locks, and a CPU that comes out of reset
+//! takes them before its cache is on. While the cache is off, loads and stores go to memory and see nothing that another
+//! CPU keeps in its cache. Each field of the library therefore says by its type who may touch it and when:
+//!
+//! | type | touched by | store | load |
+//! |---|---|---|---|
+//! | [`Coherent`] | CPUs with their caches on | plain | plain |
+//! | [`Maintained`] | any CPU, caches on or off | store, clean, barrier | clean and invalidate, barrier, load |
+//! | [`StampCell`] | stored by its owner, caches on or off; read by any CPU | plain | plain or maintained, as the reader asks |
+//!
+//! On a platform with [`Platform::coherent_power_down`] all three are plain.
+//!
+//! # What the cells' memory must be like
+//! Cleaning a line writes *all* of it. On a platform without coherent power-down, two words with different writers
+//! must therefore not share a line, or a clean by one CPU overwrites what another stored with its cache off: a
+//! [`SharedCell`] there is aligned to the cache write-back granule (`CTR_EL0.CWG`).
+
+use crate::platform::{Platform, Scalar, SharedCell};
+
+/// A word that is touched only by CPUs whose caches are on: no maintenance at all.
+///
+/// Before a CPU leaves coherency, the flush by set/way takes its last stores along.
+pub struct Coherent<T: Scalar, P: Platform>(P::Shared<T>);
+
+impl<T: Scalar, P: Platform> Coherent<T, P> {
+    /// A word that holds `value`.
+    pub fn new(value: T) -> Self {
+        Self(P::Shared::new(value))
+    }
+
+    /// Reads the word.
+    #[inline(always)]
+    pub fn load(&self, platform: &P) -> T {
+        self.0.load(platform)
+    }
+
+    /// Writes the word.
+    #[inline(always)]
+    pub fn store(&self, platform: &P, value: T) {
+        self.0.store(platform, value);
+    }
+
+    /// Adds in one step, wrapping, and returns the value before.
+    #[inline(always)]
+    pub fn fetch_add(&self, platform: &P, value: T) -> T {
+        self.0.fetch_add(platform, value)
+    }
+}
+
+/// A word that CPUs touch whether their caches are on or off.
+///
+/// A store is complete, in memory, when it returns; a load looks at memory, not at a line that went stale while
+/// another CPU wrote past the cache.
+pub struct Maintained<T: Scalar, P: Platform>(P::Shared<T>);
+
+impl<T: Scalar, P: Platform> Maintained<T, P> {
+    /// A word that holds `value`.
+    pub fn new(value: T) -> Self {
+        Self(P::Shared::new(value))
+    }
+
+    /// Reads the word from memory.
+    #[inline(always)]
+    pub fn load(&self, platform: &P) -> T {
+        if !platform.coherent_power_down() {
+            self.0.clean_invalidate(platform);
+            platform.barrier();
+        }
+        self.0.load(platform)
+    }
+
+    /// Writes the word to memory.
+    #[inline(always)]
+    pub fn store(&self, platform: &P, value: T) {
+        self.0.store(platform, value);
+        self.publish(platform);
+    }
+
+    /// Brings what the cell holds to memory, for CPUs that start with their caches off.
+    #[inline(always)]
+    pub(crate) fn publish(&self, platform: &P) {
+        if !platform.coherent_power_down() {
+            self.0.clean(platform);
+            platform.barrier();
+        }
+    }
+}
+
+/// A time stamp: stored by one CPU, which must not wait for it, and read by any.
+///
+/// A word that its owner stores with the cache off must not sit dirty in a cache from an earlier store, or
+/// the line's eviction would undo the later one. Stamps that are stored both ways therefore use
+/// [`StampCell::store_through`] when the cache is on.
+pub struct StampCell<P: Platform>(P::Shared<u64>);
+
+impl<P: Platform> StampCell<P> {
+    /// A stamp that was never taken.
+    pub fn new() -> Self {
+        Self(P::Shared::new(0))
+    }
+
+    /// Stores a stamp, plainly.
+    #[inline(always)]
+    pub fn store(&self, platform: &P, ticks: u64) {
+        self.0.store(platform, ticks);
+    }
+
+    /// Stores a stamp with the cache on and leaves no line of it behind.
+    #[inline(always)]
+    pub fn store_through(&self, platform: &P, ticks: u64) {
+        self.0.store(platform, ticks);
+        self.evict(platform);
+    }
+
+    /// Reads the stamp; with `maintain`, from memory.
+    #[inline(always)]
+    pub fn load(&self, platform: &P, maintain: bool) -> u64 {
+        if maintain {
+            self.evict(platform);
+        }
+        self.0.load(platform)
+    }
+
+    /// Takes the cell's line out of the caches.
+    #[inline(always)]
+    pub(crate) fn evict(&self, platform: &P) {
+        if !platform.coherent_power_down() {
+            self.0.clean_invalidate(platform);
+            platform.barrier();
+        }
+    }
+}
+
+impl<P: Platform> Default for StampCell<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

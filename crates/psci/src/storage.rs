@@ -1,0 +1,246 @@
+//! The memory that the library works in. The caller provides it: arrays in firmware ([`Storage`]), vectors in a
+//! simulator ([`StorageRef`] over slices).
+
+use core::array;
+
+use crate::lock::{BakeryWord, Ticket};
+use crate::platform::{CPU_LEVEL, CpuIndex, LEVELS, Level, LocalState, Platform, Scalar};
+use crate::shared::{Coherent, Maintained, StampCell};
+use crate::stats::Statistics;
+use crate::topology::{ConfigError, Topology};
+
+/// What CPU_ON, CPU_OFF and AFFINITY_INFO know of a CPU; the numbers are those AFFINITY_INFO returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Affinity {
+    On = 0,
+    Off = 1,
+    OnPending = 2,
+}
+
+impl Scalar for Affinity {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        match word {
+            0 => Self::On,
+            2 => Self::OnPending,
+            _ => Self::Off,
+        }
+    }
+}
+
+/// What a CPU leaves for its own wake-up: its state and the highest level that it may find powered down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Down {
+    pub state: LocalState,
+    /// Highest level whose locks the wake-up takes. Nobody takes a higher level down without them.
+    pub locks_to: Level,
+}
+
+impl Down {
+    pub const RUNS: Self = Self { state: LocalState::RUN, locks_to: CPU_LEVEL };
+}
+
+impl Scalar for Down {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        u64::from(self.locks_to) << 8 | self.state.to_word()
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        Self { state: LocalState::from_word(word & 0xff), locks_to: (word >> 8) as Level }
+    }
+}
+
+/// Where a CPU goes: address and argument, touched with caches on only.
+pub(crate) struct EntrySlot<P: Platform> {
+    pub pc: Coherent<u64, P>,
+    pub context_id: Coherent<u64, P>,
+}
+
+impl<P: Platform> EntrySlot<P> {
+    fn new() -> Self {
+        Self { pc: Coherent::new(0), context_id: Coherent::new(0) }
+    }
+
+    #[inline(always)]
+    pub fn store(&self, platform: &P, entry: (u64, u64)) {
+        self.pc.store(platform, entry.0);
+        self.context_id.store(platform, entry.1);
+    }
+}
+
+/// Number of time stamps that PMF serves for each CPU.
+pub(crate) const STAMPS: usize = 6;
+
+/// All that the library keeps for one CPU.
+pub struct CpuRecord<P: Platform> {
+    // Set once by `Psci::new`.
+    pub(crate) mpidr: u64,
+    pub(crate) ancestors: [u16; LEVELS - 1],
+
+    /// Guards `affinity` and `on_entry` between callers of CPU_ON.
+    pub(crate) lock: Ticket<P>,
+    pub(crate) affinity: Maintained<Affinity, P>,
+    pub(crate) down: Maintained<Down, P>,
+    /// Where CPU_ON sends this CPU. Written by other CPUs, and only while this one is off.
+    pub(crate) on_entry: EntrySlot<P>,
+    /// Where a suspend resumes. Written by this CPU alone: a CPU_ON that is rejected cannot reach it.
+    pub(crate) resume_entry: EntrySlot<P>,
+    /// What the CPU asks of its ancestors, level 1 first. Under the ancestor's lock.
+    pub(crate) requests: [Coherent<LocalState, P>; LEVELS - 1],
+    pub(crate) stamps: [StampCell<P>; STAMPS],
+    pub(crate) statistics: Statistics<P>,
+}
+
+impl<P: Platform> CpuRecord<P> {
+    /// The record of a CPU that is off.
+    pub fn new(platform: &P) -> Self {
+        let off = platform.off_state();
+        Self {
+            mpidr: 0,
+            ancestors: [0; LEVELS - 1],
+            lock: Ticket::new(),
+            affinity: Maintained::new(Affinity::Off),
+            // Nobody knows the tree yet; a level above its top locks nothing.
+            down: Maintained::new(Down { state: off.at(CPU_LEVEL), locks_to: LEVELS as Level - 1 }),
+            on_entry: EntrySlot::new(),
+            resume_entry: EntrySlot::new(),
+            requests: array::from_fn(|i| Coherent::new(off.at(i as Level + 1))),
+            stamps: array::from_fn(|_| StampCell::new()),
+            statistics: Statistics::new(),
+        }
+    }
+
+    /// What the CPU asks of its ancestor at `level`.
+    #[inline(always)]
+    pub(crate) fn request(&self, level: Level) -> Option<&Coherent<LocalState, P>> {
+        self.requests.get(usize::from(level).wrapping_sub(1))
+    }
+}
+
+/// All that the library keeps for one power domain above the CPUs.
+pub struct DomainRecord<P: Platform> {
+    // Set once by `Psci::new`.
+    pub(crate) first: CpuIndex,
+    pub(crate) cpus: u16,
+
+    pub(crate) lock: Ticket<P>,
+    /// The domain's state, under its lock. A CPU that wakes reads it before its caches are on.
+    pub(crate) state: Maintained<LocalState, P>,
+    pub(crate) statistics: Statistics<P>,
+}
+
+impl<P: Platform> DomainRecord<P> {
+    /// The record of a domain at `level` in which all CPUs are off.
+    pub fn new(platform: &P, level: Level) -> Self {
+        Self {
+            first: CpuIndex(0),
+            cpus: 0,
+            lock: Ticket::new(),
+            state: Maintained::new(platform.off_state().at(level)),
+            statistics: Statistics::new(),
+        }
+    }
+}
+
+/// What the library keeps for the whole system.
+pub struct SystemRecord<P: Platform> {
+    /// Suspend mode: 0 platform-coordinated, 1 OS-initiated. Written under the lock of the domain at the top.
+    pub(crate) mode: Coherent<u8, P>,
+    /// Whether CPU_SUSPEND was called since the mode last changed.
+    pub(crate) suspended: Coherent<bool, P>,
+}
+
+impl<P: Platform> SystemRecord<P> {
+    /// Platform-coordinated mode, nobody has suspended yet.
+    pub fn new() -> Self {
+        Self { mode: Coherent::new(0), suspended: Coherent::new(false) }
+    }
+}
+
+impl<P: Platform> Default for SystemRecord<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Borrowed storage.
+pub struct StorageRef<'a, P: Platform> {
+    /// One for each CPU.
+    pub cpus: &'a mut [CpuRecord<P>],
+    /// One for each domain, made for the domain's level.
+    pub domains: &'a mut [DomainRecord<P>],
+    /// At least CPUs x the tree's top level: each CPU has a word in the bakery of each of its ancestors.
+    pub words: &'a [BakeryWord<P>],
+    /// One.
+    pub system: &'a SystemRecord<P>,
+}
+
+/// Storage of a fixed size, for firmware.
+pub struct Storage<P: Platform, const CPUS: usize, const DOMAINS: usize> {
+    cpus: [CpuRecord<P>; CPUS],
+    domains: [DomainRecord<P>; DOMAINS],
+    words: [[BakeryWord<P>; CPUS]; LEVELS - 1],
+    system: SystemRecord<P>,
+}
+
+impl<P: Platform, const CPUS: usize, const DOMAINS: usize> Storage<P, CPUS, DOMAINS> {
+    /// Storage for `topology`, with all CPUs off.
+    pub fn new(platform: &P, topology: &Topology<'_>) -> Self {
+        Self {
+            cpus: array::from_fn(|_| CpuRecord::new(platform)),
+            domains: array::from_fn(|i| {
+                DomainRecord::new(platform, topology.domains.get(i).map_or(CPU_LEVEL, |desc| desc.level))
+            }),
+            words: array::from_fn(|_| array::from_fn(|_| BakeryWord::new())),
+            system: SystemRecord::new(),
+        }
+    }
+
+    /// The storage as [`crate::Psci::new`] takes it.
+    pub fn borrow(&mut self) -> StorageRef<'_, P> {
+        StorageRef {
+            cpus: &mut self.cpus,
+            domains: &mut self.domains,
+            words: self.words.as_flattened(),
+            system: &self.system,
+        }
+    }
+}
+
+impl<P: Platform> StorageRef<'_, P> {
+    /// Writes what follows from a topology that has been checked into the records.
+    pub(crate) fn adopt(&mut self, topology: &Topology<'_>) -> Result<(), ConfigError> {
+        let words = topology.cpus.len() * usize::from(topology.top());
+        if self.cpus.len() != topology.cpus.len()
+            || self.domains.len() != topology.domains.len()
+            || self.words.len() < words
+        {
+            return Err(ConfigError::Storage);
+        }
+        for domain in self.domains.iter_mut() {
+            domain.cpus = 0;
+        }
+        for ((index, desc), record) in (0u16..).zip(topology.cpus).zip(self.cpus.iter_mut()) {
+            record.mpidr = desc.mpidr;
+            for (slot, id) in record.ancestors.iter_mut().zip(topology.ancestors(desc)) {
+                *slot = id;
+                let Some(domain) = self.domains.get_mut(usize::from(id)) else { return Err(ConfigError::Storage) };
+                if domain.cpus == 0 {
+                    domain.first = CpuIndex(index);
+                } else if domain.first.0 + domain.cpus != index {
+                    return Err(ConfigError::NotConsecutive { domain: id });
+                }
+                domain.cpus += 1;
+            }
+        }
+        match (0u16..).zip(self.domains.iter()).find(|(_, domain)| domain.cpus == 0) {
+            Some((domain, _)) => Err(ConfigError::Empty { domain }),
+            None => Ok(()),
+        }
+    }
+}

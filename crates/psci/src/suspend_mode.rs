@@ -1,0 +1,65 @@
+//! PSCI_SET_SUSPEND_MODE (PSCI DEN0022, 5.20).
+//!
+//! To OS-initiated: allowed as long as nobody has called CPU_SUSPEND since the last change of mode or the boot, and every other
+//! CPU is running, off, or suspended by CPU_DEFAULT_SUSPEND. To platform-coordinated: every other CPU is off.
+
+use crate::Psci;
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::tree::Caller;
+
+/// Who decides on the states above the CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    PlatformCoordinated,
+    OsInitiated,
+}
+
+const OS_INITIATED: u8 = 1;
+
+impl<'a, P: Platform> Psci<'a, P> {
+    /// The present mode, for a CPU_SUSPEND; notes that there was one.
+    ///
+    /// Takes no lock, so the mode may change right after. That does no harm: whoever takes a level down in the new mode
+    /// looks at which locks each sleeper will take when it wakes, not at the mode in which it went to sleep.
+    #[inline]
+    pub(crate) fn note_suspend(&self) -> Mode {
+        if !self.platform.optional_calls().os_initiated {
+            return Mode::PlatformCoordinated;
+        }
+        if !self.system.suspended.load(self.platform) {
+            self.system.suspended.store(self.platform, true);
+        }
+        match self.system.mode.load(self.platform) {
+            OS_INITIATED => Mode::OsInitiated,
+            _ => Mode::PlatformCoordinated,
+        }
+    }
+
+    /// PSCI_SET_SUSPEND_MODE: checks and writes under the same locks.
+    pub(crate) fn set_suspend_mode(&self, me: Caller<'a, P>, mode: u64) -> Result<(), Error> {
+        let wanted = match mode {
+            0 => 0,
+            1 => OS_INITIATED,
+            _ => return Err(Error::InvalidParameters),
+        };
+        self.lock_ancestors(me, self.top);
+        let result = if self.system.mode.load(self.platform) == wanted {
+            Ok(())
+        } else {
+            let allowed = match wanted {
+                OS_INITIATED => !self.system.suspended.load(self.platform),
+                _ => self.all_others_off(me),
+            };
+            if allowed {
+                self.system.mode.store(self.platform, wanted);
+                self.system.suspended.store(self.platform, false);
+                Ok(())
+            } else {
+                Err(Error::Denied)
+            }
+        };
+        self.release_ancestors(me, self.top);
+        result
+    }
+}

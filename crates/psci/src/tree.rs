@@ -1,0 +1,226 @@
+//! The power-domain tree at work: ancestors, their locks, and the coordination of their states.
+
+use crate::error::Error;
+use crate::lock::{CPU_LOCK, Lock};
+use crate::platform::{CPU_LEVEL, CompositeState, CpuIndex, Level, LocalState, LockKind, Platform, Request};
+use crate::points::psci as point;
+use crate::storage::{Affinity, CpuRecord, DomainRecord, Down};
+use crate::{Psci, power_state};
+
+/// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4).
+pub(crate) const AFFINITY: u64 = 0xff_00ff_ffff;
+
+/// The CPU that makes the call, with its record.
+pub(crate) struct Caller<'a, P: Platform> {
+    pub cpu: CpuIndex,
+    pub record: &'a CpuRecord<P>,
+}
+
+impl<P: Platform> Clone for Caller<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Platform> Copy for Caller<'_, P> {}
+
+impl<'a, P: Platform> Psci<'a, P> {
+    /// The calling CPU.
+    #[inline(always)]
+    pub(crate) fn caller(&self) -> Option<Caller<'a, P>> {
+        let cpu = self.platform.this_cpu();
+        Some(Caller { cpu, record: self.cpus.get(cpu.get())? })
+    }
+
+    /// The CPU that an `mpidr` argument names.
+    #[inline]
+    pub(crate) fn target(&self, mpidr: u64) -> Result<(CpuIndex, &'a CpuRecord<P>), Error> {
+        if mpidr & !AFFINITY != 0 {
+            return Err(Error::InvalidParameters);
+        }
+        let cpu = self.platform.cpu_by_mpidr(mpidr).ok_or(Error::InvalidParameters)?;
+        Ok((cpu, self.cpus.get(cpu.get()).ok_or(Error::InvalidParameters)?))
+    }
+
+    /// A CPU's ancestor at `level`, 1 to the top.
+    #[inline]
+    pub(crate) fn ancestor(&self, record: &CpuRecord<P>, level: Level) -> Option<(u16, &'a DomainRecord<P>)> {
+        if level > self.top {
+            return None;
+        }
+        let id = *record.ancestors.get(usize::from(level).wrapping_sub(1))?;
+        Some((id, self.domains.get(usize::from(id))?))
+    }
+
+    /// The CPUs below a domain.
+    #[inline]
+    pub(crate) fn cpus_of(&self, domain: &DomainRecord<P>) -> &'a [CpuRecord<P>] {
+        let first = domain.first.get();
+        self.cpus.get(first..first + usize::from(domain.cpus)).unwrap_or(&[])
+    }
+
+    /// A CPU's own lock, for the transitions of CPU_ON. Taken with caches on only, so it is a ticket lock everywhere.
+    #[inline]
+    pub(crate) fn cpu_lock(&self, cpu: CpuIndex, record: &'a CpuRecord<P>) -> Lock<'a, P> {
+        Lock::ticket(CPU_LOCK + u32::from(cpu.0), &record.lock)
+    }
+
+    fn ancestor_lock(&self, record: &CpuRecord<P>, level: Level) -> Option<Lock<'a, P>> {
+        let (id, domain) = self.ancestor(record, level)?;
+        Some(match self.platform.lock_kind() {
+            LockKind::Ticket => Lock::ticket(u32::from(id), &domain.lock),
+            LockKind::Bakery => {
+                // The words lie level by level, and within a level by CPU: those of a domain are consecutive.
+                let first = (usize::from(level) - 1) * self.cpus.len() + domain.first.get();
+                let words = self.words.get(first..first + usize::from(domain.cpus))?;
+                Lock::bakery(u32::from(id), words, domain.first)
+            }
+        })
+    }
+
+    /// Locks the ancestors from level 1 up to `to`.
+    pub(crate) fn lock_ancestors(&self, me: Caller<'a, P>, to: Level) {
+        for level in 1..=to.min(self.top) {
+            if let Some(lock) = self.ancestor_lock(me.record, level) {
+                lock.acquire(self.platform, me.cpu);
+            }
+        }
+    }
+
+    /// Releases the ancestors from level `to` down to 1.
+    pub(crate) fn release_ancestors(&self, me: Caller<'a, P>, to: Level) {
+        for level in (1..=to.min(self.top)).rev() {
+            if let Some(lock) = self.ancestor_lock(me.record, level) {
+                lock.release(self.platform, me.cpu);
+            }
+        }
+    }
+
+    /// Decodes `power_state` and checks that the tree has such a state.
+    pub(crate) fn decode(&self, raw: u32) -> Result<Request, Error> {
+        let fields =
+            crate::PowerState::parse(self.platform.power_state_format(), raw).ok_or(Error::InvalidParameters)?;
+        let request = self.platform.decode_power_state(raw)?;
+        let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
+        if !power_state::is_sound(self.platform, &request.state, self.top) || power_down != fields.power_down {
+            return Err(Error::InvalidParameters);
+        }
+        Ok(request)
+    }
+
+    /// Platform-coordinated mode: notes what the caller asks for and returns what becomes of it. Up to `to`, under the
+    /// locks (PSCI DEN0022, 4.2.3.1).
+    pub(crate) fn coordinate(&self, me: Caller<'a, P>, request: &CompositeState, to: Level) -> CompositeState {
+        let mut state = CompositeState::RUN;
+        state.set(CPU_LEVEL, request.at(CPU_LEVEL));
+        let mut down = true;
+        for level in 1..=to.min(self.top) {
+            let Some((_, domain)) = self.ancestor(me.record, level) else { break };
+            if let Some(own) = me.record.request(level) {
+                own.store(self.platform, request.at(level));
+            }
+            // Above a domain that runs everything runs, but all must know of the request.
+            if !down || request.at(level) == LocalState::RUN {
+                down = false;
+                continue;
+            }
+            let requests = self.cpus_of(domain).iter().filter_map(|cpu| cpu.request(level));
+            let local = self.platform.coordinate(level, requests.map(|request| request.load(self.platform)));
+            down = local != LocalState::RUN;
+            state.set(level, local);
+        }
+        state
+    }
+
+    /// OS-initiated mode: checks that the caller is the last one at every level it takes down, and that what
+    /// lies below those levels stands it. Changes nothing (PSCI DEN0022, 4.2.3.2).
+    pub(crate) fn check_os_request(&self, me: Caller<'a, P>, request: &Request) -> Result<(), Error> {
+        if request.last_at_level > self.top || request.state.highest() > request.last_at_level {
+            return Err(Error::InvalidParameters);
+        }
+        for level in 1..=request.last_at_level {
+            let Some((_, domain)) = self.ancestor(me.record, level) else { return Err(Error::InvalidParameters) };
+            let wanted = request.state.at(level);
+            let loses = wanted != LocalState::RUN && self.platform.is_power_down(level, wanted);
+            for other in self.cpus_of(domain).iter().filter(|other| !core::ptr::eq(*other, me.record)) {
+                let down = other.down.load(self.platform);
+                // A CPU that wakes without this level's lock must find the level as it left it.
+                if down.state == LocalState::RUN || down.locks_to < level {
+                    return Err(Error::Denied);
+                }
+                if wanted != LocalState::RUN && !self.stands(me, other, level - 1, down.state, loses) {
+                    return Err(Error::InvalidParameters);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the domain of another CPU at `level` can stay as it is when its parent leaves the running state and,
+    /// if `loses`, its contents.
+    fn stands(&self, me: Caller<'a, P>, other: &CpuRecord<P>, level: Level, cpu: LocalState, loses: bool) -> bool {
+        let local = match self.ancestor(other, level) {
+            None => cpu,
+            Some((id, _)) if self.ancestor(me.record, level).is_some_and(|(own, _)| own == id) => return true,
+            Some((_, domain)) => domain.state.load(self.platform),
+        };
+        local != LocalState::RUN && (!loses || self.platform.is_power_down(level, local))
+    }
+
+    /// Writes the states that a request was granted, with the locks up to `locks_to` held. From here on a wake-up
+    /// finds them.
+    pub(crate) fn commit(&self, me: Caller<'a, P>, state: &CompositeState, locks_to: Level) {
+        let now = self.platform.now();
+        me.record.statistics.begin(self.platform, now);
+        for level in 1..=state.highest() {
+            if let Some((_, domain)) = self.ancestor(me.record, level) {
+                domain.statistics.begin(self.platform, now);
+                domain.state.store(self.platform, state.at(level));
+            }
+        }
+        me.record.down.store(self.platform, Down { state: state.at(CPU_LEVEL), locks_to });
+        points::detail(self.platform, point::COORDINATED, u32::from(state.highest()));
+    }
+
+    /// The states in which a CPU that comes back finds itself and its ancestors, with the locks up to `down.locks_to` held.
+    pub(crate) fn found(&self, me: Caller<'a, P>, down: Down) -> CompositeState {
+        let mut state = CompositeState::RUN;
+        state.set(CPU_LEVEL, down.state);
+        for level in 1..=down.locks_to.min(self.top) {
+            let Some((_, domain)) = self.ancestor(me.record, level) else { break };
+            let local = domain.state.load(self.platform);
+            if local == LocalState::RUN {
+                break; // and so does everything above
+            }
+            state.set(level, local);
+        }
+        state
+    }
+
+    /// The caller and the ancestors that it `found` down run again; `woke` is when they left their states, if that counts
+    /// as a stay. Under the locks up to `locks_to`, caches on.
+    pub(crate) fn set_running(&self, me: Caller<'a, P>, found: &CompositeState, locks_to: Level, woke: Option<u64>) {
+        for level in 1..=locks_to.min(self.top) {
+            let Some((_, domain)) = self.ancestor(me.record, level) else { break };
+            if let Some(own) = me.record.request(level) {
+                own.store(self.platform, LocalState::RUN);
+            }
+            if found.at(level) != LocalState::RUN {
+                domain.state.store(self.platform, LocalState::RUN);
+                if let Some(now) = woke {
+                    domain.statistics.end(self.platform, level, found.at(level), now);
+                }
+            }
+        }
+        if let Some(now) = woke {
+            me.record.statistics.end(self.platform, CPU_LEVEL, found.at(CPU_LEVEL), now);
+        }
+        me.record.down.store(self.platform, Down::RUNS);
+    }
+
+    /// Whether every CPU but the caller is off.
+    pub(crate) fn all_others_off(&self, me: Caller<'a, P>) -> bool {
+        let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
+        others.all(|other| other.affinity.load(self.platform) == Affinity::Off)
+    }
+}

@@ -1,0 +1,67 @@
+//! What `Psci::new` accepts.
+
+mod fake;
+
+use fake::{CPU_TABLE, DOMAINS, Fake, Options, TOPOLOGY, fake as machine, leak, storage};
+use psci::{ConfigError, CpuDesc, CpuIndex, DomainDesc, Psci, Storage, Topology};
+
+fn refused(domains: &[DomainDesc], cpus: &[CpuDesc]) -> ConfigError {
+    let fake = machine(Options::default());
+    let topology = Topology { domains, cpus };
+    Psci::new(fake, &topology, storage(fake, &topology)).map(|_| ()).unwrap_err()
+}
+
+fn domains(change: impl FnOnce(&mut Vec<DomainDesc>)) -> ConfigError {
+    let mut domains = DOMAINS.to_vec();
+    change(&mut domains);
+    refused(&domains, &CPU_TABLE)
+}
+
+fn cpus(change: impl FnOnce(&mut Vec<CpuDesc>)) -> ConfigError {
+    let mut cpus = CPU_TABLE.to_vec();
+    change(&mut cpus);
+    refused(&DOMAINS, &cpus)
+}
+
+#[test]
+fn a_tree_that_is_none_is_refused() {
+    assert_eq!(refused(&[], &CPU_TABLE), ConfigError::Size);
+    assert_eq!(refused(&DOMAINS, &[]), ConfigError::Size);
+    assert_eq!(domains(|d| d[4].parent = Some(9)), ConfigError::NoSuchParent { parent: 9 });
+    assert_eq!(domains(|d| d[4].parent = Some(0)), ConfigError::Level { domain: 4 });
+    assert_eq!(domains(|d| d[4].parent = Some(4)), ConfigError::Level { domain: 4 }, "a cycle");
+    assert_eq!(domains(|d| d[0].level = 4), ConfigError::Level { domain: 0 });
+    assert_eq!(domains(|d| d[5].level = 0), ConfigError::Level { domain: 5 });
+    assert_eq!(domains(|d| d[1].parent = None), ConfigError::Roots { found: 2 });
+    assert_eq!(domains(|d| d.push(DomainDesc { parent: Some(2), level: 1 })), ConfigError::Empty { domain: 6 });
+    assert_eq!(cpus(|c| c[0].parent = 77), ConfigError::NoSuchParent { parent: 77 });
+    assert_eq!(cpus(|c| c[0].parent = 1), ConfigError::CpuLevel { cpu: CpuIndex(0) });
+    assert_eq!(cpus(|c| c[3].mpidr = 0x77), ConfigError::Mpidr { cpu: CpuIndex(3) });
+    assert_eq!(cpus(|c| c[2].parent = 3), ConfigError::NotConsecutive { domain: 3 });
+}
+
+#[test]
+fn storage_of_another_size_is_refused() {
+    let fake = machine(Options::default());
+    let small = Topology { domains: &DOMAINS[..5], cpus: &CPU_TABLE[..3] };
+    assert_eq!(Psci::new(fake, &TOPOLOGY, storage(fake, &small)).map(|_| ()).unwrap_err(), ConfigError::Storage);
+    let mut other = storage(fake, &TOPOLOGY);
+    other.words = &other.words[1..];
+    assert_eq!(Psci::new(fake, &TOPOLOGY, other).map(|_| ()).unwrap_err(), ConfigError::Storage);
+}
+
+/// A firmware's storage is the same as a simulator's, for a tree of two levels as well.
+#[test]
+fn fixed_storage() {
+    let fake = machine(Options::default());
+    let storage: &'static mut Storage<Fake, 6, 6> = leak(Storage::new(fake, &TOPOLOGY));
+    let psci = Psci::new(fake, &TOPOLOGY, storage.borrow()).unwrap();
+    psci.boot();
+    assert_eq!(psci.top_level(), 3);
+
+    let domains = [DomainDesc { parent: None, level: 1 }];
+    let cpus: Vec<_> = CPU_TABLE.iter().map(|cpu| CpuDesc { parent: 0, ..*cpu }).collect();
+    let flat = Topology { domains: &domains, cpus: &cpus };
+    let mut storage: Storage<Fake, 6, 1> = Storage::new(fake, &flat);
+    assert_eq!(Psci::new(fake, &flat, storage.borrow()).unwrap().top_level(), 1);
+}

@@ -1,0 +1,262 @@
+//! PSCI latencies.
+
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// A published figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Release, as in the file: `juno-v2.12`.
+    pub release: String,
+    /// Case: `suspend-deepest`.
+    pub case: String,
+    /// `parallel` or `serial`.
+    pub mode: String,
+    /// Cluster label of the CPU.
+    pub cluster: u16,
+    /// Core within the cluster.
+    pub core: u16,
+    /// `powerdown`, `wakeup`, `cache_flush` or `latency`.
+    pub metric: String,
+    /// The figure in microseconds.
+    pub value_us: f64,
+    /// The figure as published, in [`Cell::unit`].
+    pub published: f64,
+    /// The unit of publication: `us` or `ns`.
+    pub unit: String,
+    /// Half of the last digit that the document printed, in microseconds: the figure is known no better.
+    pub resolution_us: f64,
+    /// The change against the release before, in percent, where the document prints one.
+    pub printed_change_percent: Option<f64>,
+    /// Whether fits may use it.
+    pub used_in_fit: bool,
+}
+
+/// Published PSCI latencies of a platform.
+#[derive(Clone, Debug)]
+pub struct PsciReference {
+    /// The platform's name.
+    pub platform: String,
+    /// Names of the releases, in the file's order, with their source.
+    pub releases: Vec<(String, String)>,
+    /// All figures, in the file's order.
+    pub cells: Vec<Cell>,
+    /// The rules that say which cells fits use.
+    pub fit_rules: Vec<String>,
+    /// Cells that fits leave out, with the reason.
+    pub left_out: Vec<String>,
+    conditions: Vec<Condition>,
+}
+
+/// What is wrong with a reference.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {source}", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A line is wrong.
+    #[error("{path}:{line}: {message}", path = .path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    platform: String,
+    figures: String,
+    release: Vec<Release>,
+    condition: Vec<Condition>,
+    fit: Vec<Rule>,
+    #[serde(default)]
+    leave_out: Vec<LeaveOut>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Release {
+    name: String,
+    source: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Condition {
+    release: String,
+    case: String,
+    scp_order: Vec<(u16, u16)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    rule: String,
+    case: Option<String>,
+    mode: String,
+    metric: Option<String>,
+    cpus: Option<Vec<(u16, u16)>>,
+    place: Option<Place>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Place {
+    Last,
+    AfterFirstLastMan,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeaveOut {
+    why: String,
+    case: String,
+    mode: String,
+    metric: String,
+    cpus: Vec<(u16, u16)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    release: String,
+    case: String,
+    mode: String,
+    cluster: u16,
+    core: u16,
+    metric: String,
+    value: String,
+    unit: String,
+    printed_change_percent: Option<f64>,
+}
+
+impl PsciReference {
+    /// Reads a reference from its TOML file; the figures are beside it.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = read(path)?;
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count() as u64);
+            let message = error.message().lines().next().unwrap_or("not a reference").to_owned();
+            Error::Line { path: path.to_owned(), line, message }
+        })?;
+        let figures = path.with_file_name(&file.figures);
+        let mut cells = cells(&figures)?;
+        let orders = file.condition;
+        for cell in &mut cells {
+            cell.used_in_fit = file.fit.iter().any(|rule| rule.covers(cell, &orders))
+                && !file.leave_out.iter().any(|left_out| left_out.covers(cell));
+        }
+        Ok(Self {
+            platform: file.platform,
+            releases: file.release.into_iter().map(|release| (release.name, release.source)).collect(),
+            cells,
+            fit_rules: file.fit.into_iter().map(|rule| rule.rule).collect(),
+            left_out: file.leave_out.into_iter().map(|left_out| left_out.why).collect(),
+            conditions: orders,
+        })
+    }
+
+    /// The declared order in which CPUs, as (cluster, core), reached the SCP; empty where none is declared.
+    pub fn scp_order(&self, release: &str, case: &str, mode: &str) -> &[(u16, u16)] {
+        if mode != "parallel" {
+            return &[];
+        }
+        self.conditions
+            .iter()
+            .find(|condition| condition.release == release && condition.case == case)
+            .map_or(&[], |condition| &condition.scp_order)
+    }
+}
+
+impl Rule {
+    fn covers(&self, cell: &Cell, orders: &[Condition]) -> bool {
+        let matches = cell.mode == self.mode
+            && self.case.as_ref().is_none_or(|case| *case == cell.case)
+            && self.metric.as_ref().is_none_or(|metric| *metric == cell.metric)
+            && self.cpus.as_ref().is_none_or(|cpus| cpus.contains(&(cell.cluster, cell.core)));
+        matches
+            && self.place.is_none_or(|place| {
+                let order = orders.iter().find(|order| order.release == cell.release && order.case == cell.case);
+                order.and_then(|order| place.of(&order.scp_order)) == Some((cell.cluster, cell.core))
+            })
+    }
+}
+
+impl LeaveOut {
+    fn covers(&self, cell: &Cell) -> bool {
+        cell.case == self.case
+            && cell.mode == self.mode
+            && cell.metric == self.metric
+            && self.cpus.contains(&(cell.cluster, cell.core))
+    }
+}
+
+impl Place {
+    fn of(self, order: &[(u16, u16)]) -> Option<(u16, u16)> {
+        match self {
+            Self::Last => order.last().copied(),
+            Self::AfterFirstLastMan => {
+                let last_of = |cluster| order.iter().rposition(|&(other, _)| other == cluster);
+                let first_last_man = order.iter().filter_map(|&(cluster, _)| last_of(cluster)).min()?;
+                order.get(first_last_man + 1).copied()
+            }
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })
+}
+
+fn cells(path: &Path) -> Result<Vec<Cell>, Error> {
+    let text = read(path)?;
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let wrong = |line: u64, message: String| Error::Line { path: path.to_owned(), line, message };
+    let mut cells: Vec<Cell> = Vec::new();
+    for row in reader.deserialize() {
+        let row: Row = row.map_err(|error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            wrong(line, format!("{error}"))
+        })?;
+        let line = cells.len() as u64 + 2;
+        let factor = match row.unit.as_str() {
+            "us" => 1.0,
+            "ns" => 1e-3,
+            other => return Err(wrong(line, format!("`{other}` is not a unit of time here; expected `us` or `ns`"))),
+        };
+        let published: f64 = match row.value.parse() {
+            Ok(value) if f64::is_finite(value) && value >= 0.0 => value,
+            _ => return Err(wrong(line, format!("`{}` is not a time; expected a number of 0 or more", row.value))),
+        };
+        // The 2017 document prints whole microseconds; the later ones print the counter's 20 ns, without trailing zeros.
+        let resolution_us = if row.value.contains('.') || row.unit == "ns" { 0.01 } else { 0.5 };
+        cells.push(Cell {
+            release: row.release,
+            case: row.case,
+            mode: row.mode,
+            cluster: row.cluster,
+            core: row.core,
+            metric: row.metric,
+            value_us: published * factor,
+            published,
+            unit: row.unit,
+            resolution_us,
+            printed_change_percent: row.printed_change_percent,
+            used_in_fit: false,
+        });
+    }
+    Ok(cells)
+}

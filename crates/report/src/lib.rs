@@ -1,0 +1,16 @@
+//! What people and machines read.
+//!
+//! Everything here starts from a recording. Published figures stand beside what was recorded; they decide nothing.
+#![forbid(unsafe_code)]
+
+mod accuracy;
+mod compared;
+mod json;
+mod style;
+mod terminal;
+
+pub use accuracy::{Accuracy, accuracy};
+pub use compared::{Compared, Spread, compare, spread};
+pub use json::psci_latency_json;
+pub use style::Style;
+pub use terminal::psci_latency_text;

@@ -1,0 +1,312 @@
+//! `psci-latency` in the terminal.
+
+use crate::{Accuracy, Compared, Spread, Style, accuracy};
+use causes::{Cause, CellResult};
+use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use std::fmt::Write;
+
+/// A case of a release: the rows of one table.
+struct Group<'a> {
+    release: &'a str,
+    case: &'a str,
+    mode: &'a str,
+    cells: Vec<&'a Compared>,
+}
+
+/// Tables, causes and accuracy, for people.
+pub fn psci_latency_text(compared: &[Compared], spreads: &[Spread], style: Style) -> String {
+    let mut text = String::new();
+    for group in groups(compared) {
+        figures(&mut text, &group, style);
+        why(&mut text, &group, style);
+        for spread in spreads.iter().filter(|spread| {
+            spread.variant == group.release && spread.case == group.case && group.mode == "parallel"
+        }) {
+            free_running(&mut text, spread, style);
+        }
+    }
+    let accuracy = accuracy(compared);
+    if !accuracy.is_empty() {
+        summary(&mut text, &accuracy, style);
+    }
+    text
+}
+
+fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for cell in compared {
+        let recorded = &cell.recorded;
+        let same = |group: &&mut Group<'_>| {
+            (group.release, group.case, group.mode)
+                == (recorded.variant.as_str(), recorded.case.as_str(), recorded.mode.as_str())
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.cells.push(cell),
+            None => groups.push(Group {
+                release: &recorded.variant,
+                case: &recorded.case,
+                mode: &recorded.mode,
+                cells: vec![cell],
+            }),
+        }
+    }
+    for group in &mut groups {
+        group.cells.sort_by_key(|cell| (cell.recorded.rank, cell.recorded.cpu));
+    }
+    groups
+}
+
+fn title(group: &Group<'_>) -> String {
+    let what = match group.case {
+        "suspend-deepest" => "CPU_SUSPEND to the deepest power level",
+        "suspend-level0" => "CPU_SUSPEND to power level 0",
+        "cpu-off" => "CPU_OFF on all non-lead CPUs, then CPU_SUSPEND on the lead",
+        "psci-version" => "PSCI_VERSION",
+        other => other,
+    };
+    format!("{}: {what}, {}", group.release, group.mode)
+}
+
+const METRICS: [(&str, &str); 4] =
+    [("powerdown", "powerdown"), ("wakeup", "wakeup"), ("cache_flush", "cache flush"), ("latency", "latency")];
+
+/// CPUs of a group in their order, once each.
+fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
+    let mut cpus: Vec<&Compared> = Vec::new();
+    for cell in &group.cells {
+        if cpus.iter().all(|other| other.recorded.cpu != cell.recorded.cpu) {
+            cpus.push(cell);
+        }
+    }
+    cpus
+}
+
+fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a Compared> {
+    group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
+}
+
+fn figures(text: &mut String, group: &Group<'_>, style: Style) {
+    let metrics: Vec<_> = METRICS
+        .iter()
+        .filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric))
+        .collect();
+    let has_published = group.cells.iter().any(|cell| cell.published.is_some());
+    let mut table = table(style);
+    let mut header = vec!["CPU".to_owned(), "role".to_owned()];
+    for (_, name) in &metrics {
+        if has_published {
+            header.push(format!("{name}\npublished"));
+            header.push("\nsimulated".to_owned());
+            header.push("\nerror".to_owned());
+        } else {
+            header.push(format!("{name}\nsimulated"));
+        }
+    }
+    table.set_header(header);
+    for cpu in cpus(group) {
+        let recorded = &cpu.recorded;
+        let mut row = vec![Cell::new(name(recorded)), Cell::new(cpu.role())];
+        for (metric, _) in &metrics {
+            let cell = cell_of(group, recorded.cpu, metric);
+            let simulated = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
+            if has_published {
+                let published = cell.and_then(|cell| cell.published.as_ref());
+                row.push(right(published.map_or_else(|| "-".to_owned(), |published| number(published.value_us))));
+                row.push(right(simulated));
+                row.push(cell.map_or_else(|| right(String::new()), |cell| error(cell, style)));
+            } else {
+                row.push(right(simulated));
+            }
+        }
+        table.add_row(row);
+    }
+    let _ = writeln!(text, "{}", style.bold(&title(group)));
+    let _ = writeln!(text, "{table}");
+    let note = if has_published { "us; * a fit used the published cell, all other errors are predictions'" } else { "us" };
+    let _ = writeln!(text, "{}", style.dim(note));
+}
+
+fn error(cell: &Compared, style: Style) -> Cell {
+    let Some(error) = cell.error_percent() else { return right("-".to_owned()) };
+    let mark = if cell.used_in_fit() { "*" } else { " " };
+    let cell_text = right(format!("{error:+.1} %{mark}"));
+    if !style.colour {
+        return cell_text;
+    }
+    match error.abs() {
+        _ if cell.used_in_fit() => cell_text.fg(Color::DarkGrey),
+        small if small <= 3.0 => cell_text.fg(Color::Green),
+        middle if middle <= 10.0 => cell_text.fg(Color::Yellow),
+        _ => cell_text.fg(Color::Red),
+    }
+}
+
+/// Letter and colour of a cause in a bar; the letters tell them apart without colour.
+fn look(cause: Cause) -> (char, &'static str, &'static str) {
+    match cause {
+        Cause::Code => ('c', "34", "code"),
+        Cause::Reset => ('r', "36", "reset"),
+        Cause::LockWait => ('L', "31", "lock wait"),
+        Cause::FlushL1 => ('f', "32", "L1 flush"),
+        Cause::FlushL2 => ('F', "92", "L2 flush"),
+        Cause::Interconnect => ('i', "37", "interconnect"),
+        Cause::ScpChannelWait => ('S', "33", "SCP channel wait"),
+        Cause::ScpWait => ('s', "93", "SCP wait"),
+        Cause::DeclaredOrder => ('o', "35", "declared order"),
+    }
+}
+
+fn why(text: &mut String, group: &Group<'_>, style: Style) {
+    for metric in ["powerdown", "wakeup"] {
+        let cells: Vec<_> = cpus(group)
+            .into_iter()
+            .filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric))
+            .map(|cell| &cell.recorded)
+            .collect();
+        let longest = cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
+        if longest <= 0.0 || cells.iter().all(|cell| cell.split.causes.is_empty()) {
+            continue;
+        }
+        let used: Vec<Cause> =
+            Cause::ALL.into_iter().filter(|cause| cells.iter().any(|cell| cell.split.causes.contains_key(cause))).collect();
+        let legend: Vec<_> = used
+            .iter()
+            .map(|&cause| {
+                let (letter, colour, name) = look(cause);
+                format!("{} {name}", style.paint(colour, &letter.to_string()))
+            })
+            .collect();
+        let _ = writeln!(text, "why, {metric} (us): {}", legend.join(", "));
+        let width = style.width.clamp(60, 120) - 56;
+        for cell in cells {
+            let bar = bar(cell, longest, width, style);
+            let parts: Vec<_> = used
+                .iter()
+                .filter_map(|cause| {
+                    let ticks = *cell.split.causes.get(cause)?;
+                    Some(format!("{} {}", look(*cause).0, number(ticks as f64 * cell.tick_us)))
+                })
+                .collect();
+            let _ = writeln!(text, "  {:>4} {bar} {}", name(cell), parts.join("  "));
+            let waits: Vec<_> = cell
+                .split
+                .waits
+                .iter()
+                .filter(|wait| wait.ticks as f64 * cell.tick_us >= 0.02 * cell.value.max(50.0))
+                .map(|wait| {
+                    let microseconds = number(wait.ticks as f64 * cell.tick_us);
+                    match wait.cause {
+                        Cause::LockWait => format!("{microseconds} for {} to release its lock", group_name(group, wait.holder)),
+                        Cause::ScpChannelWait => format!("{microseconds} for {} to leave the SCP channel", group_name(group, wait.holder)),
+                        _ => format!("{microseconds} while the SCP served {}", group_name(group, wait.holder)),
+                    }
+                })
+                .collect();
+            if !waits.is_empty() {
+                let _ = writeln!(text, "       {}", style.dim(&format!("waits {}", waits.join(", "))));
+            }
+        }
+    }
+    let _ = writeln!(text);
+}
+
+/// A CPU's bar; every cause that took more than half a column has one.
+fn bar(cell: &CellResult, longest: f64, width: usize, style: Style) -> String {
+    let mut bar = String::new();
+    let mut drawn = 0;
+    let mut reached = 0.0;
+    for cause in Cause::ALL {
+        let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
+        reached += ticks as f64 * cell.tick_us;
+        let end = ((reached / longest) * width as f64).round() as usize;
+        let (letter, colour, _) = look(cause);
+        let part: String = std::iter::repeat_n(letter, end.saturating_sub(drawn)).collect();
+        if !part.is_empty() {
+            bar.push_str(&style.paint(colour, &part));
+        }
+        drawn = drawn.max(end);
+    }
+    bar.extend(std::iter::repeat_n(' ', width.saturating_sub(drawn)));
+    format!("|{bar}|")
+}
+
+fn free_running(text: &mut String, spread: &Spread, style: Style) {
+    let ranks: Vec<_> = spread
+        .by_rank
+        .iter()
+        .map(|&(min, median, max)| format!("{} ({}..{})", number(median), number(min), number(max)))
+        .collect();
+    let line = format!(
+        "free order, {} seeds, {} different orders; powerdown of the n-th CPU, median (min..max): {}",
+        spread.seeds,
+        spread.orders,
+        ranks.join(", ")
+    );
+    for (index, line) in wrap(&line, style.width.max(60)).into_iter().enumerate() {
+        let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.dim(&line));
+    }
+    let _ = writeln!(text);
+}
+
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        if lines.last().is_some_and(|line| !line.is_empty() && line.len() + 1 + word.len() > width - 2) {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
+    let mut table = table(style);
+    table.set_header(["release", "predicted cells of the parallel tables", "cells", "median |error|", "within 10 % or 1 us", "worst"]);
+    for row in accuracy {
+        table.add_row(vec![
+            Cell::new(&row.release),
+            Cell::new(row.what),
+            right(row.cells.to_string()),
+            right(format!("{:.1} %", row.median_percent)),
+            right(format!("{} of {}", row.within, row.cells)),
+            right(format!("{:.1} %", row.worst_percent)),
+        ]);
+    }
+    let _ = writeln!(text, "{}", style.bold("Accuracy of predictions"));
+    let _ = writeln!(text, "{table}");
+}
+
+fn table(style: Style) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(style.width.clamp(40, 140) as u16);
+    if style.colour {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table
+}
+
+fn right(text: String) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+fn name(cell: &CellResult) -> String {
+    format!("{}.{}", cell.cluster, cell.core)
+}
+
+/// A CPU by its name in the tables.
+fn group_name(group: &Group<'_>, cpu: u16) -> String {
+    let found = group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
+    found.map_or_else(|| format!("CPU {cpu}"), |cell| name(&cell.recorded))
+}
+
+fn number(value: f64) -> String {
+    if value >= 1000.0 { format!("{value:.0}") } else if value >= 100.0 { format!("{value:.1}") } else { format!("{value:.2}") }
+}

@@ -1,0 +1,64 @@
+//! Platform, release and cost files: read, overridden by `--set`, checked.
+//!
+//! Three files describe a machine: the platform (hardware facts), the release (what firmware chose) and the costs (fitted). Each
+//! is TOML with unknown keys refused; an error shows the line and says what would be right.
+
+mod costs;
+mod document;
+mod platform;
+mod release;
+
+pub use costs::{CoreCosts, Costs, ScpCosts};
+pub use document::{ConfigError, Document};
+pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, Topology, WorldCpu};
+pub use release::{Release, ScpProtocol};
+
+/// A whole machine: what the simulation is built from.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Hardware facts.
+    pub platform: Platform,
+    /// The firmware's choices.
+    pub release: Release,
+    /// Fitted costs.
+    pub costs: Costs,
+}
+
+/// The three texts of a machine, before they are read.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The platform file.
+    pub platform: Document,
+    /// The release file.
+    pub release: Document,
+    /// The costs file.
+    pub costs: Document,
+}
+
+impl Sources {
+    /// Overrides one key: `costs.…` in the costs, `psci.…`, `firmware.…` and `lead` in the release, all others in the
+    /// platform. `topology.clusters` takes a shape such as `4`, `16x4` or `4*cortex-a53+2*cortex-a57`.
+    ///
+    /// # Errors
+    /// The key or the value cannot be placed. Whether a key is known is said by [`Sources::machine`].
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
+        let first = key.split('.').next().unwrap_or_default();
+        match (first, key) {
+            ("costs", _) => self.costs.set(key.strip_prefix("costs.").unwrap_or(key), value),
+            ("psci" | "firmware" | "lead", _) => self.release.set(key, value),
+            (_, "topology.clusters") => platform::set_clusters(&mut self.platform, value),
+            _ => self.platform.set(key, value),
+        }
+    }
+
+    /// Reads and checks all three.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn machine(&self) -> Result<Machine, ConfigError> {
+        let platform = Platform::read(&self.platform)?;
+        let release = Release::read(&self.release, &platform)?;
+        let costs = Costs::read(&self.costs, &platform)?;
+        Ok(Machine { platform, release, costs })
+    }
+}

@@ -1,0 +1,137 @@
+//! Fitted costs: what operations of the firmware take on a machine.
+
+use super::{ConfigError, Document, Platform};
+use crate::quantity::Duration;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// What an operation costs, in picoseconds unless said otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// An access to memory past the caches, and a line's maintenance that reaches memory.
+    pub memory_access: u64,
+    /// Closing a cluster's port of the interconnect.
+    pub interconnect_exit: u64,
+    /// Opening it again.
+    pub interconnect_enter: u64,
+    /// Part of a flush that holds the port which all flushing cores share, in millionths: each other core that flushes
+    /// at the same time makes a flush longer by this part.
+    pub flush_port_share: u64,
+    /// The power controller.
+    pub scp: ScpCosts,
+    /// Costs that depend on the core, by its type.
+    pub cores: BTreeMap<String, CoreCosts>,
+}
+
+/// What the SCP takes for a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScpCosts {
+    /// From the doorbell to the command taken: frees an SCPI slot, yields an SCMI response.
+    #[serde(deserialize_with = "picoseconds")]
+    pub take: u64,
+    /// Turning a core off, once it is in WFI.
+    #[serde(deserialize_with = "picoseconds")]
+    pub core_off: u64,
+    /// How much longer a command keeps the SCP that takes the cluster down as well.
+    #[serde(deserialize_with = "picoseconds")]
+    pub cluster_off: u64,
+}
+
+/// What operations cost on one type of core, in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoreCosts {
+    /// From exception entry to the PSCI handler and back.
+    #[serde(deserialize_with = "picoseconds")]
+    pub smc: u64,
+    /// Saving the normal world's system registers.
+    #[serde(deserialize_with = "picoseconds")]
+    pub context_save: u64,
+    /// Restoring them.
+    #[serde(deserialize_with = "picoseconds")]
+    pub context_restore: u64,
+    /// The firmware's way from the flush to the message: interrupt controller interface off, wake-up vector, message.
+    #[serde(deserialize_with = "picoseconds")]
+    pub power_down: u64,
+    /// Flushing one line of the L1 data cache by set/way.
+    #[serde(deserialize_with = "picoseconds")]
+    pub flush_l1_line: u64,
+    /// Flushing one line of the L2 cache by set/way.
+    #[serde(deserialize_with = "picoseconds")]
+    pub flush_l2_line: u64,
+    /// From reset to code that can run with the MMU on.
+    #[serde(deserialize_with = "picoseconds")]
+    pub warm_reset: u64,
+    /// Setting up the interrupt controller's part of this CPU after CPU_ON.
+    #[serde(deserialize_with = "picoseconds")]
+    pub interrupts_init: u64,
+}
+
+fn picoseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(Duration::deserialize(deserializer)?.0)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    release: String,
+    shared: Shared,
+    scp: ScpCosts,
+    cores: BTreeMap<Spanned<String>, CoreCosts>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shared {
+    #[serde(deserialize_with = "picoseconds")]
+    memory_access: u64,
+    #[serde(deserialize_with = "picoseconds")]
+    interconnect_exit: u64,
+    #[serde(deserialize_with = "picoseconds")]
+    interconnect_enter: u64,
+    flush_port_share: Spanned<f64>,
+}
+
+impl Costs {
+    /// Reads a costs file for a platform. Only the part before the first `[fit]` table is read: the rest says how the
+    /// costs came about.
+    ///
+    /// # Errors
+    /// What [`Document::read`] says; a share outside of 0 to 1; a core type of the platform without costs.
+    pub fn read(document: &Document, platform: &Platform) -> Result<Self, ConfigError> {
+        let cut = document.text().find("\n[fit").map_or(document.text().len(), |at| at + 1);
+        let document = Document::new(document.name(), &document.text()[..cut]);
+        let file: File = document.read()?;
+        let share = *file.shared.flush_port_share.get_ref();
+        if !(0.0..=1.0).contains(&share) {
+            return Err(document.wrong(
+                file.shared.flush_port_share.span(),
+                format!("{share} is no share"),
+                "a share is a part of 1: from 0.0 to 1.0",
+            ));
+        }
+        let _ = file.release;
+        let cores: BTreeMap<String, CoreCosts> =
+            file.cores.into_iter().map(|(name, costs)| (name.into_inner(), costs)).collect();
+        for name in platform.topology.cpus.iter().map(|cpu| &cpu.core_type) {
+            if !cores.contains_key(name) {
+                let known: Vec<_> = cores.keys().cloned().collect();
+                return Err(document.wrong(
+                    0..0,
+                    format!("no costs for the core type `{name}` of {}", platform.name),
+                    format!("there are costs for: {}", known.join(", ")),
+                ));
+            }
+        }
+        Ok(Self {
+            memory_access: file.shared.memory_access,
+            interconnect_exit: file.shared.interconnect_exit,
+            interconnect_enter: file.shared.interconnect_enter,
+            flush_port_share: (share * 1e6).round() as u64,
+            scp: file.scp,
+            cores,
+        })
+    }
+}

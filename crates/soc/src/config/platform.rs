@@ -1,0 +1,507 @@
+//! Hardware facts: the platform file.
+
+use super::{ConfigError, Document};
+use crate::quantity::{Bytes, Duration, Frequency};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// A platform's hardware, as its file tells it.
+#[derive(Clone, Debug)]
+pub struct Platform {
+    /// Short name, as on the command line.
+    pub name: String,
+    /// What it is called in full.
+    pub title: String,
+    /// Frequency of the generic counter in Hz.
+    pub counter_frequency: u64,
+    /// Bytes of a cache line, the same in every cache.
+    pub line: u64,
+    /// Picoseconds in which the interconnect takes one line.
+    pub line_transfer: u64,
+    /// Core types by name.
+    pub cores: BTreeMap<String, CoreType>,
+    /// The power domains and CPUs.
+    pub topology: Topology,
+    /// The states that CPU_SUSPEND and SYSTEM_SUSPEND know.
+    pub idle_states: Vec<IdleState>,
+    /// Number of SCP channels, each served on its own.
+    pub scp_channels: usize,
+    /// What no table tells.
+    pub assumed: Assumed,
+}
+
+/// A type of core.
+#[derive(Clone, Copy, Debug)]
+pub struct CoreType {
+    /// Clock in Hz.
+    pub clock: u64,
+    /// Bytes of the L1 data cache.
+    pub l1_data: u64,
+}
+
+/// The tree of power domains with its CPUs as leaves.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// Domains, in the file's order.
+    pub domains: Vec<Domain>,
+    /// CPUs, numbered by their place here.
+    pub cpus: Vec<WorldCpu>,
+    /// Highest power level: that of the root.
+    pub top_level: u8,
+    /// Whether the shape was given on the command line in place of the file's.
+    pub reshaped: bool,
+}
+
+/// A power domain above the CPUs.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its name.
+    pub name: String,
+    /// Place of its parent in [`Topology::domains`]; the root has none.
+    pub parent: Option<usize>,
+    /// Power level: 1 directly above CPUs.
+    pub level: u8,
+    /// Bytes of the L2 cache, in a domain that holds CPUs.
+    pub l2: u64,
+}
+
+/// A CPU of the platform.
+#[derive(Clone, Debug)]
+pub struct WorldCpu {
+    /// Label of its cluster (affinity level 1).
+    pub cluster: u16,
+    /// Number within the cluster (affinity level 0).
+    pub core: u16,
+    /// Place of its domain in [`Topology::domains`].
+    pub domain: usize,
+    /// Its core type.
+    pub core_type: String,
+}
+
+impl WorldCpu {
+    /// Affinity fields as in `MPIDR_EL1`: the cluster's label spread over Aff1 to Aff3, the core in Aff0.
+    pub fn mpidr(&self) -> u64 {
+        let cluster = u64::from(self.cluster);
+        u64::from(self.core) | (cluster & 0xff) << 8 | (cluster >> 8) << 16
+    }
+}
+
+/// A composite power state.
+#[derive(Clone, Debug)]
+pub struct IdleState {
+    /// Its name.
+    pub name: String,
+    /// Local states by power level: 0 runs, 1 keeps its contents, 2 and more lose them.
+    pub state: [u8; psci::LEVELS],
+    /// Whether this is what SYSTEM_SUSPEND enters.
+    pub system_suspend: bool,
+}
+
+/// How the machine behaves where no table shows it, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Assumed {
+    /// From a wake-up to the first instruction of a core.
+    pub core_on: u64,
+    /// How much longer when the cluster was off.
+    pub cluster_on: u64,
+    /// A load or store that hits a cache.
+    pub cached_access: u64,
+    /// From an event to the instruction after WFE.
+    pub event_wake: u64,
+    /// One turn of a polling loop in the normal world.
+    pub normal_poll: u64,
+    /// A barrier that finds nothing outstanding.
+    pub barrier: u64,
+    /// From an interrupt to its handler in the normal world.
+    pub interrupt_entry: u64,
+    /// CPUs leave a barrier within this time of each other, by the seed.
+    pub start_skew: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    title: String,
+    counter: FileCounter,
+    cores: BTreeMap<String, FileCore>,
+    caches: FileCaches,
+    interconnect: FileInterconnect,
+    topology: FileTopology,
+    idle_state: Vec<Spanned<FileState>>,
+    scp: FileScp,
+    assumed: FileAssumed,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileCounter {
+    frequency: Frequency,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileCore {
+    clock: Frequency,
+    l1_data: Bytes,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileCaches {
+    line: Spanned<Bytes>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileInterconnect {
+    clock: Frequency,
+    width: Spanned<Bytes>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileTopology {
+    #[serde(rename = "source")]
+    _source: String,
+    domain: Spanned<Vec<Spanned<FileDomain>>>,
+    #[serde(default)]
+    reshaped: bool,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileDomain {
+    name: String,
+    parent: Option<Spanned<String>>,
+    cluster: Option<u16>,
+    core: Option<Spanned<String>>,
+    cores: Option<u16>,
+    l2: Option<Bytes>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileState {
+    name: String,
+    state: Vec<u8>,
+    #[serde(default)]
+    system_suspend: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileScp {
+    channels: Spanned<usize>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileAssumed {
+    core_on: Duration,
+    cluster_on: Duration,
+    cached_access: Duration,
+    event_wake: Duration,
+    normal_poll: Spanned<Duration>,
+    barrier: Duration,
+    interrupt_entry: Duration,
+    start_skew: Duration,
+}
+
+/// Most CPUs of a platform.
+pub const MAX_CPUS: usize = 1024;
+
+impl Platform {
+    /// Reads and checks a platform file.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its line and what would be right.
+    pub fn read(document: &Document) -> Result<Self, ConfigError> {
+        let file: File = document.read()?;
+        let line = *file.caches.line.get_ref();
+        if !line.0.is_power_of_two() || line.0 < 16 {
+            return Err(document.wrong(
+                file.caches.line.span(),
+                "a cache line is a power of two of at least 16 bytes",
+                "most Arm cores have \"64 B\"",
+            ));
+        }
+        let width = *file.interconnect.width.get_ref();
+        if width.0 == 0 {
+            return Err(document.wrong(
+                file.interconnect.width.span(),
+                "an interconnect without width moves nothing",
+                "a 128-bit interconnect has \"16 B\"",
+            ));
+        }
+        let beats = line.0.div_ceil(width.0);
+        let line_transfer = (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
+        let channels = *file.scp.channels.get_ref();
+        if !(1..=64).contains(&channels) {
+            return Err(document.wrong(file.scp.channels.span(), format!("{channels} channels"), "an SCP has 1 to 64 channels"));
+        }
+        if file.assumed.normal_poll.get_ref().0 == 0 {
+            return Err(document.wrong(
+                file.assumed.normal_poll.span(),
+                "a polling loop that takes no time never lets others run",
+                "give it some nanoseconds",
+            ));
+        }
+        let cores: BTreeMap<_, _> = file
+            .cores
+            .iter()
+            .map(|(name, core)| (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.0 }))
+            .collect();
+        let topology = topology(document, &file.topology, &cores)?;
+        let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
+        Ok(Self {
+            name: file.name,
+            title: file.title,
+            counter_frequency: file.counter.frequency.0,
+            line: line.0,
+            line_transfer,
+            cores,
+            topology,
+            idle_states,
+            scp_channels: channels,
+            assumed: Assumed {
+                core_on: file.assumed.core_on.0,
+                cluster_on: file.assumed.cluster_on.0,
+                cached_access: file.assumed.cached_access.0,
+                event_wake: file.assumed.event_wake.0,
+                normal_poll: file.assumed.normal_poll.get_ref().0,
+                barrier: file.assumed.barrier.0,
+                interrupt_entry: file.assumed.interrupt_entry.0,
+                start_skew: file.assumed.start_skew.0,
+            },
+        })
+    }
+}
+
+fn topology(
+    document: &Document,
+    file: &FileTopology,
+    cores: &BTreeMap<String, CoreType>,
+) -> Result<Topology, ConfigError> {
+    let entries = file.domain.get_ref();
+    let wrong = |index: usize, message: String, help: &str| Err(document.wrong(entries[index].span(), message, help));
+    let position = |name: &str| entries.iter().position(|entry| entry.get_ref().name == name);
+
+    let mut parents = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        let domain = entry.get_ref();
+        if position(&domain.name) != Some(index) {
+            return wrong(index, format!("there are two domains named `{}`", domain.name), "names must differ");
+        }
+        parents.push(match &domain.parent {
+            None => None,
+            Some(parent) => match position(parent.get_ref()) {
+                Some(at) => Some(at),
+                None => {
+                    let names: Vec<_> = entries.iter().map(|entry| entry.get_ref().name.as_str()).collect();
+                    return Err(document.wrong(
+                        parent.span(),
+                        format!("there is no domain `{}`", parent.get_ref()),
+                        format!("a parent is one of: {}", names.join(", ")),
+                    ));
+                }
+            },
+        });
+    }
+    let depth = |index: usize| {
+        let mut depth = 0;
+        let mut at = index;
+        while let Some(parent) = parents[at] {
+            depth += 1;
+            if depth > entries.len() {
+                return None;
+            }
+            at = parent;
+        }
+        Some(depth)
+    };
+    let mut roots = parents.iter().enumerate().filter(|(_, parent)| parent.is_none()).map(|(index, _)| index);
+    for (index, entry) in entries.iter().enumerate() {
+        if depth(index).is_none() {
+            let help = "following `parent` from any domain must end at the one domain that has none";
+            return wrong(index, format!("the domain `{}` is in a cycle of parents", entry.get_ref().name), help);
+        }
+    }
+    if roots.next().is_none() {
+        return Err(document.wrong(file.domain.span(), "there is no domain without a parent", "the root, often `system`, has no `parent`"));
+    }
+    if let Some(second) = roots.next() {
+        let name = &entries[second].get_ref().name;
+        return wrong(second, format!("`{name}` is a second root"), "all domains but one have a `parent`");
+    }
+
+    let leaf_depth = (0..entries.len()).filter_map(depth).max().unwrap_or(0);
+    let top_level = leaf_depth + 1;
+    if top_level >= psci::LEVELS {
+        let deepest = (0..entries.len()).find(|&index| depth(index) == Some(leaf_depth)).unwrap_or(0);
+        let help = format!("PSCI has {} power levels, CPUs included", psci::LEVELS);
+        return wrong(deepest, format!("the tree has {} power levels", top_level + 1), &help);
+    }
+
+    let mut domains = Vec::new();
+    let mut cpus: Vec<WorldCpu> = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let domain = entry.get_ref();
+        let level = (top_level - depth(index).unwrap_or(0)) as u8;
+        let has_children = parents.contains(&Some(index));
+        domains.push(Domain {
+            name: domain.name.clone(),
+            parent: parents[index],
+            level,
+            l2: domain.l2.map_or(0, |size| size.0),
+        });
+        match (&domain.core, domain.cores) {
+            (None, None) if has_children => {}
+            (Some(core), Some(count)) if !has_children => {
+                if level != 1 {
+                    let help = "every domain with cores has the same number of domains above it";
+                    return wrong(index, format!("`{}` sits higher than other domains with cores", domain.name), help);
+                }
+                if !cores.contains_key(core.get_ref()) {
+                    let known: Vec<_> = cores.keys().cloned().collect();
+                    return Err(document.wrong(
+                        core.span(),
+                        format!("there is no core type `{}`", core.get_ref()),
+                        format!("core types have a table of their own; there are: {}", known.join(", ")),
+                    ));
+                }
+                if count == 0 || count > 256 {
+                    return wrong(index, format!("{count} cores"), "a cluster has 1 to 256 cores");
+                }
+                let cluster = domain.cluster.unwrap_or(index as u16);
+                if cpus.iter().any(|cpu| cpu.cluster == cluster) {
+                    return wrong(index, format!("there are two clusters {cluster}"), "give each its own `cluster` label");
+                }
+                cpus.extend((0..count).map(|core_number| WorldCpu {
+                    cluster,
+                    core: core_number,
+                    domain: index,
+                    core_type: core.get_ref().clone(),
+                }));
+            }
+            _ => {
+                let help = "a domain has either child domains, or both `core` and `cores`";
+                return wrong(index, format!("`{}` is neither a cluster nor a parent of domains", domain.name), help);
+            }
+        }
+    }
+    if cpus.len() > MAX_CPUS {
+        return Err(document.wrong(file.domain.span(), format!("{} CPUs", cpus.len()), format!("at most {MAX_CPUS}")));
+    }
+    Ok(Topology { domains, cpus, top_level: top_level as u8, reshaped: file.reshaped })
+}
+
+fn idle_states(
+    document: &Document,
+    entries: &[Spanned<FileState>],
+    top_level: u8,
+) -> Result<Vec<IdleState>, ConfigError> {
+    let mut states: Vec<IdleState> = Vec::new();
+    for entry in entries {
+        let file = entry.get_ref();
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
+        if file.state.len() != usize::from(top_level) + 1 {
+            let help = format!("one number a power level, lowest first: {} here", top_level + 1);
+            return wrong(format!("`{}` has {} levels", file.name, file.state.len()), &help);
+        }
+        if file.state.iter().any(|&local| local > 15) {
+            return wrong(format!("`{}` has a local state above 15", file.name), "0 runs, 1 keeps its contents, 2 to 15 lose them");
+        }
+        if !file.state.is_sorted_by(|lower, upper| lower >= upper) {
+            return wrong(format!("in `{}` a level is deeper than the one below it", file.name), "a parent is never deeper than its children");
+        }
+        if states.iter().any(|state| state.name == file.name) {
+            return wrong(format!("there are two states `{}`", file.name), "names must differ");
+        }
+        let mut state = [0; psci::LEVELS];
+        state[..file.state.len()].copy_from_slice(&file.state);
+        states.push(IdleState { name: file.name.clone(), state, system_suspend: file.system_suspend });
+    }
+    for needed in ["level0", "deepest"] {
+        if !states.iter().any(|state| state.name == needed) {
+            return Err(document.wrong(0..0, format!("there is no idle state `{needed}`"), "the procedures ask for `level0` and `deepest`"));
+        }
+    }
+    Ok(states)
+}
+
+/// Replaces the clusters of a platform by a shape given on the command line.
+pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), ConfigError> {
+    let platform = Platform::read(document)?;
+    let file: File = document.read()?;
+    let entries = file.topology.domain.into_inner().into_iter().map(Spanned::into_inner);
+    let (clusters, parents): (Vec<_>, Vec<_>) = entries.partition(|domain| domain.core.is_some());
+    let first = clusters[0].clone();
+    let core_of = |domain: &FileDomain| domain.core.as_ref().map(|core| core.get_ref().clone()).unwrap_or_default();
+    let refuse = || {
+        let known: Vec<_> = platform.cores.keys().cloned().collect();
+        document.wrong(
+            0..0,
+            format!("--set topology.clusters={shape}: not a shape"),
+            format!("write a number of clusters (4), clusters x cores (16x4) or cores*type with + between clusters (4*{}); core types: {}", known[0], known.join(", ")),
+        )
+    };
+    let mut wanted: Vec<(String, u16)> = Vec::new();
+    if let Ok(count) = shape.parse::<u16>() {
+        wanted.extend((0..count).map(|_| (core_of(&first), first.cores.unwrap_or(1))));
+    } else if let Some((count, size)) = shape.split_once('x') {
+        let (Ok(count), Ok(size)) = (count.trim().parse::<u16>(), size.trim().parse::<u16>()) else { return Err(refuse()) };
+        wanted.extend((0..count).map(|_| (core_of(&first), size)));
+    } else {
+        for part in shape.split('+') {
+            let Some((count, core)) = part.split_once('*') else { return Err(refuse()) };
+            let (Ok(count), core) = (count.trim().parse(), core.trim()) else { return Err(refuse()) };
+            if !platform.cores.contains_key(core) {
+                return Err(refuse());
+            }
+            wanted.push((core.to_owned(), count));
+        }
+    }
+    if wanted.is_empty() || wanted.len() > MAX_CPUS {
+        return Err(refuse());
+    }
+
+    let mut editable = document.editable()?;
+    let mut tables = toml_edit::ArrayOfTables::new();
+    for parent in parents {
+        let mut table = toml_edit::Table::new();
+        table.insert("name", toml_edit::value(parent.name));
+        if let Some(above) = parent.parent {
+            table.insert("parent", toml_edit::value(above.into_inner()));
+        }
+        tables.push(table);
+    }
+    for (label, (core, count)) in wanted.into_iter().enumerate() {
+        let like = clusters.iter().find(|cluster| core_of(cluster) == core).unwrap_or(&first);
+        let mut table = toml_edit::Table::new();
+        table.insert("name", toml_edit::value(format!("cluster{label}")));
+        if let Some(parent) = &like.parent {
+            table.insert("parent", toml_edit::value(parent.get_ref().clone()));
+        }
+        table.insert("cluster", toml_edit::value(label as i64));
+        table.insert("core", toml_edit::value(core));
+        table.insert("cores", toml_edit::value(i64::from(count)));
+        table.insert("l2", toml_edit::value(format!("{} B", like.l2.map_or(0, |size| size.0))));
+        tables.push(table);
+    }
+    editable["topology"]["domain"] = toml_edit::Item::ArrayOfTables(tables);
+    editable["topology"]["reshaped"] = toml_edit::value(true);
+    document.replace_text(editable.to_string());
+    Ok(())
+}

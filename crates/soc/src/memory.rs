@@ -1,0 +1,141 @@
+//! Shared memory as CPUs see it: through their caches, or past them.
+
+use crate::Soc;
+use psci::{Scalar, SharedCell};
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+/// One word of simulated memory with at most one cached copy, which the coherent CPUs share.
+///
+/// A CPU with its cache off reads and writes memory and sees nothing of the copy; whatever maintenance the code under test
+/// forgets shows as a stale value, and is counted ([`Soc::stale_loads`]).
+pub struct Word<T> {
+    memory: Cell<u64>,
+    copy: Cell<u64>,
+    line: Cell<Line>,
+    of: PhantomData<T>,
+}
+
+/// State of the cached copy.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    cached: bool,
+    dirty: bool,
+    /// The CPU that made the copy dirty.
+    cpu: u16,
+    /// How often that cluster's L2 had been flushed when it was written.
+    flushes: u32,
+}
+
+impl<T> Word<T> {
+    /// Writes back what a flush of a whole L2 has taken along since.
+    fn settle(&self, soc: &Soc) -> Line {
+        let line = self.line.get();
+        if line.dirty && soc.l2_flushes(line.cpu) != line.flushes {
+            self.memory.set(self.copy.get());
+            self.line.set(Line::default());
+            return Line::default();
+        }
+        line
+    }
+
+    fn write_copy(&self, soc: &Soc, value: u64) {
+        let cpu = soc.this_cpu_index() as u16;
+        let before = self.line.get();
+        if !(before.dirty && before.cpu == cpu) {
+            if before.dirty {
+                soc.note_clean(before.cpu);
+            }
+            soc.note_dirty(cpu);
+        }
+        self.copy.set(value);
+        self.line.set(Line { cached: true, dirty: true, cpu, flushes: soc.l2_flushes(cpu) });
+    }
+
+    fn read_copy(&self, soc: &Soc) -> u64 {
+        let line = self.settle(soc);
+        if !line.cached {
+            soc.advance(soc.memory_access());
+            // Others ran meanwhile.
+            let line = self.settle(soc);
+            if !line.cached {
+                self.copy.set(self.memory.get());
+                self.line.set(Line { cached: true, ..Line::default() });
+            }
+        } else {
+            soc.advance(soc.cached_access());
+            if !self.settle(soc).cached {
+                self.copy.set(self.memory.get());
+                self.line.set(Line { cached: true, ..Line::default() });
+            }
+        }
+        if !self.line.get().dirty && self.copy.get() != self.memory.get() {
+            soc.note_stale_load();
+        }
+        self.copy.get()
+    }
+
+    fn maintain(&self, soc: &Soc, invalidate: bool) {
+        let reaches_memory = self.settle(soc).dirty;
+        soc.advance(if reaches_memory { soc.memory_access() } else { soc.cached_access() });
+        let mut line = self.settle(soc);
+        if line.dirty {
+            self.memory.set(self.copy.get());
+            line.dirty = false;
+            soc.note_clean(line.cpu);
+        }
+        line.cached &= !invalidate;
+        self.line.set(line);
+    }
+}
+
+impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
+    fn new(value: T) -> Self {
+        Self {
+            memory: Cell::new(value.to_word()),
+            copy: Cell::new(value.to_word()),
+            line: Cell::new(Line::default()),
+            of: PhantomData,
+        }
+    }
+
+    fn load(&self, soc: &Soc) -> T {
+        if soc.caches_are_on() {
+            return T::from_word(self.read_copy(soc));
+        }
+        soc.advance(soc.memory_access());
+        let line = self.settle(soc);
+        if line.dirty && self.copy.get() != self.memory.get() {
+            soc.note_stale_load();
+        }
+        T::from_word(self.memory.get())
+    }
+
+    fn store(&self, soc: &Soc, value: T) {
+        if soc.caches_are_on() {
+            soc.advance(soc.cached_access());
+            self.settle(soc);
+            self.write_copy(soc, value.to_word());
+        } else {
+            soc.advance(soc.memory_access());
+            self.settle(soc);
+            self.memory.set(value.to_word());
+        }
+    }
+
+    fn fetch_add(&self, soc: &Soc, value: T) -> T {
+        let before = self.read_copy(soc);
+        // Wrap at the type's width, as an atomic of that width does.
+        let sum = T::from_word(before.wrapping_add(value.to_word()));
+        self.write_copy(soc, sum.to_word());
+        T::from_word(before)
+    }
+
+    fn clean(&self, soc: &Soc) {
+        self.maintain(soc, false);
+    }
+
+    fn clean_invalidate(&self, soc: &Soc) {
+        self.maintain(soc, true);
+    }
+}

@@ -1,0 +1,204 @@
+//! The machine as the PSCI library sees it.
+
+use crate::config::IdleState;
+use crate::log::points;
+use crate::memory::Word;
+use crate::scp::Command;
+use crate::system::{CpuState, Waiting};
+use crate::Soc;
+use psci::{
+    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Request,
+    Scalar,
+};
+
+/// Local states from here on lose their contents.
+const FIRST_POWER_DOWN: u8 = 2;
+
+/// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1): a nibble a level in the StateID, as Arm recommends.
+pub(crate) fn power_state(state: &IdleState) -> u32 {
+    let id = (0..).zip(state.state).fold(0, |id, (level, local)| id | u32::from(local) << (4 * level));
+    let powers_down = state.state.iter().any(|&local| local >= FIRST_POWER_DOWN);
+    let highest = state.state.iter().rposition(|&local| local != 0).unwrap_or(0) as u32;
+    id | u32::from(powers_down) << 16 | highest << 24
+}
+
+fn composite(state: &IdleState) -> CompositeState {
+    CompositeState { levels: state.state.map(LocalState) }
+}
+
+impl Platform for Soc {
+    type Shared<T: Scalar> = Word<T>;
+
+    fn this_cpu(&self) -> CpuIndex {
+        CpuIndex(self.this_cpu_index() as u16)
+    }
+
+    fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
+        let cpus = &self.machine.platform.topology.cpus;
+        cpus.iter().position(|cpu| cpu.mpidr() == mpidr).map(|cpu| CpuIndex(cpu as u16))
+    }
+
+    fn counter_frequency(&self) -> u64 {
+        self.machine.platform.counter_frequency
+    }
+
+    fn coherent_power_down(&self) -> bool {
+        self.machine.release.hardware_coherency
+    }
+
+    fn lock_kind(&self) -> LockKind {
+        self.machine.release.lock
+    }
+
+    fn message_order(&self) -> MessageOrder {
+        self.machine.release.message_order
+    }
+
+    fn is_power_down(&self, _level: Level, state: LocalState) -> bool {
+        state.0 >= FIRST_POWER_DOWN
+    }
+
+    fn decode_power_state(&self, value: u32) -> Result<Request, Error> {
+        let states = &self.machine.platform.idle_states;
+        let state = states.iter().find(|state| !state.system_suspend && power_state(state) == value);
+        let state = composite(state.ok_or(Error::InvalidParameters)?);
+        Ok(Request { state, last_at_level: state.highest() })
+    }
+
+    fn off_state(&self) -> CompositeState {
+        let states = &self.machine.platform.idle_states;
+        let deepest = states.iter().find(|state| state.name == "deepest");
+        deepest.map(composite).unwrap_or_default()
+    }
+
+    fn system_suspend_state(&self) -> Option<CompositeState> {
+        self.machine.platform.idle_states.iter().find(|state| state.system_suspend).map(composite)
+    }
+
+    fn barrier(&self) {
+        self.advance(self.machine.platform.assumed.barrier);
+    }
+
+    fn wait_for_event(&self) {
+        let cpu = self.this();
+        if !cpu.event.replace(false) {
+            self.waiting(Waiting::Event);
+            cpu.event.set(false);
+        }
+        self.advance(self.machine.platform.assumed.event_wake);
+    }
+
+    fn send_event(&self) {
+        self.barrier();
+        for (index, cpu) in self.cpus.iter().enumerate() {
+            cpu.event.set(true);
+            if cpu.waiting.get() == Waiting::Event {
+                self.scheduler.wake(index);
+            }
+        }
+    }
+
+    fn save_context(&self) {
+        self.advance(self.this().costs.context_save);
+    }
+
+    fn restore_context(&self) {
+        self.advance(self.this().costs.context_restore);
+    }
+
+    fn interrupt_pending(&self) -> bool {
+        self.advance(self.cached_access());
+        self.this().pending.get().any()
+    }
+
+    fn interrupts_off(&self) {
+        self.advance(self.memory_access());
+    }
+
+    fn interrupts_on(&self) {
+        self.advance(self.memory_access());
+    }
+
+    fn interrupts_init(&self) {
+        self.advance(self.this().costs.interrupts_init);
+    }
+
+    fn flush_caches(&self, level: Level) {
+        let cpu = self.this();
+        let cluster = usize::from(cpu.cluster);
+        self.stamp(points::FLUSHED_L1_LINES, cpu.l1_lines as u32);
+        let l1_dirty = cpu.l1_dirty.replace(0);
+        let write_back = self.machine.platform.line_transfer;
+        self.flush(cpu.l1_lines * cpu.costs.flush_l1_line + l1_dirty * write_back);
+        let l2_dirty = (self.l2_dirty[cluster].get() + l1_dirty).min(cpu.l2_lines);
+        self.l2_dirty[cluster].set(l2_dirty);
+        if level > psci::CPU_LEVEL {
+            self.stamp(points::FLUSHED_L2_LINES, cpu.l2_lines as u32);
+            self.flush(cpu.l2_lines * cpu.costs.flush_l2_line + l2_dirty * write_back);
+            self.l2_dirty[cluster].set(0);
+            self.count_l2_flush(cpu.cluster);
+        }
+        cpu.caches_on.set(false);
+    }
+
+    fn caches_on(&self) {
+        self.advance(self.cached_access());
+        self.this().caches_on.set(true);
+    }
+
+    fn warm_reset(&self) {
+        self.advance(self.this().costs.warm_reset);
+        if self.machine.release.hardware_coherency {
+            self.this().caches_on.set(true);
+        }
+    }
+
+    fn power_down(&self, state: &CompositeState, why: PowerDown) {
+        let cluster = self.is_power_down(1, state.at(1));
+        if cluster {
+            self.stamp(points::INTERCONNECT, 0);
+            self.advance(self.costs().interconnect_exit);
+            self.stamp(points::INTERCONNECT_END, 0);
+        }
+        self.advance(self.this().costs.power_down);
+        let cpu = self.this_cpu_index();
+        self.send(Command::Down { cpu, cluster, wakes: why == PowerDown::Suspend });
+    }
+
+    fn wait_for_power_down(&self) {
+        // An interrupt does not end this WFI: the interface is off, and waking is the SCP's business. The SCP always
+        // completes what it took, so this never returns here.
+        loop {
+            if let Some(watcher) = self.this().watched_by.get() {
+                self.scheduler.wake(watcher);
+            }
+            self.waiting(Waiting::Power);
+        }
+    }
+
+    fn power_down_abandoned(&self, _state: &CompositeState) {}
+
+    fn standby(&self, _state: &CompositeState) {
+        let cpu = self.this_cpu_index();
+        self.enter_state(cpu, CpuState::Standby);
+        while !self.this().pending.get().any() {
+            self.waiting(Waiting::Interrupt);
+        }
+        self.advance(self.machine.platform.assumed.event_wake);
+        self.enter_state(cpu, CpuState::Running);
+    }
+
+    fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
+        let sender = self.this_cpu_index();
+        self.send(Command::On { sender, cpu: target.get() });
+        Ok(())
+    }
+
+    fn powered_up(&self, state: &CompositeState, _why: PowerUp) {
+        if self.is_power_down(1, state.at(1)) {
+            self.stamp(points::INTERCONNECT, 1);
+            self.advance(self.costs().interconnect_enter);
+            self.stamp(points::INTERCONNECT_END, 1);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The power controller: channels that take commands, and what it does with a CPU.
+
+use crate::Soc;
+use crate::config::ScpProtocol;
+use crate::log::points;
+use crate::system::{CpuState, Entry, Waiting};
+use psci::CpuIndex;
+use std::cell::Cell;
+
+/// A command in a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Command {
+    /// Turn the sender off once it is in WFI.
+    Down { cpu: usize, cluster: bool, wakes: bool },
+    /// Turn a CPU on.
+    On { sender: usize, cpu: usize },
+}
+
+impl Command {
+    fn sender(self) -> usize {
+        match self {
+            Self::Down { cpu, .. } => cpu,
+            Self::On { sender, .. } => sender,
+        }
+    }
+}
+
+/// A mailbox and the part of the SCP that serves it.
+#[derive(Default)]
+pub(crate) struct Channel {
+    slot: Cell<Option<Command>>,
+    /// SCMI: the command in the slot has its response.
+    answered: Cell<bool>,
+    /// The CPU that waits for the slot or the response.
+    waiter: Cell<Option<usize>>,
+}
+
+impl Soc {
+    /// Sends a command on this CPU's channel and returns when the protocol lets the CPU go on.
+    pub(crate) fn send(&self, command: Command) {
+        let cpu = self.this_cpu_index();
+        let number = cpu % self.channels.len();
+        let channel = &self.channels[number];
+        let declared = matches!(command, Command::Down { wakes: true, .. });
+        if declared {
+            self.wait_for_turn(cpu);
+        }
+        let lock = self.channel_lock(number);
+        lock.acquire(self, CpuIndex(cpu as u16));
+        if declared {
+            self.end_turn(cpu);
+        }
+        self.stamp(points::SCP_WAIT, number as u32);
+        match self.protocol() {
+            ScpProtocol::Scpi => {
+                self.wait_on(channel, cpu, || channel.slot.get().is_none());
+                self.post(number, command);
+            }
+            ScpProtocol::Scmi => {
+                self.post(number, command);
+                self.wait_on(channel, cpu, || channel.answered.get());
+                channel.answered.set(false);
+            }
+        }
+        self.stamp(points::SCP_WAIT_END, number as u32);
+        lock.release(self, CpuIndex(cpu as u16));
+    }
+
+    fn post(&self, number: usize, command: Command) {
+        self.advance(self.memory_access());
+        self.channels[number].slot.set(Some(command));
+        self.scheduler.wake(self.channel_process(number));
+    }
+
+    fn wait_on(&self, channel: &Channel, cpu: usize, ready: impl Fn() -> bool) {
+        while !ready() {
+            channel.waiter.set(Some(cpu));
+            self.waiting(Waiting::Scp);
+        }
+        channel.waiter.set(None);
+        // The look that finds it ready.
+        self.advance(self.memory_access());
+    }
+
+    fn wake_waiter(&self, channel: &Channel) {
+        if let Some(cpu) = channel.waiter.get() {
+            self.scheduler.wake(cpu);
+        }
+    }
+
+    /// A channel's process.
+    pub(crate) fn run_channel(&self, number: usize) {
+        let channel = &self.channels[number];
+        loop {
+            let Some(command) = channel.slot.get() else {
+                self.scheduler.wait(None);
+                continue;
+            };
+            self.advance(self.costs().scp.take);
+            channel.slot.set(None);
+            channel.answered.set(self.protocol() == ScpProtocol::Scmi);
+            self.stamp_for(command.sender(), points::SCP_TAKES, number as u32);
+            self.wake_waiter(channel);
+            match command {
+                Command::Down { cpu, cluster, wakes } => self.turn_off(number, cpu, cluster, wakes),
+                Command::On { cpu, .. } => self.turn_on(cpu),
+            }
+            self.stamp_for(command.sender(), points::SCP_DONE, number as u32);
+        }
+    }
+
+    fn turn_off(&self, channel: usize, cpu: usize, cluster: bool, wakes: bool) {
+        let target = &self.cpus[cpu];
+        while target.waiting.get() != Waiting::Power {
+            target.watched_by.set(Some(self.channel_process(channel)));
+            self.scheduler.wait(None);
+        }
+        target.watched_by.set(None);
+        self.advance(self.costs().scp.core_off);
+        if cluster {
+            self.advance(self.costs().scp.cluster_off);
+            self.domains_on[self.machine.platform.topology.cpus[cpu].domain].set(false);
+        }
+        self.enter_state(cpu, if wakes { CpuState::Suspended } else { CpuState::Off });
+        self.stamp_for(cpu, points::POWER_OFF, u32::from(cluster));
+        // A CPU that only sleeps keeps its normal world in memory; one that is off has none.
+        self.scheduler.restart(cpu, usize::from(wakes), Entry::Down as u32);
+    }
+
+    fn turn_on(&self, cpu: usize) {
+        self.cpus[cpu].turned_on.set(true);
+        if self.cpus[cpu].waiting.get() == Waiting::Power {
+            self.scheduler.wake(cpu);
+        }
+    }
+
+    /// What a CPU without power does: it waits for a wake-up, then gets power and starts at the reset vector.
+    pub(crate) fn run_powered_down(&self) {
+        let cpu = self.this_cpu_index();
+        let this = &self.cpus[cpu];
+        this.caches_on.set(false);
+        this.l1_dirty.set(0);
+        let sleeps = this.state.get() == CpuState::Suspended;
+        self.scheduler.set_daemon(cpu, !sleeps);
+        loop {
+            if this.turned_on.replace(false) || (sleeps && this.pending.get().any()) {
+                break;
+            }
+            self.waiting(Waiting::Power);
+        }
+        self.scheduler.set_daemon(cpu, false);
+        self.advance(self.machine.platform.assumed.core_on);
+        let domain = &self.domains_on[self.machine.platform.topology.cpus[cpu].domain];
+        if !domain.replace(true) {
+            self.advance(self.machine.platform.assumed.cluster_on);
+        }
+        self.enter_state(cpu, CpuState::Running);
+        self.stamp(points::POWER_ON, 0);
+    }
+
+    // --- The declared order ------------------------------------------------------------------------------
+
+    /// Waits until all that the case's declared order puts before this CPU have the channel.
+    fn wait_for_turn(&self, cpu: usize) {
+        if !self.must_wait_for_turn(cpu) {
+            return;
+        }
+        self.stamp(points::ORDER_WAIT, 0);
+        while self.must_wait_for_turn(cpu) {
+            self.waiting(Waiting::Order);
+        }
+        self.stamp(points::ORDER_WAIT_END, 0);
+    }
+
+    fn must_wait_for_turn(&self, cpu: usize) -> bool {
+        let order = self.order.borrow();
+        let left = &order[self.turn.get().min(order.len())..];
+        left.contains(&cpu) && left[0] != cpu
+    }
+
+    fn end_turn(&self, cpu: usize) {
+        let next = {
+            let order = self.order.borrow();
+            if order.get(self.turn.get()) != Some(&cpu) {
+                return;
+            }
+            self.turn.set(self.turn.get() + 1);
+            order.get(self.turn.get()).copied()
+        };
+        if let Some(next) = next.filter(|&next| self.cpus[next].waiting.get() == Waiting::Order) {
+            self.scheduler.wake(next);
+        }
+    }
+}
