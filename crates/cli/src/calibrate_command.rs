@@ -15,7 +15,10 @@ pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> 
     let platform = Platform::read(&document)?;
     let plan = Plan::read(&data.open(&format!("platforms/{name}/calibration.toml"))?).into_diagnostic()?;
     let reference = data.psci_reference(&name)?.ok_or_else(|| {
-        miette!(help = "put figures and a TOML file that names the platform in `references`", "there are no published figures of {name}")
+        miette!(
+            help = "put figures and a TOML file that names the platform in `references`",
+            "there are no published figures of {name}"
+        )
     })?;
     let wanted = match options.release.is_empty() {
         true => data.releases(&name)?,
@@ -70,7 +73,12 @@ fn write_whole(path: &Path, text: &str) -> miette::Result<()> {
 }
 
 fn print(calibration: &Calibration) {
-    println!("{}: {} cells used, rms residual {:.2} us", calibration.release, calibration.cells.len(), calibration.rms_us);
+    println!(
+        "{}: {} cells used, rms residual {:.2} us",
+        calibration.release,
+        calibration.cells.len(),
+        calibration.rms_us
+    );
     for (parameter, value, error) in &calibration.parameters {
         let unit = if parameter.key == "flush_port_share" { "" } else { " us" };
         println!("  {:38} {value:10.4} +- {error:8.4}{unit}", parameter.key);
@@ -82,7 +90,13 @@ fn print(calibration: &Calibration) {
         let published = &cell.cell;
         println!(
             "    {} {} {}.{} {}: published {}, fitted {:.2} us",
-            published.case, published.mode, published.cluster, published.core, published.metric, published.value_us, cell.fitted
+            published.case,
+            published.mode,
+            published.cluster,
+            published.core,
+            published.metric,
+            published.value_us,
+            cell.fitted
         );
     }
     println!("  not told apart by the data (parts of the priors that can move together):");

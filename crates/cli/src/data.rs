@@ -35,6 +35,11 @@ impl DataFolder {
         })
     }
 
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Names of the platforms that have releases.
     pub fn platforms(&self) -> miette::Result<Vec<String>> {
         let names = stems(&self.root.join("platforms"))?;
@@ -67,7 +72,10 @@ impl DataFolder {
         match known.iter().any(|name| name == platform) {
             true => Ok(()),
             false => Err(miette!(
-                help = format!("there are: {}; a platform of another name needs releases and costs of its own", known.join(", ")),
+                help = format!(
+                    "there are: {}; a platform of another name needs releases and costs of its own",
+                    known.join(", ")
+                ),
                 "there is no platform `{platform}`"
             )),
         }
@@ -131,7 +139,8 @@ impl DataFolder {
 }
 
 fn files(folder: &Path) -> miette::Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).into_diagnostic().wrap_err_with(|| format!("cannot read {}", folder.display()))?;
+    let entries =
+        std::fs::read_dir(folder).into_diagnostic().wrap_err_with(|| format!("cannot read {}", folder.display()))?;
     let mut paths = Vec::new();
     for entry in entries {
         paths.push(entry.into_diagnostic()?.path());

@@ -15,9 +15,9 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
         let mut releases = Vec::new();
         for release in data.releases(&name)? {
             let release = Release::read(&data.release(&name, &release)?, &platform)?;
-            let published = reference.as_ref().map_or(0, |reference| {
-                reference.cells.iter().filter(|cell| cell.release == release.name).count()
-            });
+            let published = reference
+                .as_ref()
+                .map_or(0, |reference| reference.cells.iter().filter(|cell| cell.release == release.name).count());
             releases.push((release, published));
         }
         platforms.push((platform, releases));
@@ -40,7 +40,10 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
                     })
                 })
                 .collect();
-            println!("{:#}", json!({ "platforms": platforms, "experiments": [{ "name": "psci-latency", "cases": cases }] }));
+            println!(
+                "{:#}",
+                json!({ "platforms": platforms, "experiments": [{ "name": "psci-latency", "cases": cases }] })
+            );
         }
         Format::Term => {
             println!("platforms");

@@ -93,11 +93,7 @@ fn describe(recording: &mut Recording, sources: &[Sources], releases: &[Release]
     header.run = provenance::this_run();
 }
 
-fn print(
-    recording: &Recording,
-    reference: Option<&PsciReference>,
-    options: &PsciLatencyOptions,
-) -> miette::Result<()> {
+fn print(recording: &Recording, reference: Option<&PsciReference>, options: &PsciLatencyOptions) -> miette::Result<()> {
     let cells = causes::cells(recording).into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
     let compared = report::compare(cells, reference);
     let spreads = report::spread(recording, FREE_RUNNING);

@@ -193,7 +193,8 @@ pub fn command(graph: &mut Graph, line: &str) -> Result<String, String> {
             if !graph.runtime().iter().any(|row| row.state == "polling" && row.name == input) {
                 let inputs: Vec<String> =
                     graph.runtime().into_iter().filter(|r| r.state == "polling").map(|r| r.name).collect();
-                return Err(format!("no input node `{input}`: {}", inputs.join(", ")));
+                let there = if inputs.is_empty() { "there are none".to_owned() } else { inputs.join(", ") };
+                return Err(format!("no input node `{input}`: {there}"));
             }
             graph.tracer.add(input, count);
             Ok(String::new())
