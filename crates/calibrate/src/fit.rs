@@ -124,8 +124,7 @@ pub fn fit(
         return Err(error);
     }
     use levenberg_marquardt::TerminationReason::{LostPatience, NoImprovementPossible};
-    if !outcome.termination.was_successful()
-        && !matches!(outcome.termination, LostPatience | NoImprovementPossible(_))
+    if !outcome.termination.was_successful() && !matches!(outcome.termination, LostPatience | NoImprovementPossible(_))
     {
         return Err(Error::Diverged(release.name.clone(), format!("{:?}", outcome.termination)));
     }
@@ -158,7 +157,8 @@ fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> 
         .filter(|case| case.mode == Mode::Parallel)
         .map(|case| {
             let declared = reference.scp_order(&release.name, case.name, case.mode.name());
-            let order = declared.iter().filter_map(|&place| cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == place));
+            let order =
+                declared.iter().filter_map(|&place| cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == place));
             (case.name, order.collect())
         })
         .collect()
@@ -198,8 +198,7 @@ impl Model<'_> {
 
     /// The used cells in microseconds, simulated.
     fn simulate(&self, costs: &Costs) -> Result<Vec<f64>, Error> {
-        let machine =
-            Machine { platform: self.platform.clone(), release: self.release.clone(), costs: costs.clone() };
+        let machine = Machine { platform: self.platform.clone(), release: self.release.clone(), costs: costs.clone() };
         let mut values: BTreeMap<Key, f64> = BTreeMap::new();
         for case in CASES {
             let conditions = Conditions {

@@ -98,12 +98,23 @@ impl Plan {
             };
             let prior = match prior {
                 Ok(prior) if prior > 0.0 => prior,
-                Ok(_) => return Err(document.wrong(parameter.prior.span(), "a prior is more than 0", "give its order of magnitude").into()),
-                Err(message) => return Err(document.wrong(parameter.prior.span(), message, "see the other priors").into()),
+                Ok(_) => {
+                    return Err(document
+                        .wrong(parameter.prior.span(), "a prior is more than 0", "give its order of magnitude")
+                        .into());
+                }
+                Err(message) => {
+                    return Err(document.wrong(parameter.prior.span(), message, "see the other priors").into());
+                }
             };
             entries.push(Entry { key, prior, carried: parameter.carried });
         }
-        Ok(Self { carry_from: file.carry.from, carry_within: file.carry.within, prior_within: file.prior.within, entries })
+        Ok(Self {
+            carry_from: file.carry.from,
+            carry_within: file.carry.within,
+            prior_within: file.prior.within,
+            entries,
+        })
     }
 
     /// The parameters of a platform; `carried` are the costs that carried parameters start from, if there are.

@@ -9,8 +9,19 @@ impl Calibration {
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let out = &mut text;
-        line(out, format_args!("# Fitted costs of {} on {}: written by `stopwatt calibrate` and by nothing else.", self.release, self.platform));
-        line(out, format_args!("# A standard error stands behind each value; the [fit] tables below say what it was fitted to."));
+        line(
+            out,
+            format_args!(
+                "# Fitted costs of {} on {}: written by `stopwatt calibrate` and by nothing else.",
+                self.release, self.platform
+            ),
+        );
+        line(
+            out,
+            format_args!(
+                "# A standard error stands behind each value; the [fit] tables below say what it was fitted to."
+            ),
+        );
         line(out, format_args!(""));
         line(out, format_args!("release = \"{}\"", self.release));
         let split = |key: &str| match key.rsplit_once('.') {
@@ -43,17 +54,45 @@ impl Calibration {
             line(out, format_args!("  \"{rule}\","));
         }
         line(out, format_args!("]"));
-        line(out, format_args!("\n# What the cells cannot tell apart: the members can move together, by these parts of their priors, and the cells hardly"));
+        line(
+            out,
+            format_args!(
+                "\n# What the cells cannot tell apart: the members can move together, by these parts of their priors, and the cells hardly"
+            ),
+        );
         line(out, format_args!("# change. Where the uncertainty is above 1 the prior decides."));
         for group in &self.indistinct {
             line(out, format_args!("\n[[fit.indistinct]]"));
-            line(out, format_args!("uncertainty = {}", if group.uncertainty > 1e3 { "inf".to_owned() } else { format!("{:.2}", group.uncertainty) }));
-            line(out, format_args!("members = {{ {} }}", group.members.iter().map(|(key, part)| format!("\"{key}\" = {part:.2}")).collect::<Vec<_>>().join(", ")));
+            line(
+                out,
+                format_args!(
+                    "uncertainty = {}",
+                    if group.uncertainty > 1e3 { "inf".to_owned() } else { format!("{:.2}", group.uncertainty) }
+                ),
+            );
+            line(
+                out,
+                format_args!(
+                    "members = {{ {} }}",
+                    group
+                        .members
+                        .iter()
+                        .map(|(key, part)| format!("\"{key}\" = {part:.2}"))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ),
+            );
         }
         for cell in &self.cells {
             let published = &cell.cell;
             line(out, format_args!("\n[[fit.cell]]"));
-            line(out, format_args!("cell = \"{} {} {}.{} {}\"", published.case, published.mode, published.cluster, published.core, published.metric));
+            line(
+                out,
+                format_args!(
+                    "cell = \"{} {} {}.{} {}\"",
+                    published.case, published.mode, published.cluster, published.core, published.metric
+                ),
+            );
             line(out, format_args!("published_us = {}", published.value_us));
             line(out, format_args!("fitted_us = {:.2}", cell.fitted));
             line(out, format_args!("residual_us = {:.2}", cell.fitted - published.value_us));

@@ -79,7 +79,9 @@ pub fn cells(recording: &Recording) -> Vec<CellResult> {
         let (cluster, core) = places[&cpu];
         let split = timelines
             .get(&(series, iteration))
-            .and_then(|timeline| window(timeline, cpu, METRICS[metric]).map(|(from, to)| Split::of(timeline, cpu, from, to)))
+            .and_then(|timeline| {
+                window(timeline, cpu, METRICS[metric]).map(|(from, to)| Split::of(timeline, cpu, from, to))
+            })
             .unwrap_or_default();
         cells.push(CellResult {
             variant: variant.to_owned(),
@@ -138,9 +140,8 @@ fn rank(cells: &mut [CellResult]) {
 /// its first CPU_OFF.
 fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
-    let enters = |function: u32| {
-        steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !WIDE == function)
-    };
+    let enters =
+        |function: u32| steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !WIDE == function);
     let next = |from: usize, mark: Mark| Some(from + steps[from..].iter().position(|step| step.mark == mark)?);
     if metric == "latency" {
         let enter = enters(VERSION)?;

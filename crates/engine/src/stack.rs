@@ -16,7 +16,8 @@ thread_local! {
 /// A stack, from the thread's pool or new.
 pub(crate) fn take() -> DefaultStack {
     POOL.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
-        DefaultStack::new(STACK_BYTES).unwrap_or_else(|error| panic!("no memory for a {STACK_BYTES}-byte stack: {error}"))
+        DefaultStack::new(STACK_BYTES)
+            .unwrap_or_else(|error| panic!("no memory for a {STACK_BYTES}-byte stack: {error}"))
     })
 }
 

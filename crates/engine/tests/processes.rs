@@ -16,10 +16,7 @@ fn the_earliest_goes_first_and_ties_keep_their_order() {
     let mut runner = Runner::new(&scheduler, &main);
     (0..3).for_each(|process| runner.start(process, 0));
     runner.run().unwrap();
-    assert_eq!(
-        *log.borrow(),
-        [(10, 1), (20, 0), (20, 2), (20, 1), (30, 1), (40, 0), (40, 2), (60, 0), (60, 2)]
-    );
+    assert_eq!(*log.borrow(), [(10, 1), (20, 0), (20, 2), (20, 1), (30, 1), (40, 0), (40, 2), (60, 0), (60, 2)]);
 }
 
 #[test]

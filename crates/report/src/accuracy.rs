@@ -30,7 +30,9 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     }
     let mut all = Vec::new();
     for release in releases {
-        for (what, metrics) in [("powerdown and cache flush", &["powerdown", "cache_flush"][..]), ("wakeup", &["wakeup"])] {
+        for (what, metrics) in
+            [("powerdown and cache flush", &["powerdown", "cache_flush"][..]), ("wakeup", &["wakeup"])]
+        {
             let predicted = compared.iter().filter(|cell| {
                 cell.recorded.variant == release
                     && cell.recorded.mode == "parallel"

@@ -19,9 +19,10 @@ pub fn psci_latency_text(compared: &[Compared], spreads: &[Spread], style: Style
     for group in groups(compared) {
         figures(&mut text, &group, style);
         why(&mut text, &group, style);
-        for spread in spreads.iter().filter(|spread| {
-            spread.variant == group.release && spread.case == group.case && group.mode == "parallel"
-        }) {
+        for spread in spreads
+            .iter()
+            .filter(|spread| spread.variant == group.release && spread.case == group.case && group.mode == "parallel")
+        {
             free_running(&mut text, spread, style);
         }
     }
@@ -86,10 +87,8 @@ fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a Compared
 }
 
 fn figures(text: &mut String, group: &Group<'_>, style: Style) {
-    let metrics: Vec<_> = METRICS
-        .iter()
-        .filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric))
-        .collect();
+    let metrics: Vec<_> =
+        METRICS.iter().filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric)).collect();
     let has_published = group.cells.iter().any(|cell| cell.published.is_some());
     let mut table = table(style);
     let mut header = vec!["CPU".to_owned(), "role".to_owned()];
@@ -122,7 +121,8 @@ fn figures(text: &mut String, group: &Group<'_>, style: Style) {
     }
     let _ = writeln!(text, "{}", style.bold(&title(group)));
     let _ = writeln!(text, "{table}");
-    let note = if has_published { "us; * a fit used the published cell, all other errors are predictions'" } else { "us" };
+    let note =
+        if has_published { "us; * a fit used the published cell, all other errors are predictions'" } else { "us" };
     let _ = writeln!(text, "{}", style.dim(note));
 }
 
@@ -167,8 +167,10 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
         if longest <= 0.0 || cells.iter().all(|cell| cell.split.causes.is_empty()) {
             continue;
         }
-        let used: Vec<Cause> =
-            Cause::ALL.into_iter().filter(|cause| cells.iter().any(|cell| cell.split.causes.contains_key(cause))).collect();
+        let used: Vec<Cause> = Cause::ALL
+            .into_iter()
+            .filter(|cause| cells.iter().any(|cell| cell.split.causes.contains_key(cause)))
+            .collect();
         let legend: Vec<_> = used
             .iter()
             .map(|&cause| {
@@ -196,8 +198,12 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                 .map(|wait| {
                     let microseconds = number(wait.ticks as f64 * cell.tick_us);
                     match wait.cause {
-                        Cause::LockWait => format!("{microseconds} for {} to release its lock", group_name(group, wait.holder)),
-                        Cause::ScpChannelWait => format!("{microseconds} for {} to leave the SCP channel", group_name(group, wait.holder)),
+                        Cause::LockWait => {
+                            format!("{microseconds} for {} to release its lock", group_name(group, wait.holder))
+                        }
+                        Cause::ScpChannelWait => {
+                            format!("{microseconds} for {} to leave the SCP channel", group_name(group, wait.holder))
+                        }
                         _ => format!("{microseconds} while the SCP served {}", group_name(group, wait.holder)),
                     }
                 })
@@ -266,7 +272,14 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 
 fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
     let mut table = table(style);
-    table.set_header(["release", "predicted cells of the parallel tables", "cells", "median |error|", "within 10 % or 1 us", "worst"]);
+    table.set_header([
+        "release",
+        "predicted cells of the parallel tables",
+        "cells",
+        "median |error|",
+        "within 10 % or 1 us",
+        "worst",
+    ]);
     for row in accuracy {
         table.add_row(vec![
             Cell::new(&row.release),
@@ -308,5 +321,11 @@ fn group_name(group: &Group<'_>, cpu: u16) -> String {
 }
 
 fn number(value: f64) -> String {
-    if value >= 1000.0 { format!("{value:.0}") } else if value >= 100.0 { format!("{value:.1}") } else { format!("{value:.2}") }
+    if value >= 1000.0 {
+        format!("{value:.0}")
+    } else if value >= 100.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
 }

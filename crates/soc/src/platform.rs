@@ -1,11 +1,11 @@
 //! The machine as the PSCI library sees it.
 
+use crate::Soc;
 use crate::config::IdleState;
 use crate::log::points;
 use crate::memory::Word;
 use crate::scp::Command;
 use crate::system::{CpuState, Waiting};
-use crate::Soc;
 use psci::{
     CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Request,
     Scalar,

@@ -9,7 +9,9 @@ use engine::{Chooser, Deadlock, RandomChooser, Runner, Scheduler, SplitMix64, Ti
 use points::Point;
 use procedures::{Case, Failure, Mode, Stamps, Word};
 use psci::lock::{BakeryWord, Lock, Ticket};
-use psci::{CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, LockKind, Outcome, Psci, StorageRef, SystemRecord, Topology};
+use psci::{
+    CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, LockKind, Outcome, Psci, StorageRef, SystemRecord, Topology,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -421,17 +423,24 @@ impl Soc {
             (_, Some(id)) => format!("waits for {}, {}", self.lock_name(id), holder(&id)),
             (Waiting::Event, None) => "waits for an event".to_owned(),
             (Waiting::Interrupt, None) => "waits for an interrupt".to_owned(),
-            (Waiting::Power, None) if cpu.state.get() == CpuState::Suspended => "sleeps and nothing will wake it".to_owned(),
+            (Waiting::Power, None) if cpu.state.get() == CpuState::Suspended => {
+                "sleeps and nothing will wake it".to_owned()
+            }
             (Waiting::Power, None) => "waits in WFI for the SCP".to_owned(),
             (Waiting::Scp, None) => "waits for the SCP".to_owned(),
             (Waiting::Order, None) => {
                 let order = self.order.borrow();
-                let next = order.get(self.turn.get()).map_or_else(String::new, |cpu| format!(" until CPU {cpu} has it"));
+                let next =
+                    order.get(self.turn.get()).map_or_else(String::new, |cpu| format!(" until CPU {cpu} has it"));
                 format!("keeps back from the SCP{next}, as the case declares")
             }
             (Waiting::Nothing, None) => "waits".to_owned(),
         };
-        if held.is_empty() { format!("CPU {process} {waits}") } else { format!("CPU {process} {waits}; it holds {}", held.join(", ")) }
+        if held.is_empty() {
+            format!("CPU {process} {waits}")
+        } else {
+            format!("CPU {process} {waits}; it holds {}", held.join(", "))
+        }
     }
 
     // --- For the normal world ------------------------------------------------------------------------------
@@ -459,15 +468,13 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
         .iter()
         .map(|domain| DomainDesc { parent: domain.parent.map(|parent| parent as u16), level: domain.level })
         .collect();
-    let cpus: Vec<_> =
-        tree.cpus.iter().map(|cpu| CpuDesc { mpidr: cpu.mpidr(), parent: cpu.domain as u16 }).collect();
+    let cpus: Vec<_> = tree.cpus.iter().map(|cpu| CpuDesc { mpidr: cpu.mpidr(), parent: cpu.domain as u16 }).collect();
     let topology = Topology { domains: &domains, cpus: &cpus };
     let mut cpu_records: Vec<_> = cpus.iter().map(|_| CpuRecord::new(&soc)).collect();
     let mut domain_records: Vec<_> = domains.iter().map(|domain| DomainRecord::new(&soc, domain.level)).collect();
     let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level)).map(|_| BakeryWord::new()).collect();
     let system = SystemRecord::new();
-    let storage =
-        StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
+    let storage = StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
     let psci = Psci::new(&soc, &topology, storage).expect("a platform file that passed its checks makes a sound tree");
 
     let lead = machine.release.lead;
@@ -534,7 +541,8 @@ impl Chooser for PatientChooser {
     fn choose(&mut self, candidates: &[engine::Candidate]) -> usize {
         let earliest = candidates.iter().map(|candidate| candidate.time).min().unwrap_or(0);
         self.now = self.now.max(earliest);
-        let near: Vec<_> = candidates.iter().copied().filter(|candidate| candidate.time <= earliest + PATIENCE).collect();
+        let near: Vec<_> =
+            candidates.iter().copied().filter(|candidate| candidate.time <= earliest + PATIENCE).collect();
         let chosen = near[self.random.choose(&near).min(near.len() - 1)];
         candidates.iter().position(|candidate| *candidate == chosen).unwrap_or(0)
     }

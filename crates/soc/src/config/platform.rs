@@ -249,7 +249,11 @@ impl Platform {
         let line_transfer = (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
         let channels = *file.scp.channels.get_ref();
         if !(1..=64).contains(&channels) {
-            return Err(document.wrong(file.scp.channels.span(), format!("{channels} channels"), "an SCP has 1 to 64 channels"));
+            return Err(document.wrong(
+                file.scp.channels.span(),
+                format!("{channels} channels"),
+                "an SCP has 1 to 64 channels",
+            ));
         }
         if file.assumed.normal_poll.get_ref().0 == 0 {
             return Err(document.wrong(
@@ -339,7 +343,11 @@ fn topology(
         }
     }
     if roots.next().is_none() {
-        return Err(document.wrong(file.domain.span(), "there is no domain without a parent", "the root, often `system`, has no `parent`"));
+        return Err(document.wrong(
+            file.domain.span(),
+            "there is no domain without a parent",
+            "the root, often `system`, has no `parent`",
+        ));
     }
     if let Some(second) = roots.next() {
         let name = &entries[second].get_ref().name;
@@ -386,7 +394,11 @@ fn topology(
                 }
                 let cluster = domain.cluster.unwrap_or(index as u16);
                 if cpus.iter().any(|cpu| cpu.cluster == cluster) {
-                    return wrong(index, format!("there are two clusters {cluster}"), "give each its own `cluster` label");
+                    return wrong(
+                        index,
+                        format!("there are two clusters {cluster}"),
+                        "give each its own `cluster` label",
+                    );
                 }
                 cpus.extend((0..count).map(|core_number| WorldCpu {
                     cluster,
@@ -421,10 +433,16 @@ fn idle_states(
             return wrong(format!("`{}` has {} levels", file.name, file.state.len()), &help);
         }
         if file.state.iter().any(|&local| local > 15) {
-            return wrong(format!("`{}` has a local state above 15", file.name), "0 runs, 1 keeps its contents, 2 to 15 lose them");
+            return wrong(
+                format!("`{}` has a local state above 15", file.name),
+                "0 runs, 1 keeps its contents, 2 to 15 lose them",
+            );
         }
         if !file.state.is_sorted_by(|lower, upper| lower >= upper) {
-            return wrong(format!("in `{}` a level is deeper than the one below it", file.name), "a parent is never deeper than its children");
+            return wrong(
+                format!("in `{}` a level is deeper than the one below it", file.name),
+                "a parent is never deeper than its children",
+            );
         }
         if states.iter().any(|state| state.name == file.name) {
             return wrong(format!("there are two states `{}`", file.name), "names must differ");
@@ -435,7 +453,11 @@ fn idle_states(
     }
     for needed in ["level0", "deepest"] {
         if !states.iter().any(|state| state.name == needed) {
-            return Err(document.wrong(0..0, format!("there is no idle state `{needed}`"), "the procedures ask for `level0` and `deepest`"));
+            return Err(document.wrong(
+                0..0,
+                format!("there is no idle state `{needed}`"),
+                "the procedures ask for `level0` and `deepest`",
+            ));
         }
     }
     Ok(states)
@@ -461,7 +483,9 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
     if let Ok(count) = shape.parse::<u16>() {
         wanted.extend((0..count).map(|_| (core_of(&first), first.cores.unwrap_or(1))));
     } else if let Some((count, size)) = shape.split_once('x') {
-        let (Ok(count), Ok(size)) = (count.trim().parse::<u16>(), size.trim().parse::<u16>()) else { return Err(refuse()) };
+        let (Ok(count), Ok(size)) = (count.trim().parse::<u16>(), size.trim().parse::<u16>()) else {
+            return Err(refuse());
+        };
         wanted.extend((0..count).map(|_| (core_of(&first), size)));
     } else {
         for part in shape.split('+') {
