@@ -1,6 +1,10 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dataplane_commands::arguments::{
+    BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
+};
+use dataplane_commands::forward::ForwardOptions;
 use std::path::PathBuf;
 
 /// Shows where time goes in low-level Arm system software, and why.
@@ -36,6 +40,16 @@ pub enum Command {
     Calibrate(CalibrateOptions),
     /// List platforms, releases and experiments.
     List(ListOptions),
+    /// Forward packets between interfaces of this machine.
+    Dataplane(ForwardOptions),
+    /// Fit a modelled core to the stride study's declared cells.
+    CalibratePrefetch(CalibratePrefetchOptions),
+    /// Make a recording of what another program printed.
+    Import {
+        /// Of what.
+        #[command(subcommand)]
+        what: Import,
+    },
 }
 
 /// The experiments.
@@ -43,6 +57,19 @@ pub enum Command {
 pub enum Experiment {
     /// The six PSCI latency procedures on a simulated SoC.
     PsciLatency(PsciLatencyOptions),
+    /// A graph of packet nodes at full load on this machine.
+    Dataplane(DataplaneOptions),
+    /// Loop shapes and prefetch strides, on this machine or a modelled core.
+    Prefetch(PrefetchOptions),
+    /// Frame sizes, on this machine.
+    Batch(BatchOptions),
+}
+
+/// What can be imported.
+#[derive(Subcommand)]
+pub enum Import {
+    /// VPP's `show runtime`, old or new.
+    VppRuntime(ImportRuntimeOptions),
 }
 
 /// How results are printed.

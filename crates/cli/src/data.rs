@@ -35,6 +35,11 @@ impl DataFolder {
         })
     }
 
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Names of the platforms that have releases.
     pub fn platforms(&self) -> miette::Result<Vec<String>> {
         let names = stems(&self.root.join("platforms"))?;

@@ -1,0 +1,170 @@
+//! Whole graphs at full load on this machine.
+
+use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
+
+use dataplane::buffers::Reuse;
+use dataplane::fib::Prefix;
+use dataplane::graph::{Balance, Graph, RuntimeRow};
+use dataplane::inputs::{Generator, udp_packet};
+use dataplane::machine;
+use dataplane::nodes::{Device, Discard};
+use dataplane::plane::{Mac, Mode, Plane, Settings};
+use dataplane::standard::{Ip4Path, build};
+
+/// A graph to load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GraphKind {
+    /// An L2 cross connect of two interfaces.
+    L2CrossConnect,
+    /// IPv4 routing, three nodes.
+    Ip4Route,
+    /// IPv4 routing in one loop.
+    Ip4Fused,
+}
+
+impl GraphKind {
+    /// Every graph.
+    pub const ALL: [Self; 3] = [Self::L2CrossConnect, Self::Ip4Route, Self::Ip4Fused];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::L2CrossConnect => "l2-xconnect",
+            Self::Ip4Route => "ip4-route",
+            Self::Ip4Fused => "ip4-fused",
+        }
+    }
+}
+
+impl std::str::FromStr for GraphKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|graph| graph.name() == text)
+            .ok_or_else(|| format!("no graph `{text}`: l2-xconnect, ip4-route or ip4-fused"))
+    }
+}
+
+/// What a graph is loaded with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// The graph.
+    pub kind: GraphKind,
+    /// Shape, strides, frame size, checksum.
+    pub settings: Settings,
+    /// Buffers.
+    pub buffers: usize,
+    /// Order of reuse.
+    pub reuse: Reuse,
+    /// Routes, for the IPv4 graphs.
+    pub routes: u32,
+    /// Flows: destinations in turn, spread over the routes.
+    pub flows: u32,
+}
+
+impl Load {
+    /// 64-byte packets of one flow, 16 384 buffers cycled, a thousand routes.
+    pub fn new(kind: GraphKind) -> Self {
+        Self { kind, settings: Settings::default(), buffers: 16 * 1024, reuse: Reuse::Cycle, routes: 1000, flows: 1 }
+    }
+}
+
+const OUR_MACS: [Mac; 2] = [Mac([2, 0xfe, 0, 0, 0, 1]), Mac([2, 0xfe, 0, 0, 0, 2])];
+const PEER_MACS: [Mac; 2] = [Mac([2, 0xfe, 0, 0, 1, 1]), Mac([2, 0xfe, 0, 0, 1, 2])];
+
+/// The n-th route's network: /24s from 20.0.0.0 on.
+fn network(number: u32) -> u32 {
+    (20 << 24) + (number << 8)
+}
+
+/// Builds a graph with its generator; what it sends is taken and forgotten.
+pub fn graph(load: Load) -> Graph {
+    let mut plane = Plane::new(load.buffers, load.reuse, load.settings);
+    let mode = |peer| match load.kind {
+        GraphKind::L2CrossConnect => Mode::CrossConnect { peer },
+        GraphKind::Ip4Route | GraphKind::Ip4Fused => Mode::Route,
+    };
+    let inside = plane.add_interface("pg0", OUR_MACS[0], mode(1));
+    let outside = plane.add_interface("pg1", OUR_MACS[1], mode(0));
+    let routes = load.routes.clamp(1, 1 << 16);
+    if load.kind != GraphKind::L2CrossConnect {
+        let adjacency = plane.add_neighbour(outside, PEER_MACS[1]);
+        for number in 0..routes {
+            let prefix = Prefix::new(network(number).into(), 24).expect("24 bits are a length");
+            plane.add_route(prefix, adjacency).expect("a /24 takes no group");
+        }
+    }
+    let flows = (0..load.flows.max(1)).map(|flow| {
+        // An odd step spreads flows over routes and hosts.
+        let route = flow.wrapping_mul(2_654_435_761) % routes;
+        let destination = network(route) + 1 + flow / routes % 250;
+        let source = Ipv4Addr::from((10 << 24) + flow);
+        udp_packet(OUR_MACS[0], PEER_MACS[0], source, Ipv4Addr::from(destination), 64)
+    });
+    let generator = Generator::new(inside, flows.collect(), None);
+    let path = if load.kind == GraphKind::Ip4Fused { Ip4Path::Fused } else { Ip4Path::Nodes };
+    let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(Discard)];
+    let (mut graph, first) = build(plane, devices, path);
+    graph.add_input(generator, first);
+    graph
+}
+
+/// One window of load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// Its length.
+    pub seconds: f64,
+    /// Ticks of the counter in it.
+    pub ticks: u64,
+    /// Packets that came in and went out.
+    pub packets: u64,
+    /// What nodes did.
+    pub nodes: Vec<RuntimeRow>,
+}
+
+impl Window {
+    /// Millions of packets a second.
+    pub fn mpps(&self) -> f64 {
+        self.packets as f64 / self.seconds / 1e6
+    }
+
+    /// Ticks a packet, the whole path.
+    pub fn ticks_per_packet(&self) -> f64 {
+        self.ticks as f64 / self.packets.max(1) as f64
+    }
+}
+
+/// What a load did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The windows, in order.
+    pub windows: Vec<Window>,
+    /// Where the packets ended.
+    pub balance: Balance,
+}
+
+/// Runs a graph at full load for some windows, after a warm-up of a tenth of one.
+pub fn run(graph: &mut Graph, windows: usize, length: Duration) -> Loaded {
+    let until = |graph: &mut Graph, length: Duration| {
+        let (start, mut packets) = (Instant::now(), 0);
+        let from = machine::ticks();
+        while start.elapsed() < length {
+            for _ in 0..64 {
+                packets += graph.run_once() as u64;
+            }
+        }
+        (start.elapsed().as_secs_f64(), machine::ticks() - from, packets)
+    };
+    until(graph, length / 10);
+    let windows = (0..windows)
+        .map(|_| {
+            graph.clear_runtime();
+            let (seconds, ticks, packets) = until(graph, length);
+            Window { seconds, ticks, packets, nodes: graph.runtime() }
+        })
+        .collect();
+    Loaded { windows, balance: graph.balance() }
+}

@@ -1,0 +1,366 @@
+//! Packets of a Linux interface, through a packet socket: a ring shared with the kernel to receive, batches of calls to send.
+
+#![expect(unsafe_code, reason = "sockets, and a ring of memory shared with the kernel")]
+
+use std::fs;
+use std::io;
+use std::mem::zeroed;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use crate::buffers::DATA_BYTES;
+use crate::frame::{FRAME_MAX, Frame};
+use crate::graph::Input;
+use crate::nodes::Device;
+use crate::plane::{Mac, Plane};
+
+const BLOCK_BYTES: usize = 1 << 18;
+const BLOCKS: usize = 64;
+/// The kernel hands over a block that is not full after so many milliseconds.
+const BLOCK_TIMEOUT_MS: u32 = 1;
+/// Packets of one call to send.
+const BATCH: usize = 64;
+
+/// The Ethernet address of an interface of this network namespace.
+pub fn mac(interface: &str) -> io::Result<Mac> {
+    let text = fs::read_to_string(format!("/sys/class/net/{interface}/address"))?;
+    text.trim().parse().map_err(io::Error::other)
+}
+
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
+    // SAFETY: the pointer and the length are those of `value`.
+    checked(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            option,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    })
+    .map(|_| ())
+}
+
+/// A packet socket that is not bound yet, so that nothing comes in before all is set up.
+fn open() -> io::Result<OwnedFd> {
+    // SAFETY: a call without pointers.
+    let socket = checked(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: the descriptor is new and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
+}
+
+/// Binds a socket to an interface. Protocol 0 receives nothing.
+fn bind(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
+    let index = fs::read_to_string(format!("/sys/class/net/{interface}/ifindex"))?;
+    let index: libc::c_int = index.trim().parse().map_err(io::Error::other)?;
+    // SAFETY: zeros are a value of this plain structure.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = protocol.to_be();
+    address.sll_ifindex = index;
+    // SAFETY: the pointer and the length are those of `address`.
+    checked(unsafe {
+        libc::bind(
+            socket.as_raw_fd(),
+            std::ptr::from_ref(&address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    })
+    .map(|_| ())
+}
+
+/// Receives through a ring (TPACKET_V3).
+pub struct Receiver {
+    socket: OwnedFd,
+    ring: NonNull<u8>,
+    block: usize,
+    /// Packets left in the block, and where the next one lies in it.
+    left: u32,
+    offset: usize,
+}
+
+// SAFETY: the ring belongs to the receiver alone; the kernel hands blocks over by an atomic status.
+unsafe impl Send for Receiver {}
+
+impl Receiver {
+    /// Receives what comes in on an interface, in promiscuous mode; what goes out of it is left alone.
+    pub fn new(interface: &str) -> io::Result<Self> {
+        let socket = open()?;
+        set_option(&socket, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V3)?;
+        let request = libc::tpacket_req3 {
+            tp_block_size: BLOCK_BYTES as u32,
+            tp_block_nr: BLOCKS as u32,
+            tp_frame_size: 2048,
+            tp_frame_nr: (BLOCK_BYTES * BLOCKS / 2048) as u32,
+            tp_retire_blk_tov: BLOCK_TIMEOUT_MS,
+            tp_sizeof_priv: 0,
+            tp_feature_req_word: 0,
+        };
+        set_option(&socket, libc::PACKET_RX_RING, &request)?;
+        // The name came late to the C library: 23 is PACKET_IGNORE_OUTGOING.
+        const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+        set_option(&socket, PACKET_IGNORE_OUTGOING, &1_i32)?;
+        // SAFETY: a new mapping; the length is what the ring was made with.
+        let ring = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                BLOCK_BYTES * BLOCKS,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                socket.as_raw_fd(),
+                0,
+            )
+        };
+        if ring == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let ring =
+            NonNull::new(ring.cast()).ok_or_else(|| io::Error::other("the kernel mapped a ring at address 0"))?;
+        let receiver = Self { socket, ring, block: 0, left: 0, offset: 0 };
+        bind(&receiver.socket, interface, libc::ETH_P_ALL as u16)?;
+        let index = fs::read_to_string(format!("/sys/class/net/{interface}/ifindex"))?;
+        // SAFETY: zeros are a value of this plain structure.
+        let mut promiscuous: libc::packet_mreq = unsafe { zeroed() };
+        promiscuous.mr_ifindex = index.trim().parse().map_err(io::Error::other)?;
+        promiscuous.mr_type = libc::PACKET_MR_PROMISC as u16;
+        set_option(&receiver.socket, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
+        Ok(receiver)
+    }
+
+    fn block_header(&self) -> NonNull<libc::tpacket_hdr_v1> {
+        // SAFETY: the block lies within the ring; its header follows a version and an offset of 4 bytes each.
+        unsafe { self.ring.add(self.block * BLOCK_BYTES + 8).cast() }
+    }
+
+    fn status(&self) -> &AtomicU32 {
+        // SAFETY: the status is an aligned word that the kernel and we change by turns; the ring outlives the borrow.
+        unsafe { AtomicU32::from_ptr(std::ptr::addr_of_mut!((*self.block_header().as_ptr()).block_status)) }
+    }
+
+    /// The next packet, if one is there: its bytes, and the VLAN tag that the kernel took out of it. It stays readable until the next call.
+    pub fn next_packet(&mut self) -> Option<(&[u8], Option<[u8; 4]>)> {
+        if self.left == 0 && !self.next_block() {
+            return None;
+        }
+        let at = self.block * BLOCK_BYTES + self.offset;
+        // SAFETY: the kernel has handed the block over and keeps away from it; the offset is the kernel's, within the block, and
+        // aligned for the header.
+        let header = unsafe { self.ring.add(at).cast::<libc::tpacket3_hdr>().as_ref() };
+        let from = at + header.tp_mac as usize;
+        let length = (header.tp_snaplen as usize).min(BLOCK_BYTES * BLOCKS - from);
+        // SAFETY: as above; the packet lies behind its header, and `length` ends within the ring in any case.
+        let bytes = unsafe { std::slice::from_raw_parts(self.ring.add(from).as_ptr(), length) };
+        let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
+            let [a, b] = if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0 {
+                header.hv1.tp_vlan_tpid.to_be_bytes()
+            } else {
+                [0x81, 0x00]
+            };
+            let [c, d] = (header.hv1.tp_vlan_tci as u16).to_be_bytes();
+            [a, b, c, d]
+        });
+        self.left -= 1;
+        self.offset += header.tp_next_offset as usize;
+        Some((bytes, tag))
+    }
+
+    /// Gives the block that was read back and takes the next one, if it is ours.
+    fn next_block(&mut self) -> bool {
+        if self.offset != 0 {
+            fence(Ordering::Release);
+            self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.block = (self.block + 1) % BLOCKS;
+            self.offset = 0;
+        }
+        if self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return false;
+        }
+        // SAFETY: the block is ours, and its header is within the ring.
+        let header = unsafe { self.block_header().as_ref() };
+        self.left = header.num_pkts;
+        self.offset = header.offset_to_first_pkt as usize;
+        if self.left == 0 {
+            // A block that timed out empty: give it back at the next call.
+            return false;
+        }
+        true
+    }
+
+    /// Packets that the kernel dropped because the ring was full, since the last call.
+    pub fn kernel_drops(&self) -> io::Result<u64> {
+        // SAFETY: zeros are a value of this plain structure.
+        let mut statistics: libc::tpacket_stats_v3 = unsafe { zeroed() };
+        let mut length = size_of::<libc::tpacket_stats_v3>() as libc::socklen_t;
+        // SAFETY: the pointers are to `statistics` and its length.
+        checked(unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                std::ptr::from_mut(&mut statistics).cast(),
+                &mut length,
+            )
+        })?;
+        Ok(u64::from(statistics.tp_drops))
+    }
+
+    /// Waits until something may have come in, or the time is over.
+    pub fn wait(&self, milliseconds: u16) -> io::Result<()> {
+        let mut poll = libc::pollfd { fd: self.socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one structure, ours.
+        checked(unsafe { libc::poll(&mut poll, 1, i32::from(milliseconds)) }).map(|_| ())
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with this length; nobody borrows it any more.
+        unsafe {
+            libc::munmap(self.ring.as_ptr().cast(), BLOCK_BYTES * BLOCKS);
+        }
+    }
+}
+
+/// Sends to an interface.
+pub struct Sender {
+    socket: OwnedFd,
+}
+
+impl Sender {
+    /// Sends to an interface of this network namespace.
+    pub fn new(interface: &str) -> io::Result<Self> {
+        let socket = open()?;
+        bind(&socket, interface, 0)?;
+        Ok(Self { socket })
+    }
+
+    /// Sends packets in order; returns how many the kernel took. One that it refuses (too long for the interface) is passed over.
+    pub fn send<'a>(&mut self, packets: impl IntoIterator<Item = &'a [u8]>) -> usize {
+        let mut packets = packets.into_iter();
+        let (mut sent, mut refused) = (0, 0);
+        loop {
+            // SAFETY: zeros are values of these plain structures.
+            let (mut parts, mut messages): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
+                unsafe { (zeroed(), zeroed()) };
+            let mut count = 0;
+            for (packet, part) in packets.by_ref().take(BATCH).zip(&mut parts) {
+                part.iov_base = packet.as_ptr().cast_mut().cast();
+                part.iov_len = packet.len();
+                count += 1;
+            }
+            for (message, part) in messages.iter_mut().zip(&mut parts).take(count) {
+                message.msg_hdr.msg_iov = part;
+                message.msg_hdr.msg_iovlen = 1;
+            }
+            let mut done = 0;
+            let mut retries = 0;
+            while done < count {
+                // SAFETY: `count - done` messages from `done` on, each with one part that points to a packet borrowed by the caller;
+                // the kernel only reads them.
+                let result =
+                    unsafe { libc::sendmmsg(self.socket.as_raw_fd(), &mut messages[done], (count - done) as u32, 0) };
+                match checked(result) {
+                    Ok(taken) => {
+                        done += taken as usize;
+                        retries = 0;
+                    }
+                    // The queue is full for a moment.
+                    Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) && retries < 1000 => retries += 1,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => {
+                        done += 1;
+                        refused += 1;
+                    }
+                }
+            }
+            sent += done;
+            if count < BATCH {
+                return sent - refused;
+            }
+        }
+    }
+}
+
+/// Receives into the graph.
+pub struct PacketInput {
+    receiver: Receiver,
+    interface: u16,
+    name: String,
+    polls: u32,
+    was_busy: bool,
+}
+
+impl PacketInput {
+    /// An input node for an interface of the graph.
+    pub fn new(receiver: Receiver, interface: u16, name: &str) -> Self {
+        Self { receiver, interface, name: format!("af-packet-input-{name}"), polls: 0, was_busy: false }
+    }
+}
+
+impl Input for PacketInput {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn interface(&self) -> u16 {
+        self.interface
+    }
+
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
+        let wanted = plane.settings.frame_size.min(FRAME_MAX);
+        let mut bytes = 0;
+        while frame.len < wanted {
+            let lane = frame.len;
+            // A buffer first: without one, the packet stays in the ring.
+            if plane.pool.allocate(&mut frame.buffer[lane..=lane]) == 0 {
+                break;
+            }
+            let Some((packet, tag)) = self.receiver.next_packet() else {
+                plane.pool.free(&frame.buffer[lane..=lane]);
+                break;
+            };
+            let data = plane.pool.data_mut(frame.buffer[lane]);
+            let length = match tag {
+                Some(tag) if packet.len() >= 12 => {
+                    let rest = (packet.len() - 12).min(DATA_BYTES - 16);
+                    data[..12].copy_from_slice(&packet[..12]);
+                    data[12..16].copy_from_slice(&tag);
+                    data[16..16 + rest].copy_from_slice(&packet[12..12 + rest]);
+                    16 + rest
+                }
+                _ => {
+                    let length = packet.len().min(DATA_BYTES);
+                    data[..length].copy_from_slice(&packet[..length]);
+                    length
+                }
+            };
+            // What an earlier packet left behind a short one must not be taken for its own.
+            data[length..(length + 64).min(DATA_BYTES)].fill(0);
+            frame.length[lane] = length as u16;
+            frame.len += 1;
+            bytes += length as u64;
+        }
+        plane.interfaces[self.interface as usize].rx.add(frame.len as u64, bytes);
+        // Asking the kernel takes a call: now and then is enough, and always once the ring is empty after load.
+        self.polls = self.polls.wrapping_add(1);
+        let ask = (frame.len == 0 && self.was_busy) || self.polls.is_multiple_of(256);
+        if ask && let Ok(drops) = self.receiver.kernel_drops() {
+            plane.interfaces[self.interface as usize].kernel_drops += drops;
+        }
+        self.was_busy = frame.len > 0;
+    }
+}
+
+impl Device for Sender {
+    fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
+        let pool = &plane.pool;
+        let packets =
+            frame.buffers().iter().zip(&frame.length).map(|(buffer, length)| &pool.data(*buffer)[..*length as usize]);
+        Self::send(self, packets)
+    }
+}

@@ -1,0 +1,341 @@
+//! Packet buffers: one region, fixed slots, reference counts.
+
+/// Bytes of a cache line.
+pub const LINE: usize = 64;
+/// Bytes of packet data a buffer holds.
+pub const DATA_BYTES: usize = 2048;
+/// A buffer: a header line and the data. An odd number of lines, so that the same line of all buffers spreads over
+/// all sets of a cache; with a power of two they would meet in a few.
+pub const SLOT_BYTES: usize = LINE + DATA_BYTES;
+
+const _: () = assert!((SLOT_BYTES / LINE) % 2 == 1);
+
+/// A buffer's number in its [`Pool`].
+pub type Buffer = u32;
+
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Slot {
+    header: [u8; LINE],
+    data: [u8; DATA_BYTES],
+}
+
+/// In which order freed buffers are handed out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    /// The last one freed first: buffers stay in the caches.
+    Hot,
+    /// The one freed longest ago first: a run cycles through all buffers, as with a device's deep ring.
+    Cycle,
+}
+
+/// A region of buffers.
+pub struct Pool {
+    slots: region::Region<Slot>,
+    /// Holders of a buffer beyond the first one.
+    extra: Vec<u16>,
+    /// Their sum: while nobody shares a buffer, letting go of a frame's buffers is one copy.
+    shared: usize,
+    /// Free buffers: a stack ([`Reuse::Hot`]) or a ring ([`Reuse::Cycle`]).
+    free: Vec<Buffer>,
+    first: usize,
+    free_count: usize,
+    reuse: Reuse,
+}
+
+impl Pool {
+    /// A pool of `count` buffers, in huge pages where the system offers them.
+    ///
+    /// # Panics
+    /// If `count` is 0 or greater than 2^24.
+    pub fn new(count: usize, reuse: Reuse) -> Self {
+        assert!((1..=1 << 24).contains(&count), "a pool has 1 to 2^24 buffers");
+        Self {
+            slots: region::Region::new(count),
+            extra: vec![0; count],
+            shared: 0,
+            free: (0..count as u32).collect(),
+            first: 0,
+            free_count: count,
+            reuse,
+        }
+    }
+
+    /// Buffers in all.
+    pub fn capacity(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Buffers that nobody holds.
+    pub fn available(&self) -> usize {
+        self.free_count
+    }
+
+    /// Whether the kernel was asked for huge pages and did not refuse.
+    pub fn huge_pages_advised(&self) -> bool {
+        self.slots.huge_pages_advised()
+    }
+
+    /// Takes up to `into.len()` buffers, each with one holder; returns how many.
+    #[inline]
+    pub fn allocate(&mut self, into: &mut [Buffer]) -> usize {
+        let count = into.len().min(self.free_count);
+        match self.reuse {
+            Reuse::Hot => {
+                let left = self.free_count - count;
+                into[..count].copy_from_slice(&self.free[left..self.free_count]);
+            }
+            Reuse::Cycle => {
+                let straight = count.min(self.free.len() - self.first);
+                into[..straight].copy_from_slice(&self.free[self.first..self.first + straight]);
+                into[straight..count].copy_from_slice(&self.free[..count - straight]);
+                self.first = (self.first + count) % self.free.len();
+            }
+        }
+        self.free_count -= count;
+        count
+    }
+
+    /// Adds a holder: the buffer is free again only when each holder has let go.
+    pub fn share(&mut self, buffer: Buffer) {
+        let extra = &mut self.extra[buffer as usize];
+        *extra = extra.checked_add(1).expect("fewer than 2^16 holders");
+        self.shared += 1;
+    }
+
+    /// How many hold a buffer that was allocated.
+    pub fn holders(&self, buffer: Buffer) -> usize {
+        self.extra[buffer as usize] as usize + 1
+    }
+
+    /// Lets go of buffers.
+    ///
+    /// # Panics
+    /// If more are free then than there are: a packet was freed twice.
+    #[inline]
+    pub fn free(&mut self, buffers: &[Buffer]) {
+        if self.shared == 0 {
+            self.put_back(buffers);
+        } else {
+            self.free_shared(buffers);
+        }
+    }
+
+    #[cold]
+    fn free_shared(&mut self, buffers: &[Buffer]) {
+        for &buffer in buffers {
+            let extra = &mut self.extra[buffer as usize];
+            if *extra > 0 {
+                *extra -= 1;
+                self.shared -= 1;
+            } else {
+                self.put_back(&[buffer]);
+            }
+        }
+    }
+
+    fn put_back(&mut self, buffers: &[Buffer]) {
+        let capacity = self.free.len();
+        assert!(
+            self.free_count + buffers.len() <= capacity,
+            "more buffers are free than there are: one was freed twice"
+        );
+        match self.reuse {
+            Reuse::Hot => self.free[self.free_count..][..buffers.len()].copy_from_slice(buffers),
+            Reuse::Cycle => {
+                let end = self.first + self.free_count;
+                let place = if end >= capacity { end - capacity } else { end };
+                let straight = buffers.len().min(capacity - place);
+                self.free[place..place + straight].copy_from_slice(&buffers[..straight]);
+                self.free[..buffers.len() - straight].copy_from_slice(&buffers[straight..]);
+            }
+        }
+        self.free_count += buffers.len();
+    }
+
+    /// The packet data of a buffer.
+    #[inline(always)]
+    pub fn data(&self, buffer: Buffer) -> &[u8; DATA_BYTES] {
+        &self.slots.get(buffer as usize).data
+    }
+
+    /// The packet data of a buffer, to write.
+    #[inline(always)]
+    pub fn data_mut(&mut self, buffer: Buffer) -> &mut [u8; DATA_BYTES] {
+        &mut self.slots.get_mut(buffer as usize).data
+    }
+
+    /// The header line of a buffer.
+    #[inline(always)]
+    pub fn header(&self, buffer: Buffer) -> &[u8; LINE] {
+        &self.slots.get(buffer as usize).header
+    }
+
+    /// The header line of a buffer, to write.
+    #[inline(always)]
+    pub fn header_mut(&mut self, buffer: Buffer) -> &mut [u8; LINE] {
+        &mut self.slots.get_mut(buffer as usize).header
+    }
+}
+
+/// Plain memory from the kernel, with huge pages where it can be had.
+pub mod region {
+    #![expect(unsafe_code, reason = "memory for buffers and tables comes from the kernel, aligned for huge pages")]
+
+    use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+    use std::ptr::NonNull;
+
+    const HUGE: usize = 2 * 1024 * 1024;
+
+    /// A type for which all bytes zero are a value, and that holds no references.
+    ///
+    /// # Safety
+    /// The implementer promises just that.
+    pub unsafe trait Plain: Copy {}
+
+    // SAFETY: arrays of bytes.
+    unsafe impl Plain for super::Slot {}
+    // SAFETY: an integer.
+    unsafe impl Plain for u8 {}
+    // SAFETY: an integer.
+    unsafe impl Plain for u16 {}
+    // SAFETY: an integer.
+    unsafe impl Plain for u32 {}
+
+    /// A zeroed array, aligned to 2 MB when it is that long, for which huge pages were asked.
+    pub struct Region<T: Plain> {
+        memory: NonNull<T>,
+        count: usize,
+        layout: Layout,
+        huge: bool,
+    }
+
+    // SAFETY: the region owns its memory, and `T` is plain.
+    unsafe impl<T: Plain + Send> Send for Region<T> {}
+    // SAFETY: shared access only reads.
+    unsafe impl<T: Plain + Sync> Sync for Region<T> {}
+
+    impl<T: Plain> Region<T> {
+        /// `count` zeros.
+        pub fn new(count: usize) -> Self {
+            let bytes = count.checked_mul(size_of::<T>()).expect("a region that fits the address space").max(1);
+            let align = if bytes >= HUGE { HUGE } else { align_of::<T>().max(64) };
+            let layout = Layout::from_size_align(bytes, align).expect("a power of two");
+            // SAFETY: the size is not zero.
+            let memory = unsafe { alloc_zeroed(layout) };
+            let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+            let huge = bytes >= HUGE && advise_huge(memory.as_ptr(), bytes);
+            Self { memory: memory.cast(), count, layout, huge }
+        }
+
+        /// Whether huge pages were asked for and not refused.
+        pub fn huge_pages_advised(&self) -> bool {
+            self.huge
+        }
+
+        /// One element.
+        #[inline(always)]
+        pub fn get(&self, index: usize) -> &T {
+            assert!(index < self.count);
+            // SAFETY: the index is within the region, and zeros are a value of `T`.
+            unsafe { self.memory.add(index).as_ref() }
+        }
+
+        /// One element, to write.
+        #[inline(always)]
+        pub fn get_mut(&mut self, index: usize) -> &mut T {
+            assert!(index < self.count);
+            // SAFETY: as in `get`, and `self` is borrowed alone.
+            unsafe { self.memory.add(index).as_mut() }
+        }
+
+        /// All elements.
+        pub fn as_slice(&self) -> &[T] {
+            // SAFETY: `count` initialised elements, owned by `self`.
+            unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.count) }
+        }
+
+        /// All elements, to write.
+        pub fn as_mut_slice(&mut self) -> &mut [T] {
+            // SAFETY: as above, and `self` is borrowed alone.
+            unsafe { std::slice::from_raw_parts_mut(self.memory.as_ptr(), self.count) }
+        }
+    }
+
+    impl<T: Plain> Drop for Region<T> {
+        fn drop(&mut self) {
+            // SAFETY: allocated in `new` with this layout.
+            unsafe { dealloc(self.memory.as_ptr().cast(), self.layout) }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise_huge(memory: *mut u8, bytes: usize) -> bool {
+        // SAFETY: advice on memory that is ours; the start is aligned to 2 MB.
+        unsafe { libc::madvise(memory.cast(), bytes, libc::MADV_HUGEPAGE) == 0 }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise_huge(_memory: *mut u8, _bytes: usize) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycling_pool_hands_out_every_buffer_before_one_comes_again() {
+        let mut pool = Pool::new(5, Reuse::Cycle);
+        let mut seen = Vec::new();
+        for _ in 0..5 {
+            let mut two = [0; 2];
+            assert_eq!(pool.allocate(&mut two), 2);
+            seen.extend(two);
+            pool.free(&two);
+        }
+        assert_eq!(seen, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_hot_pool_hands_out_the_last_one_freed() {
+        let mut pool = Pool::new(4, Reuse::Hot);
+        let mut one = [0];
+        pool.allocate(&mut one);
+        pool.free(&one);
+        let freed = one;
+        pool.allocate(&mut one);
+        assert_eq!(one, freed);
+    }
+
+    #[test]
+    fn an_empty_pool_gives_what_it_has() {
+        let mut pool = Pool::new(3, Reuse::Cycle);
+        assert_eq!(pool.allocate(&mut [0; 8]), 3);
+        assert_eq!(pool.allocate(&mut [0; 8]), 0);
+    }
+
+    #[test]
+    fn a_shared_buffer_is_free_when_the_last_holder_lets_go() {
+        let mut pool = Pool::new(1, Reuse::Hot);
+        let mut one = [0];
+        pool.allocate(&mut one);
+        pool.share(one[0]);
+        assert_eq!(pool.holders(one[0]), 2);
+        pool.free(&one);
+        assert_eq!((pool.available(), pool.holders(one[0])), (0, 1));
+        pool.free(&one);
+        assert_eq!(pool.available(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "freed twice")]
+    fn freeing_twice_is_noticed() {
+        let mut pool = Pool::new(1, Reuse::Hot);
+        let mut one = [0];
+        pool.allocate(&mut one);
+        pool.free(&one);
+        pool.free(&one);
+    }
+}

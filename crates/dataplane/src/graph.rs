@@ -1,0 +1,417 @@
+//! The graph: nodes, the frames that wait for them, and what it counts.
+//!
+//! ```text
+//!   input ──► ethernet-input ─┬─► l2-input ─► l2-output ──────────┬─► A-output ─► A-tx
+//!                             ├─► ip4-input ─► ip4-lookup ─► ip4-rewrite ─► B-output ─► B-tx
+//!                             └─► (every node) drop, punt
+//! ```
+//! Arcs lead forward only, so one pass over the nodes empties the graph. A frame whose packets all take the same arc is handed on
+//! as it is; only where they part are lanes copied.
+
+use crate::frame::{FRAME_MAX, Frame};
+use crate::machine;
+use crate::plane::Plane;
+use crate::trace::Tracer;
+use crate::walk::Arcs;
+
+/// Arc to the node that drops, in every node.
+pub const DROP: u8 = 0;
+/// Arc to the node that hands packets to the host, in every node.
+pub const PUNT: u8 = 1;
+/// The first arc that is a node's own.
+pub const FIRST_ARC: u8 = 2;
+/// A node has at most this many arcs.
+pub const ARCS_MAX: usize = 64;
+
+/// How much an error matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The packet is wrong, or nobody wants it.
+    Error,
+    /// It happens.
+    Info,
+}
+
+impl Severity {
+    /// In lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// Why a node drops or punts a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What is said of it.
+    pub text: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+}
+
+/// Where a frame's packets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All along the same arc.
+    All(u8),
+    /// Each as its lane of [`Frame::next`] says.
+    Mixed,
+    /// Nowhere: the node kept or freed them.
+    Consumed,
+}
+
+impl From<Arcs> for Verdict {
+    #[inline(always)]
+    fn from(arcs: Arcs) -> Self {
+        arcs.only().map_or(Self::Mixed, Self::All)
+    }
+}
+
+/// A node.
+pub trait Node: Send {
+    /// Its name.
+    fn name(&self) -> &str;
+
+    /// Why it may drop or punt.
+    fn reasons(&self) -> &'static [Reason] {
+        &[]
+    }
+
+    /// Works on a frame that is not empty.
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;
+
+    /// What a packet looked like to this node, one line each.
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String>;
+}
+
+/// Where packets come from.
+pub trait Input: Send {
+    /// The node's name.
+    fn name(&self) -> &str;
+
+    /// The interface that packets come in on.
+    fn interface(&self) -> u16;
+
+    /// Puts up to [`crate::plane::Settings::frame_size`] packets in an empty frame. An empty one is an empty poll.
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame);
+
+    /// Whether there will never be more.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// What a node did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCounters {
+    /// Calls with packets.
+    pub calls: u64,
+    /// Packets.
+    pub vectors: u64,
+    /// Ticks in calls with packets.
+    pub ticks: u64,
+    /// Polls that found nothing.
+    pub empty_polls: u64,
+    /// Ticks in them.
+    pub empty_ticks: u64,
+    /// Most packets of a call.
+    pub largest: u64,
+}
+
+struct Slot {
+    node: Box<dyn Node>,
+    arcs: Vec<usize>,
+    waiting: Vec<Box<Frame>>,
+    counters: NodeCounters,
+    errors: Vec<u64>,
+}
+
+struct InputSlot {
+    input: Box<dyn Input>,
+    arc: usize,
+    counters: NodeCounters,
+}
+
+/// Number of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeId(usize);
+
+/// A node's line in `show runtime`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuntimeRow {
+    /// The node's name.
+    pub name: String,
+    /// `polling` for inputs, `active` for others.
+    pub state: &'static str,
+    /// What it did.
+    pub counters: NodeCounters,
+}
+
+/// A line in `show errors`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorRow {
+    /// Packets.
+    pub count: u64,
+    /// The node's name.
+    pub node: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Nodes, inputs, and what they share.
+pub struct Graph {
+    /// What the nodes share.
+    pub plane: Plane,
+    /// Who is traced.
+    pub tracer: Tracer,
+    slots: Vec<Slot>,
+    inputs: Vec<InputSlot>,
+    spare: Vec<Box<Frame>>,
+    loops: u64,
+    started: std::time::Instant,
+}
+
+impl Graph {
+    /// A graph without nodes.
+    pub fn new(plane: Plane) -> Self {
+        Self {
+            plane,
+            tracer: Tracer::default(),
+            slots: Vec::new(),
+            inputs: Vec::new(),
+            spare: Vec::new(),
+            loops: 0,
+            started: std::time::Instant::now(),
+        }
+    }
+
+    /// Adds a node with its arcs, in the order of their numbers. Nodes are added from the end: an arc leads to one that is there.
+    ///
+    /// # Panics
+    /// With more than [`ARCS_MAX`] arcs.
+    pub fn add(&mut self, node: impl Node + 'static, arcs: &[NodeId]) -> NodeId {
+        assert!(arcs.len() <= ARCS_MAX, "a node has at most {ARCS_MAX} arcs");
+        let errors = vec![0; node.reasons().len()];
+        self.slots.push(Slot {
+            node: Box::new(node),
+            arcs: arcs.iter().map(|arc| arc.0).collect(),
+            waiting: Vec::new(),
+            counters: NodeCounters::default(),
+            errors,
+        });
+        NodeId(self.slots.len() - 1)
+    }
+
+    /// Adds an input whose packets go to a node.
+    pub fn add_input(&mut self, input: impl Input + 'static, arc: NodeId) {
+        self.inputs.push(InputSlot { input: Box::new(input), arc: arc.0, counters: NodeCounters::default() });
+    }
+
+    /// One round: every input is polled, and every frame walks through the graph. Returns the packets that came in.
+    pub fn run_once(&mut self) -> usize {
+        let mut received = 0;
+        let mut then = machine::ticks();
+        for index in 0..self.inputs.len() {
+            let mut frame = self.spare.pop().unwrap_or_default();
+            frame.len = 0;
+            frame.traced = false;
+            let slot = &mut self.inputs[index];
+            frame.rx = slot.input.interface();
+            slot.input.poll(&mut self.plane, &mut frame);
+            let now = machine::ticks();
+            if frame.len == 0 {
+                slot.counters.empty_polls += 1;
+                slot.counters.empty_ticks += now - then;
+                self.spare.push(frame);
+                then = now;
+                continue;
+            }
+            slot.counters.count(frame.len, now - then);
+            received += frame.len;
+            if self.tracer.wants(slot.input.name()) {
+                self.tracer.begin(slot.input.name(), &self.plane, &mut frame);
+            }
+            then = now;
+            let arc = slot.arc;
+            self.slots[arc].waiting.push(frame);
+        }
+        if received > 0 {
+            for index in (0..self.slots.len()).rev() {
+                while let Some(frame) = self.slots[index].waiting.pop() {
+                    then = self.call(index, frame, then);
+                }
+            }
+        }
+        self.loops += 1;
+        received
+    }
+
+    #[inline(always)]
+    fn call(&mut self, index: usize, mut frame: Box<Frame>, then: u64) -> u64 {
+        let slot = &mut self.slots[index];
+        // A node that consumes its packets lets go of the buffers, so it is traced before.
+        let ends = frame.traced && slot.arcs.is_empty();
+        if ends {
+            self.tracer.note(slot.node.as_ref(), &self.plane, &frame);
+        }
+        let verdict = slot.node.run(&mut self.plane, &mut frame);
+        if frame.traced && !ends {
+            self.tracer.note(slot.node.as_ref(), &self.plane, &frame);
+        }
+        let len = frame.len;
+        match verdict {
+            Verdict::All(arc) if arc >= FIRST_ARC => {
+                let to = slot.arcs[arc as usize];
+                self.slots[to].waiting.push(frame);
+            }
+            Verdict::Consumed => self.spare.push(frame),
+            Verdict::All(arc) => {
+                frame.next[..len].fill(arc);
+                self.part(index, frame);
+            }
+            Verdict::Mixed => self.part(index, frame),
+        }
+        let now = machine::ticks();
+        self.slots[index].counters.count(len, now - then);
+        now
+    }
+
+    /// Packets of a frame go different ways, or some are dropped.
+    #[cold]
+    fn part(&mut self, index: usize, frame: Box<Frame>) {
+        for lane in 0..frame.len.min(FRAME_MAX) {
+            let arc = frame.next[lane];
+            if arc < FIRST_ARC
+                && let Some(count) = self.slots[index].errors.get_mut(frame.reason[lane] as usize)
+            {
+                *count += 1;
+            }
+            let to = self.slots[index].arcs[arc as usize];
+            let open = self.slots[to].waiting.last().is_some_and(|last| last.rx == frame.rx && last.len < FRAME_MAX);
+            if !open {
+                let mut fresh = self.spare.pop().unwrap_or_default();
+                fresh.len = 0;
+                fresh.traced = false;
+                fresh.rx = frame.rx;
+                self.slots[to].waiting.push(fresh);
+            }
+            if let Some(last) = self.slots[to].waiting.last_mut() {
+                last.take(&frame, lane);
+            }
+        }
+        self.spare.push(frame);
+    }
+
+    /// Whether no input will ever have more packets.
+    pub fn is_done(&self) -> bool {
+        self.inputs.iter().all(|slot| slot.input.is_done())
+    }
+
+    /// What nodes did, inputs first, then in the order of the packets' way.
+    pub fn runtime(&self) -> Vec<RuntimeRow> {
+        let inputs = self.inputs.iter().map(|slot| RuntimeRow {
+            name: slot.input.name().to_owned(),
+            state: "polling",
+            counters: slot.counters,
+        });
+        let nodes = self.slots.iter().rev().map(|slot| RuntimeRow {
+            name: slot.node.name().to_owned(),
+            state: "active",
+            counters: slot.counters,
+        });
+        inputs.chain(nodes).collect()
+    }
+
+    /// What was dropped or punted, and why; counts of zero too.
+    pub fn errors(&self) -> Vec<ErrorRow> {
+        let rows = self.slots.iter().rev().flat_map(|slot| {
+            slot.node.reasons().iter().zip(&slot.errors).map(|(reason, count)| ErrorRow {
+                count: *count,
+                node: slot.node.name().to_owned(),
+                reason: *reason,
+            })
+        });
+        rows.collect()
+    }
+
+    /// Rounds since the counters were cleared.
+    pub fn loops(&self) -> u64 {
+        self.loops
+    }
+
+    /// Seconds since the counters were cleared.
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Sets the nodes' counters to zero, as `clear runtime` does. Errors and interface counters stay.
+    pub fn clear_runtime(&mut self) {
+        for slot in &mut self.slots {
+            slot.counters = NodeCounters::default();
+        }
+        for slot in &mut self.inputs {
+            slot.counters = NodeCounters::default();
+        }
+        self.loops = 0;
+        self.started = std::time::Instant::now();
+    }
+
+    /// Sets the error counters to zero.
+    pub fn clear_errors(&mut self) {
+        for slot in &mut self.slots {
+            slot.errors.fill(0);
+        }
+    }
+
+    /// Packets that came in, went out, were dropped, were punted, and that a device refused, over all interfaces.
+    pub fn balance(&self) -> Balance {
+        let mut balance = Balance::default();
+        for interface in &self.plane.interfaces {
+            balance.received += interface.rx.packets;
+            balance.sent += interface.tx.packets;
+            balance.dropped += interface.drops;
+            balance.punted += interface.punts;
+            balance.refused += interface.tx_errors;
+        }
+        balance
+    }
+}
+
+/// Where packets ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Came in.
+    pub received: u64,
+    /// Went out.
+    pub sent: u64,
+    /// Dropped by a node.
+    pub dropped: u64,
+    /// Handed to the host.
+    pub punted: u64,
+    /// Refused by a device.
+    pub refused: u64,
+}
+
+impl Balance {
+    /// Whether every packet that came in is accounted for.
+    pub fn holds(&self) -> bool {
+        self.received == self.sent + self.dropped + self.punted + self.refused
+    }
+}
+
+impl NodeCounters {
+    #[inline(always)]
+    fn count(&mut self, packets: usize, ticks: u64) {
+        self.calls += 1;
+        self.vectors += packets as u64;
+        self.ticks += ticks;
+        self.largest = self.largest.max(packets as u64);
+    }
+
+    /// Ticks a packet.
+    pub fn ticks_per_packet(&self) -> f64 {
+        if self.vectors == 0 { 0.0 } else { self.ticks as f64 / self.vectors as f64 }
+    }
+}

@@ -1,0 +1,150 @@
+//! Packets from nowhere: a generator and a list.
+
+use std::net::Ipv4Addr;
+
+use crate::buffers::{Buffer, Pool};
+use crate::checksum;
+use crate::frame::{FRAME_MAX, Frame};
+use crate::graph::Input;
+use crate::machine;
+use crate::plane::{Mac, Plane};
+
+/// A minimal UDP packet as it lies in memory: 64 bytes on the wire with the frame check sequence, 60 without.
+pub const PACKET_BYTES: u16 = 60;
+
+/// Builds a 60-byte UDP packet; the four bytes after it are zero.
+pub fn udp_packet(to: Mac, from: Mac, source: Ipv4Addr, destination: Ipv4Addr, ttl: u8) -> [u8; 64] {
+    let mut packet = [0; 64];
+    packet[..6].copy_from_slice(&to.0);
+    packet[6..12].copy_from_slice(&from.0);
+    packet[12] = 0x08;
+    let mut header = [0x45, 0, 0, 46, 0, 0, 0x40, 0, ttl, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    header[12..16].copy_from_slice(&source.octets());
+    header[16..20].copy_from_slice(&destination.octets());
+    checksum::write_header(&mut header);
+    packet[14..34].copy_from_slice(&header);
+    packet[34..42].copy_from_slice(&[0x10, 0, 0x20, 0, 0, 26, 0, 0]);
+    packet
+}
+
+/// Writes a packet's first line. An array of known size is a few stores; a slice would be a call.
+#[inline(always)]
+fn write_line(pool: &mut Pool, buffer: Buffer, line: &[u8; 64]) {
+    if let Some(there) = pool.data_mut(buffer).first_chunk_mut() {
+        *there = *line;
+    }
+}
+
+/// Writes packets from templates, as fast as it is asked.
+pub struct Generator {
+    interface: u16,
+    name: String,
+    templates: Vec<[u8; 64]>,
+    next: usize,
+    left: Option<u64>,
+}
+
+impl Generator {
+    /// Packets for an interface, one flow a template, in turn; `limit` of them or without end.
+    ///
+    /// # Panics
+    /// Without a template.
+    pub fn new(interface: u16, templates: Vec<[u8; 64]>, limit: Option<u64>) -> Self {
+        assert!(!templates.is_empty(), "a generator needs a template");
+        Self { interface, name: "pg-input".to_owned(), templates, next: 0, left: limit }
+    }
+}
+
+impl Input for Generator {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn interface(&self) -> u16 {
+        self.interface
+    }
+
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
+        let mut wanted = plane.settings.frame_size.min(FRAME_MAX);
+        if let Some(left) = self.left {
+            wanted = wanted.min(left as usize);
+        }
+        let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
+        if let [template] = &self.templates[..] {
+            for lane in 0..count {
+                // The line may have gone to L2 since its last use.
+                const AHEAD: usize = 8;
+                let ahead = frame.buffer[(lane + AHEAD).min(count - 1)];
+                machine::prefetch(plane.pool.data(ahead).as_ptr());
+                write_line(&mut plane.pool, frame.buffer[lane], template);
+            }
+        } else {
+            for &buffer in &frame.buffer[..count] {
+                write_line(&mut plane.pool, buffer, &self.templates[self.next]);
+                self.next += 1;
+                if self.next == self.templates.len() {
+                    self.next = 0;
+                }
+            }
+        }
+        frame.length[..count].fill(PACKET_BYTES);
+        frame.len = count;
+        plane.interfaces[self.interface as usize].rx.add(count as u64, count as u64 * u64::from(PACKET_BYTES));
+        if let Some(left) = &mut self.left {
+            *left -= count as u64;
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.left == Some(0)
+    }
+}
+
+/// A list of packets of any length, once: a capture file, or what a test makes up.
+pub struct Packets {
+    interface: u16,
+    name: String,
+    packets: std::vec::IntoIter<Vec<u8>>,
+    /// Longer than a buffer; they never become packets of the graph.
+    too_long: u64,
+}
+
+impl Packets {
+    /// Packets for an interface. A packet longer than a buffer is cut, so that the graph sees a giant and counts it.
+    pub fn new(interface: u16, name: &str, packets: Vec<Vec<u8>>) -> Self {
+        Self { interface, name: name.to_owned(), packets: packets.into_iter(), too_long: 0 }
+    }
+}
+
+impl Input for Packets {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn interface(&self) -> u16 {
+        self.interface
+    }
+
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
+        let wanted = plane.settings.frame_size.min(FRAME_MAX).min(self.packets.len());
+        let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
+        let mut bytes = 0;
+        for lane in 0..count {
+            let Some(packet) = self.packets.next() else { break };
+            let data = plane.pool.data_mut(frame.buffer[lane]);
+            let length = packet.len().min(data.len());
+            data[..length].copy_from_slice(&packet[..length]);
+            // What an earlier packet left behind a short one must not be taken for its own.
+            data[length..(length + 64).min(crate::buffers::DATA_BYTES)].fill(0);
+            frame.length[lane] = length as u16;
+            bytes += length as u64;
+            self.too_long += u64::from(length < packet.len());
+        }
+        frame.len = count;
+        plane.interfaces[self.interface as usize].rx.add(count as u64, bytes);
+    }
+
+    fn is_done(&self) -> bool {
+        self.packets.len() == 0
+    }
+}

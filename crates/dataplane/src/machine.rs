@@ -1,0 +1,111 @@
+//! What the processor offers beside loads and stores: a prefetch and a counter.
+#![expect(unsafe_code, reason = "a prefetch and a counter are instructions, not functions")]
+
+/// Asks for the cache line at `address`, for reading, into L1. Any address is allowed: a prefetch never faults.
+#[inline(always)]
+pub fn prefetch<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction reads nothing that the program can see, and does not fault on any address.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above; PRFM is a hint.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = address;
+}
+
+/// The counter's value: TSC on x86-64, CNTVCT on aarch64, nanoseconds elsewhere.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has the instruction, and Linux leaves it to user space.
+    unsafe {
+        core::arch::x86_64::_rdtsc()
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        let value: u64;
+        // SAFETY: reads the virtual counter, which Linux leaves to user space.
+        unsafe {
+            core::arch::asm!("mrs {0}, cntvct_el0", out(reg) value, options(nomem, nostack, preserves_flags));
+        }
+        value
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        use std::sync::OnceLock;
+        use std::time::Instant;
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+}
+
+/// What [`ticks`] counts.
+pub const COUNTER: &str = if cfg!(target_arch = "x86_64") {
+    "TSC"
+} else if cfg!(target_arch = "aarch64") {
+    "CNTVCT"
+} else {
+    "nanoseconds"
+};
+
+/// Frequency of the counter in ticks a second: read where the processor says it, measured against the clock otherwise.
+pub fn counter_hz() -> u64 {
+    #[cfg(target_arch = "aarch64")]
+    {
+        let value: u64;
+        // SAFETY: reads the counter's frequency register, which Linux leaves to user space.
+        unsafe {
+            core::arch::asm!("mrs {0}, cntfrq_el0", out(reg) value, options(nomem, nostack, preserves_flags));
+        }
+        value
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    {
+        use std::sync::OnceLock;
+        static HZ: OnceLock<u64> = OnceLock::new();
+        *HZ.get_or_init(measured_hz)
+    }
+}
+
+/// The counter against the monotonic clock, the median of seven windows, rounded to 0.1 MHz.
+#[cfg(not(target_arch = "aarch64"))]
+fn measured_hz() -> u64 {
+    use std::time::{Duration, Instant};
+    let mut windows: Vec<f64> = (0..7)
+        .map(|_| {
+            let (start, from) = (Instant::now(), ticks());
+            while start.elapsed() < Duration::from_millis(7) {
+                std::hint::spin_loop();
+            }
+            let (elapsed, to) = (start.elapsed(), ticks());
+            (to - from) as f64 / elapsed.as_secs_f64()
+        })
+        .collect();
+    windows.sort_by(f64::total_cmp);
+    ((windows[3] / 1e5).round() * 1e5) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counter_counts_at_its_frequency() {
+        let (start, from) = (std::time::Instant::now(), ticks());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let (elapsed, to) = (start.elapsed().as_secs_f64(), ticks());
+        let hz = (to - from) as f64 / elapsed;
+        assert!((hz / counter_hz() as f64 - 1.0).abs() < 0.05, "{hz} against {}", counter_hz());
+    }
+
+    #[test]
+    fn a_prefetch_of_any_address_is_harmless() {
+        prefetch(std::ptr::null::<u8>());
+        prefetch(usize::MAX as *const u8);
+    }
+}

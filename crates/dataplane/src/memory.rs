@@ -1,0 +1,149 @@
+//! Where packets lie, and what it costs to look at them.
+//!
+//! The hot loops touch packets through [`PacketMemory`] and nothing else. On the host its operations are loads and stores;
+//! a model of a core can stand in its place and charge for each. Two layouts share the loops: [`InFrame`] keeps metadata
+//! in the lanes of the frame, so a packet costs one line; [`InBuffer`] keeps it in a line of its own in front of the data,
+//! as VPP does, so a packet costs two.
+
+use crate::buffers::{Buffer, Pool};
+use crate::frame::Frame;
+use crate::machine;
+
+/// What a node knows of a packet before it looks at the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// Where the packet begins within the buffer's data.
+    pub offset: u16,
+    /// Bytes of the packet.
+    pub length: u16,
+}
+
+/// Memory that holds packets.
+pub trait PacketMemory {
+    /// Whether metadata lies in a line of its own, which is worth a prefetch.
+    const HEADER_LINE: bool;
+
+    /// Asks for the metadata's line, if there is one.
+    fn prefetch_header(&mut self, buffer: Buffer);
+
+    /// Asks for the first line of the data.
+    fn prefetch_data(&mut self, buffer: Buffer);
+
+    /// Reads a packet's metadata.
+    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta;
+
+    /// Notes the result in the metadata's line, if there is one: where the network header begins, and which arc was chosen.
+    fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8);
+
+    /// Reads `N` bytes of the packet.
+    fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N];
+
+    /// Reads eight bytes as a number, the first byte lowest.
+    #[inline(always)]
+    fn load_u64(&mut self, buffer: Buffer, at: usize) -> u64 {
+        u64::from_le_bytes(self.load(buffer, at))
+    }
+
+    /// Reads four bytes as a number, the first byte lowest.
+    #[inline(always)]
+    fn load_u32(&mut self, buffer: Buffer, at: usize) -> u32 {
+        u32::from_le_bytes(self.load(buffer, at))
+    }
+
+    /// Writes `N` bytes of the packet.
+    fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]);
+
+    /// A packet's work is done: what a model charges for instructions that touch no memory. Nothing on real memory.
+    #[inline(always)]
+    fn worked(&mut self) {}
+}
+
+/// Host memory, metadata in the lanes of the frame.
+pub struct InFrame<'a>(pub &'a mut Pool);
+
+impl PacketMemory for InFrame<'_> {
+    const HEADER_LINE: bool = false;
+
+    #[inline(always)]
+    fn prefetch_header(&mut self, _buffer: Buffer) {}
+
+    #[inline(always)]
+    fn prefetch_data(&mut self, buffer: Buffer) {
+        machine::prefetch(self.0.data(buffer).as_ptr());
+    }
+
+    #[inline(always)]
+    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta {
+        Meta { offset: 0, length: frame.length[lane] }
+    }
+
+    #[inline(always)]
+    fn set_meta(&mut self, _frame: &Frame, _lane: usize, _l3: u8, _next: u8) {}
+
+    #[inline(always)]
+    fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
+        load(self.0, buffer, at)
+    }
+
+    #[inline(always)]
+    fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
+        store(self.0, buffer, at, bytes);
+    }
+}
+
+/// Host memory, metadata in a line in front of the data.
+pub struct InBuffer<'a>(pub &'a mut Pool);
+
+impl PacketMemory for InBuffer<'_> {
+    const HEADER_LINE: bool = true;
+
+    #[inline(always)]
+    fn prefetch_header(&mut self, buffer: Buffer) {
+        machine::prefetch(self.0.header(buffer).as_ptr());
+    }
+
+    #[inline(always)]
+    fn prefetch_data(&mut self, buffer: Buffer) {
+        machine::prefetch(self.0.data(buffer).as_ptr());
+    }
+
+    #[inline(always)]
+    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta {
+        let header = self.0.header(frame.buffer[lane]);
+        Meta { offset: u16::from_le_bytes([header[0], header[1]]), length: u16::from_le_bytes([header[2], header[3]]) }
+    }
+
+    #[inline(always)]
+    fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8) {
+        let header = self.0.header_mut(frame.buffer[lane]);
+        header[4] = l3;
+        header[5] = next;
+    }
+
+    #[inline(always)]
+    fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
+        load(self.0, buffer, at)
+    }
+
+    #[inline(always)]
+    fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
+        store(self.0, buffer, at, bytes);
+    }
+}
+
+#[inline(always)]
+fn load<const N: usize>(pool: &Pool, buffer: Buffer, at: usize) -> [u8; N] {
+    *pool.data(buffer)[at..].first_chunk().expect("a load within the buffer")
+}
+
+#[inline(always)]
+fn store<const N: usize>(pool: &mut Pool, buffer: Buffer, at: usize, bytes: [u8; N]) {
+    *pool.data_mut(buffer)[at..].first_chunk_mut().expect("a store within the buffer") = bytes;
+}
+
+/// Writes the metadata line that [`InBuffer`] reads.
+pub fn write_header_line(pool: &mut Pool, buffer: Buffer, meta: Meta) {
+    let header = pool.header_mut(buffer);
+    header[..2].copy_from_slice(&meta.offset.to_le_bytes());
+    header[2..4].copy_from_slice(&meta.length.to_le_bytes());
+}

@@ -1,0 +1,415 @@
+//! `ip4-input`, `ip4-lookup`, `ip4-rewrite`, and all of them in one loop.
+
+use std::net::Ipv4Addr;
+
+use super::{error, info};
+use crate::checksum;
+use crate::fib::Reader;
+use crate::frame::Frame;
+use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
+use crate::memory::{InFrame, PacketMemory};
+use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, MISS, Neighbour, Plane};
+use crate::walk::{Body, Strides, walk};
+
+/// An earlier node has just read the packet's first line: there is nothing to prefetch.
+const HOT: Strides = Strides { header: 0, data: 0 };
+
+/// Where the network header begins: tags are gone by now.
+const L3: usize = 14;
+
+/// Reasons of `ip4-input`.
+mod bad {
+    pub const SHORT: u8 = 0;
+    pub const VERSION: u8 = 1;
+    pub const LENGTH: u8 = 2;
+    pub const CHECKSUM: u8 = 3;
+    pub const TTL: u8 = 4;
+    pub const FRAGMENT: u8 = 5;
+    pub const SOURCE: u8 = 6;
+    pub const OPTIONS: u8 = 7;
+    pub const MULTICAST: u8 = 8;
+}
+
+const INPUT_REASONS: [Reason; 9] = [
+    error("ip4 header truncated"),
+    error("ip4 version or header length wrong"),
+    error("ip4 length > l2 length"),
+    error("bad ip4 checksum"),
+    error("ip4 ttl is zero"),
+    error("ip4 fragment offset == 1"),
+    error("ip4 source address is a group"),
+    info("ip4 options to the host"),
+    info("ip4 multicast or broadcast to the host"),
+];
+
+/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
+#[derive(Default)]
+pub struct Ip4Input;
+
+struct Validate {
+    verify_checksum: bool,
+}
+
+/// A header as numbers, the first byte lowest: whole registers, never bytes, on the common path.
+#[derive(Clone, Copy, Default)]
+struct Header {
+    first: u64,
+    second: u64,
+    third: u32,
+}
+
+impl Header {
+    #[inline(always)]
+    fn load<M: PacketMemory>(memory: &mut M, frame: &Frame, lane: usize) -> Self {
+        let buffer = frame.buffer[lane];
+        Self {
+            first: memory.load_u64(buffer, L3),
+            second: memory.load_u64(buffer, L3 + 8),
+            third: memory.load_u32(buffer, L3 + 16),
+        }
+    }
+
+    #[inline(always)]
+    fn total_length(self) -> u16 {
+        ((self.first >> 16) as u16).swap_bytes()
+    }
+
+    /// In units of eight bytes.
+    #[inline(always)]
+    fn fragment_offset(self) -> u16 {
+        ((self.first >> 48) as u16).swap_bytes() & 0x1fff
+    }
+
+    #[inline(always)]
+    fn ttl(self) -> u8 {
+        self.second as u8
+    }
+
+    #[inline(always)]
+    fn source_first_byte(self) -> u8 {
+        (self.second >> 32) as u8
+    }
+
+    #[inline(always)]
+    fn destination(self) -> u32 {
+        self.third.swap_bytes()
+    }
+
+    /// Whether nothing about the header calls for a second look.
+    #[inline(always)]
+    fn is_plain(self, length: u16, verify_checksum: bool) -> bool {
+        let total = self.total_length();
+        // All of them in any case: a branch for each would cost more than the tests.
+        (self.first as u8 == 0x45)
+            & (total >= 20)
+            & (u32::from(total) + L3 as u32 == u32::from(length))
+            & (self.ttl() > 0)
+            & (self.fragment_offset() != 1)
+            & (self.source_first_byte() < 224)
+            & ((self.third as u8) < 224)
+            & (!verify_checksum | (checksum::header_sum(self.first, self.second, self.third) == 0xffff))
+    }
+}
+
+impl<M: PacketMemory> Body<M> for Validate {
+    type Loaded = Header;
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Header {
+        Header::load(memory, frame, lane)
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
+        if header.is_plain(frame.length[lane], self.verify_checksum) {
+            FIRST_ARC
+        } else {
+            look_again(memory, frame, lane, header, self.verify_checksum)
+        }
+    }
+}
+
+/// Finds out what is not plain about a header: the first reason of the list that holds. Padding is cut off.
+#[cold]
+#[inline(never)]
+fn look_again<M: PacketMemory>(
+    memory: &mut M,
+    frame: &mut Frame,
+    lane: usize,
+    header: Header,
+    verify_checksum: bool,
+) -> u8 {
+    let available = (frame.length[lane] as usize).saturating_sub(L3);
+    let version_and_length = header.first as u8;
+    let header_bytes = (version_and_length & 15) as usize * 4;
+    let total = header.total_length() as usize;
+    let (arc, reason) = if available < 20 {
+        (DROP, bad::SHORT)
+    } else if version_and_length >> 4 != 4 || header_bytes < 20 {
+        (DROP, bad::VERSION)
+    } else if total > available || total < header_bytes {
+        (DROP, bad::LENGTH)
+    } else if verify_checksum && header_checksum(memory, frame, lane, header_bytes) != 0xffff {
+        (DROP, bad::CHECKSUM)
+    } else if header.ttl() == 0 {
+        (DROP, bad::TTL)
+    } else if header.fragment_offset() == 1 {
+        (DROP, bad::FRAGMENT)
+    } else if header.source_first_byte() >= 224 {
+        (DROP, bad::SOURCE)
+    } else if header_bytes > 20 {
+        (PUNT, bad::OPTIONS)
+    } else if header.third as u8 >= 224 {
+        (PUNT, bad::MULTICAST)
+    } else {
+        // Nothing is wrong but padding behind the packet: it ends here.
+        frame.length[lane] = (total + L3) as u16;
+        (FIRST_ARC, 0)
+    };
+    frame.reason[lane] = reason;
+    arc
+}
+
+/// The sum over a header with options.
+fn header_checksum<M: PacketMemory>(memory: &mut M, frame: &Frame, lane: usize, bytes: usize) -> u16 {
+    let mut header = [0; 60];
+    for (at, byte) in header.iter_mut().enumerate().take(bytes) {
+        [*byte] = memory.load(frame.buffer[lane], L3 + at);
+    }
+    checksum::sum(&header[..bytes])
+}
+
+impl Node for Ip4Input {
+    fn name(&self) -> &str {
+        "ip4-input"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &INPUT_REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = Validate { verify_checksum: settings.verify_checksum };
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        ip4_lines(plane, frame, lane)
+    }
+}
+
+fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+    let data = plane.pool.data(frame.buffer[lane]);
+    let address = |at: usize| Ipv4Addr::new(data[L3 + at], data[L3 + at + 1], data[L3 + at + 2], data[L3 + at + 3]);
+    let protocol = match data[L3 + 9] {
+        1 => "ICMP".to_owned(),
+        6 => "TCP".to_owned(),
+        17 => "UDP".to_owned(),
+        other => format!("protocol {other}"),
+    };
+    let number = |at: usize| u16::from_be_bytes([data[L3 + at], data[L3 + at + 1]]);
+    vec![
+        format!("{protocol}: {} -> {}", address(12), address(16)),
+        format!(
+            "  tos 0x{:02x}, ttl {}, length {}, checksum 0x{:04x}",
+            data[L3 + 1],
+            data[L3 + 8],
+            number(2),
+            number(10)
+        ),
+        format!("  fragment id 0x{:04x}, offset {}", number(4), (number(6) & 0x1fff) * 8),
+    ]
+}
+
+const LOOKUP_REASONS: [Reason; 3] =
+    [error("no route"), error("route drops"), info("packet to one of our addresses to the host")];
+
+/// Finds the adjacency. Arcs: drop, punt, ip4-rewrite.
+#[derive(Default)]
+pub struct Ip4Lookup;
+
+struct Lookup<'a> {
+    fib: Reader<'a>,
+}
+
+impl<M: PacketMemory> Body<M> for Lookup<'_> {
+    type Loaded = u16;
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u16 {
+        self.fib.lookup(memory.load_u32(frame.buffer[lane], L3 + 16).swap_bytes())
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
+        let next = if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { no_neighbour(frame, lane, adjacency) };
+        frame.adjacency[lane] = adjacency;
+        next
+    }
+}
+
+#[cold]
+fn no_neighbour(frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
+    let (arc, reason) = match adjacency {
+        LOCAL => (PUNT, 2),
+        DISCARD => (DROP, 1),
+        MISS => (DROP, 0),
+        _ => (DROP, 0),
+    };
+    frame.reason[lane] = reason;
+    arc
+}
+
+impl Node for Ip4Lookup {
+    fn name(&self) -> &str {
+        "ip4-lookup"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &LOOKUP_REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = Lookup { fib: plane.fib.reader() };
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        let mut lines = vec![format!("fib 0 adjacency {}", frame.adjacency[lane])];
+        lines.extend(ip4_lines(plane, frame, lane));
+        lines
+    }
+}
+
+/// Reasons of `ip4-rewrite`.
+const EXPIRED: u8 = 0;
+const TOO_BIG: u8 = 1;
+
+const REWRITE_REASONS: [Reason; 2] = [error("ip4 ttl <= 1"), error("ip4 length > mtu of the output")];
+
+/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, the interfaces' outputs by number.
+#[derive(Default)]
+pub struct Ip4Rewrite;
+
+struct Rewrite<'a> {
+    neighbours: &'a [Neighbour],
+}
+
+impl<M: PacketMemory> Body<M> for Rewrite<'_> {
+    type Loaded = u32;
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u32 {
+        memory.load_u32(frame.buffer[lane], L3 + 8)
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: u32) -> u8 {
+        let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
+        rewrite(memory, frame, lane, loaded, neighbour)
+    }
+}
+
+#[inline(always)]
+fn rewrite<M: PacketMemory>(
+    memory: &mut M,
+    frame: &mut Frame,
+    lane: usize,
+    ttl_to_checksum: u32,
+    neighbour: &Neighbour,
+) -> u8 {
+    let too_big = frame.length[lane] as usize > neighbour.mtu as usize + L3;
+    if (ttl_to_checksum as u8 <= 1) | too_big {
+        return not_forwarded(frame, lane, if too_big { TOO_BIG } else { EXPIRED });
+    }
+    let buffer = frame.buffer[lane];
+    memory.store(buffer, L3 + 8, checksum::decrement_ttl(ttl_to_checksum).to_le_bytes());
+    memory.store(buffer, 0, neighbour.rewrite);
+    FIRST_ARC + neighbour.interface as u8
+}
+
+#[cold]
+fn not_forwarded(frame: &mut Frame, lane: usize, reason: u8) -> u8 {
+    frame.reason[lane] = reason;
+    DROP
+}
+
+impl Node for Ip4Rewrite {
+    fn name(&self) -> &str {
+        "ip4-rewrite"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &REWRITE_REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = Rewrite { neighbours: &plane.neighbours };
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        let mut lines = vec![format!("adjacency {}", frame.adjacency[lane])];
+        lines.extend(ip4_lines(plane, frame, lane));
+        lines
+    }
+}
+
+/// Validation, lookup and rewrite in one loop: what the three nodes would cost if they were not nodes. Packets that are not plain take
+/// the arc to `ip4-input` and go the long way. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
+#[derive(Default)]
+pub struct Fused;
+
+struct FusedBody<'a> {
+    fib: Reader<'a>,
+    neighbours: &'a [Neighbour],
+    verify_checksum: bool,
+}
+
+impl<M: PacketMemory> Body<M> for FusedBody<'_> {
+    type Loaded = (Header, u16);
+
+    #[inline(always)]
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded {
+        let header = Header::load(memory, frame, lane);
+        (header, self.fib.lookup(header.destination()))
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, (header, adjacency): Self::Loaded) -> u8 {
+        let length = frame.length[lane];
+        let forward =
+            header.is_plain(length, self.verify_checksum) & (adjacency >= FIRST_NEIGHBOUR) & (header.ttl() > 1);
+        let mut next = FIRST_ARC;
+        if forward {
+            let neighbour = &self.neighbours[(adjacency - FIRST_NEIGHBOUR) as usize];
+            if length as usize <= neighbour.mtu as usize + L3 {
+                next = rewrite(memory, frame, lane, header.second as u32, neighbour) + 1;
+            }
+        }
+        next
+    }
+}
+
+impl Node for Fused {
+    fn name(&self) -> &str {
+        "ip4-fused"
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let settings = plane.settings;
+        let mut body = FusedBody {
+            fib: plane.fib.reader(),
+            neighbours: &plane.neighbours,
+            verify_checksum: settings.verify_checksum,
+        };
+        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        ip4_lines(plane, frame, lane)
+    }
+}

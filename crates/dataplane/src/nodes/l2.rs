@@ -1,0 +1,70 @@
+//! `l2-input` and `l2-output`: a cross connect.
+//!
+//! All packets of a frame came in on one interface, so both nodes decide once a frame.
+
+use super::ethernet_line;
+use crate::frame::Frame;
+use crate::graph::{DROP, FIRST_ARC, Node, Reason, Verdict};
+use crate::plane::{Mode, Plane};
+
+/// Sends cross-connected packets on. Arcs: drop, punt, l2-output.
+#[derive(Default)]
+pub struct L2Input;
+
+const REASONS: [Reason; 1] = [super::error("interface is not cross connected")];
+
+impl Node for L2Input {
+    fn name(&self) -> &str {
+        "l2-input"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        match plane.interfaces[frame.rx as usize].mode {
+            Mode::CrossConnect { .. } => Verdict::All(FIRST_ARC),
+            Mode::Route => {
+                frame.reason[..frame.len].fill(0);
+                Verdict::All(DROP)
+            }
+        }
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        vec![format!("l2-input: sw_if_index {} {}", frame.rx, ethernet_line(plane.pool.data(frame.buffer[lane])))]
+    }
+}
+
+/// Chooses the output of the other interface. Arcs: drop, punt, the interfaces' outputs by number.
+#[derive(Default)]
+pub struct L2Output;
+
+impl Node for L2Output {
+    fn name(&self) -> &str {
+        "l2-output"
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &REASONS
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        match plane.interfaces[frame.rx as usize].mode {
+            Mode::CrossConnect { peer } => Verdict::All(FIRST_ARC + peer as u8),
+            Mode::Route => {
+                frame.reason[..frame.len].fill(0);
+                Verdict::All(DROP)
+            }
+        }
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        let to = match plane.interfaces[frame.rx as usize].mode {
+            Mode::CrossConnect { peer } => peer,
+            Mode::Route => frame.rx,
+        };
+        vec![format!("l2-output: sw_if_index {to} {}", ethernet_line(plane.pool.data(frame.buffer[lane])))]
+    }
+}

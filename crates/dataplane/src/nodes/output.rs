@@ -1,0 +1,137 @@
+//! Where packets leave the graph.
+
+use super::ethernet_line;
+use crate::frame::Frame;
+use crate::graph::{FIRST_ARC, Node, Verdict};
+use crate::plane::Plane;
+
+/// Counts what goes out of an interface. Arcs: drop, punt, the interface's tx.
+pub struct InterfaceOutput {
+    interface: u16,
+    name: String,
+}
+
+impl InterfaceOutput {
+    /// The output node of an interface.
+    pub fn new(plane: &Plane, interface: u16) -> Self {
+        Self { interface, name: format!("{}-output", plane.interfaces[interface as usize].name) }
+    }
+}
+
+impl Node for InterfaceOutput {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let bytes = frame.length[..frame.len].iter().map(|length| u64::from(*length)).sum();
+        plane.interfaces[self.interface as usize].tx.add(frame.len as u64, bytes);
+        Verdict::All(FIRST_ARC)
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        let data = plane.pool.data(frame.buffer[lane]);
+        vec![plane.interfaces[self.interface as usize].name.clone(), ethernet_line(data)]
+    }
+}
+
+/// What takes packets out of the machine.
+pub trait Device: Send {
+    /// Sends a frame's packets, in order; returns how many it took, usually the first ones. It does not free buffers.
+    fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize;
+}
+
+impl Device for Box<dyn Device> {
+    fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
+        (**self).send(plane, frame)
+    }
+}
+
+/// A device that takes everything and keeps nothing.
+#[derive(Default)]
+pub struct Discard;
+
+impl Device for Discard {
+    fn send(&mut self, _plane: &mut Plane, frame: &Frame) -> usize {
+        frame.len
+    }
+}
+
+/// Hands packets to a device and frees them.
+pub struct InterfaceTx<D> {
+    interface: u16,
+    name: String,
+    device: D,
+}
+
+impl<D: Device> InterfaceTx<D> {
+    /// The tx node of an interface.
+    pub fn new(plane: &Plane, interface: u16, device: D) -> Self {
+        Self { interface, name: format!("{}-tx", plane.interfaces[interface as usize].name), device }
+    }
+}
+
+impl<D: Device> Node for InterfaceTx<D> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let sent = self.device.send(plane, frame);
+        if sent < frame.len {
+            // Bytes as if the last ones were refused: a full queue refuses those.
+            let refused = (frame.len - sent) as u64;
+            let bytes = frame.length[sent..frame.len].iter().map(|length| u64::from(*length)).sum::<u64>();
+            let interface = &mut plane.interfaces[self.interface as usize];
+            interface.tx_errors += refused;
+            interface.tx.packets -= refused;
+            interface.tx.bytes -= bytes;
+        }
+        plane.pool.free(frame.buffers());
+        Verdict::Consumed
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        vec![format!("{} length {}", plane.interfaces[self.interface as usize].name, frame.length[lane])]
+    }
+}
+
+/// Drops packets: their reasons were counted where they were found.
+#[derive(Default)]
+pub struct Drop;
+
+impl Node for Drop {
+    fn name(&self) -> &str {
+        "error-drop"
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        plane.interfaces[frame.rx as usize].drops += frame.len as u64;
+        plane.pool.free(frame.buffers());
+        Verdict::Consumed
+    }
+
+    fn trace(&self, _plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        vec![format!("dropped, reason {}", frame.reason[lane])]
+    }
+}
+
+/// Hands packets to the host: here, they are counted and freed.
+#[derive(Default)]
+pub struct Punt;
+
+impl Node for Punt {
+    fn name(&self) -> &str {
+        "error-punt"
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        plane.interfaces[frame.rx as usize].punts += frame.len as u64;
+        plane.pool.free(frame.buffers());
+        Verdict::Consumed
+    }
+
+    fn trace(&self, _plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+        vec![format!("punted, reason {}", frame.reason[lane])]
+    }
+}

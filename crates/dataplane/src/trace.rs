@@ -1,0 +1,99 @@
+//! Following packets through the graph.
+
+use std::time::Instant;
+
+use crate::frame::Frame;
+use crate::graph::Node;
+use crate::plane::Plane;
+
+/// What one node saw of one packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Microseconds since the tracer was made.
+    pub microseconds: u64,
+    /// The node's name.
+    pub node: String,
+    /// What it saw.
+    pub lines: Vec<String>,
+}
+
+/// One packet's way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// Its steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Who is traced, and what came of it.
+pub struct Tracer {
+    input: Option<String>,
+    left: usize,
+    traces: Vec<Trace>,
+    since: Instant,
+}
+
+impl Default for Tracer {
+    fn default() -> Self {
+        Self { input: None, left: 0, traces: Vec::new(), since: Instant::now() }
+    }
+}
+
+impl Tracer {
+    /// Traces are numbered in 16 bits.
+    pub const MOST: usize = u16::MAX as usize;
+
+    /// Follows the next `count` packets of an input.
+    pub fn add(&mut self, input: &str, count: usize) {
+        self.input = Some(input.to_owned());
+        self.left = count.min(Self::MOST - self.traces.len());
+    }
+
+    /// Forgets what was traced.
+    pub fn clear(&mut self) {
+        self.traces.clear();
+        self.left = 0;
+    }
+
+    /// What was traced.
+    pub fn traces(&self) -> &[Trace] {
+        &self.traces
+    }
+
+    #[inline(always)]
+    pub(crate) fn wants(&self, input: &str) -> bool {
+        self.left > 0 && self.input.as_deref() == Some(input)
+    }
+
+    #[cold]
+    pub(crate) fn begin(&mut self, input: &str, plane: &Plane, frame: &mut Frame) {
+        let count = self.left.min(frame.len);
+        self.left -= count;
+        frame.traced = true;
+        frame.trace[..frame.len].fill(0);
+        for lane in 0..count {
+            let interface = &plane.interfaces[frame.rx as usize];
+            let lines = vec![format!(
+                "{} ({}) length {} buffer {}",
+                interface.name, frame.rx, frame.length[lane], frame.buffer[lane]
+            )];
+            self.traces.push(Trace { steps: vec![self.step(input, lines)] });
+            frame.trace[lane] = self.traces.len() as u16;
+        }
+    }
+
+    #[cold]
+    pub(crate) fn note(&mut self, node: &dyn Node, plane: &Plane, frame: &Frame) {
+        for lane in 0..frame.len {
+            let number = frame.trace[lane] as usize;
+            if number == 0 || number > self.traces.len() {
+                continue;
+            }
+            let step = self.step(node.name(), node.trace(plane, frame, lane));
+            self.traces[number - 1].steps.push(step);
+        }
+    }
+
+    fn step(&self, node: &str, lines: Vec<String>) -> Step {
+        Step { microseconds: self.since.elapsed().as_micros() as u64, node: node.to_owned(), lines }
+    }
+}
