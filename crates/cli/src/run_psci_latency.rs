@@ -109,7 +109,7 @@ fn print(recording: &Recording, reference: Option<&PsciReference>, options: &Psc
                 true => String::new(),
                 false => "What if: settings differ from the published run, so errors are differences.\n".to_owned(),
             };
-            write!(out, "{text}{what_if}Recording: {}\n", options.output.display())
+            writeln!(out, "{text}{what_if}Recording: {}", options.output.display())
         }
     };
     match written {

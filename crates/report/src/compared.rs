@@ -41,7 +41,8 @@ impl Compared {
     }
 }
 
-fn ordinal(n: usize) -> String {
+/// "1st", "2nd", ...
+pub(crate) fn ordinal(n: usize) -> String {
     let suffix = match (n % 10, n % 100) {
         (1, tens) if tens != 11 => "st",
         (2, tens) if tens != 12 => "nd",
@@ -53,7 +54,7 @@ fn ordinal(n: usize) -> String {
 
 /// Whether the order of locks decides which CPU has which figures, so that CPUs match by rank and not by number
 /// (2017 document, Method: "the values for each CPU are sometimes interchanged, depending on the order in which locks are acquired").
-fn by_rank(case: &str, mode: &str) -> bool {
+pub(crate) fn by_rank(case: &str, mode: &str) -> bool {
     mode != "serial" && case.starts_with("suspend")
 }
 

@@ -1,5 +1,6 @@
 //! `psci-latency` in the terminal.
 
+use crate::compared::{by_rank, ordinal};
 use crate::{Accuracy, Compared, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
@@ -68,8 +69,22 @@ fn title(group: &Group<'_>) -> String {
     format!("{}: {what}, {}", group.release, group.mode)
 }
 
+/// Metrics with their short name in a table's header.
 const METRICS: [(&str, &str); 4] =
-    [("powerdown", "powerdown"), ("wakeup", "wakeup"), ("cache_flush", "cache flush"), ("latency", "latency")];
+    [("powerdown", "down"), ("wakeup", "wake"), ("cache_flush", "flush"), ("latency", "latency")];
+
+/// A CPU's part in few letters: its place in the cluster, or whether it leads.
+fn short_role(cell: &Compared) -> String {
+    let recorded = &cell.recorded;
+    let mut role = match by_rank(&recorded.case, &recorded.mode) {
+        true => ordinal(recorded.rank_in_cluster),
+        false => recorded.role.clone(),
+    };
+    if recorded.last_man {
+        role.push_str(", last");
+    }
+    role
+}
 
 /// CPUs of a group in their order, once each.
 fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
@@ -94,17 +109,15 @@ fn figures(text: &mut String, group: &Group<'_>, style: Style) {
     let mut header = vec!["CPU".to_owned(), "role".to_owned()];
     for (_, name) in &metrics {
         if has_published {
-            header.push(format!("{name}\npublished"));
-            header.push("\nsimulated".to_owned());
-            header.push("\nerror".to_owned());
+            header.extend([format!("{name}\npubl."), format!("{name}\nsim."), format!("{name}\nerror")]);
         } else {
-            header.push(format!("{name}\nsimulated"));
+            header.push(format!("{name}\nsim."));
         }
     }
     table.set_header(header);
     for cpu in cpus(group) {
         let recorded = &cpu.recorded;
-        let mut row = vec![Cell::new(name(recorded)), Cell::new(cpu.role())];
+        let mut row = vec![Cell::new(name(recorded)), Cell::new(short_role(cpu))];
         for (metric, _) in &metrics {
             let cell = cell_of(group, recorded.cpu, metric);
             let simulated = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
@@ -121,15 +134,18 @@ fn figures(text: &mut String, group: &Group<'_>, style: Style) {
     }
     let _ = writeln!(text, "{}", style.bold(&title(group)));
     let _ = writeln!(text, "{table}");
-    let note =
-        if has_published { "us; * a fit used the published cell, all other errors are predictions'" } else { "us" };
+    let note = if has_published {
+        "us; down: powerdown, wake: wakeup, flush: cache flush; * used in the fit, all others are predictions"
+    } else {
+        "us; down: powerdown, wake: wakeup, flush: cache flush"
+    };
     let _ = writeln!(text, "{}", style.dim(note));
 }
 
 fn error(cell: &Compared, style: Style) -> Cell {
     let Some(error) = cell.error_percent() else { return right("-".to_owned()) };
     let mark = if cell.used_in_fit() { "*" } else { " " };
-    let cell_text = right(format!("{error:+.1} %{mark}"));
+    let cell_text = right(format!("{error:+.1}%{mark}"));
     if !style.colour {
         return cell_text;
     }

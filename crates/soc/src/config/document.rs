@@ -5,10 +5,14 @@ use serde::de::DeserializeOwned;
 use std::ops::Range;
 use std::path::Path;
 
-/// Something wrong in a configuration file.
+/// Something wrong in a configuration file: what, where, and what would be right.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(transparent)]
+pub struct ConfigError(Box<Wrong>);
+
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
 #[error("{message}")]
-pub struct ConfigError {
+struct Wrong {
     message: String,
     #[source_code]
     text: NamedSource<String>,
@@ -16,6 +20,20 @@ pub struct ConfigError {
     place: Option<SourceSpan>,
     #[help]
     help: Option<String>,
+}
+
+impl Diagnostic for ConfigError {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.0.help()
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.0.source_code()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
+        self.0.labels()
+    }
 }
 
 /// The text of a configuration file.
@@ -74,7 +92,7 @@ impl Document {
 
     fn error(&self, message: String, place: Option<Range<usize>>, help: Option<String>) -> ConfigError {
         let text = NamedSource::new(&self.name, self.text.clone()).with_language("TOML");
-        ConfigError { message, text, place: place.map(SourceSpan::from), help }
+        ConfigError(Box::new(Wrong { message, text, place: place.map(SourceSpan::from), help }))
     }
 
     fn line(&self, offset: usize) -> usize {

@@ -1,0 +1,42 @@
+//! `cargo xtask`: one command for every check.
+//!
+//! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where it may not, and runs every
+//! stage, with its time. A stage that fails ends the run with its output above.
+#![forbid(unsafe_code)]
+
+mod needs;
+mod stages;
+
+use std::process::ExitCode;
+
+const HELP: &str = "cargo xtask <command>
+
+  test           every check: format, lints, tests, bare-metal build, aarch64 under emulation, recordings of both builds
+  test STAGE...  only the stages whose names are given
+  stages         names of the stages
+
+Example: cargo xtask test lints tests";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.first().map(String::as_str) {
+        Some("test") => stages::run(&arguments[1..]),
+        Some("stages") => {
+            stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
+            Ok(())
+        }
+        Some("help" | "--help" | "-h") => {
+            println!("{HELP}");
+            Ok(())
+        }
+        Some(other) => Err(format!("`{other}` is no command\n\n{HELP}")),
+        None => Err(HELP.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The stages of `cargo xtask test`.
+
+use crate::needs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// A stage: its name, what it checks and how.
+pub struct Stage {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// What it checks.
+    pub what: &'static str,
+    run: fn() -> Result<(), String>,
+}
+
+/// All stages, in their order.
+pub const STAGES: [Stage; 7] = [
+    Stage { name: "format", what: "rustfmt has nothing to change", run: format },
+    Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
+    Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
+    Stage { name: "detail", what: "the psci and points crates with and without their features", run: features },
+    Stage { name: "bare-metal", what: "the no_std crates for aarch64 without an operating system", run: bare_metal },
+    Stage { name: "aarch64", what: "the data plane's unit tests on aarch64, under emulation", run: aarch64 },
+    Stage { name: "recordings", what: "debug and release, one thread and many: the same recording", run: recordings },
+];
+
+/// Runs the named stages, or all.
+pub fn run(names: &[String]) -> Result<(), String> {
+    if let Some(unknown) = names.iter().find(|name| STAGES.iter().all(|stage| stage.name != **name)) {
+        let known: Vec<_> = STAGES.iter().map(|stage| stage.name).collect();
+        return Err(format!("`{unknown}` is no stage; there are: {}", known.join(", ")));
+    }
+    let mut times = Vec::new();
+    let begin = Instant::now();
+    needs::install()?;
+    times.push(("needs", begin.elapsed()));
+    for stage in STAGES.iter().filter(|stage| names.is_empty() || names.iter().any(|name| name == stage.name)) {
+        println!("== {}: {}", stage.name, stage.what);
+        let begin = Instant::now();
+        (stage.run)().map_err(|error| format!("stage {} failed: {error}", stage.name))?;
+        times.push((stage.name, begin.elapsed()));
+    }
+    println!("== all stages passed");
+    for (name, time) in &times {
+        println!("{name:12} {:7.1} s", time.as_secs_f64());
+    }
+    println!("{:12} {:7.1} s", "sum", times.iter().map(|(_, time)| time.as_secs_f64()).sum::<f64>());
+    // The stages stop at the first failure, so here none failed.
+    println!("{} passed, 0 failed", times.len());
+    Ok(())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+fn check(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} ended with {status}")),
+        Err(error) => Err(format!("cannot start {command:?}: {error}")),
+    }
+}
+
+fn format() -> Result<(), String> {
+    check(&mut cargo(&["fmt", "--all", "--check"]))
+}
+
+fn lints() -> Result<(), String> {
+    check(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn tests() -> Result<(), String> {
+    check(&mut cargo(&["test", "--workspace"]))
+}
+
+fn features() -> Result<(), String> {
+    check(&mut cargo(&["test", "--quiet", "-p", "psci", "-p", "points"]))?;
+    check(&mut cargo(&["test", "--quiet", "-p", "psci", "-p", "points", "--all-features"]))
+}
+
+fn bare_metal() -> Result<(), String> {
+    let crates = ["-p", "points", "-p", "psci", "-p", "procedures"];
+    let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
+    check(&mut cargo(&[&build[..], &crates[..]].concat()))
+}
+
+fn aarch64() -> Result<(), String> {
+    let mut command = cargo(&["test", "--quiet", "--target", "aarch64-unknown-linux-gnu"]);
+    command.args(["-p", "dataplane", "-p", "core-memory", "--lib", "--test", "packets"]);
+    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
+    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
+    check(&mut command)
+}
+
+/// Makes the same recording with the debug and the release build, and with one thread, and compares the bytes.
+fn recordings() -> Result<(), String> {
+    let folder = root().join("target/xtask-recordings");
+    let record = |name: &str, build: &[&str], threads: &str| -> Result<PathBuf, String> {
+        let output = folder.join(name);
+        let mut command = cargo(&[&["run", "--quiet"], build].concat());
+        command.args(["--", "run", "psci-latency", "--iterations", "3", "--free-seeds", "5", "--format", "json", "-o"]);
+        command.arg(&output).env("RAYON_NUM_THREADS", threads).stdout(std::process::Stdio::null());
+        check(&mut command)?;
+        Ok(output)
+    };
+    let release = record("release", &["--release"], "2")?;
+    for other in [record("debug", &[], "2")?, record("one-thread", &["--release"], "1")?] {
+        for file in ["events.parquet", "measures.parquet", "recording.toml"] {
+            let read = |folder: &Path| {
+                std::fs::read(folder.join(file)).map_err(|error| format!("{}: {error}", folder.join(file).display()))
+            };
+            let (mut a, mut b) = (read(&release)?, read(&other)?);
+            if file == "recording.toml" {
+                // What differs from run to run stands in [run], the last table.
+                let cut = |text: &mut Vec<u8>| {
+                    let at = String::from_utf8_lossy(text).find("\n[run]").unwrap_or(text.len());
+                    text.truncate(at);
+                };
+                cut(&mut a);
+                cut(&mut b);
+            }
+            if a != b {
+                return Err(format!("{file} differs between {} and {}", release.display(), other.display()));
+            }
+        }
+    }
+    Ok(())
+}
