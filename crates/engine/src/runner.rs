@@ -66,7 +66,12 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// # Errors
     /// A [`Deadlock`], when a process that is no daemon still waits.
     pub fn run(&mut self) -> Result<(), Deadlock> {
-        while let Some(process) = self.scheduler.next(&mut self.chooser) {
+        let _running = Running::enter(self.scheduler);
+        // Between two frames only a chooser is not ours: no process runs while it thinks.
+        while let Some(process) = {
+            let _nobody = self.chooser.is_some().then(Running::nobody);
+            self.scheduler.next(&mut self.chooser)
+        } {
             self.resume(process);
         }
         let waiters: Vec<_> = self.scheduler.stuck().into_iter().map(|process| Waiter { process }).collect();
@@ -75,7 +80,6 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
 
     /// Runs one process until it yields to others.
     fn resume(&mut self, process: ProcessId) {
-        let _running = Running::enter(self.scheduler);
         while let Some((frame, _)) = self.frames[process].last_mut() {
             match frame.resume(()) {
                 CoroutineResult::Yield(Request::Next) => return,
@@ -136,6 +140,10 @@ struct Running(*const Scheduler);
 impl Running {
     fn enter(scheduler: &Scheduler) -> Self {
         Self(RUNNING.replace(scheduler))
+    }
+
+    fn nobody() -> Self {
+        Self(RUNNING.replace(std::ptr::null()))
     }
 }
 

@@ -5,6 +5,7 @@ use corosensei::Yielder;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// Number of a process, from 0.
 pub type ProcessId = usize;
@@ -73,6 +74,10 @@ pub struct Scheduler {
     sequence: Cell<u64>,
     operations: Cell<u64>,
     queue: RefCell<BinaryHeap<Reverse<Key>>>,
+    /// Who goes next, taken from the queue already; or nobody yet.
+    chosen: Cell<Key>,
+    /// Whether a chooser decides, at every operation.
+    choosing: Cell<bool>,
     pub(crate) processes: Vec<Process>,
 }
 
@@ -89,6 +94,8 @@ impl Scheduler {
             current: Cell::new(0),
             sequence: Cell::new(0),
             operations: Cell::new(0),
+            chosen: Cell::new(NOT_QUEUED),
+            choosing: Cell::new(false),
             queue: RefCell::new(BinaryHeap::with_capacity(2 * processes)),
             processes: (0..processes)
                 .map(|_| Process {
@@ -136,11 +143,49 @@ impl Scheduler {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn advance_behind_others(&self, time: Time) {
-        self.enqueue(self.current.get(), time);
+        if self.choosing.get() {
+            self.enqueue(self.current.get(), time);
+        } else if !self.give_way(time) {
+            self.now.set(time);
+            return;
+        }
         crate::runner::suspend(self, Request::Next);
+    }
+
+    /// Puts the running process in the queue at `time`, in the place of the earliest, who goes next: one sift where a
+    /// push and a pop take two. False if nobody is earlier after all: what looked so was stale.
+    fn give_way(&self, time: Time) -> bool {
+        let mut queue = self.queue.borrow_mut();
+        while let Some(mut top) = queue.peek_mut() {
+            let earliest = top.0;
+            if self.processes[key_process(earliest)].key.get() != earliest {
+                PeekMut::pop(top);
+                continue;
+            }
+            if time < key_time(earliest) {
+                drop(top);
+                self.horizon.set(key_time(earliest));
+                return false;
+            }
+            let process = self.current.get();
+            let key = key(time, self.next_sequence(), process);
+            self.processes[process].key.set(key);
+            top.0 = key;
+            drop(top);
+            self.chosen.set(earliest);
+            return true;
+        }
+        self.horizon.set(Time::MAX);
+        false
+    }
+
+    fn next_sequence(&self) -> u64 {
+        let sequence = self.sequence.get();
+        debug_assert!(sequence < 1 << SEQUENCE_BITS);
+        self.sequence.set(sequence + 1);
+        sequence
     }
 
     /// An operation: the running process waits until another calls [`Scheduler::wake`] for it, or until `deadline`.
@@ -199,10 +244,7 @@ impl Scheduler {
     }
 
     fn enqueue(&self, process: ProcessId, time: Time) {
-        let sequence = self.sequence.get();
-        debug_assert!(sequence < 1 << SEQUENCE_BITS);
-        self.sequence.set(sequence + 1);
-        let key = key(time, sequence, process);
+        let key = key(time, self.next_sequence(), process);
         self.processes[process].key.set(key);
         self.queue.borrow_mut().push(Reverse(key));
         if time < self.horizon.get() {
@@ -221,7 +263,10 @@ impl Scheduler {
     fn next_earliest(&self) -> Option<ProcessId> {
         let mut queue = self.queue.borrow_mut();
         loop {
-            let Reverse(key) = queue.pop()?;
+            let key = match self.chosen.replace(NOT_QUEUED) {
+                NOT_QUEUED => queue.pop()?.0,
+                chosen => chosen,
+            };
             let process = key_process(key);
             if self.processes[process].key.get() == key {
                 self.processes[process].key.set(NOT_QUEUED);
@@ -234,6 +279,7 @@ impl Scheduler {
     }
 
     fn next_chosen(&self, chooser: &mut dyn crate::Chooser) -> Option<ProcessId> {
+        self.choosing.set(true);
         // Keys are read from the processes; what the queue holds only grows stale, so it is emptied.
         self.queue.borrow_mut().clear();
         let candidates: Vec<crate::Candidate> = (0..self.processes.len())
