@@ -11,7 +11,7 @@ const PROGRAMS: [(&str, &str); 4] = [
 ];
 
 /// A file, and the Debian package that has it.
-const FILES: [(&str, &str); 1] = [("/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross")];
+const FILES: [(&str, &str); 1] = [("/usr/aarch64-linux-gnu/lib/crt1.o", "libc6-dev-arm64-cross")];
 
 /// Rust targets: bare metal for the `no_std` crates, Linux for the data plane.
 const TARGETS: [&str; 2] = ["aarch64-unknown-none", "aarch64-unknown-linux-gnu"];

@@ -96,7 +96,7 @@ pub enum Order {
 #[command(after_help = "Examples:
   stopwatt run psci-latency --platform juno-r1 --release juno-2017
   stopwatt run psci-latency --set psci.scp_send=outside-locks --format json
-  stopwatt run psci-latency --set topology.clusters=64x4 --iterations 1 -o /tmp/big
+  stopwatt run psci-latency --set topology.clusters=64x4 --iterations 1 -o recordings/big
 
 Keys of --set: any of the platform file (scp.channels, cores.cortex-a53.clock, topology.domain.little.cores),
 of the release (psci.scp_send, psci.lock, firmware.scp_protocol, lead) and of the costs (costs.scp.core_off).

@@ -46,7 +46,9 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
     let mut recording = result.into_diagnostic()?;
     describe(&mut recording, &sources, &releases, options);
     recording.write(&options.output).into_diagnostic()?;
-    print(&recording, reference.as_ref(), options)
+    // Figures of a board say nothing about a machine of another shape.
+    let same_shape = releases.iter().all(|release| !release.machine.platform.topology.reshaped);
+    print(&recording, reference.as_ref().filter(|_| same_shape), options)
 }
 
 /// The orders that a reference declares for a release, as CPU numbers.

@@ -14,25 +14,26 @@ use std::cell::{Cell, RefCell};
 #[derive(Default)]
 pub(crate) struct DeclaredOrder {
     cpus: RefCell<Vec<usize>>,
-    /// How many have the channel, or had it.
-    sent: Cell<usize>,
     claimed: Cell<bool>,
     /// When a CPU asked for its cluster's lock, by its number.
     asked: RefCell<Vec<Option<Time>>>,
+    /// When a CPU asked for the SCP's channel.
+    sent: RefCell<Vec<Option<Time>>>,
 }
 
 impl DeclaredOrder {
     /// Declares an order for a machine with `count` CPUs; empty: there is none.
     pub(crate) fn declare(&self, cpus: &[usize], count: usize) {
-        self.cpus.replace(cpus.to_vec());
+        self.cpus.replace(cpus.iter().copied().filter(|&cpu| cpu < count).collect());
         self.asked.replace(vec![None; count]);
+        self.sent.replace(vec![None; count]);
     }
 
     /// Starts an iteration.
     pub(crate) fn begin(&self) {
-        self.sent.set(0);
         self.claimed.set(false);
         self.asked.borrow_mut().fill(None);
+        self.sent.borrow_mut().fill(None);
     }
 
     fn holds(&self, cpu: usize) -> bool {
@@ -43,15 +44,17 @@ impl DeclaredOrder {
         self.cpus.borrow().first().copied()
     }
 
-    /// Who goes to the channel next.
-    pub(crate) fn next_to_send(&self) -> Option<usize> {
-        self.cpus.borrow().get(self.sent.get()).copied()
+    /// Who is before `cpu` in the order, among those that `counts`.
+    fn before(&self, cpu: usize, counts: impl Fn(usize) -> bool) -> Option<usize> {
+        let cpus = self.cpus.borrow();
+        let place = cpus.iter().position(|&other| other == cpu)?;
+        cpus[..place].iter().rev().copied().find(|&other| counts(other))
     }
 
-    fn must_wait_to_send(&self, cpu: usize) -> bool {
-        let cpus = self.cpus.borrow();
-        let left = &cpus[self.sent.get().min(cpus.len())..];
-        left.contains(&cpu) && left[0] != cpu
+    /// The first of the order who has not asked for the channel yet.
+    pub(crate) fn next_to_send(&self) -> Option<usize> {
+        let sent = self.sent.borrow();
+        self.cpus.borrow().iter().copied().find(|&cpu| sent[cpu].is_none())
     }
 }
 
@@ -90,40 +93,36 @@ impl Soc {
     /// Before a suspend asks for its cluster's lock: the CPU before it in the order and the cluster has its ticket.
     pub(crate) fn ask_in_order(&self) {
         let cpu = self.this_cpu_index();
-        let before = {
-            let cpus = self.order.cpus.borrow();
-            let same = |&&other: &&usize| self.cpus[other].cluster == self.cpus[cpu].cluster;
-            let Some(place) = cpus.iter().position(|&other| other == cpu) else { return };
-            cpus[..place].iter().rev().find(same).copied()
-        };
+        let cluster = self.cpus[cpu].cluster;
+        let before = self.order.before(cpu, |other| self.cpus[other].cluster == cluster);
+        self.queue_behind(before, &self.order.asked);
+    }
+
+    /// Before a suspend asks for the SCP's channel: the CPU before it in the order has its ticket.
+    pub(crate) fn send_in_order(&self) {
+        let before = self.order.before(self.this_cpu_index(), |_| true);
+        self.queue_behind(before, &self.order.sent);
+    }
+
+    /// Keeps the CPU back until the one `before` it has asked for the same lock, and has had the time to write a ticket.
+    fn queue_behind(&self, before: Option<usize>, asked: &RefCell<Vec<Option<Time>>>) {
+        let cpu = self.this_cpu_index();
+        if !self.order.holds(cpu) {
+            return;
+        }
         if let Some(before) = before {
-            let asked = || self.order.asked.borrow()[before];
-            self.keep_back(|| asked().is_none());
+            self.keep_back(|| asked.borrow()[before].is_none());
             // What a bakery takes to write a ticket: a store, a load of each other word, a store.
             let assumed = &self.machine.platform.assumed;
             let access = self.memory_access() + assumed.barrier + 2 * assumed.cached_access;
-            let has_ticket = asked().unwrap_or(0) + (self.cpus.len() as u64 + 1) * access;
+            let has_ticket = asked.borrow()[before].unwrap_or(0) + (self.cpus.len() as u64 + 1) * access;
             if let Some(left) = has_ticket.checked_sub(self.scheduler.now()).filter(|&left| left > 0) {
                 self.stamp(points::ORDER_WAIT, 0);
                 self.advance(left);
                 self.stamp(points::ORDER_WAIT_END, 0);
             }
         }
-        self.order.asked.borrow_mut()[cpu] = Some(self.scheduler.now());
+        asked.borrow_mut()[cpu] = Some(self.scheduler.now());
         self.let_go(|other| other != cpu);
-    }
-
-    /// Before a CPU asks for the channel: all that the order puts before it have had it.
-    pub(crate) fn send_in_order(&self) {
-        let cpu = self.this_cpu_index();
-        self.keep_back(|| self.order.must_wait_to_send(cpu));
-    }
-
-    /// The CPU has the channel: the next of the order may ask for it.
-    pub(crate) fn sends_now(&self) {
-        if self.order.next_to_send() == Some(self.this_cpu_index()) {
-            self.order.sent.set(self.order.sent.get() + 1);
-            self.let_go(|other| self.order.next_to_send() == Some(other));
-        }
     }
 }

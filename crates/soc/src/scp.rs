@@ -47,9 +47,6 @@ impl Soc {
         }
         let lock = self.channel_lock(number);
         lock.acquire(self, CpuIndex(cpu as u16));
-        if declared {
-            self.sends_now();
-        }
         self.stamp(points::SCP_WAIT, number as u32);
         match self.protocol() {
             ScpProtocol::Scpi => {

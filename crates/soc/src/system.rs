@@ -634,3 +634,40 @@ impl Firmware<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Document, Sources};
+    use std::path::Path;
+
+    #[test]
+    fn a_deadlock_names_who_holds_and_who_waits() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../platforms");
+        let open = |name: &str| Document::open(&root.join(name)).unwrap();
+        let mut sources = Sources {
+            platform: open("juno-r1.toml"),
+            release: open("juno-r1/releases/juno-v2.12.toml"),
+            costs: open("juno-r1/costs/juno-v2.12.toml"),
+        };
+        sources.set("scp.channels", "2").unwrap();
+        let soc = Soc::new(&sources.machine().unwrap(), 1);
+        let main = |cpu: usize, _| {
+            soc.cpus[cpu].caches_on.set(true);
+            soc.channel_lock(cpu).acquire(&soc, CpuIndex(cpu as u16));
+            soc.advance(engine::PS_PER_US);
+            soc.channel_lock(1 - cpu).acquire(&soc, CpuIndex(cpu as u16));
+        };
+        let mut runner = Runner::new(&soc.scheduler, &main);
+        (0..2).for_each(|cpu| runner.start(cpu, 0));
+        let deadlock = runner.run().unwrap_err();
+        let told: Vec<_> = deadlock.waiters.iter().map(|waiter| soc.describe(waiter.process)).collect();
+        assert_eq!(
+            told,
+            [
+                "CPU 0 waits for the lock of SCP channel 1, held by CPU 1; it holds the lock of SCP channel 0",
+                "CPU 1 waits for the lock of SCP channel 0, held by CPU 0; it holds the lock of SCP channel 1",
+            ]
+        );
+    }
+}
