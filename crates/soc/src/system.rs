@@ -546,7 +546,6 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
 /// moment would end every sleep before it began.
 struct PatientChooser {
     random: RandomChooser,
-    now: Time,
 }
 
 /// How far ahead of the earliest process a choice may reach, in ps.
@@ -554,14 +553,13 @@ const PATIENCE: Time = 100 * engine::PS_PER_US;
 
 impl PatientChooser {
     fn new(seed: u64) -> Self {
-        Self { random: RandomChooser::new(seed), now: 0 }
+        Self { random: RandomChooser::new(seed) }
     }
 }
 
 impl Chooser for PatientChooser {
     fn choose(&mut self, candidates: &[engine::Candidate]) -> usize {
         let earliest = candidates.iter().map(|candidate| candidate.time).min().unwrap_or(0);
-        self.now = self.now.max(earliest);
         let near: Vec<_> =
             candidates.iter().copied().filter(|candidate| candidate.time <= earliest + PATIENCE).collect();
         let chosen = near[self.random.choose(&near).min(near.len() - 1)];

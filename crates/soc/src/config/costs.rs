@@ -76,7 +76,9 @@ fn picoseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64,
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    release: String,
+    /// For people: the file's name says the same.
+    #[serde(rename = "release")]
+    _release: String,
     shared: Shared,
     scp: ScpCosts,
     cores: BTreeMap<Spanned<String>, CoreCosts>,
@@ -112,7 +114,6 @@ impl Costs {
                 "a share is a part of 1: from 0.0 to 1.0",
             ));
         }
-        let _ = file.release;
         let cores: BTreeMap<String, CoreCosts> =
             file.cores.into_iter().map(|(name, costs)| (name.into_inner(), costs)).collect();
         for name in platform.topology.cpus.iter().map(|cpu| &cpu.core_type) {
