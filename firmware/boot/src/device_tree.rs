@@ -70,11 +70,12 @@ pub struct Machine {
 /// # Errors
 /// The first thing in it that cannot be used.
 pub fn read(blob: &[u8]) -> Result<(DeviceTree, Machine), TreeError> {
-    let fdt = Fdt::new(blob).map_err(|error| TreeError::Malformed(format!("{error}")))?;
-    let size = fdt.data().len();
+    // The memory that holds a tree may be larger than the tree, whose size is in the second word.
+    let size = blob.get(4..8).and_then(big_endian).unwrap_or(0) as usize;
     if size > MAX_SIZE {
         return Err(TreeError::TooLarge(size));
     }
+    let fdt = Fdt::new(blob.get(..size).unwrap_or(blob)).map_err(|error| TreeError::Malformed(format!("{error}")))?;
     if !is_within(&fdt.root(), MAX_DEPTH) {
         return Err(TreeError::TooDeep);
     }
@@ -402,7 +403,8 @@ mod tests {
             cpus.add_child(cpu);
         }
         tree.root.add_child(cpus);
-        for (name, base, secure) in [("memory@e000000", 0x0e00_0000u64, true), ("memory@40000000", 0x4000_0000, false)] {
+        for (name, base, secure) in [("memory@e000000", 0x0e00_0000u64, true), ("memory@40000000", 0x4000_0000, false)]
+        {
             let mut memory = node(name);
             set(&mut memory, "device_type", "memory");
             set(&mut memory, "reg", [base as u32 >> 31 >> 1, base as u32, 0, 0x4000_0000].as_slice());
@@ -468,8 +470,14 @@ mod tests {
             big_endian(node.property(name).unwrap().value()).unwrap()
         };
         assert_eq!(handle("/cpus/cpu@100", "power-domains"), handle("/psci/power-domain-cpu100", "phandle"));
-        assert_eq!(handle("/psci/power-domain-cpu100", "power-domains"), handle("/psci/power-domain-cluster1", "phandle"));
-        assert_eq!(handle("/psci/power-domain-cluster1", "power-domains"), handle("/psci/power-domain-system", "phandle"));
+        assert_eq!(
+            handle("/psci/power-domain-cpu100", "power-domains"),
+            handle("/psci/power-domain-cluster1", "phandle")
+        );
+        assert_eq!(
+            handle("/psci/power-domain-cluster1", "power-domains"),
+            handle("/psci/power-domain-system", "phandle")
+        );
         assert_eq!(handle("/cpus/domain-idle-states/cluster-off", "arm,psci-suspend-param"), 0x4000_1022);
         assert!(tree.find_node("/cpus/cpu@0").unwrap().property("cpu-idle-states").is_none());
         assert!(tree.find_node("/cpus/cpu-map/cluster1/core0").is_some());
@@ -478,8 +486,7 @@ mod tests {
 
     #[test]
     fn hands_over_kernel_arguments_and_initrd() {
-        let options =
-            Options { bootargs: Some("quiet"), initrd: Some(0x6800_0000..0x6900_0000), ..Options::default() };
+        let options = Options { bootargs: Some("quiet"), initrd: Some(0x6800_0000..0x6900_0000), ..Options::default() };
         let tree = edited(&[0], &options);
         let chosen = tree.find_node("/chosen").unwrap();
         assert_eq!(text(chosen, "bootargs").as_deref(), Some("quiet"));

@@ -5,8 +5,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(any(feature = "device-tree", test))]
 extern crate alloc;
 
+#[cfg(feature = "device-tree")]
 pub mod device_tree;
 pub mod options;
 pub mod states;

@@ -7,6 +7,8 @@ use thiserror::Error;
 
 /// Name of the fw_cfg file with the options.
 pub const FILE: &str = "opt/stopwatt/firmware";
+/// Longest that the file may be, in bytes.
+pub const MAX_SIZE: usize = 4096;
 
 /// Who coordinates the power domains' states, according to the device tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -130,7 +130,11 @@ mod tests {
             for state in STATES {
                 for last_at_level in 0..=TOP {
                     let raw = state.power_state(format, last_at_level);
-                    assert_eq!(decode(format, raw), Ok(Request { state: state.composite(), last_at_level }), "{raw:#x}");
+                    assert_eq!(
+                        decode(format, raw),
+                        Ok(Request { state: state.composite(), last_at_level }),
+                        "{raw:#x}"
+                    );
                 }
             }
         }

@@ -1,0 +1,10 @@
+//! The image's layout and what EL3 sees of the machine.
+
+use core::ops::Range;
+
+/// What EL3 maps of the normal world's memory: the first two gigabytes.
+pub const MAPPED_MEMORY: Range<u64> = 0x4000_0000..0xc000_0000;
+/// EL3 stack of a CPU, in bytes; `image.ld` has it too.
+pub const STACK_SIZE: usize = 0x4000;
+/// Software interrupt of the secure world by which the emulated power controller turns a CPU on.
+pub const POWER_ON_SGI: u32 = 8;

@@ -1,0 +1,270 @@
+//! EL3's view of memory: the translation table, the caches, and the words that CPUs share.
+
+use core::arch::{asm, naked_asm};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::platform::Virt;
+use psci::{Level, Scalar, SharedCell};
+
+/// SCTLR_EL3 after a reset: the bits that are always one.
+pub const SCTLR_RESET: u64 = 0x30c5_0830;
+const SCTLR_MMU: u64 = 1 << 0;
+const SCTLR_ALIGNMENT: u64 = 1 << 1;
+const SCTLR_DATA_CACHE: u64 = 1 << 2;
+const SCTLR_STACK_ALIGNMENT: u64 = 1 << 3;
+const SCTLR_INSTRUCTION_CACHE: u64 = 1 << 12;
+const SCTLR_WRITE_IMPLIES_NO_EXECUTE: u64 = 1 << 19;
+
+/// SCTLR_EL3 with the MMU on and the data cache off: how a CPU runs that comes out of reset.
+const SCTLR_UNCACHED: u64 = SCTLR_RESET
+    | SCTLR_MMU
+    | SCTLR_ALIGNMENT
+    | SCTLR_STACK_ALIGNMENT
+    | SCTLR_INSTRUCTION_CACHE
+    | SCTLR_WRITE_IMPLIES_NO_EXECUTE;
+const SCTLR_CACHED: u64 = SCTLR_UNCACHED | SCTLR_DATA_CACHE;
+
+/// 4 KiB granule, 39 bits of address, write-back inner shareable walks, 40 bits of physical address.
+const TCR: u64 = 0x8080_0000 | 0b010 << 16 | 0b11 << 12 | 0b01 << 10 | 0b01 << 8 | (64 - 39);
+/// Attribute 0: device nGnRE. Attribute 1: normal write-back.
+const MAIR: u64 = 0xff04;
+
+const BLOCK: u64 = 0b01;
+const TABLE: u64 = 0b11;
+const NORMAL: u64 = 1 << 2 | 0b11 << 8;
+const NON_SECURE: u64 = 1 << 5;
+const READ_ONLY: u64 = 0b10 << 6;
+const ACCESSED: u64 = 1 << 10;
+const EXECUTE_NEVER: u64 = 1 << 54;
+
+const FLASH: u64 = BLOCK | NORMAL | READ_ONLY | ACCESSED;
+const DEVICE: u64 = BLOCK | ACCESSED | EXECUTE_NEVER;
+const SECURE_RAM: u64 = BLOCK | NORMAL | ACCESSED | EXECUTE_NEVER;
+const NORMAL_WORLD: u64 = BLOCK | NORMAL | NON_SECURE | ACCESSED | EXECUTE_NEVER;
+
+#[repr(C, align(4096))]
+struct Table([u64; 512]);
+
+/// The lowest gigabyte, in blocks of 2 MiB: flash, devices, secure RAM.
+static LOWEST: Table = {
+    let mut table = Table([0; 512]);
+    let mut index = 0;
+    while index < 512 {
+        let address = (index as u64) << 21;
+        table.0[index] = match address {
+            0..0x0400_0000 => address | FLASH,
+            // The interrupt controller and the peripherals; not the secure RAM that follows, nor the PCI window.
+            0x0800_0000..0x0a00_0000 => address | DEVICE,
+            0x0e00_0000..0x0f00_0000 => address | SECURE_RAM,
+            _ => 0,
+        };
+        index += 1;
+    }
+    table
+};
+
+/// Gigabytes: the lowest by its own table, which `enable_mmu_uncached` enters here, then the normal world's memory.
+#[expect(dead_code, reason = "assembly writes it and the MMU reads it")]
+struct Root(core::cell::UnsafeCell<Table>);
+
+// SAFETY: written once by the first CPU before any other runs, then only read, by the MMU.
+unsafe impl Sync for Root {}
+
+static ROOT: Root = Root(core::cell::UnsafeCell::new(Table({
+    let mut entries = [0; 512];
+    entries[1] = 0x4000_0000 | NORMAL_WORLD;
+    entries[2] = 0x8000_0000 | NORMAL_WORLD;
+    entries
+})));
+
+/// Turns the MMU and caches on, on the first CPU. From assembly, without a stack frame.
+///
+/// # Safety
+/// Once, on the CPU of the cold boot.
+#[unsafe(naked)]
+pub unsafe extern "C" fn enable_mmu_and_caches() {
+    naked_asm!(
+        // An address in a static's initialiser cannot be shifted: the link to the lower table is made here.
+        "adrp x0, {root}
+         add x0, x0, :lo12:{root}
+         adrp x1, {lowest}
+         add x1, x1, :lo12:{lowest}
+         orr x1, x1, {table}
+         str x1, [x0]
+         mov x19, x30
+         bl {enable_mmu_uncached}
+         mrs x0, sctlr_el3
+         orr x0, x0, {cache}
+         msr sctlr_el3, x0
+         isb
+         ret x19",
+        root = sym ROOT,
+        lowest = sym LOWEST,
+        table = const TABLE,
+        cache = const SCTLR_DATA_CACHE,
+        enable_mmu_uncached = sym enable_mmu_uncached,
+    )
+}
+
+/// Turns the MMU on and leaves the data cache off.
+///
+/// # Safety
+/// The translation table must be complete.
+#[unsafe(naked)]
+pub unsafe extern "C" fn enable_mmu_uncached() {
+    naked_asm!(
+        "adrp x0, {root}
+         add x0, x0, :lo12:{root}
+         msr ttbr0_el3, x0
+         ldr x0, ={tcr}
+         msr tcr_el3, x0
+         ldr x0, ={mair}
+         msr mair_el3, x0
+         isb
+         tlbi alle3
+         ic iallu
+         dsb sy
+         isb
+         ldr x0, ={sctlr}
+         msr sctlr_el3, x0
+         isb
+         ret",
+        root = sym ROOT,
+        tcr = const TCR,
+        mair = const MAIR,
+        sctlr = const SCTLR_UNCACHED,
+    )
+}
+
+/// Turns the data cache on.
+#[inline(always)]
+pub fn data_cache_on() {
+    // SAFETY: only makes accesses cacheable; what others wrote meanwhile is in memory.
+    unsafe { asm!("msr sctlr_el3, {}", "isb", in(reg) SCTLR_CACHED, options(nostack, preserves_flags)) }
+}
+
+/// Turns the data cache off and cleans and invalidates by set/way: L1 for level 0, all levels for a cluster.
+pub fn data_cache_off(level: Level) {
+    // SAFETY: changes no contents of memory that a coherent observer could see.
+    unsafe { clean_off(if level == 0 { 1 } else { 7 }) }
+}
+
+/// Uses no stack: between the first instruction and the last, what the cache holds of it cannot be read.
+///
+/// # Safety
+/// MMU on.
+#[unsafe(naked)]
+unsafe extern "C" fn clean_off(cache_levels: u64) {
+    naked_asm!(
+        "mrs x1, sctlr_el3
+         bic x1, x1, {cache}
+         msr sctlr_el3, x1
+         isb
+         mrs x2, clidr_el1
+         mov x3, xzr              // cache level, as CSSELR has it
+     1:  and x4, x2, #7
+         lsr x2, x2, #3
+         cmp x4, #2               // a data or unified cache?
+         b.lo 4f
+         msr csselr_el1, x3
+         isb
+         mrs x4, ccsidr_el1
+         and x5, x4, #7
+         add x5, x5, #4           // log2 of the line
+         ubfx x6, x4, #3, #10     // last way
+         ubfx x7, x4, #13, #15    // last set
+         clz w8, w6               // where the way begins
+         mov x9, #1
+         lsl x9, x9, x5           // one set further
+     2:  lsl x10, x6, x8
+         orr x10, x10, x3
+         lsl x11, x7, x5
+         orr x11, x11, x10
+     3:  dc cisw, x11
+         cmp x11, x10
+         sub x11, x11, x9
+         b.ne 3b
+         subs x6, x6, #1
+         b.ge 2b
+     4:  add x3, x3, #2
+         subs x0, x0, #1
+         b.ne 1b
+         dsb sy
+         isb
+         ret",
+        cache = const SCTLR_DATA_CACHE,
+    )
+}
+
+/// Cleans `length` bytes to memory, line by line, for readers that have their caches off.
+pub fn clean(address: usize, length: usize) {
+    let first = address & !(LINE - 1);
+    for line in (first..address + length).step_by(LINE) {
+        // SAFETY: maintenance by address changes nothing that a coherent observer could see.
+        unsafe { asm!("dc cvac, {}", in(reg) line, options(nostack, preserves_flags)) }
+    }
+    barrier();
+}
+
+/// DSB SY.
+#[inline(always)]
+pub fn barrier() {
+    // SAFETY: only waits.
+    unsafe { asm!("dsb sy", options(nostack, preserves_flags)) }
+}
+
+/// The cache write-back granule of the CPUs that the machine has.
+const LINE: usize = 64;
+
+/// A word in a line of its own.
+#[repr(align(64))]
+pub struct Word(AtomicU64);
+
+impl<T: Scalar> SharedCell<T, Virt> for Word {
+    fn new(value: T) -> Self {
+        Self(AtomicU64::new(value.to_word()))
+    }
+
+    #[inline(always)]
+    fn load(&self, _: &Virt) -> T {
+        T::from_word(self.0.load(Ordering::Acquire))
+    }
+
+    #[inline(always)]
+    fn store(&self, _: &Virt, value: T) {
+        self.0.store(value.to_word(), Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn fetch_add(&self, _: &Virt, value: T) -> T {
+        T::from_word(self.0.fetch_add(value.to_word(), Ordering::AcqRel))
+    }
+
+    #[inline(always)]
+    fn clean(&self, _: &Virt) {
+        // SAFETY: maintenance of our own word's line.
+        unsafe { asm!("dc cvac, {}", in(reg) self, options(nostack, preserves_flags)) }
+    }
+
+    #[inline(always)]
+    fn clean_invalidate(&self, _: &Virt) {
+        // SAFETY: as above.
+        unsafe { asm!("dc civac, {}", in(reg) self, options(nostack, preserves_flags)) }
+    }
+}
+
+/// Leaves (`false`) or joins (`true`) the coherency of the cluster, on cores that have a switch for it.
+pub fn coherency(join: bool) {
+    const SMP_ENABLE: u64 = 1 << 6;
+    let part = arm_sysregs::el1::accessors::read_midr_el1().bits() >> 4 & 0xfff;
+    // Cortex-A53, A57 and A72 (their manuals: CPUECTLR_EL1.SMPEN). Others of the machine have none, or another register.
+    if matches!(part, 0xd03 | 0xd07 | 0xd08) {
+        // SAFETY: these cores have the register; the caches are off and clean.
+        unsafe {
+            let mut value: u64;
+            asm!("mrs {}, s3_1_c15_c2_1", out(reg) value, options(nostack, preserves_flags));
+            value = if join { value | SMP_ENABLE } else { value & !SMP_ENABLE };
+            asm!("msr s3_1_c15_c2_1, {}", "isb", "dsb sy", in(reg) value, options(nostack, preserves_flags));
+        }
+    }
+}

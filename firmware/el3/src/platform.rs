@@ -1,0 +1,231 @@
+//! QEMU's `virt` machine, as the PSCI library sees it.
+
+use core::arch::asm;
+use core::cell::Cell;
+use core::ops::Range;
+
+use ::points::{Point, Sink};
+use arm_sysregs::el0::accessors::read_cntfrq_el0;
+use boot::states;
+use psci::*;
+
+use crate::gic::{Gic, Interface};
+use crate::memory::{Word, barrier, coherency, data_cache_off, data_cache_on, enable_mmu_uncached};
+use crate::power;
+use crate::registers::{interrupt_signalled, read, set_up_el3, set_up_normal_world};
+use machine::{MAX_CPUS, index_of, say};
+
+/// What a CPU keeps for itself, in a line of its own.
+#[repr(align(64))]
+struct Own(Cell<Interface>);
+
+/// The machine.
+pub struct Virt {
+    /// Number of CPUs.
+    cpus: usize,
+    format: PowerStateFormat,
+    /// Where the normal world may be entered.
+    memory: Range<u64>,
+    gic: Gic,
+    own: [Own; MAX_CPUS],
+}
+
+// SAFETY: a CPU touches only its own `own`; the rest is never written after it was made.
+unsafe impl Sync for Virt {}
+
+impl Virt {
+    /// A machine of `cpus` CPUs.
+    pub fn new(cpus: usize, format: PowerStateFormat, memory: Range<u64>, gic: Gic) -> Self {
+        Self { cpus, format, memory, gic, own: [const { Own(Cell::new(Interface::OFF)) }; MAX_CPUS] }
+    }
+
+    fn own(&self) -> Option<&Own> {
+        self.own.get(self.this_cpu().get())
+    }
+}
+
+impl Sink for Virt {
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        let ticks;
+        // SAFETY: reading the counter has no effect.
+        unsafe { asm!("isb", "mrs {}, cntpct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags)) }
+        ticks
+    }
+
+    /// The library keeps the published stamps in its own records, and nobody else reads here.
+    #[inline(always)]
+    fn capture(&self, _: Point, _: u32, _: u64) {}
+}
+
+impl Platform for Virt {
+    type Shared<T: Scalar> = Word;
+
+    #[inline(always)]
+    fn this_cpu(&self) -> CpuIndex {
+        CpuIndex(read!("tpidr_el3") as u16)
+    }
+
+    #[inline(always)]
+    fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
+        index_of(mpidr).filter(|&cpu| cpu < self.cpus).map(|cpu| CpuIndex(cpu as u16))
+    }
+
+    fn counter_frequency(&self) -> u64 {
+        read_cntfrq_el0().bits()
+    }
+
+    #[inline(always)]
+    fn is_power_down(&self, _: Level, state: LocalState) -> bool {
+        state == states::OFF
+    }
+
+    #[inline]
+    fn decode_power_state(&self, power_state: u32) -> Result<Request, Error> {
+        states::decode(self.format, power_state)
+    }
+
+    fn off_state(&self) -> CompositeState {
+        CompositeState { levels: [states::OFF, states::OFF, states::OFF, LocalState::RUN] }
+    }
+
+    #[inline(always)]
+    fn power_state_format(&self) -> PowerStateFormat {
+        self.format
+    }
+
+    #[inline(always)]
+    fn is_valid_entry_point(&self, address: u64) -> bool {
+        self.memory.contains(&address) && address % 4 == 0
+    }
+
+    fn system_suspend_state(&self) -> Option<CompositeState> {
+        Some(self.off_state())
+    }
+
+    fn default_suspend_state(&self) -> Option<CompositeState> {
+        Some(CompositeState { levels: [states::OFF, LocalState::RUN, LocalState::RUN, LocalState::RUN] })
+    }
+
+    #[inline(always)]
+    fn optional_calls(&self) -> OptionalCalls {
+        OptionalCalls { os_initiated: true, system_reset2: true, ..OptionalCalls::NONE }
+    }
+
+    #[inline(always)]
+    fn barrier(&self) {
+        barrier();
+    }
+
+    #[inline(always)]
+    fn wait_for_event(&self) {
+        // SAFETY: only waits.
+        unsafe { asm!("wfe", options(nostack, preserves_flags)) }
+    }
+
+    #[inline(always)]
+    fn send_event(&self) {
+        // SAFETY: only wakes.
+        unsafe { asm!("dsb sy", "sev", options(nostack, preserves_flags)) }
+    }
+
+    /// Nothing: PSCI promises the normal world no more than what [`set_up_normal_world`] sets, and it saves the rest itself.
+    fn save_context(&self) {}
+
+    fn restore_context(&self) {
+        set_up_normal_world();
+    }
+
+    #[inline(always)]
+    fn interrupt_pending(&self) -> bool {
+        interrupt_signalled()
+    }
+
+    fn interrupts_off(&self) {
+        let was = self.gic.interface_off(self.this_cpu().get());
+        if let Some(own) = self.own() {
+            own.0.set(was);
+        }
+    }
+
+    fn interrupts_on(&self) {
+        if let Some(own) = self.own() {
+            self.gic.interface_on(self.this_cpu().get(), own.0.get());
+        }
+    }
+
+    fn interrupts_init(&self) {
+        self.gic.init_cpu(self.this_cpu().get());
+        set_up_normal_world();
+    }
+
+    fn flush_caches(&self, level: Level) {
+        data_cache_off(level);
+        coherency(false);
+    }
+
+    fn caches_on(&self) {
+        coherency(true);
+        data_cache_on();
+    }
+
+    fn warm_reset(&self) {
+        // SAFETY: the first CPU completed the table before any other ran.
+        unsafe { enable_mmu_uncached() }
+        set_up_el3();
+    }
+
+    fn power_down(&self, _: &CompositeState, why: PowerDown) {
+        power::prepare(self.this_cpu().get(), why == PowerDown::Suspend);
+    }
+
+    fn wait_for_power_down(&self) {
+        power::wait(self.gic, self.this_cpu().get())
+    }
+
+    fn power_down_abandoned(&self, _: &CompositeState) {}
+
+    fn standby(&self, _: &CompositeState) {
+        power::wait_for_interrupt();
+    }
+
+    fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
+        self.gic.send_power_on(target.get());
+        Ok(())
+    }
+
+    fn powered_up(&self, _: &CompositeState, _: PowerUp) {}
+
+    fn system_off(&self) {
+        power::off();
+        stop();
+    }
+
+    fn system_reset(&self) {
+        power::reset();
+        stop();
+    }
+
+    /// The architecture's warm reset is the only one.
+    fn system_reset2(&self, reset_type: u32, _: u64) -> Error {
+        if reset_type != 0 {
+            return Error::InvalidParameters;
+        }
+        self.system_reset();
+        Error::InternalFailure
+    }
+}
+
+/// The end of this CPU.
+pub fn stop() -> ! {
+    loop {
+        power::wait_for_interrupt();
+    }
+}
+
+/// Says why the image cannot go on, and powers the machine off.
+pub fn give_up(why: &dyn core::fmt::Display) -> ! {
+    say!("stopwatt: {why}");
+    power::off();
+    stop()
+}

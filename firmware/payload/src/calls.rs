@@ -1,0 +1,70 @@
+//! Counts calls: with QEMU's `-icount`, the counter's ticks are instructions.
+
+use core::arch::asm;
+
+use boot::states::STATES;
+use psci::{PowerStateFormat, id};
+
+use crate::cpu::{self, counter};
+use crate::interrupts;
+use machine::{mpidr_of, say};
+
+/// Makes `count` calls and returns the ticks that they took, the caller's loop included: each turn loads the four arguments
+/// anew.
+#[inline(never)]
+fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
+    let begin = counter();
+    let last: u64;
+    // SAFETY: the firmware keeps X4 and up.
+    unsafe {
+        asm!(
+            "1: mov x0, {function}",
+            "mov x1, {x1}",
+            "mov x2, {x2}",
+            "mov x3, {x3}",
+            "smc #0",
+            "subs {count}, {count}, #1",
+            "b.ne 1b",
+            function = in(reg) u64::from(function),
+            x1 = in(reg) x1,
+            x2 = in(reg) x2,
+            x3 = in(reg) x3,
+            count = inout(reg) count => _,
+            out("x0") last,
+            out("x1") _,
+            out("x2") _,
+            out("x3") _,
+        );
+    }
+    (counter() - begin, last)
+}
+
+/// Prints, for each call, its ticks for `count` calls and what the last one returned.
+pub fn run(count: u64, format: PowerStateFormat) {
+    const WIDE: u32 = id::SMC64;
+    let me = mpidr_of(cpu::this());
+    let entry = 0x6000_0000;
+    let state = |index: usize| u64::from(STATES[index].power_state(format, 0));
+    say!("@frequency {}", cpu::counter_frequency());
+    let simple = [
+        ("SMCCC_VERSION", id::SMCCC_VERSION, [0; 3]),
+        ("PSCI_VERSION", id::PSCI_VERSION, [0; 3]),
+        ("PSCI_FEATURES", id::PSCI_FEATURES, [u64::from(id::CPU_SUSPEND | WIDE), 0, 0]),
+        ("AFFINITY_INFO(self)", id::AFFINITY_INFO | WIDE, [me, 0, 0]),
+        ("CPU_ON, already on", id::CPU_ON | WIDE, [me, entry, 0]),
+        ("CPU_SUSPEND, invalid state", id::CPU_SUSPEND | WIDE, [0xffff_ffff, entry, 0]),
+        ("PMF get timestamp", id::PMF_GET_TIMESTAMP | WIDE, [0x41 << 24 | 1 << 10, me, 0]),
+        ("unknown function", 0x8400_01ff, [0; 3]),
+    ];
+    for (name, function, arguments) in simple {
+        let (ticks, last) = ticks_of(count, function, arguments);
+        say!("@call {name}: {ticks} {count} {}", last as i64);
+    }
+    // With an interrupt pending: standby does not wait, power-down leaves early.
+    interrupts::send(cpu::this());
+    for (name, index) in [("standby level 0, interrupt pending", 0), ("power-down level 0, early out", 1)] {
+        let (ticks, last) = ticks_of(count, id::CPU_SUSPEND | WIDE, [state(index), entry, 0]);
+        say!("@call {name}: {ticks} {count} {}", last as i64);
+    }
+    while interrupts::take().is_some() {}
+}

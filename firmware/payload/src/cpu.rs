@@ -1,0 +1,169 @@
+//! What a CPU can do: calls to the firmware, suspends that come back, the counter, the timer.
+
+use core::arch::{asm, naked_asm};
+
+use aarch64_rt::{SuspendContext, warm_boot_entry};
+use arm_sysregs::el1::accessors::read_mpidr_el1;
+use machine::{MAX_CPUS, index_of, mpidr_of};
+
+/// Bytes of stack of a CPU.
+const STACK: usize = 0x4000;
+
+#[repr(C, align(4096))]
+struct Stacks(core::cell::UnsafeCell<[[u8; STACK]; MAX_CPUS]>);
+
+// SAFETY: only addresses are taken; each CPU uses its own stack.
+unsafe impl Sync for Stacks {}
+
+static STACKS: Stacks = Stacks(core::cell::UnsafeCell::new([[0; STACK]; MAX_CPUS]));
+
+/// This CPU.
+pub fn this() -> usize {
+    index_of(read_mpidr_el1().bits() & 0xffff).unwrap_or(0)
+}
+
+/// 1 or 2.
+pub fn exception_level() -> u64 {
+    let level: u64;
+    // SAFETY: reading it has no effect.
+    unsafe { asm!("mrs {}, CurrentEL", out(reg) level, options(nomem, nostack, preserves_flags)) }
+    level >> 2 & 3
+}
+
+/// An SMC (SMCCC DEN0028: X4 and up are kept by the firmware).
+#[inline(always)]
+pub fn smc(function: u32, [x1, x2, x3]: [u64; 3]) -> [u64; 4] {
+    let mut results = [0; 4];
+    // SAFETY: a call that does not come back leaves nothing behind that another CPU waits for.
+    unsafe {
+        asm!(
+            "smc #0",
+            inout("x0") u64::from(function) => results[0],
+            inout("x1") x1 => results[1],
+            inout("x2") x2 => results[2],
+            inout("x3") x3 => results[3],
+            options(nostack),
+        );
+    }
+    results
+}
+
+/// The counter, in order with what came before.
+#[inline(always)]
+pub fn counter() -> u64 {
+    let ticks;
+    // SAFETY: reading it has no effect.
+    unsafe { asm!("isb", "mrs {}, cntpct_el0", out(reg) ticks, options(nostack, preserves_flags)) }
+    ticks
+}
+
+/// Ticks of the counter in a second.
+pub fn counter_frequency() -> u64 {
+    arm_sysregs::el0::accessors::read_cntfrq_el0().bits()
+}
+
+/// Lets this CPU's timer interrupt in `microseconds`.
+pub fn start_timer(microseconds: u64) {
+    let ticks = microseconds * counter_frequency() / 1_000_000;
+    // SAFETY: the physical timer of the normal world is ours.
+    unsafe {
+        asm!("msr cntp_tval_el0, {}", "msr cntp_ctl_el0, {}", "isb", in(reg) ticks, in(reg) 1u64, options(nostack, preserves_flags));
+    }
+}
+
+/// Silences this CPU's timer.
+pub fn stop_timer() {
+    // SAFETY: as in `start_timer`.
+    unsafe { asm!("msr cntp_ctl_el0, xzr", "isb", options(nostack, preserves_flags)) }
+}
+
+/// WFI.
+pub fn wait_for_interrupt() {
+    // SAFETY: only waits.
+    unsafe { asm!("dsb sy", "wfi", options(nostack, preserves_flags)) }
+}
+
+/// WFE.
+pub fn wait_for_event() {
+    // SAFETY: only waits.
+    unsafe { asm!("wfe", options(nostack, preserves_flags)) }
+}
+
+/// SEV.
+pub fn send_event() {
+    // SAFETY: only wakes.
+    unsafe { asm!("dsb sy", "sev", options(nostack, preserves_flags)) }
+}
+
+/// CPU_ON with an entry that runs `main` on the CPU's own stack; `context` must outlive the start.
+///
+/// The value is PSCI's return code.
+pub fn turn_on(cpu: usize, context: &'static SuspendContext) -> i64 {
+    let context_address = core::ptr::from_ref(context) as u64;
+    smc(psci::id::CPU_ON | psci::id::SMC64, [mpidr_of(cpu), warm_boot_entry as *const () as u64, context_address])[0]
+        as i64
+}
+
+/// How a CPU that is turned on begins `main` at the top of its own stack.
+pub const fn start_of(cpu: usize, main: extern "C" fn(u64) -> !) -> SuspendContext {
+    // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
+    let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
+    SuspendContext { stack_ptr, entry: main, arg: cpu as u64 }
+}
+
+/// CPU_SUSPEND with `function` as its id, with all registers kept: returns when the call returns, and when the CPU comes back through the entry point.
+///
+/// The value is PSCI's return code, 0 in the second case.
+pub fn suspend(function: u32, power_state: u32) -> i64 {
+    // SAFETY: the function keeps to the calling convention, whichever way it returns.
+    unsafe { suspend_and_keep(u64::from(function), u64::from(power_state), warm_boot_entry as *const () as u64) as i64 }
+}
+
+/// Lays the registers that a caller counts on onto the stack, and below them the context that the runtime's entry reads.
+///
+/// # Safety
+/// `entry` must be [`warm_boot_entry`].
+#[unsafe(naked)]
+unsafe extern "C" fn suspend_and_keep(function: u64, power_state: u64, entry: u64) -> u64 {
+    naked_asm!(
+        "stp x29, x30, [sp, #-96]!
+         stp x27, x28, [sp, #16]
+         stp x25, x26, [sp, #32]
+         stp x23, x24, [sp, #48]
+         stp x21, x22, [sp, #64]
+         stp x19, x20, [sp, #80]
+         mov x9, sp
+         adr x10, {resumed}
+         sub sp, sp, #32
+         stp x9, x10, [sp]           // stack_ptr, entry
+         str xzr, [sp, #16]          // arg
+         mov x3, sp                  // context_id: where the context is
+         smc #0
+         add sp, sp, #32
+         ldp x19, x20, [sp, #80]
+         ldp x21, x22, [sp, #64]
+         ldp x23, x24, [sp, #48]
+         ldp x25, x26, [sp, #32]
+         ldp x27, x28, [sp, #16]
+         ldp x29, x30, [sp], #96
+         ret",
+        resumed = sym resumed,
+    )
+}
+
+/// Where the runtime's entry goes after a power-down, with the stack as the suspend left it.
+#[unsafe(naked)]
+extern "C" fn resumed(_: u64) -> ! {
+    naked_asm!(
+        "ldp x19, x20, [sp, #80]
+         ldp x21, x22, [sp, #64]
+         ldp x23, x24, [sp, #48]
+         ldp x25, x26, [sp, #32]
+         ldp x27, x28, [sp, #16]
+         ldp x29, x30, [sp], #96
+         mov x0, xzr
+         ret"
+    )
+}
+
+const _: () = assert!(core::mem::offset_of!(SuspendContext, stack_ptr) < core::mem::offset_of!(SuspendContext, entry));

@@ -1,0 +1,199 @@
+//! The procedures' normal world, on this machine.
+
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use aarch64_rt::SuspendContext;
+use boot::states::STATES;
+use procedures::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
+use psci::{PowerStateFormat, id};
+
+use crate::cpu;
+use crate::interrupts::{self, Taken};
+use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
+
+static WORDS: [AtomicU64; Word::COUNT] = [const { AtomicU64::new(0) }; Word::COUNT];
+static CASE: AtomicUsize = AtomicUsize::new(0);
+static CPUS: AtomicUsize = AtomicUsize::new(1);
+static EXTENDED: AtomicUsize = AtomicUsize::new(0);
+static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
+
+/// How each CPU begins when it is turned on.
+struct Starts([SuspendContext; MAX_CPUS]);
+
+// SAFETY: never written.
+unsafe impl Sync for Starts {}
+
+static STARTS: Starts = {
+    let mut starts = [const { cpu::start_of(0, start) }; MAX_CPUS];
+    let mut cpu = 0;
+    while cpu < MAX_CPUS {
+        starts[cpu] = cpu::start_of(cpu, start);
+        cpu += 1;
+    }
+    Starts(starts)
+};
+
+/// This machine.
+pub struct Qemu {
+    /// What took the last interrupt, for a CPU of its own.
+    _private: Cell<()>,
+}
+
+impl Qemu {
+    /// The machine with `cpus` CPUs.
+    pub fn new(cpus: usize, format: PowerStateFormat) -> Self {
+        CPUS.store(cpus, Ordering::Release);
+        EXTENDED.store(usize::from(format == PowerStateFormat::Extended), Ordering::Release);
+        Self { _private: Cell::new(()) }
+    }
+}
+
+impl NormalWorld for Qemu {
+    fn this_cpu(&self) -> usize {
+        cpu::this()
+    }
+
+    fn cpu_count(&self) -> usize {
+        CPUS.load(Ordering::Acquire)
+    }
+
+    fn mpidr(&self, cpu: usize) -> u64 {
+        mpidr_of(cpu)
+    }
+
+    fn power_state(&self, depth: Depth) -> u32 {
+        let name = match depth {
+            Depth::Level0 => "core-off",
+            Depth::Deepest => "cluster-off",
+        };
+        let format = match EXTENDED.load(Ordering::Acquire) {
+            0 => PowerStateFormat::Original,
+            _ => PowerStateFormat::Extended,
+        };
+        STATES.iter().find(|state| state.name == name).map_or(0, |state| state.power_state(format, 0))
+    }
+
+    fn smc(&self, function: u32, arguments: [u64; 3]) -> [u64; 4] {
+        cpu::smc(function, arguments)
+    }
+
+    fn suspend(&self, power_state: u32) -> i64 {
+        let code = cpu::suspend(id::CPU_SUSPEND | id::SMC64, power_state);
+        interrupts::init_cpu();
+        code
+    }
+
+    fn cpu_on(&self, cpu: usize) -> i64 {
+        STARTS.0.get(cpu).map_or(-2, |context| cpu::turn_on(cpu, context))
+    }
+
+    fn load(&self, word: Word) -> u64 {
+        WORDS[word as usize].load(Ordering::Acquire)
+    }
+
+    fn store(&self, word: Word, value: u64) {
+        WORDS[word as usize].store(value, Ordering::Release);
+    }
+
+    fn fetch_add(&self, word: Word, value: u64) -> u64 {
+        WORDS[word as usize].fetch_add(value, Ordering::AcqRel)
+    }
+
+    fn wait_event(&self) {
+        cpu::wait_for_event();
+    }
+
+    fn send_event(&self) {
+        cpu::send_event();
+    }
+
+    fn relax(&self) {
+        core::hint::spin_loop();
+    }
+
+    fn start_timer(&self, microseconds: u64) {
+        cpu::start_timer(microseconds);
+    }
+
+    fn interrupt(&self, cpu: usize) {
+        interrupts::send(cpu);
+    }
+
+    fn take_interrupt(&self) -> bool {
+        let mut timer = false;
+        while let Some(taken) = interrupts::take() {
+            timer |= taken == Taken::Timer;
+        }
+        timer
+    }
+
+    fn publish(&self, stamps: Stamps) {
+        if let Some(own) = PUBLISHED.get(cpu::this()) {
+            for (slot, stamp) in own.iter().zip(stamps) {
+                slot.store(stamp, Ordering::Release);
+            }
+        }
+    }
+}
+
+/// First code of a CPU that was turned on.
+extern "C" fn start(_: u64) -> ! {
+    interrupts::init_cpu();
+    let world = Qemu { _private: Cell::new(()) };
+    let case = CASES[CASE.load(Ordering::Acquire) % CASES.len()];
+    if let Err(failure) = procedures::secondary(&world, case) {
+        fail(case, &failure);
+    }
+    loop {
+        cpu::wait_for_interrupt();
+    }
+}
+
+fn fail(case: Case, failure: &Failure) {
+    say!("@failure {} {} CPU {}: {failure}", case.name, case.mode.name(), cpu::this());
+}
+
+/// What the test framework calls a case; the cases it does not have are printed by their own name only.
+fn name_of_test(case: Case) -> &'static str {
+    match (case.name, case.mode) {
+        ("suspend-deepest", Mode::Parallel) => "test_rt_instr_susp_deep_parallel",
+        ("suspend-deepest", Mode::Serial) => "test_rt_instr_susp_deep_serial",
+        ("suspend-level0", Mode::Parallel) => "test_rt_instr_cpu_susp_parallel",
+        ("suspend-level0", Mode::Serial) => "test_rt_instr_cpu_susp_serial",
+        ("cpu-off", _) => "test_rt_instr_cpu_off_serial",
+        _ => "test_rt_instr_psci_version_parallel",
+    }
+}
+
+/// Runs every case `iterations` times and prints each CPU's stamps and the framework's line.
+pub fn run_procedures(world: &Qemu, iterations: u64) -> bool {
+    let frequency = cpu::counter_frequency();
+    for iteration in 0..iterations {
+        for (index, case) in CASES.into_iter().enumerate() {
+            CASE.store(index, Ordering::Release);
+            if let Err(failure) = procedures::lead(world, case) {
+                fail(case, &failure);
+                return false;
+            }
+            for (cpu, stamps) in PUBLISHED.iter().enumerate().take(world.cpu_count()) {
+                print(case, iteration, cpu, stamps, frequency);
+            }
+        }
+    }
+    true
+}
+
+fn print(case: Case, iteration: u64, cpu: usize, stamps: &[AtomicU64; STAMPS], frequency: u64) {
+    let [enter, exit, low, awake, flush, flushed] = core::array::from_fn(|i| stamps[i].load(Ordering::Acquire));
+    let nanoseconds = |from: u64, to: u64| (to - from) * 1_000_000_000 / frequency;
+    let (cluster, core) = (cpu / CLUSTER, cpu % CLUSTER);
+    let (test, name, mode) = (name_of_test(case), case.name, case.mode.name());
+    if case.name == "psci-version" {
+        say!("<RT_INSTR:{test}\t{cluster}\t{core}\t{}/>", nanoseconds(enter, exit));
+    } else {
+        let (down, up, clean) = (nanoseconds(enter, low), nanoseconds(awake, exit), nanoseconds(flush, flushed));
+        say!("<RT_INSTR:{test}\t{cluster}\t{core}\t{down:02}\t{up:02}\t{clean:02}/>");
+    }
+    say!("@stamps {name} {mode} {iteration} {cluster} {core} {enter} {exit} {low} {awake} {flush} {flushed}");
+}
