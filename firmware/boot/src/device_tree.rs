@@ -56,11 +56,20 @@ pub enum TreeError {
     Phandles,
 }
 
+/// A CPU of the tree.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cpu {
+    /// Aff1 and Aff0 of its MPIDR.
+    pub affinity: u64,
+    /// Name of its node in /cpus; what follows the `@` need not be the affinity.
+    pub node: String,
+}
+
 /// What a tree says of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Affinity of each CPU, ascending.
-    pub cpus: Vec<u64>,
+    /// The CPUs, by ascending affinity.
+    pub cpus: Vec<Cpu>,
     /// Memory of the normal world.
     pub memory: Range<u64>,
 }
@@ -98,8 +107,8 @@ pub fn edit(tree: &mut DeviceTree, machine: &Machine, options: &Options<'_>) -> 
         SuspendMode::OsInitiated => hierarchical(machine, options, &mut phandles)?,
     };
     let mut handles = Vec::new();
-    for &mpidr in &machine.cpus {
-        let cpu = cpus.child_mut(&cpu_name(mpidr)).ok_or(TreeError::Missing("node of a CPU"))?;
+    for described in &machine.cpus {
+        let cpu = cpus.child_mut(&described.node).ok_or(TreeError::Missing("node of a CPU"))?;
         set(cpu, "enable-method", "psci");
         handles.push(phandle_of(cpu, &mut phandles)?);
         for name in ["cpu-idle-states", "power-domains", "power-domain-names"] {
@@ -131,10 +140,6 @@ fn is_within(node: &FdtNode<'_>, left: usize) -> bool {
     left > 0 && node.children().all(|child| is_within(&child, left - 1))
 }
 
-fn cpu_name(mpidr: u64) -> String {
-    format!("cpu@{mpidr:x}")
-}
-
 fn text(node: &DeviceTreeNode, name: &str) -> Option<String> {
     let property = node.property(name)?;
     let value = property.value().strip_suffix(b"\0")?;
@@ -149,19 +154,20 @@ fn big_endian(bytes: &[u8]) -> Option<u64> {
     }
 }
 
-fn cpus_of(tree: &DeviceTree) -> Result<Vec<u64>, TreeError> {
+fn cpus_of(tree: &DeviceTree) -> Result<Vec<Cpu>, TreeError> {
     let cpus = tree.root.child("cpus").ok_or(TreeError::Missing("/cpus"))?;
     let mut found = Vec::new();
     for cpu in cpus.children().filter(|node| text(node, "device_type").as_deref() == Some("cpu")) {
-        let affinity = cpu
-            .property("reg")
-            .and_then(|reg| big_endian(reg.value()))
-            .filter(|affinity| affinity & !AFFINITY == 0 && cpu.name() == cpu_name(*affinity));
-        found.push(affinity.ok_or_else(|| TreeError::Cpu { node: String::from(cpu.name()) })?);
+        let affinity = cpu.property("reg").and_then(|reg| big_endian(reg.value()));
+        let node = String::from(cpu.name());
+        match affinity.filter(|affinity| affinity & !AFFINITY == 0) {
+            Some(affinity) => found.push(Cpu { affinity, node }),
+            None => return Err(TreeError::Cpu { node }),
+        }
     }
     found.sort_unstable();
-    match found.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(TreeError::TwoCpus(pair[0])),
+    match found.windows(2).find(|pair| pair[0].affinity == pair[1].affinity) {
+        Some(pair) => Err(TreeError::TwoCpus(pair[0].affinity)),
         None if found.is_empty() => Err(TreeError::Missing("CPU in /cpus")),
         None => Ok(found),
     }
@@ -333,7 +339,7 @@ fn hierarchical(
     psci.add_child(power_domain(String::from("power-domain-system"), system_states, None, system));
     let mut clusters: Vec<(u64, u32)> = Vec::new();
     let mut cpu_domains = Vec::new();
-    for &mpidr in &machine.cpus {
+    for mpidr in machine.cpus.iter().map(|cpu| cpu.affinity) {
         let cluster = match clusters.last() {
             Some(&(id, handle)) if id == mpidr >> 8 => handle,
             _ => {
@@ -354,7 +360,7 @@ fn hierarchical(
 fn cpu_map(machine: &Machine, handles: &[u32]) -> DeviceTreeNode {
     let mut map = node("cpu-map");
     let mut clusters: Vec<(u64, DeviceTreeNode, usize)> = Vec::new();
-    for (&mpidr, &handle) in machine.cpus.iter().zip(handles) {
+    for (mpidr, &handle) in machine.cpus.iter().map(|cpu| cpu.affinity).zip(handles) {
         if clusters.last().is_none_or(|(id, ..)| *id != mpidr >> 8) {
             clusters.push((mpidr >> 8, node(format!("cluster{}", clusters.len())), 0));
         }
@@ -389,7 +395,6 @@ fn choose(root: &mut DeviceTreeNode, options: &Options<'_>) {
 mod tests {
     use super::*;
     use alloc::string::ToString;
-    use alloc::vec;
     use proptest::prelude::*;
 
     /// A machine like QEMU's: CPUs, memory of both worlds, a UART of each.
@@ -397,7 +402,7 @@ mod tests {
         let mut tree = DeviceTree::new();
         let mut cpus = node("cpus");
         for &mpidr in mpidrs {
-            let mut cpu = node(cpu_name(mpidr));
+            let mut cpu = node(format!("cpu@{mpidr:x}"));
             set(&mut cpu, "device_type", "cpu");
             set(&mut cpu, "reg", mpidr as u32);
             cpus.add_child(cpu);
@@ -435,7 +440,8 @@ mod tests {
     #[test]
     fn reads_cpus_and_memory_of_the_normal_world() {
         let (_, machine) = read(&machine_tree(&[0x101, 0, 1, 0x100]).to_dtb()).unwrap();
-        assert_eq!(machine, Machine { cpus: vec![0, 1, 0x100, 0x101], memory: 0x4000_0000..0x8000_0000 });
+        assert!(machine.cpus.iter().map(|cpu| cpu.affinity).eq([0, 1, 0x100, 0x101]));
+        assert_eq!(machine.memory, 0x4000_0000..0x8000_0000);
     }
 
     #[test]

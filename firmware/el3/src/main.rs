@@ -95,12 +95,13 @@ extern "C" fn cold_boot() -> ! {
     // SAFETY: the machine puts its tree there; nobody writes it while it is read.
     let blob = unsafe { &*slice_from_raw_parts(MEMORY as *const u8, MAX_SIZE) };
     let (mut tree, machine) = device_tree::read(blob).unwrap_or_else(|error| give_up(&error));
-    if let Some((cpu, mpidr)) = (0..).zip(&machine.cpus).find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu)) {
+    let affinities: Vec<u64> = machine.cpus.iter().map(|cpu| cpu.affinity).collect();
+    if let Some((cpu, mpidr)) = (0..).zip(&affinities).find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu)) {
         give_up(&format!(
             "device tree: CPU {cpu} has the affinity {mpidr:#x}; clusters of 16 should be full, at most 2 of them"
         ));
     }
-    let cpus = machine.cpus.len();
+    let cpus = affinities.len();
     let gic = Gic::find();
     let memory = machine.memory.start.max(MAPPED_MEMORY.start)..machine.memory.end.min(MAPPED_MEMORY.end);
     if gic == Gic::V2 && cpus > 8 {
@@ -122,7 +123,7 @@ extern "C" fn cold_boot() -> ! {
     memory::clean(MEMORY, blob.len());
 
     gic.boot(cpus);
-    let psci = make_psci(Virt::new(cpus, options.power_state, memory, gic), &machine.cpus);
+    let psci = make_psci(Virt::new(cpus, options.power_state, memory, gic), &affinities);
     let psci = PSCI.call_once(|| psci);
     psci.boot();
     // Everything that was made is brought to memory, for CPUs that come with their caches off.
