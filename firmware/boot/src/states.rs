@@ -31,7 +31,7 @@ pub struct IdleState {
 /// The states, shallowest first.
 pub const STATES: [IdleState; 5] = [
     IdleState {
-        name: "core-retention",
+        name: "core-retain",
         levels: [RETENTION, LocalState::RUN, LocalState::RUN],
         entry_us: 5,
         exit_us: 10,
@@ -45,7 +45,7 @@ pub const STATES: [IdleState; 5] = [
         residency_us: 300,
     },
     IdleState {
-        name: "cluster-retention",
+        name: "cluster-retain",
         levels: [OFF, RETENTION, LocalState::RUN],
         entry_us: 30,
         exit_us: 60,
