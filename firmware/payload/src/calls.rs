@@ -1,7 +1,9 @@
 //! Counts calls: with QEMU's `-icount`, the counter's ticks are instructions.
 
 use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering};
 
+use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use psci::{PowerStateFormat, id};
 
@@ -39,8 +41,55 @@ fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
     (counter() - begin, last)
 }
 
+/// When the CPU that was turned on came to its first instructions; 0 until then.
+static ARRIVED: AtomicU64 = AtomicU64::new(0);
+
+struct Start(SuspendContext);
+
+// SAFETY: never written.
+unsafe impl Sync for Start {}
+
+static START: Start = Start(cpu::start_of(1, arrive));
+
+extern "C" fn arrive(_: u64) -> ! {
+    ARRIVED.store(counter(), Ordering::Release);
+    cpu::smc(id::CPU_OFF, [0; 3]);
+    loop {
+        cpu::wait_for_interrupt();
+    }
+}
+
+/// Turns the second CPU on and off `count` times: ticks of the call, and until the CPU is in the normal world. The caller
+/// sleeps meanwhile; its few instructions before that are counted too.
+fn turn_on(count: u64) -> Option<(u64, u64)> {
+    const OFF: u64 = 1;
+    let (mut call, mut arrival) = (0, 0);
+    for _ in 0..count {
+        ARRIVED.store(0, Ordering::Release);
+        let begin = counter();
+        let code = cpu::turn_on(1, &START.0);
+        call += counter() - begin;
+        if code != 0 {
+            return None;
+        }
+        let nap = || {
+            cpu::start_timer(100);
+            cpu::wait_for_interrupt();
+            cpu::stop_timer();
+        };
+        while ARRIVED.load(Ordering::Acquire) == 0 {
+            nap();
+        }
+        arrival += ARRIVED.load(Ordering::Acquire) - begin;
+        while cpu::smc(id::AFFINITY_INFO | id::SMC64, [mpidr_of(1), 0, 0])[0] != OFF {
+            nap();
+        }
+    }
+    Some((call, arrival))
+}
+
 /// Prints, for each call, its ticks for `count` calls and what the last one returned.
-pub fn run(count: u64, format: PowerStateFormat) {
+pub fn run(count: u64, cpus: usize, format: PowerStateFormat) {
     const WIDE: u32 = id::SMC64;
     let me = mpidr_of(cpu::this());
     let entry = 0x6000_0000;
@@ -67,4 +116,11 @@ pub fn run(count: u64, format: PowerStateFormat) {
         say!("@call {name}: {ticks} {count} {}", last as i64);
     }
     while interrupts::take().is_some() {}
+    if cpus > 1
+        && let Some((call, arrival)) = turn_on(count.min(100))
+    {
+        let count = count.min(100);
+        say!("@call CPU_ON: {call} {count} 0");
+        say!("@call CPU_ON until the CPU is in the normal world: {arrival} {count} 0");
+    }
 }

@@ -51,7 +51,7 @@ fn main(device_tree: u64, _: u64, _: u64, _: u64) -> ! {
     let world = world::Qemu::new(cpus, format);
     let well = match options.run {
         Run::Calls => {
-            calls::run(options.count, format);
+            calls::run(options.count, cpus, format);
             true
         }
         Run::Latency => world::run_procedures(&world, options.count),
