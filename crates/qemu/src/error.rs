@@ -1,0 +1,89 @@
+//! What can go wrong between us and the emulator.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a guest did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A program that is needed is not there.
+    #[error("`{program}` is not installed; on Debian: apt-get install {package}")]
+    Missing {
+        /// The program.
+        program: &'static str,
+        /// The package that has it.
+        package: &'static str,
+    },
+    /// The images could not be built.
+    #[error(
+        "the firmware did not build (the Rust target it needs: rustup target add {target}); cargo said:\n{output}",
+        target = crate::images::TARGET
+    )]
+    Build {
+        /// The end of what cargo printed.
+        output: String,
+    },
+    /// There is no firmware to build.
+    #[error("{} is not there: run in a checkout of Stopwatt, or name one with --data", .0.display())]
+    NoFirmware(PathBuf),
+    /// A file could not be read or written.
+    #[error("{}: {source}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// An image that is no ELF file.
+    #[error("{}: {cause}", .path.display())]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+    /// The emulator could not be started.
+    #[error("cannot start {program}: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The guest printed nothing for too long, or ran for too long, and was ended.
+    #[error("the guest was ended: {why} {} s; its last output:\n{}", .limit.as_secs(), indented(.last))]
+    Hung {
+        /// Silent or running.
+        why: &'static str,
+        /// For how long it might.
+        limit: Duration,
+        /// Its last lines.
+        last: Vec<String>,
+    },
+    /// The guest ended before it was done, or said that something failed.
+    #[error("the guest failed: {cause}; its last output:\n{}", indented(.last))]
+    Failed {
+        /// What happened.
+        cause: String,
+        /// Its last lines.
+        last: Vec<String>,
+    },
+    /// A package could not be fetched.
+    #[error("cannot fetch {what}; apt-get said:\n{output}")]
+    Fetch {
+        /// The package.
+        what: String,
+        /// The end of what it printed.
+        output: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+}
+
+fn indented(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,164 @@
+//! A running guest: its console line by line, with a watchdog.
+
+use crate::{Error, Machine};
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = "qemu-system-aarch64";
+const PACKAGE: &str = "qemu-system-arm";
+
+/// How many lines an error shows.
+const LAST_LINES: usize = 20;
+
+/// A file to put into the machine's memory before it starts, and again after a reset.
+#[derive(Clone, Copy, Debug)]
+pub struct Load<'a> {
+    /// The file, as it is.
+    pub file: &'a Path,
+    /// Where.
+    pub address: u64,
+}
+
+/// A guest. Dropping it ends the emulator.
+pub struct Guest {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    last: VecDeque<String>,
+    started: Instant,
+    silence: Duration,
+    limit: Duration,
+    // Holds the option files as long as the emulator may read them.
+    _files: tempfile::TempDir,
+}
+
+impl Guest {
+    /// Starts a machine with `firmware` in its secure flash. `options` are files of fw_cfg: name and contents.
+    ///
+    /// The guest is ended when it prints nothing for `silence` or runs for `limit`.
+    ///
+    /// # Errors
+    /// The emulator is missing or does not start.
+    pub fn start(
+        machine: &Machine,
+        firmware: &Path,
+        loads: &[Load<'_>],
+        options: &[(&str, &str)],
+        silence: Duration,
+        limit: Duration,
+    ) -> Result<Self, Error> {
+        let files = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
+        let mut command = Command::new(PROGRAM);
+        command.args(machine.arguments()).arg("-bios").arg(firmware);
+        for load in loads {
+            let device = format!("loader,file={},addr={:#x},force-raw=on", escaped(load.file), load.address);
+            command.args(["-device", &device]);
+        }
+        for (index, (name, text)) in options.iter().enumerate() {
+            let path = files.path().join(index.to_string());
+            std::fs::write(&path, text).map_err(Error::file(&path))?;
+            command.args(["-fw_cfg", &format!("name={name},file={}", escaped(&path))]);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Error::Missing { program: PROGRAM, package: PACKAGE },
+            _ => Error::Start { program: PROGRAM.to_owned(), source },
+        })?;
+        let (sender, lines) = channel();
+        if let Some(output) = child.stdout.take() {
+            let sender = sender.clone();
+            std::thread::spawn(move || read_lines(output, |line| sender.send(line).is_ok()));
+        }
+        if let Some(errors) = child.stderr.take() {
+            // The emulator's own words stand among the guest's, for the error's reader.
+            std::thread::spawn(move || read_lines(errors, |line| sender.send(format!("qemu: {line}")).is_ok()));
+        }
+        let input = child.stdin.take();
+        Ok(Self {
+            child,
+            input,
+            lines,
+            last: VecDeque::new(),
+            started: Instant::now(),
+            silence,
+            limit,
+            _files: files,
+        })
+    }
+
+    /// The next line of the console; `None` when the machine is off.
+    ///
+    /// # Errors
+    /// [`Error::Hung`].
+    pub fn line(&mut self) -> Result<Option<String>, Error> {
+        let left = self.limit.saturating_sub(self.started.elapsed());
+        match self.lines.recv_timeout(self.silence.min(left)) {
+            Ok(line) => {
+                if self.last.len() == LAST_LINES {
+                    self.last.pop_front();
+                }
+                self.last.push_back(line.clone());
+                Ok(Some(line))
+            }
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = self.child.kill();
+                let (why, limit) = match left < self.silence {
+                    true => ("it ran for more than", self.limit),
+                    false => ("it printed nothing for", self.silence),
+                };
+                Err(Error::Hung { why, limit, last: self.last.iter().cloned().collect() })
+            }
+        }
+    }
+
+    /// Types a line on the console.
+    ///
+    /// # Errors
+    /// The emulator is gone.
+    pub fn type_line(&mut self, text: &str) -> Result<(), Error> {
+        let written = self.input.as_mut().map(|input| writeln!(input, "{text}").and_then(|()| input.flush()));
+        match written {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.failed("it does not read its console")),
+        }
+    }
+
+    /// An error that shows the last lines.
+    pub fn failed(&self, cause: impl Into<String>) -> Error {
+        Error::Failed { cause: cause.into(), last: self.last.iter().cloned().collect() }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The emulator's option syntax ends a value at a comma, unless there are two.
+fn escaped(path: &Path) -> String {
+    path.to_string_lossy().replace(',', ",,")
+}
+
+fn read_lines(from: impl std::io::Read, mut take: impl FnMut(String) -> bool) {
+    let mut reader = BufReader::new(from);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader.read_until(b'\n', &mut line) {
+            Ok(1..) => {
+                let text = String::from_utf8_lossy(&line);
+                if !take(text.trim_end_matches(['\r', '\n']).to_owned()) {
+                    return;
+                }
+            }
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Builds the firmware and makes images of it.
+
+use crate::Error;
+use object::read::elf::{ElfFile64, ProgramHeader};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the images are built for.
+pub(crate) const TARGET: &str = "aarch64-unknown-none-softfloat";
+
+/// How the EL3 image is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// With the stamps that PMF serves.
+    Instrumented,
+    /// Without any stamp.
+    Plain,
+}
+
+/// Flat images of EL3 and of the normal-world payload.
+#[derive(Clone, Debug)]
+pub struct Images {
+    /// For the start of the secure flash.
+    pub firmware: PathBuf,
+    /// For [`Images::ENTRY`].
+    pub payload: PathBuf,
+}
+
+impl Images {
+    /// Where the payload belongs, and a kernel.
+    pub const ENTRY: u64 = 0x6000_0000;
+
+    /// Builds both images of the checkout at `root`, optimised, or finds that they are up to date.
+    ///
+    /// # Errors
+    /// There is no firmware in `root`, or it does not build.
+    pub fn build(root: &Path, build: Build) -> Result<Self, Error> {
+        let workspace = root.join("firmware");
+        if !workspace.join("Cargo.toml").is_file() {
+            return Err(Error::NoFirmware(workspace));
+        }
+        // A folder of its own for each build: neither undoes the other.
+        let folder = root.join("target").join(match build {
+            Build::Instrumented => "firmware",
+            Build::Plain => "firmware-plain",
+        });
+        let features: &[&str] = match build {
+            Build::Instrumented => &[],
+            Build::Plain => &["--features", "plain"],
+        };
+        cargo(&workspace, &folder, "el3", features)?;
+        cargo(&workspace, &folder, "payload", &[])?;
+        let release = folder.join(TARGET).join("release");
+        Ok(Self { firmware: flatten(&release.join("el3"))?, payload: flatten(&release.join("payload"))? })
+    }
+}
+
+fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> Result<(), Error> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(&program);
+    command.current_dir(workspace).args(["build", "--release", "--locked", "--quiet", "--package", package]);
+    command.args(features).arg("--target").arg(TARGET).arg("--target-dir").arg(folder);
+    // Flags meant for programs of this machine do not fit firmware.
+    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let output = command
+        .output()
+        .map_err(|source| Error::Start { program: program.to_string_lossy().into_owned(), source })?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(Error::Build { output: tail(&output.stderr) }),
+    }
+}
+
+/// The last lines of a program's output.
+pub(crate) fn tail(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(15)..].join("\n")
+}
+
+/// Lays the loaded segments of an ELF file out as they lie in memory, beside the file.
+fn flatten(path: &Path) -> Result<PathBuf, Error> {
+    let data = std::fs::read(path).map_err(Error::file(path))?;
+    let wrong = |cause: String| Error::Image { path: path.to_owned(), cause };
+    let elf: ElfFile64 = ElfFile64::parse(&*data).map_err(|error| wrong(error.to_string()))?;
+    let endian = elf.endian();
+    let mut segments = Vec::new();
+    for header in elf.elf_program_headers() {
+        if header.p_type(endian) == object::elf::PT_LOAD && header.p_filesz(endian) > 0 {
+            let bytes = header.data(endian, &*data).map_err(|()| wrong("a segment is outside the file".to_owned()))?;
+            segments.push((header.p_paddr(endian), bytes));
+        }
+    }
+    let begin = segments.iter().map(|&(address, _)| address).min().ok_or_else(|| wrong("nothing to load".to_owned()))?;
+    let mut image = Vec::new();
+    for (address, bytes) in segments {
+        let at = (address - begin) as usize;
+        if at > 64 << 20 {
+            return Err(wrong(format!("a segment at {address:#x} is 64 MiB or more above the first")));
+        }
+        image.resize(image.len().max(at + bytes.len()), 0);
+        image[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    let output = path.with_extension("bin");
+    std::fs::write(&output, image).map_err(Error::file(&output))?;
+    Ok(output)
+}

@@ -1,0 +1,24 @@
+//! The world `qemu`: the PSCI library as EL3 firmware of an emulated machine.
+//!
+//! ```text
+//! Images::build ──▶ el3.bin, payload.bin ─┐
+//! linux::fetch  ──▶ kernel, initramfs ────┤
+//!                                         ▼
+//!                    Guest::start ── console lines ──▶ payload::Report, linux::Report
+//! ```
+//!
+//! With `-icount` the machine's time is instructions: `shift=4` makes one tick of the 62.5 MHz counter one instruction.
+//! Instructions of all CPUs are counted together.
+#![forbid(unsafe_code)]
+
+mod error;
+mod guest;
+mod images;
+pub mod linux;
+mod machine;
+pub mod payload;
+
+pub use error::Error;
+pub use guest::{Guest, Load};
+pub use images::{Build, Images};
+pub use machine::{Gic, Machine};

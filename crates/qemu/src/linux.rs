@@ -1,0 +1,368 @@
+//! Boots a stock Linux on the EL3 image and has it use PSCI.
+
+use crate::images::tail;
+use crate::{Error, Guest, Images, Load, Machine};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Where the initramfs lies, above any kernel that starts at [`Images::ENTRY`].
+const INITRAMFS: u64 = 0x6800_0000;
+/// The first process, which the host talks to.
+const INIT: &str = "firmware/linux/init";
+/// Programs that the first process calls, all of them busybox.
+const PROGRAMS: &str =
+    "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep reboot poweroff";
+
+/// A kernel and what it boots into.
+#[derive(Clone, Debug)]
+pub struct Linux {
+    /// The kernel's image.
+    pub kernel: PathBuf,
+    /// Package and version of the kernel.
+    pub kernel_version: String,
+    /// Package and version of busybox.
+    pub busybox_version: String,
+    initramfs: PathBuf,
+}
+
+/// Fetches Debian's kernel and static busybox for arm64 into `cache`, with an apt configuration of their own: the machine's
+/// dpkg architectures stay as they are. What is there already is not fetched again.
+///
+/// # Errors
+/// apt-get is missing or cannot fetch; `root` has no guest program.
+pub fn fetch(root: &Path, cache: &Path) -> Result<Linux, Error> {
+    let create = |folder: &Path| std::fs::create_dir_all(folder).map_err(Error::file(folder));
+    for folder in ["state/lists/partial", "apt/archives/partial", "packages", "initramfs"] {
+        create(&cache.join(folder))?;
+    }
+    if find(&cache.join("packages"), "busybox-static_")?.is_none() {
+        apt(cache, "apt-get", &["update", "-q"])?;
+        let depends = apt(cache, "apt-cache", &["depends", "linux-image-arm64"])?;
+        let kernel = depends.lines().find_map(|line| line.trim().strip_prefix("Depends: linux-image-"));
+        let kernel = kernel.ok_or_else(|| Error::Fetch { what: "linux-image-arm64".to_owned(), output: depends.clone() })?;
+        // busybox last: its package stands for both being there.
+        for package in [format!("linux-image-{kernel}"), "busybox-static".to_owned()] {
+            apt(cache, "apt-get", &["download", "-q", &package])?;
+        }
+    }
+    let packages = cache.join("packages");
+    let missing = |what: &str| Error::Fetch { what: what.to_owned(), output: "the package is not there".to_owned() };
+    let kernel_package = find(&packages, "linux-image-")?.ok_or_else(|| missing("linux-image"))?;
+    let busybox_package = find(&packages, "busybox-static_")?.ok_or_else(|| missing("busybox-static"))?;
+    for package in [&kernel_package, &busybox_package] {
+        let output = Command::new("dpkg-deb").arg("-x").arg(package).arg(cache.join("unpacked")).output();
+        let output = output.map_err(|_| Error::Missing { program: "dpkg-deb", package: "dpkg" })?;
+        if !output.status.success() {
+            return Err(Error::Fetch { what: package.display().to_string(), output: tail(&output.stderr) });
+        }
+    }
+    let kernel = find(&cache.join("unpacked/boot"), "vmlinuz-")?.ok_or_else(|| missing("vmlinuz"))?;
+    let initramfs = cache.join("initramfs/initramfs.gz");
+    write_initramfs(&root.join(INIT), &cache.join("unpacked/bin/busybox"), &initramfs)?;
+    let version = |package: &Path| {
+        let name = package.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":");
+        name.trim_end_matches("_arm64").replacen('_', " ", 1)
+    };
+    Ok(Linux {
+        kernel,
+        kernel_version: version(&kernel_package),
+        busybox_version: version(&busybox_package),
+        initramfs,
+    })
+}
+
+fn apt(cache: &Path, program: &'static str, arguments: &[&str]) -> Result<String, Error> {
+    let folder = |name: &str| cache.join(name).display().to_string();
+    let mut command = Command::new(program);
+    command.current_dir(cache.join("packages")).env("LC_ALL", "C");
+    for (key, value) in [
+        ("APT::Architecture", "arm64".to_owned()),
+        ("APT::Architectures", "arm64".to_owned()),
+        ("APT::Sandbox::User", "".to_owned()),
+        ("Dir::State", folder("state")),
+        ("Dir::State::status", "/dev/null".to_owned()),
+        ("Dir::Cache", folder("apt")),
+    ] {
+        command.arg("-o").arg(format!("{key}={value}"));
+    }
+    // Debian's own sources only: others of the machine may have no arm64.
+    let debian = Path::new("/etc/apt/sources.list.d/debian.sources");
+    if debian.exists() {
+        command.args(["-o", "Dir::Etc::sourcelist=/etc/apt/sources.list.d/debian.sources", "-o", "Dir::Etc::sourceparts=-"]);
+    }
+    let output = command.args(arguments).output().map_err(|_| Error::Missing { program, package: "apt" })?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(Error::Fetch { what: arguments.join(" "), output: tail(&output.stderr) }),
+    }
+}
+
+/// The file in `folder` whose name begins so; the last one if there are several.
+fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
+    let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
+    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+    let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(named).collect();
+    found.sort();
+    Ok(found.pop())
+}
+
+fn write_initramfs(init: &Path, busybox: &Path, output: &Path) -> Result<(), Error> {
+    const FOLDER: u32 = 0o040_755;
+    const PROGRAM: u32 = 0o100_755;
+    const LINK: u32 = 0o120_777;
+    const DEVICE: u32 = 0o020_600;
+    let read = |path: &Path| std::fs::read(path).map_err(Error::file(path));
+    let file = std::fs::File::create(output).map_err(Error::file(output))?;
+    let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    let mut number = 0;
+    let mut add = |name: &str, mode: u32, contents: &[u8], device: Option<(u32, u32)>| {
+        number += 1;
+        let mut entry = cpio::newc::Builder::new(name).ino(number).mode(mode).nlink(1);
+        if let Some((major, minor)) = device {
+            entry = entry.rdev_major(major).rdev_minor(minor);
+        }
+        let mut writer = entry.write(&mut archive, contents.len() as u32);
+        writer.write_all(contents)?;
+        writer.finish().map(drop)
+    };
+    let mut fill = || -> std::io::Result<()> {
+        for folder in ["bin", "dev", "proc", "sys"] {
+            add(folder, FOLDER, &[], None)?;
+        }
+        add("dev/console", DEVICE, &[], Some((5, 1)))?;
+        add("dev/null", DEVICE, &[], Some((1, 3)))?;
+        for name in PROGRAMS.split_whitespace() {
+            add(&format!("bin/{name}"), LINK, b"busybox", None)?;
+        }
+        Ok(())
+    };
+    fill().map_err(Error::file(output))?;
+    add("bin/busybox", PROGRAM, &read(busybox)?, None).map_err(Error::file(output))?;
+    add("init", PROGRAM, &read(init)?, None).map_err(Error::file(output))?;
+    cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
+    archive.finish().and_then(|mut file| file.flush()).map_err(Error::file(output))
+}
+
+/// What Linux is to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How often each CPU is taken off and on.
+    pub cycles: u32,
+    /// How long the CPUs idle in each state, in seconds.
+    pub stay: u32,
+    /// The tree describes power domains, and the kernel coordinates.
+    pub os_initiated: bool,
+    /// 1 or 2; `None` for the highest that the machine has.
+    pub exception_level: Option<u8>,
+}
+
+/// How often a CPU entered an idle state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The CPU.
+    pub cpu: u16,
+    /// The state's name.
+    pub state: String,
+    /// How often the CPU entered it while no other was allowed.
+    pub entered: u64,
+    /// Microseconds in it.
+    pub microseconds: u64,
+    /// How often the kernel saw the call return without a power-down: an interrupt was pending.
+    pub rejected: u64,
+}
+
+/// How often a power domain took a state of its own, by the kernel's coordination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainUsage {
+    /// Its node in the device tree.
+    pub domain: String,
+    /// The state, as the kernel numbers them.
+    pub state: String,
+    /// How often.
+    pub entered: u64,
+}
+
+/// What Linux saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// `uname -r`.
+    pub release: String,
+    /// CPUs that came up.
+    pub cpus: usize,
+    /// Hotplug cycles of each CPU, and how many of their halves failed.
+    pub hotplug: (u32, u32),
+    /// Each idle state of each CPU, while it was the only one allowed.
+    pub usage: Vec<Usage>,
+    /// Domains, in OS-initiated mode.
+    pub domains: Vec<DomainUsage>,
+    /// Lines of dmesg that speak of trouble.
+    pub errors: Vec<String>,
+    /// PSCI's file in debugfs.
+    pub psci: Vec<String>,
+    /// Events that were recorded, and those that this kernel does not have.
+    pub events: (Vec<String>, Vec<String>),
+    /// The ftrace text.
+    pub trace: Vec<String>,
+    /// The machine came up again after SYSTEM_RESET.
+    pub rebooted: bool,
+    /// It went off by SYSTEM_OFF.
+    pub powered_off: bool,
+}
+
+impl Report {
+    /// What is not as it should be, in words; nothing when all is well.
+    pub fn complaints(&self, machine: &Machine) -> Vec<String> {
+        let mut complaints = Vec::new();
+        let mut complain = |wrong: bool, what: String| {
+            if wrong {
+                complaints.push(what);
+            }
+        };
+        complain(self.cpus != machine.cpus, format!("{} of {} CPUs came up", self.cpus, machine.cpus));
+        complain(self.hotplug.1 > 0, format!("{} hotplug operations failed", self.hotplug.1));
+        complain(!self.rebooted, "the machine did not come up again".to_owned());
+        complain(!self.powered_off, "the machine did not power off".to_owned());
+        complain(self.usage.is_empty(), "the kernel has no idle states".to_owned());
+        for never in self.usage.iter().filter(|usage| usage.entered == 0) {
+            complain(true, format!("CPU {} never entered {}", never.cpu, never.state));
+        }
+        complain(!self.errors.is_empty(), format!("dmesg: {}", self.errors.join("; ")));
+        complaints
+    }
+}
+
+/// Boots, works, reboots, powers off.
+///
+/// `progress` is told of each line that speaks to us.
+///
+/// # Errors
+/// The guest hangs or ends too early. What Linux saw go wrong is in [`Report::complaints`].
+pub fn run(
+    images: &Images,
+    linux: &Linux,
+    machine: &Machine,
+    options: &Options,
+    mut progress: impl FnMut(&str),
+) -> Result<Report, Error> {
+    let length = std::fs::metadata(&linux.initramfs).map_err(Error::file(&linux.initramfs))?.len();
+    let mut firmware_options = format!(
+        "entry={:#x}\ninitrd={INITRAMFS:#x}..{:#x}\nbootargs=console=ttyAMA0 panic=1\n",
+        Images::ENTRY,
+        INITRAMFS + length
+    );
+    if options.os_initiated {
+        firmware_options.push_str("suspend-mode=os-initiated\npower-state=extended\n");
+    }
+    if let Some(level) = options.exception_level {
+        firmware_options.push_str(&format!("exception-level={level}\n"));
+    }
+    // A cycle of a CPU takes a fifth of a second where the host is busy with other things.
+    let work = u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay);
+    let mut guest = Guest::start(
+        machine,
+        &images.firmware,
+        &[
+            Load { file: &linux.kernel, address: Images::ENTRY },
+            Load { file: &linux.initramfs, address: INITRAMFS },
+        ],
+        &[("opt/stopwatt/firmware", &firmware_options)],
+        Duration::from_secs(180 + work),
+        Duration::from_secs(600 + 2 * work),
+    )?;
+    let mut report = Report::default();
+    let mut before = Vec::new();
+    let mut section = None;
+    let mut powering_off = false;
+    while let Some(line) = guest.line()? {
+        // An echo of what was typed, or a kernel message, may stand before it.
+        let Some(at) = line.find('@').filter(|&at| at == 0 || section.is_none()) else {
+            match section {
+                Some("trace") => report.trace.push(line),
+                Some("psci") => report.psci.push(line),
+                _ if line.contains("stopwatt: EL3") || line.contains("Kernel panic") => {
+                    while let Ok(Some(_)) = guest.line() {}
+                    return Err(guest.failed(line));
+                }
+                _ => {}
+            }
+            continue;
+        };
+        let line = &line[at..];
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let words: Vec<&str> = rest.split(' ').collect();
+        let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        match word {
+            "@linux" if report.release.is_empty() => {
+                report.release = words[0].to_owned();
+                report.cpus = number(1) as usize;
+                progress(line);
+                guest.type_line(&format!("work {} {}", options.cycles, options.stay))?;
+            }
+            "@linux" => {
+                report.rebooted = true;
+                progress(line);
+                guest.type_line("off")?;
+            }
+            "@lost" => progress(line),
+            "@hotplug" => {
+                report.hotplug = (number(0) as u32, number(1) as u32);
+                progress(line);
+            }
+            "@usage" => {
+                let usage = Usage {
+                    cpu: number(1) as u16,
+                    state: words.get(2).copied().unwrap_or_default().to_owned(),
+                    entered: number(3),
+                    microseconds: number(4),
+                    rejected: number(5),
+                };
+                take_usage(&mut report, &mut before, words[0], usage);
+            }
+            "@domain" => report.domains.push(DomainUsage {
+                domain: words[0].to_owned(),
+                state: words.get(1).copied().unwrap_or_default().to_owned(),
+                entered: number(3),
+            }),
+            "@event" => report.events.0.push(rest.to_owned()),
+            "@event-missing" => report.events.1.push(rest.to_owned()),
+            "@error" => report.errors.push(rest.to_owned()),
+            "@trace-begin" => section = Some("trace"),
+            "@psci-begin" => section = Some("psci"),
+            "@trace-end" | "@psci-end" => section = None,
+            "@rebooting" => progress(line),
+            "@powering-off" => {
+                powering_off = true;
+                progress(line);
+            }
+            "@failed:" => return Err(guest.failed(rest)),
+            _ => {}
+        }
+    }
+    // The emulator ends by itself when the machine is off, and only then: a hung one was ended above.
+    report.powered_off = powering_off;
+    Ok(report)
+}
+
+/// Keeps the growth of one state's counters while that state was the only one allowed: `before-N` and `after-N` name it.
+fn take_usage(report: &mut Report, before: &mut Vec<Usage>, when: &str, usage: Usage) {
+    let Some((half, _)) = when.split_once('-') else { return };
+    if half == "before" {
+        before.retain(|known| (known.cpu, &known.state) != (usage.cpu, &usage.state));
+        before.push(usage);
+        return;
+    }
+    let Some(was) = before.iter().find(|known| (known.cpu, &known.state) == (usage.cpu, &usage.state)) else { return };
+    let grown = Usage {
+        entered: usage.entered.saturating_sub(was.entered),
+        microseconds: usage.microseconds.saturating_sub(was.microseconds),
+        rejected: usage.rejected.saturating_sub(was.rejected),
+        ..usage
+    };
+    match report.usage.iter_mut().find(|known| (known.cpu, &known.state) == (grown.cpu, &grown.state)) {
+        Some(known) if known.entered < grown.entered => *known = grown,
+        Some(_) => {}
+        None => report.usage.push(grown),
+    }
+}

@@ -1,0 +1,69 @@
+//! The emulated machine.
+
+/// Version of the interrupt controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gic {
+    /// At most 8 CPUs.
+    V2,
+    /// Clusters of 16 CPUs.
+    V3,
+}
+
+impl Gic {
+    /// 2 or 3.
+    pub const fn version(self) -> u8 {
+        match self {
+            Self::V2 => 2,
+            Self::V3 => 3,
+        }
+    }
+}
+
+/// QEMU's `virt` machine with a secure world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// 1 to 32; at most 8 with [`Gic::V2`].
+    pub cpus: usize,
+    /// Interrupt controller.
+    pub gic: Gic,
+    /// Whether the CPUs have EL2.
+    pub virtualization: bool,
+    /// Nanoseconds of machine time that an instruction takes, as a power of two; `None` for the host's time.
+    pub icount: Option<u8>,
+}
+
+impl Machine {
+    /// The CPU model.
+    pub const CPU: &'static str = "cortex-a57";
+    /// Frequency of the generic counter in Hz.
+    pub const COUNTER_HZ: u64 = 62_500_000;
+
+    /// Nanoseconds of a counter tick.
+    pub const TICK_NS: u64 = 1_000_000_000 / Self::COUNTER_HZ;
+
+    /// Instructions in a number of counter ticks; fractions only where a tick is not a whole number of them.
+    pub fn instructions(&self, ticks: u64) -> f64 {
+        let nanoseconds = (ticks * Self::TICK_NS) as f64;
+        nanoseconds / (1u64 << self.icount.unwrap_or(0)) as f64
+    }
+
+    /// Arguments of the emulator.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let virtualization = if self.virtualization { ",virtualization=on" } else { "" };
+        let mut arguments = vec![
+            "-M".to_owned(),
+            format!("virt,secure=on{virtualization},gic-version={}", self.gic.version()),
+            "-cpu".to_owned(),
+            Self::CPU.to_owned(),
+            "-smp".to_owned(),
+            self.cpus.to_string(),
+        ];
+        // No network: Debian's package has no boot ROM for it.
+        let rest = "-m 1024 -nic none -display none -monitor none -serial stdio";
+        arguments.extend(rest.split(' ').map(str::to_owned));
+        if let Some(shift) = self.icount {
+            arguments.extend(["-icount".to_owned(), format!("shift={shift},sleep=off")]);
+        }
+        arguments
+    }
+}

@@ -1,0 +1,184 @@
+//! Runs the normal-world payload and reads what it prints.
+
+use crate::{Error, Guest, Images, Load, Machine};
+use std::time::Duration;
+
+/// What the payload is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// Counts calls.
+    Calls,
+    /// The measured procedures.
+    Latency,
+    /// What must hold on the machine.
+    Checks,
+    /// Random SMCs.
+    Fuzz,
+}
+
+/// How a payload is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What.
+    pub run: Run,
+    /// Calls of each kind, iterations, or random calls.
+    pub count: u64,
+    /// Of random calls.
+    pub seed: u64,
+    /// The extended format of power_state.
+    pub extended: bool,
+    /// 1 or 2; `None` for the highest that the machine has.
+    pub exception_level: Option<u8>,
+    /// When a guest that goes on is ended.
+    pub limit: Duration,
+}
+
+impl Options {
+    /// `count` of a run, as the firmware is by default.
+    pub fn new(run: Run, count: u64) -> Self {
+        Self { run, count, seed: 1, extended: false, exception_level: None, limit: Duration::from_secs(120) }
+    }
+}
+
+/// The stamps of one CPU in one iteration of a case, in counter ticks, by PMF id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamps {
+    /// The case's name.
+    pub case: String,
+    /// `parallel` or `serial`.
+    pub mode: String,
+    /// From 0.
+    pub iteration: u32,
+    /// Aff1.
+    pub cluster: u16,
+    /// Aff0.
+    pub core: u16,
+    /// Enter PSCI, exit PSCI, enter low power, exit low power, enter flush, exit flush.
+    pub stamps: [u64; 6],
+}
+
+/// The calls of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// Which call.
+    pub name: String,
+    /// Ticks of all.
+    pub ticks: u64,
+    /// How many.
+    pub count: u64,
+    /// What the last one returned.
+    pub returned: i64,
+}
+
+/// What a payload printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Every line, in order.
+    pub lines: Vec<String>,
+    /// Of the procedures.
+    pub stamps: Vec<Stamps>,
+    /// Of the calls.
+    pub calls: Vec<Calls>,
+}
+
+/// Runs the payload until it is done.
+///
+/// # Errors
+/// The guest hangs, or says that something failed.
+pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Report, Error> {
+    const SILENCE: Duration = Duration::from_secs(60);
+    let run = match options.run {
+        Run::Calls => "calls",
+        Run::Latency => "latency",
+        Run::Checks => "checks",
+        Run::Fuzz => "fuzz",
+    };
+    let Options { count, seed, .. } = options;
+    let extended = u8::from(options.extended);
+    let payload_options = format!("run={run}\ncount={count}\nseed={seed}\nextended={extended}\n");
+    let format = if options.extended { "extended" } else { "original" };
+    let level = options.exception_level.map_or(String::new(), |level| format!("exception-level={level}\n"));
+    let firmware_options = format!("entry={:#x}\npower-state={format}\n{level}", Images::ENTRY);
+
+    let mut guest = Guest::start(
+        machine,
+        &images.firmware,
+        &[Load { file: &images.payload, address: Images::ENTRY }],
+        &[("opt/stopwatt/firmware", &firmware_options), ("opt/stopwatt/payload", &payload_options)],
+        SILENCE.min(options.limit),
+        options.limit,
+    )?;
+    let mut report = Report::default();
+    while let Some(line) = guest.line()? {
+        if line == "@done" {
+            report.lines.push(line);
+            return Ok(report);
+        }
+        if let Some(cause) = complaint(&line) {
+            // What follows belongs to it: registers, the reason.
+            while let Ok(Some(_)) = guest.line() {}
+            return Err(guest.failed(cause));
+        }
+        let understood = match line.split_once(' ') {
+            Some(("@stamps", rest)) => stamps_of(rest).map(|stamps| report.stamps.push(stamps)),
+            Some(("@call", rest)) => calls_of(rest).map(|calls| report.calls.push(calls)),
+            _ => Some(()),
+        };
+        if understood.is_none() {
+            return Err(guest.failed(format!("a line that cannot be read: {line}")));
+        }
+        report.lines.push(line);
+    }
+    Err(guest.failed("it ended before it was done"))
+}
+
+/// What a line says that no good run prints.
+fn complaint(line: &str) -> Option<String> {
+    if let Some(rest) = line.strip_prefix("stopwatt: ") {
+        // The one line of a good boot.
+        return (!rest.contains("normal world at EL")).then(|| rest.to_owned());
+    }
+    ["@failed", "@failure", "@panic"].iter().any(|word| line.starts_with(word)).then(|| line.to_owned())
+}
+
+fn stamps_of(text: &str) -> Option<Stamps> {
+    let mut words = text.split(' ');
+    let (case, mode) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let (iteration, cluster, core) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let mut stamps = [0; 6];
+    for stamp in &mut stamps {
+        *stamp = words.next()?.parse().ok()?;
+    }
+    Some(Stamps { case, mode, iteration, cluster, core, stamps })
+}
+
+fn calls_of(text: &str) -> Option<Calls> {
+    let (name, rest) = text.rsplit_once(": ")?;
+    let mut words = rest.split(' ');
+    let (ticks, count) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    Some(Calls { name: name.to_owned(), ticks, count, returned: words.next()?.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_the_payload_prints() {
+        let stamps = stamps_of("cpu-off serial 2 1 3 10 60 30 50 0 0").unwrap();
+        assert_eq!((stamps.iteration, stamps.cluster, stamps.core), (2, 1, 3));
+        assert_eq!(stamps.stamps, [10, 60, 30, 50, 0, 0]);
+        let calls = calls_of("CPU_ON, already on: 12063 1000 -4").unwrap();
+        assert_eq!((calls.name.as_str(), calls.ticks, calls.returned), ("CPU_ON, already on", 12063, -4));
+        assert_eq!(stamps_of("cpu-off serial 2 1"), None);
+        assert_eq!(calls_of("CPU_ON 5"), None);
+    }
+
+    #[test]
+    fn knows_a_complaint() {
+        assert_eq!(complaint("stopwatt: 4 CPUs, V3, normal world at EL1, 0x60000000"), None);
+        assert_eq!(complaint("@call PSCI_VERSION: 1 1 1"), None);
+        assert!(complaint("stopwatt: EL3: synchronous exception from EL3 on CPU 1, which stops here").is_some());
+        assert!(complaint("@failed: see above").is_some());
+    }
+}
