@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::qemu_commands::{LinuxBootOptions, MachineOptions, PsciCallsOptions};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dataplane_commands::arguments::{
     BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
@@ -55,8 +56,12 @@ pub enum Command {
 /// The experiments.
 #[derive(Subcommand)]
 pub enum Experiment {
-    /// The six PSCI latency procedures on a simulated SoC.
+    /// The six PSCI latency procedures, on a simulated SoC or as firmware on QEMU.
     PsciLatency(PsciLatencyOptions),
+    /// Instructions of every PSCI call, of real firmware on QEMU.
+    PsciCalls(PsciCallsOptions),
+    /// Debian's kernel on the firmware: hotplug, idle states, reboot, power-off.
+    LinuxBoot(LinuxBootOptions),
     /// A graph of packet nodes at full load on this machine.
     Dataplane(DataplaneOptions),
     /// Loop shapes and prefetch strides, on this machine or a modelled core.
@@ -81,6 +86,15 @@ pub enum Format {
     Json,
 }
 
+/// The worlds of the PSCI procedures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum World {
+    /// A simulated SoC.
+    Sim,
+    /// Real firmware on an emulated machine; needs QEMU.
+    Qemu,
+}
+
 /// Who decides in which order CPUs reach the SCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
@@ -97,11 +111,18 @@ pub enum Order {
   stopwatt run psci-latency --platform juno-r1 --release juno-2017
   stopwatt run psci-latency --set psci.scp_send=outside-locks --format json
   stopwatt run psci-latency --set topology.clusters=64x4 --iterations 1 -o recordings/big
+  stopwatt run psci-latency --world qemu --cpus 4 --iterations 3
 
 Keys of --set: any of the platform file (scp.channels, cores.cortex-a53.clock, topology.domain.little.cores),
 of the release (psci.scp_send, psci.lock, firmware.scp_protocol, lead) and of the costs (costs.scp.core_off).
 topology.clusters takes 4, 16x4 or 4*cortex-a53+2*cortex-a57.")]
 pub struct PsciLatencyOptions {
+    /// Where the procedures run.
+    #[arg(long, default_value = "sim", value_name = "WORLD")]
+    pub world: World,
+    /// The machine of the world `qemu`.
+    #[command(flatten, next_help_heading = "World qemu")]
+    pub machine: MachineOptions,
     /// Name of a platform (see `stopwatt list`) or path of a platform file.
     #[arg(long, default_value = "juno-r1", value_name = "NAME|FILE")]
     pub platform: String,

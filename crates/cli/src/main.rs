@@ -6,6 +6,7 @@ mod calibrate_command;
 mod data;
 mod list;
 mod provenance;
+mod qemu_commands;
 mod run_psci_latency;
 
 use arguments::{Arguments, Command, Experiment, Import};
@@ -17,6 +18,8 @@ fn main() -> miette::Result<()> {
     let data = data::DataFolder::find(arguments.data.as_deref())?;
     match arguments.command {
         Command::Run { experiment: Experiment::PsciLatency(options) } => run_psci_latency::run(&data, &options),
+        Command::Run { experiment: Experiment::PsciCalls(options) } => qemu_commands::psci_calls(&data, &options),
+        Command::Run { experiment: Experiment::LinuxBoot(options) } => qemu_commands::linux_boot(&data, &options),
         Command::Run { experiment: Experiment::Dataplane(options) } => print(options.run()),
         Command::Run { experiment: Experiment::Prefetch(options) } => print(options.run(data.root())),
         Command::Run { experiment: Experiment::Batch(options) } => print(options.run()),

@@ -1,6 +1,6 @@
 //! `stopwatt run psci-latency`.
 
-use crate::arguments::{Format, Order, PsciLatencyOptions};
+use crate::arguments::{Format, Order, PsciLatencyOptions, World};
 use crate::data::DataFolder;
 use crate::provenance;
 use experiments::psci_latency::{self, FREE_RUNNING, Options, Release};
@@ -15,6 +15,16 @@ use std::io::{IsTerminal, Write};
 
 /// Runs the experiment, writes the recording and prints what is read from it.
 pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()> {
+    if options.world == World::Qemu {
+        if !options.set.is_empty() || !options.release.is_empty() || options.order.is_some() {
+            return Err(miette!(
+                help = "they belong to the simulation: leave them out, or --world qemu",
+                "--set, --release and --order say nothing to real firmware"
+            ));
+        }
+        let PsciLatencyOptions { machine, iterations, output, format, .. } = options;
+        return crate::qemu_commands::psci_latency(data, machine, *iterations, output, *format);
+    }
     let platform = data.platform(&options.platform)?;
     let reference = data.psci_reference(&platform.0)?;
     let names = match options.release.is_empty() {
@@ -122,7 +132,7 @@ fn print(recording: &Recording, reference: Option<&PsciReference>, options: &Psc
 }
 
 /// Colour on a terminal unless NO_COLOR is set, and the terminal's width.
-fn style() -> report::Style {
+pub fn style() -> report::Style {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
     report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }

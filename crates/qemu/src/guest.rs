@@ -78,16 +78,7 @@ impl Guest {
             std::thread::spawn(move || read_lines(errors, |line| sender.send(format!("qemu: {line}")).is_ok()));
         }
         let input = child.stdin.take();
-        Ok(Self {
-            child,
-            input,
-            lines,
-            last: VecDeque::new(),
-            started: Instant::now(),
-            silence,
-            limit,
-            _files: files,
-        })
+        Ok(Self { child, input, lines, last: VecDeque::new(), started: Instant::now(), silence, limit, _files: files })
     }
 
     /// The next line of the console; `None` when the machine is off.

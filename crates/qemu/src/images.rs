@@ -62,9 +62,8 @@ fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> R
     command.args(features).arg("--target").arg(TARGET).arg("--target-dir").arg(folder);
     // Flags meant for programs of this machine do not fit firmware.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let output = command
-        .output()
-        .map_err(|source| Error::Start { program: program.to_string_lossy().into_owned(), source })?;
+    let output =
+        command.output().map_err(|source| Error::Start { program: program.to_string_lossy().into_owned(), source })?;
     match output.status.success() {
         true => Ok(()),
         false => Err(Error::Build { output: tail(&output.stderr) }),
@@ -91,7 +90,8 @@ fn flatten(path: &Path) -> Result<PathBuf, Error> {
             segments.push((header.p_paddr(endian), bytes));
         }
     }
-    let begin = segments.iter().map(|&(address, _)| address).min().ok_or_else(|| wrong("nothing to load".to_owned()))?;
+    let begin =
+        segments.iter().map(|&(address, _)| address).min().ok_or_else(|| wrong("nothing to load".to_owned()))?;
     let mut image = Vec::new();
     for (address, bytes) in segments {
         let at = (address - begin) as usize;

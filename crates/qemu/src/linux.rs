@@ -12,8 +12,7 @@ const INITRAMFS: u64 = 0x6800_0000;
 /// The first process, which the host talks to.
 const INIT: &str = "firmware/linux/init";
 /// Programs that the first process calls, all of them busybox.
-const PROGRAMS: &str =
-    "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep reboot poweroff";
+const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep reboot poweroff";
 
 /// A kernel and what it boots into.
 #[derive(Clone, Debug)]
@@ -41,7 +40,8 @@ pub fn fetch(root: &Path, cache: &Path) -> Result<Linux, Error> {
         apt(cache, "apt-get", &["update", "-q"])?;
         let depends = apt(cache, "apt-cache", &["depends", "linux-image-arm64"])?;
         let kernel = depends.lines().find_map(|line| line.trim().strip_prefix("Depends: linux-image-"));
-        let kernel = kernel.ok_or_else(|| Error::Fetch { what: "linux-image-arm64".to_owned(), output: depends.clone() })?;
+        let kernel =
+            kernel.ok_or_else(|| Error::Fetch { what: "linux-image-arm64".to_owned(), output: depends.clone() })?;
         // busybox last: its package stands for both being there.
         for package in [format!("linux-image-{kernel}"), "busybox-static".to_owned()] {
             apt(cache, "apt-get", &["download", "-q", &package])?;
@@ -90,7 +90,12 @@ fn apt(cache: &Path, program: &'static str, arguments: &[&str]) -> Result<String
     // Debian's own sources only: others of the machine may have no arm64.
     let debian = Path::new("/etc/apt/sources.list.d/debian.sources");
     if debian.exists() {
-        command.args(["-o", "Dir::Etc::sourcelist=/etc/apt/sources.list.d/debian.sources", "-o", "Dir::Etc::sourceparts=-"]);
+        command.args([
+            "-o",
+            "Dir::Etc::sourcelist=/etc/apt/sources.list.d/debian.sources",
+            "-o",
+            "Dir::Etc::sourceparts=-",
+        ]);
     }
     let output = command.args(arguments).output().map_err(|_| Error::Missing { program, package: "apt" })?;
     match output.status.success() {
@@ -263,10 +268,7 @@ pub fn run(
     let mut guest = Guest::start(
         machine,
         &images.firmware,
-        &[
-            Load { file: &linux.kernel, address: Images::ENTRY },
-            Load { file: &linux.initramfs, address: INITRAMFS },
-        ],
+        &[Load { file: &linux.kernel, address: Images::ENTRY }, Load { file: &linux.initramfs, address: INITRAMFS }],
         &[("opt/stopwatt/firmware", &firmware_options)],
         Duration::from_secs(180 + work),
         Duration::from_secs(600 + 2 * work),

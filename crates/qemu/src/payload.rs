@@ -144,7 +144,8 @@ fn complaint(line: &str) -> Option<String> {
 fn stamps_of(text: &str) -> Option<Stamps> {
     let mut words = text.split(' ');
     let (case, mode) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let (iteration, cluster, core) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let (iteration, cluster, core) =
+        (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let mut stamps = [0; 6];
     for stamp in &mut stamps {
         *stamp = words.next()?.parse().ok()?;

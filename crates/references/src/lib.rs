@@ -5,6 +5,8 @@
 //! conditions, never figures. A test on the dependency graph holds them apart.
 #![forbid(unsafe_code)]
 
+mod calls;
 mod psci;
 
+pub use calls::{CallFigure, CallReference};
 pub use psci::{Cell, Error, PsciReference};
