@@ -106,6 +106,8 @@ impl Scalar for LocalState {
 pub const LEVELS: usize = 4;
 
 /// A local state for each power level, lowest first: what one CPU asks for, or what coordination made of it.
+// A word, so that it is copied and looked at as one.
+#[repr(align(4))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct CompositeState {
     /// State of the CPU (0) and of its ancestors (1..). Levels that the tree lacks are [`LocalState::RUN`].
@@ -131,9 +133,11 @@ impl CompositeState {
     }
 
     /// The highest level that does not run; 0 when none does.
-    #[inline]
+    #[inline(always)]
     pub fn highest(&self) -> Level {
-        (1..LEVELS as Level).rev().find(|&level| self.at(level) != LocalState::RUN).unwrap_or(CPU_LEVEL)
+        // A byte a level: the highest that is set, without a loop. The lowest bit makes 0 of "all run".
+        let packed = u32::from_le_bytes(self.levels.map(|state| state.0));
+        ((packed | 1).ilog2() / u8::BITS) as Level
     }
 }
 

@@ -46,9 +46,14 @@ pub(crate) fn is_without_gaps(state: &CompositeState) -> bool {
 /// Whether `state` can be asked of a tree whose highest level is `top`: the CPU itself leaves the running state, no level
 /// is skipped, none is above the top, and no level loses its contents above one that keeps them.
 pub(crate) fn is_sound<P: Platform>(platform: &P, state: &CompositeState, top: Level) -> bool {
+    let highest = state.highest();
+    if highest == CPU_LEVEL {
+        // The CPU alone, which is most calls: there is no level above it that could be wrong.
+        return state.at(CPU_LEVEL) != LocalState::RUN;
+    }
     let loses = |level: Level| state.at(level) != LocalState::RUN && platform.is_power_down(level, state.at(level));
     state.at(CPU_LEVEL) != LocalState::RUN
-        && state.highest() <= top
+        && highest <= top
         && is_without_gaps(state)
         && (1..LEVELS as Level).all(|level| loses(level - 1) || !loses(level))
 }

@@ -14,6 +14,11 @@ impl<'a, P: Platform> Psci<'a, P> {
     pub(crate) fn cpu_suspend(&self, me: Caller<'a, P>, power_state: u32, entry: (u64, u64)) -> Result<(), Error> {
         let request = self.decode(power_state)?;
         let mode = self.note_suspend();
+        if self.is_standby(&request.state) {
+            // The commonest idle state by far, kept free of what the others need.
+            self.wait_in_standby(me, &request.state);
+            return Ok(());
+        }
         self.suspend(me, &request, mode, entry)
     }
 
@@ -23,16 +28,24 @@ impl<'a, P: Platform> Psci<'a, P> {
         if !power_state::is_sound(self.platform, &state, self.top) {
             return Err(Error::InternalFailure);
         }
+        if self.is_standby(&state) {
+            self.wait_in_standby(me, &state);
+            return Ok(());
+        }
         self.suspend(me, &Request { state, last_at_level: CPU_LEVEL }, Mode::PlatformCoordinated, entry)
     }
+
+    /// Whether the CPU alone waits, and keeps its contents.
+    #[inline(always)]
+    fn is_standby(&self, state: &CompositeState) -> bool {
+        state.highest() == CPU_LEVEL && !self.platform.is_power_down(CPU_LEVEL, state.at(CPU_LEVEL))
+    }
+
+    /// All that [`Self::is_standby`] is not.
 
     fn suspend(&self, me: Caller<'a, P>, request: &Request, mode: Mode, entry: (u64, u64)) -> Result<(), Error> {
         let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
         let level = request.state.highest();
-        if !power_down && level == CPU_LEVEL {
-            self.wait_in_standby(me, &request.state);
-            return Ok(());
-        }
         if power_down {
             if !self.platform.is_valid_entry_point(entry.0) {
                 return Err(Error::InvalidAddress);

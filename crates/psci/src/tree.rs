@@ -97,6 +97,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// Decodes `power_state` and checks that the tree has such a state.
+    #[inline]
     pub(crate) fn decode(&self, raw: u32) -> Result<Request, Error> {
         let fields =
             crate::PowerState::parse(self.platform.power_state_format(), raw).ok_or(Error::InvalidParameters)?;

@@ -95,6 +95,32 @@ impl IdleState {
     }
 }
 
+/// A state as its argument has it.
+struct Encoded {
+    id: u32,
+    power_down: bool,
+    level: Level,
+    composite: CompositeState,
+}
+
+/// The states again, computed once: decoding is on the way of every idle.
+static ENCODED: [Encoded; STATES.len()] = {
+    let mut all =
+        [const { Encoded { id: 0, power_down: false, level: 0, composite: CompositeState::RUN } }; STATES.len()];
+    let mut n = 0;
+    while n < all.len() {
+        let state = &STATES[n];
+        all[n] = Encoded {
+            id: state.id(),
+            power_down: state.powers_down(),
+            level: state.level(),
+            composite: state.composite(),
+        };
+        n += 1;
+    }
+    all
+};
+
 /// What a `power_state` argument asks for.
 ///
 /// # Errors
@@ -104,18 +130,14 @@ pub fn decode(format: PowerStateFormat, raw: u32) -> Result<Request, Error> {
     let fields = PowerState::parse(format, raw).ok_or(Error::InvalidParameters)?;
     let last_at_level = (fields.state_id >> 12 & 0xf) as Level;
     let id = fields.state_id & !0xf000;
-    let state = STATES
-        .iter()
-        .find(|state| {
-            state.id() == id
-                && state.powers_down() == fields.power_down
-                && fields.level.is_none_or(|level| level == state.level())
-        })
-        .ok_or(Error::InvalidParameters)?;
-    if last_at_level > TOP {
+    let known = ENCODED.iter().find(|known| known.id == id).ok_or(Error::InvalidParameters)?;
+    if last_at_level > TOP
+        || known.power_down != fields.power_down
+        || fields.level.is_some_and(|level| level != known.level)
+    {
         return Err(Error::InvalidParameters);
     }
-    Ok(Request { state: state.composite(), last_at_level })
+    Ok(Request { state: known.composite, last_at_level })
 }
 
 #[cfg(test)]
