@@ -7,15 +7,17 @@ use arm_sysregs::el1::accessors::read_mpidr_el1;
 use machine::{MAX_CPUS, index_of, mpidr_of};
 
 /// Bytes of stack of a CPU.
-const STACK: usize = 0x4000;
+pub const STACK: usize = 0x4000;
 
+/// Stacks of all CPUs.
 #[repr(C, align(4096))]
-struct Stacks(core::cell::UnsafeCell<[[u8; STACK]; MAX_CPUS]>);
+pub struct Stacks(core::cell::UnsafeCell<[[u8; STACK]; MAX_CPUS]>);
 
 // SAFETY: only addresses are taken; each CPU uses its own stack.
 unsafe impl Sync for Stacks {}
 
-static STACKS: Stacks = Stacks(core::cell::UnsafeCell::new([[0; STACK]; MAX_CPUS]));
+/// The stack of CPU n begins at n + 1 times [`STACK`], and grows down.
+pub static STACKS: Stacks = Stacks(core::cell::UnsafeCell::new([[0; STACK]; MAX_CPUS]));
 
 /// This CPU.
 pub fn this() -> usize {
@@ -28,6 +30,20 @@ pub fn exception_level() -> u64 {
     // SAFETY: reading it has no effect.
     unsafe { asm!("mrs {}, CurrentEL", out(reg) level, options(nomem, nostack, preserves_flags)) }
     level >> 2 & 3
+}
+
+/// ESR of the last exception at the present level.
+pub fn syndrome() -> u64 {
+    let (one, two): (u64, u64);
+    // SAFETY: reading them has no effect; ESR_EL2 is there where this runs at EL2.
+    unsafe {
+        asm!("mrs {}, esr_el1", out(reg) one, options(nomem, nostack, preserves_flags));
+        if exception_level() < 2 {
+            return one;
+        }
+        asm!("mrs {}, esr_el2", out(reg) two, options(nomem, nostack, preserves_flags));
+    }
+    two
 }
 
 /// An SMC (SMCCC DEN0028: X4 and up are kept by the firmware).

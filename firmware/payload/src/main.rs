@@ -5,14 +5,16 @@
 #![no_main]
 
 mod calls;
+mod checks;
 mod cpu;
+mod fuzz;
 mod interrupts;
 mod options;
 mod world;
 
 use core::panic::PanicInfo;
 
-use aarch64_rt::{ExceptionHandlers, InitialPagetable, entry, exception_handlers, initial_pagetable};
+use aarch64_rt::{ExceptionHandlers, InitialPagetable, RegisterStateRef, entry, exception_handlers, initial_pagetable};
 use machine::say;
 use options::Run;
 use psci::{PowerStateFormat, id};
@@ -33,7 +35,11 @@ initial_pagetable!(
 
 struct Handlers;
 
-impl ExceptionHandlers for Handlers {}
+impl ExceptionHandlers for Handlers {
+    extern "C" fn sync_current(state: RegisterStateRef) {
+        panic!("exception: ESR {:#x} at {:#x}, X30 {:#x}", cpu::syndrome(), state.elr, state.sp);
+    }
+}
 
 exception_handlers!(Handlers);
 
@@ -55,7 +61,8 @@ fn main(device_tree: u64, _: u64, _: u64, _: u64) -> ! {
             true
         }
         Run::Latency => world::run_procedures(&world, options.count),
-        Run::Checks | Run::Fuzz => false,
+        Run::Checks => checks::run(cpus, format),
+        Run::Fuzz => fuzz::run(cpus, options.count, options.seed),
     };
     end(if well { Ok(()) } else { Err("see above") })
 }
