@@ -3,18 +3,19 @@
 use std::process::{Command, Stdio};
 
 /// A program, and the Debian package that has it.
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 5] = [
     ("python3", "python3-venv"),
     ("ip", "iproute2"),
     ("qemu-aarch64", "qemu-user"),
+    ("qemu-system-aarch64", "qemu-system-arm"),
     ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
 ];
 
 /// A file, and the Debian package that has it.
 const FILES: [(&str, &str); 1] = [("/usr/aarch64-linux-gnu/lib/crt1.o", "libc6-dev-arm64-cross")];
 
-/// Rust targets: bare metal for the `no_std` crates, Linux for the data plane.
-const TARGETS: [&str; 2] = ["aarch64-unknown-none", "aarch64-unknown-linux-gnu"];
+/// Rust targets: bare metal for the `no_std` crates and the firmware, Linux for the data plane.
+const TARGETS: [&str; 3] = ["aarch64-unknown-none", "aarch64-unknown-none-softfloat", "aarch64-unknown-linux-gnu"];
 
 /// Installs what is missing, or says what to install.
 pub fn install() -> Result<(), String> {

@@ -15,12 +15,13 @@ pub struct Stage {
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 7] = [
+pub const STAGES: [Stage; 8] = [
     Stage { name: "format", what: "rustfmt has nothing to change", run: format },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
     Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
     Stage { name: "detail", what: "the psci and points crates with and without their features", run: features },
     Stage { name: "bare-metal", what: "the no_std crates for aarch64 without an operating system", run: bare_metal },
+    Stage { name: "firmware", what: "the EL3 image on QEMU: checks, counts, random calls, Linux", run: firmware },
     Stage { name: "aarch64", what: "the data plane's unit tests on aarch64, under emulation", run: aarch64 },
     Stage { name: "recordings", what: "debug and release, one thread and many: the same recording", run: recordings },
 ];
@@ -70,7 +71,8 @@ fn check(command: &mut Command) -> Result<(), String> {
 }
 
 fn format() -> Result<(), String> {
-    check(&mut cargo(&["fmt", "--all", "--check"]))
+    check(&mut cargo(&["fmt", "--all", "--check"]))?;
+    check(&mut firmware_cargo(&["fmt", "--all", "--check"]))
 }
 
 fn lints() -> Result<(), String> {
@@ -78,7 +80,8 @@ fn lints() -> Result<(), String> {
 }
 
 fn tests() -> Result<(), String> {
-    check(&mut cargo(&["test", "--workspace"]))
+    // What needs the emulator is a stage of its own.
+    check(&mut cargo(&["test", "--workspace", "--exclude", "qemu"]))
 }
 
 fn features() -> Result<(), String> {
@@ -90,6 +93,35 @@ fn bare_metal() -> Result<(), String> {
     let crates = ["-p", "points", "-p", "psci", "-p", "procedures"];
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
     check(&mut cargo(&[&build[..], &crates[..]].concat()))
+}
+
+/// Cargo in the firmware's workspace, whose configuration names its target.
+fn firmware_cargo(arguments: &[&str]) -> Command {
+    let mut command = cargo(arguments);
+    command.current_dir(root().join("firmware"));
+    command
+}
+
+/// The firmware's workspace, what of it the host can test, and then everything on the emulator.
+fn firmware() -> Result<(), String> {
+    for package in ["boot", "machine", "el3", "payload"] {
+        // One at a time, as they are built: together, each would get the features of all.
+        let features: &[&str] = if package == "boot" { &["--all-features"] } else { &[] };
+        let lint = ["clippy", "--quiet", "--locked", "--release", "--package", package];
+        check(&mut firmware_cargo(&[&lint[..], features, &["--", "-D", "warnings"]].concat()))?;
+    }
+    let host = host_target()?;
+    let test = ["test", "--quiet", "--locked", "--package", "boot", "--package", "machine", "--all-features"];
+    check(&mut firmware_cargo(&[&test[..], &["--target", &host]].concat()))?;
+    check(&mut cargo(&["test", "--package", "qemu"]))
+}
+
+/// The target that this machine's programs are built for.
+fn host_target() -> Result<String, String> {
+    let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("cannot start rustc: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc -vV names no host".to_owned())
 }
 
 fn aarch64() -> Result<(), String> {

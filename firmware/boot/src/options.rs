@@ -106,7 +106,7 @@ impl<'a> Options<'a> {
             match key {
                 "entry" => {
                     options.entry = number_of(value)
-                        .filter(|address| address % 4 == 0)
+                        .filter(|address| address.is_multiple_of(4))
                         .ok_or(bad("an address, a multiple of 4: 0x60000000"))?;
                 }
                 "exception-level" => {

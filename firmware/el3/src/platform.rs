@@ -96,7 +96,7 @@ impl Platform for Virt {
 
     #[inline(always)]
     fn is_valid_entry_point(&self, address: u64) -> bool {
-        self.memory.contains(&address) && address % 4 == 0
+        self.memory.contains(&address) && address.is_multiple_of(4)
     }
 
     fn system_suspend_state(&self) -> Option<CompositeState> {

@@ -41,7 +41,7 @@ pub const fn index_of(mpidr: u64) -> Option<usize> {
 
 /// Affinity fields of a CPU by its index.
 pub const fn mpidr_of(cpu: usize) -> u64 {
-    ((cpu / CLUSTER) << 8 | cpu % CLUSTER) as u64
+    ((cpu / CLUSTER) << 8 | (cpu % CLUSTER)) as u64
 }
 
 #[cfg(test)]

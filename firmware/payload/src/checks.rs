@@ -197,11 +197,11 @@ fn stamps(checks: &mut Checks) {
 /// Every state of the table is entered and counted.
 fn statistics(checks: &mut Checks) {
     let me = mpidr_of(cpu::this());
-    for index in 0..STATES.len() {
+    for (index, described) in STATES.iter().enumerate() {
         let count = || call(id::PSCI_STAT_COUNT | id::SMC64, [me, u64::from(state(index)), 0]);
         let before = count();
         cpu::start_timer(200);
-        checks.check(STATES[index].name, cpu::suspend(SUSPEND, state(index)), SUCCESS);
+        checks.check(described.name, cpu::suspend(SUSPEND, state(index)), SUCCESS);
         interrupts::init_cpu();
         while interrupts::take().is_some() {}
         checks.check("PSCI_STAT_COUNT", count(), before + 1);
@@ -212,6 +212,9 @@ fn statistics(checks: &mut Checks) {
 fn rejected_cpu_on(checks: &mut Checks) {
     const ROUNDS: u64 = 20;
     checks.check("CPU_ON", cpu::turn_on(1, &SECOND.0), SUCCESS);
+    while call(INFO, [mpidr_of(1), 0, 0]) != SUCCESS {
+        nap(100);
+    }
     for round in 1..=ROUNDS {
         STEP.store(round, Ordering::Release);
         cpu::send_event();

@@ -20,7 +20,7 @@ use options::Run;
 use psci::{PowerStateFormat, id};
 
 /// Device nGnRE, and normal memory, write-back; both accessible.
-const DEVICE: usize = 1 << 10 | 0 << 2 | 1;
+const DEVICE: usize = 1 << 10 | 1;
 const MEMORY: usize = 1 << 10 | 0b11 << 8 | 1 << 2 | 1;
 
 initial_pagetable!(
