@@ -2,6 +2,7 @@
 
 use crate::Error;
 use object::read::elf::{ElfFile64, ProgramHeader};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -102,6 +103,13 @@ fn flatten(path: &Path) -> Result<PathBuf, Error> {
         image[at..at + bytes.len()].copy_from_slice(bytes);
     }
     let output = path.with_extension("bin");
-    std::fs::write(&output, image).map_err(Error::file(&output))?;
+    // Another run may be reading the image: it is replaced whole, and only by another one.
+    if std::fs::read(&output).is_ok_and(|known| known == image) {
+        return Ok(output);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
+    whole.write_all(&image).map_err(Error::file(&output))?;
+    whole.persist(&output).map_err(|error| Error::File { path: output.clone(), source: error.error })?;
     Ok(output)
 }

@@ -119,7 +119,9 @@ fn write_initramfs(init: &Path, busybox: &Path, output: &Path) -> Result<(), Err
     const LINK: u32 = 0o120_777;
     const DEVICE: u32 = 0o020_600;
     let read = |path: &Path| std::fs::read(path).map_err(Error::file(path));
-    let file = std::fs::File::create(output).map_err(Error::file(output))?;
+    // Another run may be reading it: replaced whole.
+    let folder = output.parent().unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
     let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
     let mut number = 0;
     let mut add = |name: &str, mode: u32, contents: &[u8], device: Option<(u32, u32)>| {
@@ -147,7 +149,9 @@ fn write_initramfs(init: &Path, busybox: &Path, output: &Path) -> Result<(), Err
     add("bin/busybox", PROGRAM, &read(busybox)?, None).map_err(Error::file(output))?;
     add("init", PROGRAM, &read(init)?, None).map_err(Error::file(output))?;
     cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
-    archive.finish().and_then(|mut file| file.flush()).map_err(Error::file(output))
+    let mut file = archive.finish().map_err(Error::file(output))?;
+    file.flush().map_err(Error::file(output))?;
+    file.persist(output).map(drop).map_err(|error| Error::File { path: output.to_owned(), source: error.error })
 }
 
 /// What Linux is to do.
