@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::import_command::ImportOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dataplane_commands::arguments::{
     BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
@@ -68,6 +69,12 @@ pub enum Experiment {
 /// What can be imported.
 #[derive(Subcommand)]
 pub enum Import {
+    /// UART log of the Trusted Firmware-A test framework: its <RT_INSTR:…> lines.
+    RtInstr(ImportOptions),
+    /// Tables of a reStructuredText document.
+    Rst(ImportOptions),
+    /// CSV with the columns release, case, mode, cluster, core, metric, value, unit.
+    Csv(ImportOptions),
     /// VPP's `show runtime`, old or new.
     VppRuntime(ImportRuntimeOptions),
 }

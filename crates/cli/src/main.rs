@@ -4,6 +4,7 @@
 mod arguments;
 mod calibrate_command;
 mod data;
+mod import_command;
 mod list;
 mod provenance;
 mod run_psci_latency;
@@ -23,6 +24,15 @@ fn main() -> miette::Result<()> {
         Command::Dataplane(options) => print(options.run()),
         Command::CalibratePrefetch(options) => print(options.run(data.root())),
         Command::Import { what: Import::VppRuntime(options) } => print(options.run()),
+        Command::Import { what: Import::RtInstr(options) } => {
+            import_command::run(&data, import_command::Kind::RtInstr, &options)
+        }
+        Command::Import { what: Import::Rst(options) } => {
+            import_command::run(&data, import_command::Kind::Rst, &options)
+        }
+        Command::Import { what: Import::Csv(options) } => {
+            import_command::run(&data, import_command::Kind::Csv, &options)
+        }
         Command::Calibrate(options) => calibrate_command::run(&data, &options),
         Command::List(options) => list::run(&data, &options),
     }
