@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::compare_command::CompareOptions;
 use crate::import_command::ImportOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dataplane_commands::arguments::{
@@ -39,6 +40,8 @@ pub enum Command {
     },
     /// Fit a platform's costs to its declared reference cells.
     Calibrate(CalibrateOptions),
+    /// Compare recordings: what changed, whether that can be said, and why.
+    Compare(CompareOptions),
     /// List platforms, releases and experiments.
     List(ListOptions),
     /// Forward packets between interfaces of this machine.

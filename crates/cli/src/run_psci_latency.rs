@@ -122,7 +122,7 @@ fn print(recording: &Recording, reference: Option<&PsciReference>, options: &Psc
 }
 
 /// Colour on a terminal unless NO_COLOR is set, and the terminal's width.
-fn style() -> report::Style {
+pub(crate) fn style() -> report::Style {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
     report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }

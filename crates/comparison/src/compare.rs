@@ -115,10 +115,23 @@ pub struct Row {
     pub unit: String,
     /// Which way is better.
     pub better: Better,
-    /// Number of values and their median in each recording, where it has the row.
-    pub cells: Vec<Option<(usize, f64)>>,
+    /// The values in each recording, where it has the row.
+    pub cells: Vec<Option<Cell>>,
     /// The change of each recording but the base, where both have the row.
     pub changes: Vec<Option<Change>>,
+}
+
+/// A row's values in one recording.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// How many.
+    pub n: usize,
+    /// Their median; where everything is exact the lower of the middle two, a value that occurred.
+    pub median: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
 }
 
 /// A change against the base.
@@ -449,7 +462,7 @@ fn pend<'o>(
         false => stats::median(values).unwrap_or(f64::NAN),
     };
     let base_median = median(base, &base.values);
-    let mut cells = vec![Some((base.values.len(), base_median))];
+    let mut cells = vec![Some(cell(&base.values, base_median))];
     let (mut changes, mut ticks) = (Vec::new(), Vec::new());
     for (side, other) in (1..).zip(others) {
         let other = other.and_then(|other| Some((other, factor(&other.unit, &base.unit)?)));
@@ -461,7 +474,7 @@ fn pend<'o>(
         };
         let values: Vec<f64> = other.values.iter().map(|value| value * factor).collect();
         let after = median(other, &values) * if all_exact { factor } else { 1.0 };
-        cells.push(Some((values.len(), after)));
+        cells.push(Some(cell(&values, after)));
         let how = if exact(side) {
             How::Exact
         } else {
@@ -488,6 +501,12 @@ fn pend<'o>(
     }
     let better = rule.and_then(|rule| rule.better).unwrap_or_else(|| policy::usual(&key.metric, &base.unit));
     Pending { row: Row { key: key.clone(), unit: base.unit.clone(), better, cells, changes }, rule, ticks }
+}
+
+fn cell(values: &[f64], median: f64) -> Cell {
+    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Cell { n: values.len(), median, min, max }
 }
 
 fn cause_changes(base: &Samples, other: &Samples) -> Vec<CauseChange> {
@@ -537,7 +556,7 @@ fn judge(rows: &mut [Pending<'_>], policy: &Policy) -> usize {
             let within = |(low, high): (f64, f64)| low > -threshold && high < threshold;
             change.verdict = match (differs, change.how) {
                 (false, How::Sampled { interval: Some(interval), .. })
-                    if row.cells.iter().flatten().all(|&(n, _)| n >= SMALLEST_SAMPLE) && within(interval) =>
+                    if row.cells.iter().flatten().all(|cell| cell.n >= SMALLEST_SAMPLE) && within(interval) =>
                 {
                     Verdict::Same
                 }

@@ -18,7 +18,7 @@ mod statistics;
 mod table;
 
 pub use compare::{
-    CauseChange, Change, Comparison, Error, How, Input, Options, Row, SMALLEST_SAMPLE, Side, Verdict, compare,
+    CauseChange, Cell, Change, Comparison, Error, How, Input, Options, Row, SMALLEST_SAMPLE, Side, Verdict, compare,
 };
 pub use inputs::Difference;
 pub use policy::{Better, Policy, PolicyError, Rule};

@@ -4,6 +4,7 @@ use miette::{Diagnostic, NamedSource, SourceSpan};
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::table::Key;
 
@@ -66,7 +67,7 @@ pub struct Rule {
 pub struct PolicyError {
     message: String,
     #[source_code]
-    text: NamedSource<String>,
+    text: Arc<NamedSource<String>>,
     #[label("here")]
     place: Option<SourceSpan>,
     #[help]
@@ -135,7 +136,7 @@ impl PolicyError {
             None => format!("{name}: {message}"),
         };
         let text = NamedSource::new(name, text.to_owned()).with_language("TOML");
-        Self { message, text, place: place.map(SourceSpan::from), help: HELP }
+        Self { message, text: Arc::new(text), place: place.map(SourceSpan::from), help: HELP }
     }
 }
 

@@ -14,7 +14,7 @@ pub struct ImportError {
     pub message: String,
     /// What would be right.
     pub help: String,
-    excerpt: Excerpt,
+    excerpt: Box<Excerpt>,
 }
 
 /// The line itself, fit to be printed.
@@ -35,7 +35,7 @@ impl ImportError {
             line,
             message: printable(&message.into()),
             help: help.into(),
-            excerpt: Excerpt { file: file.to_owned(), line, text: printable(text) },
+            excerpt: Box::new(Excerpt { file: file.to_owned(), line, text: printable(text) }),
         }
     }
 
@@ -68,7 +68,7 @@ impl Diagnostic for ImportError {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        (!self.excerpt.text.is_empty()).then_some(&self.excerpt as &dyn SourceCode)
+        (!self.excerpt.text.is_empty()).then_some(self.excerpt.as_ref() as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {

@@ -216,8 +216,11 @@ pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
     recording
 }
 
+/// A CPU's number, and its cluster and core.
+pub(crate) type CpuAndPlace = (Option<u16>, Option<(u16, u16)>);
+
 /// Turns what a text says of a CPU into its number and place.
-pub(crate) fn cpu_of(number: u16, options: &Options) -> Result<(Option<u16>, Option<(u16, u16)>), String> {
+pub(crate) fn cpu_of(number: u16, options: &Options) -> Result<CpuAndPlace, String> {
     match &options.cpus {
         None => Ok((Some(number), None)),
         Some(cpus) => match cpus.get(usize::from(number)) {

@@ -5,12 +5,20 @@
 
 mod accuracy;
 mod compared;
+mod comparison_ci;
+mod comparison_json;
+mod comparison_text;
 mod json;
+mod published_changes;
 mod style;
 mod terminal;
 
 pub use accuracy::{Accuracy, accuracy};
 pub use compared::{Compared, Spread, compare, spread};
+pub use comparison_ci::{bencher, github_action_benchmark};
+pub use comparison_json::comparison_json;
+pub use comparison_text::comparison_text;
 pub use json::psci_latency_json;
+pub use published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use style::Style;
 pub use terminal::psci_latency_text;
