@@ -38,6 +38,7 @@ fn what_predicts_cannot_reach_the_references() {
         "causes",
         "dataplane-experiments",
         "import",
+        "comparison",
     ] {
         let found = depends_on(name);
         assert!(found.contains(&name.to_owned()), "cargo tree no longer prints what this test reads");

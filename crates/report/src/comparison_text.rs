@@ -1,6 +1,6 @@
 //! A comparison in the terminal.
 
-use crate::terminal::{look, number, right, table, wrap};
+use crate::terminal::{look, number, right, table};
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
 use comparison::{Change, Comparison, How, Row, Verdict};
@@ -48,6 +48,38 @@ fn letter(side: usize) -> String {
         Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
         _ => format!("#{side}"),
     }
+}
+
+/// Lines of at most a width, in which what only sets a colour takes no room.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let room = |text: &str| {
+        let mut escaped = false;
+        text.chars()
+            .filter(|&c| {
+                let counts = !escaped && c != '\x1b';
+                escaped = if escaped { c != 'm' } else { c == '\x1b' };
+                counts
+            })
+            .count()
+    };
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let needed = room(word);
+        if used > 0 && used + 1 + needed > width - 2 {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += needed;
+        }
+    }
+    lines
 }
 
 fn paragraph(text: &mut String, words: &str, style: Style, colour: &str) {
@@ -128,7 +160,6 @@ fn rows(text: &mut String, comparison: &Comparison, rows: &[Row], all: bool, sty
     let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     let title = format!("{title}: {} ({})", head.key.metric, head.unit);
     if shown.is_empty() {
-        let _ = writeln!(text, "{}: none of {} rows changed", style.bold(&title), rows.len());
         return;
     }
     let _ = writeln!(text, "{}", style.bold(&title));
@@ -172,7 +203,8 @@ fn size(change: &Change) -> String {
     let percent = change.percent.map_or_else(absolute, |percent| format!("{percent:+.1} %"));
     match change.how {
         How::Sampled { interval: Some((low, high)), corrected, .. } => {
-            format!("{percent} [{low:+.1}, {high:+.1}] p {corrected:.3}")
+            let p = if corrected < 0.001 { "< 0.001".to_owned() } else { format!("{corrected:.3}") };
+            format!("{percent} [{low:+.1}, {high:+.1}] p {p}")
         }
         _ => percent,
     }
@@ -219,7 +251,7 @@ fn why(text: &mut String, comparison: &Comparison, rows: &[&Row], style: Style) 
             }
             let which = if comparison.sides.len() > 2 { format!(" {}", letter(side)) } else { String::new() };
             let lines = format!("{}{which} {:+.2}: {}", row.key.row(), change.absolute, parts.join(", "));
-            for (index, line) in wrap(&lines, style.width.clamp(60, 140) - 2).into_iter().enumerate() {
+            for (index, line) in wrap(&lines, style.width.clamp(60, 140) - 6).into_iter().enumerate() {
                 let _ = writeln!(text, "{}{line}", if index == 0 { "  " } else { "      " });
             }
         }
@@ -276,5 +308,5 @@ fn summary(text: &mut String, comparison: &Comparison, style: Style) {
         parts.iter().filter(|(v, _)| count(*v) > 0).map(|(v, words)| format!("{} {words}", count(*v))).collect();
     let total = comparison.changes().count();
     let verdict = if comparison.has_regression() { "regression" } else { "no regression" };
-    let _ = writeln!(text, "{}: {} of {total} comparisons of a row", style.bold(verdict), parts.join(", "));
+    paragraph(text, &format!("{verdict}: {} of {total} comparisons of a row", parts.join(", ")), style, "1");
 }

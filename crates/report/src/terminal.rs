@@ -270,7 +270,7 @@ fn free_running(text: &mut String, spread: &Spread, style: Style) {
     let _ = writeln!(text);
 }
 
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         if lines.last().is_some_and(|line| !line.is_empty() && line.len() + 1 + word.len() > width - 2) {
