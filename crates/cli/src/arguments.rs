@@ -2,6 +2,7 @@
 
 use crate::compare_command::CompareOptions;
 use crate::import_command::ImportOptions;
+use crate::what_if_command::WhatIfOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dataplane_commands::arguments::{
     BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
@@ -42,6 +43,12 @@ pub enum Command {
     Calibrate(CalibrateOptions),
     /// Compare recordings: what changed, whether that can be said, and why.
     Compare(CompareOptions),
+    /// Run an experiment with every combination of some settings.
+    WhatIf {
+        /// Which one.
+        #[command(subcommand)]
+        experiment: WhatIf,
+    },
     /// List platforms, releases and experiments.
     List(ListOptions),
     /// Forward packets between interfaces of this machine.
@@ -67,6 +74,13 @@ pub enum Experiment {
     Prefetch(PrefetchOptions),
     /// Frame sizes, on this machine.
     Batch(BatchOptions),
+}
+
+/// What can be asked what-if of.
+#[derive(Subcommand)]
+pub enum WhatIf {
+    /// A case of the PSCI latency procedures, on simulated SoCs.
+    PsciLatency(WhatIfOptions),
 }
 
 /// What can be imported.
@@ -171,7 +185,7 @@ pub struct ListOptions {
     pub format: Format,
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err("expected KEY=VALUE, such as scp.channels=2".to_owned()),

@@ -9,8 +9,9 @@ mod import_command;
 mod list;
 mod provenance;
 mod run_psci_latency;
+mod what_if_command;
 
-use arguments::{Arguments, Command, Experiment, Import};
+use arguments::{Arguments, Command, Experiment, Import, WhatIf};
 use clap::Parser;
 use miette::IntoDiagnostic;
 use std::process::ExitCode;
@@ -43,6 +44,7 @@ fn run(arguments: &Arguments) -> miette::Result<()> {
             import_command::run(&data, import_command::Kind::Csv, options)
         }
         Command::Calibrate(options) => calibrate_command::run(&data, options),
+        Command::WhatIf { experiment: WhatIf::PsciLatency(options) } => what_if_command::run(&data, options),
         // Compared above, since it has exit codes of its own.
         Command::Compare(_) => Ok(()),
         Command::List(options) => list::run(&data, options),

@@ -128,7 +128,7 @@ pub(crate) fn style() -> report::Style {
     report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }
 }
 
-fn progress(simulations: usize) -> ProgressBar {
+pub(crate) fn progress(simulations: usize) -> ProgressBar {
     let bar = ProgressBar::new(simulations as u64);
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations, {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

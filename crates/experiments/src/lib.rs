@@ -5,3 +5,4 @@
 #![forbid(unsafe_code)]
 
 pub mod psci_latency;
+pub mod what_if;

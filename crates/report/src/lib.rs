@@ -12,6 +12,7 @@ mod json;
 mod published_changes;
 mod style;
 mod terminal;
+mod what_if;
 
 pub use accuracy::{Accuracy, accuracy};
 pub use compared::{Compared, Spread, compare, spread};
@@ -22,3 +23,4 @@ pub use json::psci_latency_json;
 pub use published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use style::Style;
 pub use terminal::psci_latency_text;
+pub use what_if::{WhatIf, WhatIfPoint, what_if_csv, what_if_json, what_if_point, what_if_text};
