@@ -29,7 +29,8 @@ pub struct Shipped {
 pub const SHIPPED: [Shipped; 2] = [
     Shipped {
         name: "message-order",
-        what: "the message to the SCP sent after the ancestors' locks are released, against today's order",
+        what: "the message to the SCP sent after the ancestors' locks are released, against today's order; \
+               faster or not, it is wrong: docs/adr/0007",
         vary: &["psci.scp_send=inside-locks,outside-locks", "topology.clusters=1..8"],
     },
     Shipped {
