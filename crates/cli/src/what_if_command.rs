@@ -10,7 +10,7 @@ use experiments::what_if::{self, SHIPPED, Settings, Vary};
 use miette::{IntoDiagnostic, miette};
 use procedures::{CASES, Case};
 use rayon::prelude::*;
-use recording::Recording;
+use recording::{Platform, Recording};
 use report::WhatIf;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -127,7 +127,7 @@ pub fn run(data: &DataFolder, options: &WhatIfOptions) -> miette::Result<()> {
 
     let mut points = Vec::new();
     let mut whole: Option<Recording> = None;
-    for (result, (_, sources, release)) in results.into_iter().zip(&machines) {
+    for (result, (settings, sources, release)) in results.into_iter().zip(&machines) {
         let (point, recording) = result?;
         points.push(point);
         let Some(recording) = recording else { continue };
@@ -135,6 +135,15 @@ pub fn run(data: &DataFolder, options: &WhatIfOptions) -> miette::Result<()> {
         let costs = sources.costs.text().parse().unwrap_or_default();
         let name = &release.machine.release.name;
         whole.header.costs.insert(name.clone(), costs);
+        let described = whole.header.platform.get_or_insert_with(|| Platform {
+            name: platform.0.clone(),
+            text: platform.1.text().to_owned(),
+            figures: toml::Table::new(),
+        });
+        // The release with the combination's settings under their whole keys: what a comparison names as the inputs that differ.
+        let mut figures: toml::Table = sources.release.text().parse().unwrap_or_default();
+        figures.extend(settings.iter().map(|(key, value)| (key.clone(), toml::Value::String(value.clone()))));
+        described.figures.insert(name.clone(), toml::Value::Table(figures));
         whole.header.versions.insert(name.clone(), release.machine.release.title.clone());
         whole.append(&recording);
     }

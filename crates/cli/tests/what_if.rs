@@ -76,6 +76,8 @@ fn the_shipped_question_of_the_message_order_leaves_recordings_that_compare() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 24, "8 CPUs, three metrics");
+    let inputs: Vec<_> = json["inputs_that_differ"].as_array().unwrap().iter().map(|input| &input["input"]).collect();
+    assert_eq!(inputs, ["psci.scp_send"], "{json:#}");
     let shorter_lock_wait = rows.iter().filter(|row| {
         row["changes"][0]["causes_us"]["lock-wait"]["change"].as_f64().is_some_and(|change| change < -50.0)
     });

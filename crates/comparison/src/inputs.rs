@@ -51,11 +51,12 @@ fn inputs(header: &Header, variant: &str) -> BTreeMap<String, String> {
         flatten(&mut inputs, "costs", costs);
     }
     if let Some(platform) = &header.platform {
-        if let Some(Value::Table(release)) = platform.figures.get(variant) {
-            flatten(&mut inputs, "", release);
-        }
+        // The text is as it was before any setting, so what the run used comes after it.
         if let Ok(facts) = platform.text.parse::<Table>() {
             flatten(&mut inputs, "", &facts);
+        }
+        if let Some(Value::Table(used)) = platform.figures.get(variant) {
+            flatten(&mut inputs, "", used);
         }
     }
     inputs

@@ -6,6 +6,7 @@ use causes::Cause;
 use comfy_table::Cell;
 use recording::Recording;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A combination of settings, and what it came to.
@@ -15,11 +16,11 @@ pub struct WhatIfPoint {
     pub settings: Vec<(String, String)>,
     /// CPUs of the machine.
     pub cpus: usize,
-    /// The smallest of the CPUs' medians, in microseconds.
+    /// The smallest over the CPUs of an iteration, in microseconds; the median of that over the iterations.
     pub shortest: f64,
-    /// The median of the CPUs' medians.
+    /// The median over the CPUs of an iteration; the median of that.
     pub median: f64,
-    /// The largest.
+    /// The largest over the CPUs of an iteration; the median of that.
     pub longest: f64,
     /// On what the CPU with the largest spent most, and how long in microseconds.
     pub most: Option<(Cause, f64)>,
@@ -37,19 +38,39 @@ pub struct WhatIf {
 }
 
 /// Reads a combination's figures from its recording; `None` where the recording has no such metric.
+///
+/// In free order another CPU can be the last in each iteration, so the CPUs of an iteration are put in order first, and medians over the
+/// iterations are taken then (of an even number the lower one, which occurred).
 pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
-    let mut cells: Vec<_> = causes::cells(recording).into_iter().filter(|cell| cell.metric == metric).collect();
-    cells.sort_by(|a, b| a.value.total_cmp(&b.value));
-    let values: Vec<f64> = cells.iter().map(|cell| cell.value).collect();
-    let last = cells.last()?;
-    let most = last.split.causes.iter().max_by_key(|(_, ticks)| **ticks);
+    let mut iterations: BTreeMap<u32, Vec<(f64, u16)>> = BTreeMap::new();
+    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric) {
+        iterations.entry(measure.iteration).or_default().push((measure.value, measure.cpu?));
+    }
+    let mut ordered: Vec<(u32, Vec<(f64, u16)>)> = iterations.into_iter().collect();
+    for (_, cpus) in &mut ordered {
+        cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+    let middle = (ordered.len().checked_sub(1)?) / 2;
+    let median_of = |pick: fn(&[(f64, u16)]) -> Option<f64>| {
+        let mut values: Vec<f64> = ordered.iter().filter_map(|(_, cpus)| pick(cpus)).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(middle).copied()
+    };
+    let mut by_longest: Vec<_> =
+        ordered.iter().filter_map(|(iteration, cpus)| cpus.last().map(|last| (*last, *iteration))).collect();
+    by_longest.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
+    let ((longest, cpu), iteration) = *by_longest.get(middle)?;
+    let spans = causes::each(recording);
+    let split = spans.iter().find(|span| (span.iteration, span.cpu, span.metric) == (iteration, cpu, metric));
+    let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
+    let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
     Some(WhatIfPoint {
         settings: settings.to_vec(),
-        cpus: cells.len(),
-        shortest: *values.first()?,
-        median: recording::stats::median(&values)?,
-        longest: last.value,
-        most: most.map(|(&cause, &ticks)| (cause, ticks as f64 * last.tick_us)),
+        cpus: ordered[0].1.len(),
+        shortest: median_of(|cpus| cpus.first().map(|cpu| cpu.0))?,
+        median: median_of(|cpus| recording::stats::median(&cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()))?,
+        longest,
+        most: most.map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us)),
     })
 }
 
@@ -205,4 +226,25 @@ pub fn what_if_csv(what_if: &WhatIf) -> Result<String, csv::Error> {
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Header;
+
+    #[test]
+    fn the_longest_is_that_of_each_iteration_whoever_had_it() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "suspend-deepest", "parallel");
+        // The two CPUs take turns at being last, so neither's own median is the longest.
+        for (iteration, values) in [(0, [10.0, 100.0]), (1, [102.0, 12.0]), (2, [11.0, 101.0])] {
+            for (cpu, value) in (0..).zip(values) {
+                recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(cpu);
+            }
+        }
+        let point = what_if_point(&recording, "powerdown", &[]).unwrap();
+        assert_eq!((point.cpus, point.shortest, point.median, point.longest), (2, 11.0, 56.0, 101.0));
+        assert_eq!(what_if_point(&recording, "latency", &[]), None);
+    }
 }
