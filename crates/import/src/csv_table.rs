@@ -68,7 +68,7 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
             Err(error) => Err(cause(&error)),
         };
         match figure {
-            Ok(figure) => found.figures.push(figure),
+            Ok(figure) => found.take([figure], options)?,
             Err(message) => {
                 found.wrong(options, ImportError::new(&options.file, line, &shown, message, RIGHT))?;
             }

@@ -52,6 +52,8 @@ const WARNINGS_KEPT: usize = 100;
 const MOST_SERIES: usize = 4096;
 /// CPUs; far more than platforms have.
 const MOST_CPUS: usize = 4096;
+/// Figures of one file: 20 000 runs of all six tests. More are no measurement, and would fill the memory.
+pub(crate) const MOST_FIGURES: usize = if cfg!(test) { 1_000 } else { 2_000_000 };
 /// A time longer than this is a stamp left over from another call: 10 minutes, in nanoseconds.
 const LONGEST_NS: f64 = 600e9;
 
@@ -66,6 +68,20 @@ impl Figures {
             self.warnings.push(error);
         }
         Ok(())
+    }
+
+    /// Takes what was read of a line.
+    pub(crate) fn take(
+        &mut self,
+        figures: impl IntoIterator<Item = Figure>,
+        options: &Options,
+    ) -> Result<(), ImportError> {
+        self.figures.extend(figures);
+        if self.figures.len() <= MOST_FIGURES {
+            return Ok(());
+        }
+        let message = format!("more than {MOST_FIGURES} figures");
+        Err(ImportError::whole(&options.file, message, "split the file; recordings of its parts can be compared"))
     }
 
     /// Numbers CPUs and repetitions, and refuses what a recording cannot hold.

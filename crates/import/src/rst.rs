@@ -137,7 +137,7 @@ impl Reader<'_> {
             let read = self.row(row, &cells, columns, names, &titles);
             titles.pop();
             match read {
-                Ok(figures) => self.found.figures.extend(figures),
+                Ok(figures) => self.found.take(figures, self.options)?,
                 Err(message) => self.wrong(row, message)?,
             }
             if grid.get(index + 1).is_none_or(|next| !is_rule(next.text)) {

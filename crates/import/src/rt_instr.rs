@@ -77,10 +77,7 @@ fn take(found: &mut Figures, text: &[u8], whole: bool, line: u64, options: &Opti
         false => Err("the line is cut short: `/>` is missing".to_owned()),
     };
     match read {
-        Ok(figures) => {
-            found.figures.extend(figures);
-            Ok(())
-        }
+        Ok(figures) => found.take(figures, options),
         Err(message) => {
             let text = format!("<RT_INSTR:{}", text.trim_end());
             found.wrong(options, ImportError::new(&options.file, line, &text, message, RIGHT))
@@ -125,4 +122,31 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
         });
     }
     Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::MOST_FIGURES;
+
+    #[test]
+    fn a_log_of_more_figures_than_a_recording_should_hold_is_refused_and_not_read_to_its_end() {
+        let line = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t900/>\n";
+        let options = Options { lenient: true, ..Options::default() };
+        let full = line.repeat(MOST_FIGURES);
+        assert_eq!(rt_instr(full.as_bytes(), &options).unwrap().figures.len(), MOST_FIGURES);
+        let endless = std::io::BufReader::new(std::io::Read::chain(full.as_bytes(), Endless(line)));
+        assert!(rt_instr(endless, &options).unwrap_err().message.contains("more than 1000 figures"));
+    }
+
+    /// A log that never ends.
+    struct Endless(&'static str);
+
+    impl std::io::Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.0.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0.as_bytes()[..length]);
+            Ok(length)
+        }
+    }
 }
