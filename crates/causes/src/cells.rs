@@ -51,7 +51,13 @@ const OFF: u32 = 0x8400_0002;
 const WIDE: u32 = 0x4000_0000;
 
 /// Metrics and the marks that bound them.
-const METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
+pub(crate) const METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
+
+/// Whether the order of locks decides which CPU has which figures, so that CPUs match by rank and not by number
+/// (2017 document, Method: "the values for each CPU are sometimes interchanged, depending on the order in which locks are acquired").
+pub fn lock_order_decides(case: &str, mode: &str) -> bool {
+    mode != "serial" && case.starts_with("suspend")
+}
 
 /// All cells of a recording's `psci-latency` measures, in order of series, CPU and metric.
 pub fn cells(recording: &Recording) -> Vec<CellResult> {
@@ -64,7 +70,9 @@ pub fn cells(recording: &Recording) -> Vec<CellResult> {
     for measure in recording.measures() {
         let metric = METRICS.iter().position(|&name| name == recording.text(measure.metric));
         let (Some(cpu), Some(metric)) = (measure.cpu, metric) else { continue };
-        groups.entry((measure.series, cpu, metric)).or_default().push((measure.value, measure.iteration));
+        // An imported log keeps its nanoseconds.
+        let microseconds = if recording.text(measure.unit) == "ns" { measure.value / 1e3 } else { measure.value };
+        groups.entry((measure.series, cpu, metric)).or_default().push((microseconds, measure.iteration));
         places.insert(cpu, (measure.cluster.unwrap_or(0), measure.core.unwrap_or(cpu)));
         if let Some(role) = measure.role {
             roles.insert((measure.series, cpu), recording.text(role).to_owned());
@@ -138,7 +146,7 @@ fn rank(cells: &mut [CellResult]) {
 
 /// The places of the events that bound a metric of a CPU, in the call that the case measures: its suspend; without one
 /// its first CPU_OFF.
-fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
+pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
     let enters =
         |function: u32| steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !WIDE == function);

@@ -8,8 +8,10 @@
 #![forbid(unsafe_code)]
 
 mod cells;
+mod each;
 mod split;
 mod timeline;
 
-pub use cells::{CellResult, cells};
+pub use cells::{CellResult, cells, lock_order_decides};
+pub use each::{SpanSplit, each};
 pub use split::{Cause, Split, Wait};

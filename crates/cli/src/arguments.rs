@@ -1,6 +1,9 @@
 //! The command line.
 
+use crate::compare_command::CompareOptions;
+use crate::import_command::ImportOptions;
 use crate::qemu_commands::{LinuxBootOptions, MachineOptions, PsciCallsOptions};
+use crate::what_if_command::WhatIfOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dataplane_commands::arguments::{
     BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
@@ -39,6 +42,14 @@ pub enum Command {
     },
     /// Fit a platform's costs to its declared reference cells.
     Calibrate(CalibrateOptions),
+    /// Compare recordings: what changed, whether that can be said, and why.
+    Compare(CompareOptions),
+    /// Run an experiment with every combination of some settings.
+    WhatIf {
+        /// Which one.
+        #[command(subcommand)]
+        experiment: WhatIf,
+    },
     /// List platforms, releases and experiments.
     List(ListOptions),
     /// Forward packets between interfaces of this machine.
@@ -70,9 +81,22 @@ pub enum Experiment {
     Batch(BatchOptions),
 }
 
+/// What can be asked what-if of.
+#[derive(Subcommand)]
+pub enum WhatIf {
+    /// A case of the PSCI latency procedures, on simulated SoCs.
+    PsciLatency(WhatIfOptions),
+}
+
 /// What can be imported.
 #[derive(Subcommand)]
 pub enum Import {
+    /// UART log of the Trusted Firmware-A test framework: its <RT_INSTR:…> lines.
+    RtInstr(ImportOptions),
+    /// Tables of a reStructuredText document.
+    Rst(ImportOptions),
+    /// CSV with the columns release, case, mode, cluster, core, metric, value, unit.
+    Csv(ImportOptions),
     /// VPP's `show runtime`, old or new.
     VppRuntime(ImportRuntimeOptions),
 }
@@ -182,7 +206,7 @@ pub struct ListOptions {
     pub format: Format,
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err("expected KEY=VALUE, such as scp.channels=2".to_owned()),

@@ -3,31 +3,54 @@
 
 mod arguments;
 mod calibrate_command;
+mod compare_command;
 mod data;
+mod import_command;
 mod list;
 mod provenance;
 mod qemu_commands;
 mod run_psci_latency;
+mod what_if_command;
 
-use arguments::{Arguments, Command, Experiment, Import};
+use arguments::{Arguments, Command, Experiment, Import, WhatIf};
 use clap::Parser;
 use miette::IntoDiagnostic;
+use std::process::ExitCode;
 
-fn main() -> miette::Result<()> {
+fn main() -> miette::Result<ExitCode> {
     let arguments = Arguments::parse();
+    if let Command::Compare(options) = &arguments.command {
+        return Ok(compare_command::run(arguments.data.as_deref(), options));
+    }
+    run(&arguments).map(|()| ExitCode::SUCCESS)
+}
+
+fn run(arguments: &Arguments) -> miette::Result<()> {
     let data = data::DataFolder::find(arguments.data.as_deref())?;
-    match arguments.command {
-        Command::Run { experiment: Experiment::PsciLatency(options) } => run_psci_latency::run(&data, &options),
-        Command::Run { experiment: Experiment::PsciCalls(options) } => qemu_commands::psci_calls(&data, &options),
-        Command::Run { experiment: Experiment::LinuxBoot(options) } => qemu_commands::linux_boot(&data, &options),
+    match &arguments.command {
+        Command::Run { experiment: Experiment::PsciLatency(options) } => run_psci_latency::run(&data, options),
+        Command::Run { experiment: Experiment::PsciCalls(options) } => qemu_commands::psci_calls(&data, options),
+        Command::Run { experiment: Experiment::LinuxBoot(options) } => qemu_commands::linux_boot(&data, options),
         Command::Run { experiment: Experiment::Dataplane(options) } => print(options.run()),
         Command::Run { experiment: Experiment::Prefetch(options) } => print(options.run(data.root())),
         Command::Run { experiment: Experiment::Batch(options) } => print(options.run()),
         Command::Dataplane(options) => print(options.run()),
         Command::CalibratePrefetch(options) => print(options.run(data.root())),
         Command::Import { what: Import::VppRuntime(options) } => print(options.run()),
-        Command::Calibrate(options) => calibrate_command::run(&data, &options),
-        Command::List(options) => list::run(&data, &options),
+        Command::Import { what: Import::RtInstr(options) } => {
+            import_command::run(&data, import_command::Kind::RtInstr, options)
+        }
+        Command::Import { what: Import::Rst(options) } => {
+            import_command::run(&data, import_command::Kind::Rst, options)
+        }
+        Command::Import { what: Import::Csv(options) } => {
+            import_command::run(&data, import_command::Kind::Csv, options)
+        }
+        Command::Calibrate(options) => calibrate_command::run(&data, options),
+        Command::WhatIf { experiment: WhatIf::PsciLatency(options) } => what_if_command::run(&data, options),
+        // Compared above, since it has exit codes of its own.
+        Command::Compare(_) => Ok(()),
+        Command::List(options) => list::run(&data, options),
     }
 }
 

@@ -132,13 +132,13 @@ fn print(recording: &Recording, reference: Option<&PsciReference>, options: &Psc
 }
 
 /// Colour on a terminal unless NO_COLOR is set, and the terminal's width.
-pub fn style() -> report::Style {
+pub(crate) fn style() -> report::Style {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
     report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }
 }
 
-fn progress(simulations: usize) -> ProgressBar {
+pub(crate) fn progress(simulations: usize) -> ProgressBar {
     let bar = ProgressBar::new(simulations as u64);
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations, {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -6,3 +6,4 @@
 
 pub mod psci_latency;
 pub mod qemu;
+pub mod what_if;

@@ -76,6 +76,26 @@ pub fn run(releases: &[Release], options: &Options, done: impl Fn() + Sync) -> R
     Ok(whole)
 }
 
+/// Runs one case for one release in free order, without runs of other seeds.
+///
+/// # Errors
+/// The case did not come to its end.
+pub fn run_case(release: &Release, case: Case, options: &Options) -> Result<Recording, Error> {
+    let conditions = Conditions {
+        case,
+        iterations: options.iterations,
+        seed: options.seed,
+        order: Vec::new(),
+        record: true,
+        explore: None,
+    };
+    let part = Job { release, conditions, mode: case.mode.name(), first_iteration: 0 }.run()?;
+    let options = Options { free_seeds: 0, ..options.clone() };
+    let mut whole = Recording::new(header(std::slice::from_ref(release), &options));
+    whole.append(&part);
+    Ok(whole)
+}
+
 /// How many simulations [`run`] makes.
 pub fn simulations(releases: &[Release], options: &Options) -> usize {
     jobs(releases, options).len()
@@ -214,6 +234,8 @@ fn header(releases: &[Release], options: &Options) -> Header {
     let mut header = Header::new(NAME, "sim", "ps");
     header.seed = options.seed;
     header.iterations = options.iterations;
+    header.repeatable = Some(true);
+    header.drawn_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
     header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     for release in releases {

@@ -19,6 +19,13 @@ pub struct Header {
     pub iterations: u32,
     /// What the events' `time` counts.
     pub time: TimeBase,
+    /// Whether the same inputs give the same values, so that any difference has a cause among the inputs. Said by what made the
+    /// recording; where it is not said, simulated worlds are and others are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeatable: Option<bool>,
+    /// Modes whose iterations are draws, each with a seed of its own: samples even where the world is repeatable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drawn_modes: Vec<String>,
     /// Rows, length and checksum of each Parquet file; filled in by a write, checked by a read where present.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, FileFacts>,
@@ -48,6 +55,8 @@ impl Header {
             seed: 0,
             iterations: 0,
             time: TimeBase { unit: time_unit.to_owned(), counter_hz: None },
+            repeatable: None,
+            drawn_modes: Vec::new(),
             files: BTreeMap::new(),
             settings: BTreeMap::new(),
             versions: BTreeMap::new(),
@@ -55,6 +64,11 @@ impl Header {
             costs: BTreeMap::new(),
             run: Run::default(),
         }
+    }
+
+    /// Whether the same inputs give the same values: see [`Header::repeatable`].
+    pub fn is_repeatable(&self) -> bool {
+        self.repeatable.unwrap_or(matches!(self.world.as_str(), "sim" | "explore"))
     }
 }
 

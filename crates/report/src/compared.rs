@@ -1,6 +1,7 @@
 //! Recorded cells beside published ones.
 
 use causes::CellResult;
+pub(crate) use causes::lock_order_decides as by_rank;
 use recording::{Recording, stats};
 use references::{Cell, PsciReference};
 
@@ -50,12 +51,6 @@ pub(crate) fn ordinal(n: usize) -> String {
         _ => "th",
     };
     format!("{n}{suffix}")
-}
-
-/// Whether the order of locks decides which CPU has which figures, so that CPUs match by rank and not by number
-/// (2017 document, Method: "the values for each CPU are sometimes interchanged, depending on the order in which locks are acquired").
-pub(crate) fn by_rank(case: &str, mode: &str) -> bool {
-    mode != "serial" && case.starts_with("suspend")
 }
 
 /// Puts recorded cells beside the published ones of the same release, case and metric: by CPU in the serial tables, by

@@ -6,15 +6,25 @@
 mod accuracy;
 mod calls;
 mod compared;
+mod comparison_ci;
+mod comparison_json;
+mod comparison_text;
 mod json;
 mod measures;
+mod published_changes;
 mod style;
 mod terminal;
+mod what_if;
 
 pub use accuracy::{Accuracy, accuracy};
 pub use calls::{CountedCall, counted_calls, psci_calls_json, psci_calls_text};
 pub use compared::{Compared, Spread, compare, spread};
+pub use comparison_ci::{bencher, github_action_benchmark};
+pub use comparison_json::comparison_json;
+pub use comparison_text::comparison_text;
 pub use json::psci_latency_json;
 pub use measures::{measures_json, measures_text};
+pub use published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use style::Style;
 pub use terminal::psci_latency_text;
+pub use what_if::{WhatIf, WhatIfPoint, what_if_csv, what_if_json, what_if_point, what_if_text};

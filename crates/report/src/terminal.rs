@@ -158,7 +158,7 @@ fn error(cell: &Compared, style: Style) -> Cell {
 }
 
 /// Letter and colour of a cause in a bar; the letters tell them apart without colour.
-fn look(cause: Cause) -> (char, &'static str, &'static str) {
+pub(crate) fn look(cause: Cause) -> (char, &'static str, &'static str) {
     match cause {
         Cause::Code => ('c', "34", "code"),
         Cause::Reset => ('r', "36", "reset"),
@@ -310,7 +310,7 @@ fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
     let _ = writeln!(text, "{table}");
 }
 
-fn table(style: Style) -> Table {
+pub(crate) fn table(style: Style) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(style.width.clamp(40, 140) as u16);
@@ -322,7 +322,7 @@ fn table(style: Style) -> Table {
     table
 }
 
-fn right(text: String) -> Cell {
+pub(crate) fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
@@ -336,7 +336,7 @@ fn group_name(group: &Group<'_>, cpu: u16) -> String {
     found.map_or_else(|| format!("CPU {cpu}"), |cell| name(&cell.recorded))
 }
 
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value >= 1000.0 {
         format!("{value:.0}")
     } else if value >= 100.0 {

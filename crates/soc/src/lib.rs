@@ -26,4 +26,4 @@ mod system;
 
 pub use log::{Event, point_name, points};
 pub use memory::Word;
-pub use system::{Conditions, CpuState, Measured, RunError, RunOutcome, Soc, run};
+pub use system::{Conditions, CpuState, Explore, Measured, RunError, RunOutcome, Soc, run};

@@ -86,6 +86,10 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn relax(&self) {
+        // A CPU whose procedure failed never comes to where others poll for it: who polls stops, so that the run ends.
+        while self.soc.has_failed() {
+            self.soc.scheduler.wait(None);
+        }
         self.soc.advance(self.soc.machine.platform.assumed.normal_poll);
     }
 

@@ -135,6 +135,9 @@ impl Soc {
     pub(crate) fn run_powered_down(&self) {
         let cpu = self.this_cpu_index();
         let this = &self.cpus[cpu];
+        // The WFI that ended in the loss of power is over. An interrupt that is pending already leaves no other wait to say so, and the
+        // SCP would take the CPU's next power-down for done before its WFI.
+        this.waiting.set(Waiting::Nothing);
         this.caches_on.set(false);
         this.l1_dirty.set(0);
         let sleeps = this.state.get() == CpuState::Suspended;

@@ -162,8 +162,18 @@ pub struct Conditions {
     pub order: Vec<usize>,
     /// Whether events are kept.
     pub record: bool,
-    /// With a seed, who goes next is chosen at random at every operation, and times mean nothing.
-    pub explore: Option<u64>,
+    /// If given, who goes next is chosen at random at every operation, and times mean nothing.
+    pub explore: Option<Explore>,
+}
+
+/// How an exploration chooses who goes next; each with its seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explore {
+    /// All who can go are equally likely, each time.
+    Uniform(u64),
+    /// The same, but now and then one process is passed over for up to 256 choices, as a CPU is that a higher exception level or a debugger
+    /// has. Equal chances all but never let one CPU make twenty steps while another makes none.
+    PassingOver(u64),
 }
 
 /// What a run yields.
@@ -384,6 +394,11 @@ impl Soc {
     }
 
     /// Waits as `what` until woken.
+    /// Whether a procedure found something wrong.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
     pub(crate) fn waiting(&self, what: Waiting) {
         let cpu = self.this();
         cpu.waiting.set(what);
@@ -502,7 +517,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
     let firmware = Firmware { soc: &soc, psci: &psci, conditions, lead };
     let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
     let mut runner = match conditions.explore {
-        Some(seed) => Runner::with_chooser(&soc.scheduler, &main, PatientChooser::new(seed)),
+        Some(explore) => Runner::with_chooser(&soc.scheduler, &main, PatientChooser::new(explore)),
         None => Runner::new(&soc.scheduler, &main),
     };
     for number in 0..soc.channels.len() {
@@ -546,22 +561,52 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
 /// moment would end every sleep before it began.
 struct PatientChooser {
     random: RandomChooser,
+    /// Draws whom to pass over, if anybody is.
+    passes_over: Option<SplitMix64>,
+    /// Who is passed over, and for how many more choices.
+    passed_over: Option<(usize, u64)>,
 }
 
 /// How far ahead of the earliest process a choice may reach, in ps.
 const PATIENCE: Time = 100 * engine::PS_PER_US;
+/// One choice in this many begins to pass a process over.
+const PASSES_OVER_EVERY: u64 = 64;
+/// A process is passed over for fewer choices than this.
+const LONGEST_PASS: u64 = 256;
 
 impl PatientChooser {
-    fn new(seed: u64) -> Self {
-        Self { random: RandomChooser::new(seed) }
+    fn new(explore: Explore) -> Self {
+        let (seed, passes_over) = match explore {
+            Explore::Uniform(seed) => (seed, None),
+            Explore::PassingOver(seed) => (seed, Some(SplitMix64::fork(seed, 1))),
+        };
+        Self { random: RandomChooser::new(seed), passes_over, passed_over: None }
+    }
+
+    /// The candidates without the one that is passed over, if any are left then.
+    fn others(&mut self, candidates: &[engine::Candidate]) -> Vec<engine::Candidate> {
+        let all = candidates.to_vec();
+        let Some(random) = &mut self.passes_over else { return all };
+        self.passed_over = match self.passed_over {
+            Some((_, 0)) => None,
+            Some((process, left)) => Some((process, left - 1)),
+            None if random.below(PASSES_OVER_EVERY) == 0 => {
+                let unlucky = candidates[random.below(candidates.len() as u64) as usize].process;
+                Some((unlucky, random.below(LONGEST_PASS)))
+            }
+            None => None,
+        };
+        let Some((unlucky, _)) = self.passed_over else { return all };
+        let others: Vec<_> = candidates.iter().copied().filter(|candidate| candidate.process != unlucky).collect();
+        if others.is_empty() { all } else { others }
     }
 }
 
 impl Chooser for PatientChooser {
     fn choose(&mut self, candidates: &[engine::Candidate]) -> usize {
-        let earliest = candidates.iter().map(|candidate| candidate.time).min().unwrap_or(0);
-        let near: Vec<_> =
-            candidates.iter().copied().filter(|candidate| candidate.time <= earliest + PATIENCE).collect();
+        let others = self.others(candidates);
+        let earliest = others.iter().map(|candidate| candidate.time).min().unwrap_or(0);
+        let near: Vec<_> = others.iter().copied().filter(|candidate| candidate.time <= earliest + PATIENCE).collect();
         let chosen = near[self.random.choose(&near).min(near.len() - 1)];
         candidates.iter().position(|candidate| *candidate == chosen).unwrap_or(0)
     }

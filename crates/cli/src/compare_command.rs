@@ -1,0 +1,147 @@
+//! `stopwatt compare`.
+
+use crate::data::DataFolder;
+use crate::run_psci_latency::style;
+use clap::{Args, ValueEnum};
+use comparison::{Comparison, Input, Options, Policy};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use recording::Recording;
+use report::PublishedChanges;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Options of `compare`.
+#[derive(Args)]
+#[command(max_term_width = 100)]
+#[command(after_help = "Examples:
+  stopwatt run psci-latency && stopwatt compare recordings/psci-latency@juno-v2.11 recordings/psci-latency@juno-v2.12
+  stopwatt compare recordings/before recordings/after --threshold 2 --format github-action-benchmark
+  stopwatt compare recordings/base recordings/today --policy ci.toml
+  stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board recordings/other-board
+
+Rows match by case, measure and CPU; in parallel suspends by role, since the order of locks decides which CPU has which
+figure. A policy file:
+  threshold = 1.0              # percent
+  [[rule]]
+  case = \"suspend-deepest\"     # any of case, mode, metric, row; the first rule that matches counts
+  metric = \"wakeup\"
+  threshold = 5.0              # and least, in the row's unit; better = \"lower\", \"higher\", \"neither\"; ignore = true
+
+Exit status: 0 without a regression, 1 with one, 2 when the recordings cannot be compared.")]
+pub struct CompareOptions {
+    /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases.
+    #[arg(required = true, num_args = 2.., value_name = "RECORDING[@RELEASE]")]
+    recordings: Vec<String>,
+    /// Changes of fewer percent do not matter; 1 by default.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    threshold: Option<f64>,
+    /// TOML file with thresholds for some rows.
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Measures to compare, all but time_in_state by default; may be given again.
+    #[arg(long, value_name = "NAME")]
+    metric: Vec<String>,
+    /// Print rows that did not change as well.
+    #[arg(long)]
+    all: bool,
+    /// Resamples of a bootstrap interval.
+    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    resamples: u32,
+    /// Seed of the resampling.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// How to print the result.
+    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    format: CompareFormat,
+}
+
+/// How a comparison is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// Tables for people.
+    #[value(alias = "term")]
+    Text,
+    /// For machines.
+    Json,
+    /// `customSmallerIsBetter` of github-action-benchmark: the last recording's values.
+    GithubActionBenchmark,
+    /// Bencher Metric Format: the last recording's values.
+    Bencher,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim().parse().ok();
+    let wrong = || format!("`{text}` is no threshold; expected percent from 0, such as 2 or 0.5");
+    number.filter(|percent: &f64| percent.is_finite() && *percent >= 0.0).ok_or_else(wrong)
+}
+
+/// Compares; 1 with a regression, 2 after an error.
+pub fn run(data: Option<&Path>, options: &CompareOptions) -> ExitCode {
+    match compare(data, options) {
+        Ok(comparison) => ExitCode::from(u8::from(comparison.has_regression())),
+        Err(error) => {
+            eprintln!("Error: {error:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn compare(data: Option<&Path>, options: &CompareOptions) -> miette::Result<Comparison> {
+    let mut policy = options.policy.as_deref().map(Policy::read).transpose()?.unwrap_or_default();
+    policy.threshold = options.threshold.unwrap_or(policy.threshold);
+    let mut read = Vec::new();
+    for given in &options.recordings {
+        let (path, variant) = parse(given);
+        let recording =
+            Recording::read(path).into_diagnostic().wrap_err_with(|| format!("cannot read the recording `{path}`"))?;
+        read.push((given, recording, variant));
+    }
+    let inputs: Vec<Input<'_>> = read
+        .iter()
+        .map(|(name, recording, variant)| Input {
+            name: (*name).clone(),
+            recording,
+            variant: variant.map(str::to_owned),
+        })
+        .collect();
+    let how =
+        Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };
+    let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
+    let published = published(data, &comparison)?;
+    let text = match options.format {
+        CompareFormat::Text => report::comparison_text(&comparison, published.as_ref(), options.all, style()),
+        CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
+        CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
+        CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
+    };
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(miette!("cannot print the result: {error}"))
+        }
+        _ => Ok(comparison),
+    }
+}
+
+/// Path and release of an argument; a folder whose own name holds an @ is taken whole.
+fn parse(given: &str) -> (&str, Option<&str>) {
+    match given.rsplit_once('@') {
+        Some((path, variant)) if !Path::new(given).exists() && !path.is_empty() => (path, Some(variant)),
+        _ => (given, None),
+    }
+}
+
+/// What a document prints as changes between the two releases that are compared, where there is one that does.
+fn published(data: Option<&Path>, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
+    let [base, other] = comparison.sides.as_slice() else { return Ok(None) };
+    let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else { return Ok(None) };
+    let Some(platform) = base.platform.as_deref().filter(|_| base.platform == other.platform) else { return Ok(None) };
+    let found = match DataFolder::find(data) {
+        Ok(found) => found,
+        // Recordings can be compared where there is no data; a folder that was named must be right.
+        Err(error) if data.is_some() => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    let reference = found.psci_reference(platform)?;
+    Ok(reference.and_then(|reference| report::published_changes(&reference, from, to)))
+}

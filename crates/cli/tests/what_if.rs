@@ -1,0 +1,102 @@
+//! `stopwatt what-if`, as a user meets it.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn stopwatt(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .current_dir(root())
+        .output()
+        .unwrap()
+}
+
+const VARY: [&str; 6] = ["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--vary", "topology.clusters=1..3"];
+
+#[test]
+fn every_combination_has_a_row_and_more_channels_help() {
+    let output = stopwatt(&[&VARY[..], &["--format", "json"]].concat());
+    assert!(output.status.success() && output.stderr.is_empty(), "progress is silent where there is no terminal");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let points = json["points"].as_array().unwrap();
+    let of = |channels: &str, clusters: &str| {
+        let found = points.iter().find(|point| {
+            point["settings"]["scp.channels"] == channels && point["settings"]["topology.clusters"] == clusters
+        });
+        found.unwrap_or_else(|| panic!("{channels} channels, {clusters} clusters"))
+    };
+    assert_eq!(points.len(), 6);
+    for (clusters, cpus) in [("1", 4), ("2", 8), ("3", 12)] {
+        let (one, two) = (of("1", clusters), of("2", clusters));
+        assert_eq!((one["cpus"].as_u64(), two["cpus"].as_u64()), (Some(cpus), Some(cpus)));
+        assert!(two["longest"].as_f64() < one["longest"].as_f64(), "{one} {two}");
+        assert!(
+            one["shortest"].as_f64() <= one["median"].as_f64() && one["median"].as_f64() <= one["longest"].as_f64()
+        );
+    }
+    assert_eq!(stopwatt(&[&VARY[..], &["--format", "json"]].concat()).stdout, output.stdout, "the same each time");
+}
+
+#[test]
+fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
+    let printed = String::from_utf8_lossy(&stopwatt(&VARY).stdout).into_owned();
+    for part in [
+        "scp.channels",
+        "most of the longest",
+        "longest (us) against cores",
+        "a scp.channels=1",
+        "b scp.channels=2",
+        "12 cores",
+    ] {
+        assert!(printed.contains(part), "`{part}` is not in:\n{printed}");
+    }
+    assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
+    let csv = String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--format", "csv"]].concat()).stdout).into_owned();
+    assert!(csv.starts_with(
+        "scp.channels,topology.clusters,cpus,shortest_us,median_us,longest_us,most_cause,most_us\n1,1,4,"
+    ));
+    assert_eq!(csv.lines().count(), 7);
+}
+
+#[test]
+fn the_shipped_question_of_the_message_order_leaves_recordings_that_compare() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r").to_str().unwrap().to_owned();
+    let output = stopwatt(&["what-if", "psci-latency", "--shipped", "message-order", "-o", &path]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && printed.starts_with("What if: the message to the SCP sent after"), "{printed}");
+    let of = |order: &str| format!("{path}@juno-v2.12 psci.scp_send={order} topology.clusters=2");
+    let output = stopwatt(&["compare", &of("inside-locks"), &of("outside-locks"), "--format", "json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 24, "8 CPUs, three metrics");
+    let inputs: Vec<_> = json["inputs_that_differ"].as_array().unwrap().iter().map(|input| &input["input"]).collect();
+    assert_eq!(inputs, ["psci.scp_send"], "{json:#}");
+    let shorter_lock_wait = rows.iter().filter(|row| {
+        row["changes"][0]["causes_us"]["lock-wait"]["change"].as_f64().is_some_and(|change| change < -50.0)
+    });
+    assert!(shorter_lock_wait.count() > 0, "nobody waits for the SCP behind a cluster's lock");
+}
+
+#[test]
+fn what_cannot_be_varied_is_said() {
+    let wrong: [(&[&str], &str); 6] = [
+        (&["--vary", "scp.channels"], "nothing to vary"),
+        (&["--vary", "scp.chanels=1,2"], "unknown field `chanels`"),
+        (&["--vary", "scp.channels=4..1"], "no range"),
+        (&["--vary", "scp.channels=1", "--case", "suspend"], "there is no case suspend"),
+        (&["--vary", "scp.channels=1", "--metric", "latency"], "has no latency"),
+        (&[], "--vary"),
+    ];
+    for (arguments, message) in wrong {
+        let output = stopwatt(&[&["what-if", "psci-latency"][..], arguments].concat());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(message), "{arguments:?}: {error}");
+    }
+}

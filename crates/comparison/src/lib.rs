@@ -1,0 +1,26 @@
+//! Two and more recordings, row by row: what changed, by how much, whether that can be said, and why.
+//!
+//! A row is a measure of a case for a CPU, or, where the order of locks decides which CPU has which figures, for a role: the n-th
+//! of a cluster to get the lock, the last man. Rows of different recordings match by that label ([`Key`]) and by nothing else, never
+//! by position.
+//!
+//! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any difference has a cause among
+//! the inputs ([`How::Exact`]). Elsewhere a rank test says whether two samples differ at all and a bootstrap interval by how much
+//! ([`How::Sampled`]). Where both recordings hold events, each change is split into the changes of its causes.
+//!
+//! No published figure is known here: a published table is compared by importing it.
+#![forbid(unsafe_code)]
+
+mod compare;
+mod inputs;
+mod policy;
+mod statistics;
+mod table;
+
+pub use compare::{
+    CauseChange, Cell, Change, Comparison, Error, How, Input, Options, Row, SMALLEST_SAMPLE, Side, Verdict, compare,
+};
+pub use inputs::Difference;
+pub use policy::{Better, Policy, PolicyError, Rule};
+pub use statistics::{holm, interval_of_change, rank_test};
+pub use table::{Key, Who};

@@ -1,0 +1,200 @@
+//! What counts as a regression.
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use serde::Deserialize;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::table::Key;
+
+/// Which way of a measure is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// Less is better: times, clocks.
+    Lower,
+    /// More is better: rates.
+    Higher,
+    /// Neither: counts, shares of time.
+    Neither,
+}
+
+/// Thresholds for all rows and for some.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// A change of fewer percent than this does not matter. From 0.
+    pub threshold: f64,
+    /// The level at which corrected p-values are read: the chance of a false alarm in a whole comparison. From 0 to 1.
+    pub alpha: f64,
+    /// Rules for some rows; the first that matches a row counts.
+    #[serde(rename = "rule")]
+    pub rules: Vec<Rule>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { threshold: 1.0, alpha: 0.05, rules: Vec::new() }
+    }
+}
+
+/// A rule for the rows that agree with all that it names.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rule {
+    /// The case.
+    pub case: Option<String>,
+    /// The mode.
+    pub mode: Option<String>,
+    /// The measure.
+    pub metric: Option<String>,
+    /// The CPU, role or subject, as tables print it: `1.3`, `last man of 1`, `ip4-lookup`.
+    pub row: Option<String>,
+    /// A change of fewer percent than this does not matter; the policy's own where it is not given.
+    pub threshold: Option<f64>,
+    /// Nor does a change of less than this, in the row's unit.
+    pub least: f64,
+    /// Which way is better; by the measure and its unit where it is not given.
+    pub better: Option<Better>,
+    /// Whether the rows are left out altogether.
+    pub ignore: bool,
+}
+
+/// Something wrong in a policy file: what, where, and what would be right.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{message}")]
+pub struct PolicyError {
+    message: String,
+    #[source_code]
+    text: Arc<NamedSource<String>>,
+    #[label("here")]
+    place: Option<SourceSpan>,
+    #[help]
+    help: &'static str,
+}
+
+const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05 and [[rule]] tables with any of case, mode, metric, row, \
+                    threshold, least, better (lower, higher, neither), ignore";
+
+impl Policy {
+    /// Reads a policy file.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not TOML; a key is unknown; a threshold is negative, alpha is no probability.
+    pub fn read(path: &Path) -> Result<Self, PolicyError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| PolicyError::new(&name, "", format!("cannot read {name}: {error}"), None))?;
+        Self::parse(&name, &text)
+    }
+
+    /// Reads the text of a policy file that goes by `name` in errors.
+    ///
+    /// # Errors
+    /// As [`Policy::read`].
+    pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
+        let policy: Self = toml::from_str(text).map_err(|error| {
+            let message = error.message().lines().next().unwrap_or("not a policy").to_owned();
+            PolicyError::new(name, text, message, error.span())
+        })?;
+        let thresholds = policy.rules.iter().flat_map(|rule| [rule.threshold.unwrap_or(0.0), rule.least]);
+        if let Some(wrong) = std::iter::once(policy.threshold).chain(thresholds).find(|t| !t.is_finite() || *t < 0.0) {
+            return Err(PolicyError::new(name, text, format!("{wrong} is no threshold: it must be 0 or more"), None));
+        }
+        if !(policy.alpha > 0.0 && policy.alpha < 1.0) {
+            let message = format!("{} is no level: alpha must be between 0 and 1", policy.alpha);
+            return Err(PolicyError::new(name, text, message, None));
+        }
+        Ok(policy)
+    }
+
+    /// The first rule that matches a row, with its place.
+    pub(crate) fn rule(&self, key: &Key) -> Option<(usize, &Rule)> {
+        self.rules.iter().enumerate().find(|(_, rule)| rule.matches(key))
+    }
+}
+
+impl Rule {
+    fn matches(&self, key: &Key) -> bool {
+        let agrees = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
+        agrees(&self.case, &key.case)
+            && agrees(&self.mode, &key.mode)
+            && agrees(&self.metric, &key.metric)
+            && agrees(&self.row, &key.row())
+    }
+}
+
+impl PolicyError {
+    fn new(name: &str, text: &str, message: String, place: Option<Range<usize>>) -> Self {
+        let message = match &place {
+            Some(place) => {
+                let line = 1 + text[..place.start.min(text.len())].matches('\n').count();
+                format!("{name}:{line}: {message}")
+            }
+            None if message.starts_with("cannot read") => message,
+            None => format!("{name}: {message}"),
+        };
+        let text = NamedSource::new(name, text.to_owned()).with_language("TOML");
+        Self { message, text: Arc::new(text), place: place.map(SourceSpan::from), help: HELP }
+    }
+}
+
+/// What is better where no rule says so.
+pub(crate) fn usual(metric: &str, unit: &str) -> Better {
+    const NEITHER: [&str; 4] = ["time_in_state", "window", "empty-clocks", "empty-polls"];
+    match unit {
+        _ if NEITHER.contains(&metric) => Better::Neither,
+        "ps" | "ns" | "us" | "ms" | "s" | "ticks" | "clk" | "cycles" | "instructions" | "J" | "mJ" | "uJ" => {
+            Better::Lower
+        }
+        "Mpps" | "packets/s" | "bit/s" | "Gbit/s" => Better::Higher,
+        _ => Better::Neither,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Who;
+
+    fn key(case: &str, metric: &str) -> Key {
+        Key {
+            variant: String::new(),
+            case: case.to_owned(),
+            mode: "parallel".to_owned(),
+            metric: metric.to_owned(),
+            subject: String::new(),
+            who: Who::LastMan { cluster: 1 },
+        }
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_counts() {
+        let text = "threshold = 2.0\n[[rule]]\nmetric = \"wakeup\"\nthreshold = 5.0\n[[rule]]\nrow = \"last man of 1\"\nignore = true\n";
+        let policy = Policy::parse("p.toml", text).unwrap();
+        assert_eq!(policy.rule(&key("c", "wakeup")).unwrap().1.threshold, Some(5.0));
+        assert!(policy.rule(&key("c", "powerdown")).unwrap().1.ignore);
+        assert_eq!((policy.threshold, policy.alpha), (2.0, 0.05));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let message = |text: &str| Policy::parse("p.toml", text).unwrap_err().to_string();
+        assert!(message("threshold = 1.0\ntreshold = 2\n").starts_with("p.toml:2: unknown field `treshold`"));
+        assert!(message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: unknown variant `less`"));
+        assert!(message("threshold = -1\n").contains("must be 0 or more"));
+        assert!(message("alpha = 1.5\n").contains("between 0 and 1"));
+        assert!(
+            Policy::read(Path::new("no such file")).unwrap_err().to_string().starts_with("cannot read no such file")
+        );
+    }
+
+    #[test]
+    fn times_and_clocks_are_better_lower_and_rates_higher() {
+        assert_eq!(usual("powerdown", "us"), Better::Lower);
+        assert_eq!(usual("rate", "Mpps"), Better::Higher);
+        assert_eq!(usual("time_in_state", "us"), Better::Neither);
+        assert_eq!(usual("calls", "calls"), Better::Neither);
+    }
+}

@@ -1,0 +1,153 @@
+//! Whether two samples differ, and by how much.
+
+use fastrand::Rng;
+use recording::stats;
+use statrs::stats_tests::Alternative;
+use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
+
+/// Above this product of the two sizes the normal approximation is good to a few parts in a thousand.
+const EXACT_UP_TO: usize = 400;
+
+/// Two-sided p-value of the rank test of Mann and Whitney: how often samples of one distribution would lie as far apart as these.
+///
+/// From 0 to 1; 1 where a sample is empty or all values are equal. Counted exactly for small samples without ties, otherwise the
+/// normal approximation with corrections for ties and continuity.
+pub fn rank_test(base: &[f64], other: &[f64]) -> f64 {
+    let mut values: Vec<f64> = base.iter().chain(other).copied().collect();
+    values.sort_by(f64::total_cmp);
+    let all_equal = values.first() == values.last();
+    if base.is_empty() || other.is_empty() || all_equal || values.iter().any(|value| value.is_nan()) {
+        return 1.0;
+    }
+    let ties = values.windows(2).any(|pair| pair[0] == pair[1]);
+    if !ties && base.len() * other.len() <= EXACT_UP_TO {
+        return exact_rank_test(base, other);
+    }
+    let method = MannWhitneyUMethod::AsymptoticInclContinuityCorrection;
+    match mannwhitneyu(base, other, method, Alternative::TwoSided) {
+        Ok((_, p)) if p.is_finite() => p.clamp(0.0, 1.0),
+        _ => 1.0,
+    }
+}
+
+/// Counts how many of all ways to part the ranks among the two samples are at least as far apart as theirs. The exact method of
+/// statrs 0.19.1 returns the complement where the base is the smaller sample or both are of one size, so it is not used.
+fn exact_rank_test(base: &[f64], other: &[f64]) -> f64 {
+    let above: usize = base.iter().map(|a| other.iter().filter(|b| a > b).count()).sum();
+    let extreme = above.max(base.len() * other.len() - above);
+    // ways[u]: in how many ways u pairs have the base's value above. Coefficients of the Gaussian binomial: as a product of
+    // (1 - x^(m + i)) / (1 - x^i), one factor after the other.
+    let mut ways = vec![0.0_f64; base.len() * other.len() + 1];
+    ways[0] = 1.0;
+    for i in 1..=base.len() {
+        let step = other.len() + i;
+        for u in (step..ways.len()).rev() {
+            ways[u] -= ways[u - step];
+        }
+        for u in i..ways.len() {
+            ways[u] += ways[u - i];
+        }
+    }
+    let as_far: f64 = ways[extreme..].iter().sum();
+    (2.0 * as_far / ways.iter().sum::<f64>()).min(1.0)
+}
+
+/// Percentile bootstrap interval, at 95 %, of the change of the median in percent of the base's.
+///
+/// `None` where a sample has fewer than two values or the base's median is 0.
+pub fn interval_of_change(base: &[f64], other: &[f64], resamples: usize, random: &mut Rng) -> Option<(f64, f64)> {
+    if base.len() < 2 || other.len() < 2 || resamples == 0 {
+        return None;
+    }
+    let mut changes = Vec::with_capacity(resamples);
+    let (mut one, mut two) = (base.to_vec(), other.to_vec());
+    for _ in 0..resamples {
+        let (from, to) = (resampled_median(base, &mut one, random), resampled_median(other, &mut two, random));
+        if from == 0.0 {
+            return None;
+        }
+        changes.push((to - from) / from.abs() * 100.0);
+    }
+    changes.sort_by(f64::total_cmp);
+    Some((stats::quantile_of_sorted(&changes, 0.025)?, stats::quantile_of_sorted(&changes, 0.975)?))
+}
+
+/// The median of as many values as there are, drawn with replacement; `drawn` is scratch space of the same length.
+fn resampled_median(values: &[f64], drawn: &mut [f64], random: &mut Rng) -> f64 {
+    for slot in drawn.iter_mut() {
+        *slot = values[random.usize(0..values.len())];
+    }
+    let middle = drawn.len() / 2;
+    let (below, &mut upper, _) = drawn.select_nth_unstable_by(middle, f64::total_cmp);
+    if values.len() % 2 == 1 {
+        return upper;
+    }
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    lower + (upper - lower) / 2.0
+}
+
+/// Holm's correction for many tests: with it, the chance that even one of them is a false alarm stays at the level at which they are
+/// read. Returns the corrected p-values in the order given.
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let mut corrected = vec![1.0; p_values.len()];
+    let mut largest = 0.0_f64;
+    for (rank, &index) in order.iter().enumerate() {
+        largest = largest.max(p_values[index] * (p_values.len() - rank) as f64).min(1.0);
+        corrected[index] = largest;
+    }
+    corrected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rank_test_agrees_with_hand_counted_samples() {
+        // Of the 70 ways to choose 4 ranks of 8, two are as far apart as these.
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+        close(rank_test(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]), 2.0 / 70.0);
+        close(rank_test(&[5.0, 6.0, 7.0, 8.0], &[1.0, 2.0, 3.0, 4.0]), 2.0 / 70.0);
+        // Of the 10 ways to choose 2 ranks of 5, these and one more lie as far up, and two as far down.
+        close(rank_test(&[1.0, 3.0, 2.0], &[2.5, 4.0]), 4.0 / 10.0);
+        close(rank_test(&[1.0], &[2.0]), 1.0);
+        assert_eq!(rank_test(&[5.0; 8], &[5.0; 8]), 1.0);
+        assert_eq!(rank_test(&[], &[1.0]), 1.0);
+        assert_eq!(rank_test(&[f64::NAN, 1.0, 2.0], &[1.0, 3.0, 4.0]), 1.0);
+    }
+
+    #[test]
+    fn counting_and_the_normal_approximation_agree_where_both_are_good() {
+        let base: Vec<f64> = (0..20).map(|n| f64::from(n * 7 % 20)).collect();
+        for shift in [0.5, 3.5, 6.5, 9.5] {
+            let other: Vec<f64> = base.iter().map(|value| value + shift).collect();
+            let counted = rank_test(&base, &other);
+            let method = MannWhitneyUMethod::AsymptoticInclContinuityCorrection;
+            let (_, normal) = mannwhitneyu(&base, &other, method, Alternative::TwoSided).unwrap();
+            assert!((counted - normal).abs() < 0.01, "shift {shift}: {counted} and {normal}");
+        }
+    }
+
+    #[test]
+    fn holm_raises_the_smallest_the_most_and_keeps_the_order() {
+        let corrected = holm(&[0.01, 0.04, 0.03]);
+        let expected = [0.03, 0.06, 0.06];
+        assert!(corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{corrected:?}");
+        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
+        assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_interval_holds_the_change_and_nothing_is_said_of_single_values() {
+        let base: Vec<f64> = (0..31).map(|n| 100.0 + f64::from(n) / 10.0).collect();
+        let other: Vec<f64> = base.iter().map(|value| value * 1.1).collect();
+        let (low, high) = interval_of_change(&base, &other, 1000, &mut Rng::with_seed(1)).unwrap();
+        assert!(low < 10.0 && 10.0 < high && high - low < 5.0, "{low} to {high}");
+        assert_eq!(interval_of_change(&[1.0], &base, 1000, &mut Rng::with_seed(1)), None);
+        assert_eq!(interval_of_change(&[0.0, 0.0], &base, 1000, &mut Rng::with_seed(1)), None);
+        let even = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 1000, &mut Rng::with_seed(1)).unwrap();
+        assert!((even.0 + 200.0 / 3.0).abs() < 1e-9 && even.1 == 200.0, "the ends are 3 to 1 and 1 to 3: {even:?}");
+    }
+}

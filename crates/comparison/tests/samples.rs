@@ -1,0 +1,253 @@
+//! Noisy worlds, and how rows of different recordings find each other.
+
+use comparison::{Better, Error, How, Input, Options, Policy, Verdict, Who, compare};
+use fastrand::Rng;
+use recording::{Header, Platform, Recording};
+
+/// About normal, with mean 0 and standard deviation 1: the sum of twelve uniform deviates.
+fn normal(random: &mut Rng) -> f64 {
+    (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
+}
+
+fn board() -> Recording {
+    Recording::new(Header::new("psci-latency", "import", "ticks"))
+}
+
+/// Rows of a serial case on a board: `n` values of mean 100 us, shifted and scattered by percent.
+fn noisy(random: &mut Rng, rows: u16, n: u32, shift: f64, sd: f64) -> Recording {
+    let mut recording = board();
+    let series = recording.series("r", "suspend-level0", "serial");
+    for core in 0..rows {
+        for iteration in 0..n {
+            let value = 100.0 + shift + sd * normal(random);
+            let measure = recording.measure(series, iteration, "powerdown", "us", value);
+            (measure.cpu, measure.cluster, measure.core) = (Some(core), Some(0), Some(core));
+        }
+    }
+    recording
+}
+
+fn verdicts(a: &Recording, b: &Recording, options: &Options) -> Vec<Verdict> {
+    let comparison = compare(&[input(a), input(b)], options).unwrap();
+    comparison.changes().map(|(_, change)| change.verdict).collect()
+}
+
+fn input(recording: &Recording) -> Input<'_> {
+    Input { name: String::new(), recording, variant: None }
+}
+
+fn quick() -> Options {
+    Options { resamples: 100, ..Options::default() }
+}
+
+#[test]
+fn equal_distributions_give_at_most_5_percent_false_alarms_over_1000_comparisons() {
+    // A false alarm is any verdict but "same" and "unclear", with the smallest change counted: no threshold helps.
+    let policy = Policy { threshold: 0.0, ..Policy::default() };
+    for (rows, seed) in [(1, 1), (4, 2)] {
+        let mut random = Rng::with_seed(seed);
+        let mut alarms = 0;
+        for _ in 0..1000 {
+            let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 0.0, 3.0));
+            let options = Options { policy: policy.clone(), ..quick() };
+            let verdicts = verdicts(&a, &b, &options);
+            assert_eq!(verdicts.len(), usize::from(rows));
+            let alarm = verdicts.iter().any(|verdict| !matches!(verdict, Verdict::Same | Verdict::Unclear));
+            alarms += u32::from(alarm);
+        }
+        assert!(alarms <= 50, "{alarms} of 1000 comparisons of {rows} rows raised a false alarm");
+        assert!(alarms > 0, "a test at 5 % that never errs in 1000 comparisons is not one at 5 %");
+    }
+}
+
+#[test]
+fn a_shift_of_5_percent_at_30_values_with_sd_3_percent_is_found_in_95_percent() {
+    for (rows, seed) in [(1_u16, 3), (20, 4)] {
+        let mut random = Rng::with_seed(seed);
+        let (mut found, comparisons) = (0, if rows == 1 { 200 } else { 20 });
+        for _ in 0..comparisons {
+            let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 5.0, 3.0));
+            found += verdicts(&a, &b, &quick()).iter().filter(|verdict| **verdict == Verdict::Worse).count();
+        }
+        let of = comparisons * usize::from(rows);
+        assert!(found * 100 >= of * 95, "{found} of {of} shifts were found, {rows} rows a comparison");
+    }
+}
+
+#[test]
+fn too_few_values_say_nothing_however_far_apart() {
+    let mut random = Rng::with_seed(5);
+    for n in 1..4 {
+        let (a, b) = (noisy(&mut random, 1, n, 0.0, 0.1), noisy(&mut random, 1, n, 50.0, 0.1));
+        assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Unclear], "n = {n}");
+    }
+    let (a, b) = (noisy(&mut random, 1, 4, 0.0, 0.1), noisy(&mut random, 1, 4, 50.0, 0.1));
+    assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Worse], "four and four can");
+}
+
+#[test]
+fn a_change_below_the_threshold_is_named_and_no_regression() {
+    let mut random = Rng::with_seed(6);
+    let (a, b) = (noisy(&mut random, 1, 200, 0.0, 0.2), noisy(&mut random, 1, 200, 0.5, 0.2));
+    assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Small]);
+    let strict =
+        Options { policy: Policy::parse("p", "[[rule]]\nmetric = \"powerdown\"\nthreshold = 0.2").unwrap(), ..quick() };
+    assert_eq!(verdicts(&a, &b, &strict), [Verdict::Worse]);
+    let floor = Options { policy: Policy::parse("p", "threshold = 0.2\n[[rule]]\nleast = 1.0").unwrap(), ..quick() };
+    assert_eq!(verdicts(&a, &b, &floor), [Verdict::Small], "less than 1 us");
+    let higher =
+        Options { policy: Policy::parse("p", "threshold = 0.2\n[[rule]]\nbetter = \"higher\"").unwrap(), ..quick() };
+    assert_eq!(verdicts(&a, &b, &higher), [Verdict::Better]);
+}
+
+#[test]
+fn an_interval_within_the_threshold_says_that_nothing_changed() {
+    let mut random = Rng::with_seed(10);
+    let (a, b) = (noisy(&mut random, 1, 200, 0.0, 0.5), noisy(&mut random, 1, 200, 0.0, 0.5));
+    assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Same]);
+    let (a, b) = (noisy(&mut random, 1, 12, 0.0, 8.0), noisy(&mut random, 1, 12, 0.0, 8.0));
+    assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Unclear], "neither a change nor none");
+}
+
+/// Parallel powerdowns of the four CPUs of a cluster, one value each, in a case.
+fn parallel(case: &str, values: [f64; 4], unit: &str, repeatable: bool) -> Recording {
+    let mut recording = board();
+    recording.header.repeatable = Some(repeatable);
+    let series = recording.series("r", case, "parallel");
+    for (core, value) in (0..).zip(values) {
+        let measure = recording.measure(series, 0, "powerdown", unit, value);
+        (measure.cpu, measure.cluster, measure.core) = (Some(core), Some(1), Some(core));
+    }
+    recording
+}
+
+#[test]
+fn where_lock_order_decides_rows_match_by_role_and_units_are_converted() {
+    let a = parallel("suspend-deepest", [10.0, 20.0, 30.0, 99.0], "us", true);
+    let interchanged = parallel("suspend-deepest", [99_000.0, 20_000.0, 10_000.0, 30_000.0], "ns", true);
+    let comparison = compare(&[input(&a), input(&interchanged)], &quick()).unwrap();
+    let rows: Vec<_> = comparison.rows.iter().map(|row| row.key.row()).collect();
+    assert_eq!(rows, ["1st of 1", "2nd of 1", "3rd of 1", "last man of 1"]);
+    assert_eq!(comparison.count(Verdict::Same), 4, "{:?}", comparison.rows);
+
+    // A fifth CPU does not turn the last man into a fourth one.
+    let mut larger = parallel("suspend-deepest", [10.0, 20.0, 30.0, 40.0], "us", true);
+    let series = larger.all_series().next().unwrap();
+    let measure = larger.measure(series, 0, "powerdown", "us", 99.0);
+    (measure.cpu, measure.cluster, measure.core) = (Some(4), Some(1), Some(4));
+    let comparison = compare(&[input(&a), input(&larger)], &quick()).unwrap();
+    assert_eq!(comparison.count(Verdict::Same), 4);
+    assert_eq!(comparison.unmatched.len(), 1);
+    assert_eq!(comparison.unmatched[0].1.who, Who::Nth { cluster: 1, n: 4 });
+
+    // At level 0 nobody takes the cluster down, and other cases match by number.
+    let level0 = parallel("suspend-level0", [10.0, 20.0, 30.0, 99.0], "us", true);
+    let rows: Vec<_> =
+        compare(&[input(&level0), input(&level0)], &quick()).unwrap().rows.iter().map(|row| row.key.row()).collect();
+    assert_eq!(rows, ["1st of 1", "2nd of 1", "3rd of 1", "4th of 1"]);
+    let (a, b) = (
+        parallel("psci-version", [1.0, 2.0, 3.0, 4.0], "us", true),
+        parallel("psci-version", [2.0, 1.0, 3.0, 4.0], "us", true),
+    );
+    let comparison = compare(&[input(&a), input(&b)], &quick()).unwrap();
+    assert_eq!(
+        (comparison.rows[0].key.row().as_str(), comparison.count(Verdict::Worse), comparison.count(Verdict::Better)),
+        ("1.0", 1, 1)
+    );
+}
+
+#[test]
+fn only_what_repeats_itself_is_exact() {
+    let slower = |repeatable| parallel("suspend-deepest", [10.0, 20.0, 30.0, 100.0], "us", repeatable);
+    let how = |a: &Recording, b: &Recording| {
+        let comparison = compare(&[input(a), input(b)], &quick()).unwrap();
+        let (row, change) = comparison.changes().last().unwrap();
+        (change.how == How::Exact, change.verdict, row.better)
+    };
+    let base = parallel("suspend-deepest", [10.0, 20.0, 30.0, 50.0], "us", true);
+    assert_eq!(how(&base, &slower(true)), (true, Verdict::Worse, Better::Lower));
+    assert_eq!(
+        how(&base, &slower(false)),
+        (false, Verdict::Unclear, Better::Lower),
+        "one value of a board says nothing"
+    );
+    let mut reseeded = slower(true);
+    reseeded.header.seed = 9;
+    assert!(!how(&base, &reseeded).0, "another seed is another draw");
+    let mut drawn = slower(true);
+    drawn.header.drawn_modes = vec!["parallel".to_owned()];
+    assert!(!how(&base, &drawn).0);
+}
+
+#[test]
+fn a_tick_is_no_change_and_two_are() {
+    let with_counter = |last: f64| {
+        let mut recording = parallel("suspend-deepest", [10.0, 20.0, 30.0, last], "us", true);
+        recording.header.time.counter_hz = Some(50_000_000);
+        recording
+    };
+    let options = Options { policy: Policy { threshold: 0.0, ..Policy::default() }, ..quick() };
+    assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.02), &options)[3], Verdict::Same);
+    assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.04), &options)[3], Verdict::Worse);
+}
+
+#[test]
+fn releases_are_chosen_or_asked_for() {
+    let mut both = board();
+    for (variant, value) in [("v1", 1.0), ("v2", 2.0)] {
+        let series = both.series(variant, "cpu-off", "serial");
+        both.measure(series, 0, "powerdown", "us", value).cpu = Some(0);
+    }
+    let mut other = board();
+    let series = other.series("v3", "cpu-off", "serial");
+    other.measure(series, 0, "powerdown", "us", 2.0).cpu = Some(0);
+    let input = |recording, variant: Option<&str>| Input {
+        name: "x".to_owned(),
+        recording,
+        variant: variant.map(str::to_owned),
+    };
+    let rows = |inputs: &[Input<'_>]| compare(inputs, &quick()).map(|c| c.rows.len());
+
+    assert_eq!(rows(&[input(&both, None), input(&both, None)]), Ok(2), "both releases, by name");
+    assert_eq!(rows(&[input(&both, Some("v1")), input(&both, Some("v2"))]), Ok(1), "one with the other");
+    assert_eq!(rows(&[input(&both, Some("v1")), input(&other, None)]), Ok(1), "the only one of each");
+    assert!(matches!(rows(&[input(&both, None), input(&other, None)]), Err(Error::NothingInCommon { .. })));
+    assert!(matches!(rows(&[input(&both, Some("v9")), input(&other, None)]), Err(Error::NoSuchVariant { .. })));
+    assert_eq!(rows(&[input(&both, None)]), Err(Error::TooFew));
+}
+
+#[test]
+fn other_platforms_machines_and_idle_rules_are_warned_of() {
+    let mut a = parallel("suspend-level0", [1.0, 2.0, 3.0, 4.0], "us", false);
+    let mut b = a.clone();
+    a.header.world = "host".to_owned();
+    b.header.world = "host".to_owned();
+    let platform =
+        |name: &str| Some(Platform { name: name.to_owned(), text: String::new(), figures: Default::default() });
+    (a.header.platform, b.header.platform) = (platform("juno-r1"), platform("my-board"));
+    (a.header.run.machine, b.header.run.machine) = (Some("one".to_owned()), Some("two".to_owned()));
+    let policy = Policy::parse("p", "[[rule]]\nmetric = \"powrdown\"").unwrap();
+    let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
+    let comparison = compare(&[input("A", &a), input("B", &b)], &Options { policy, ..quick() }).unwrap();
+    let warnings = comparison.warnings.join("\n");
+    for part in [
+        "platforms differ: juno-r1 (A), my-board (B)",
+        "machines differ: one (A), two (B)",
+        "metric = powrdown) matches no row",
+    ] {
+        assert!(warnings.contains(part), "`{part}` is not in: {warnings}");
+    }
+    let comparison = compare(&[input("A", &a), input("B", &a)], &quick()).unwrap();
+    assert!(comparison.warnings.is_empty(), "{:?}", comparison.warnings);
+}
+
+#[test]
+fn three_recordings_are_compared_with_the_first() {
+    let base = parallel("suspend-deepest", [10.0, 20.0, 30.0, 50.0], "us", true);
+    let worse = parallel("suspend-deepest", [10.0, 20.0, 30.0, 60.0], "us", true);
+    let better = parallel("suspend-deepest", [10.0, 20.0, 30.0, 40.0], "us", true);
+    let comparison = compare(&[input(&base), input(&worse), input(&better)], &quick()).unwrap();
+    let last: Vec<_> =
+        comparison.rows[3].changes.iter().flatten().map(|change| (change.verdict, change.percent)).collect();
+    assert_eq!(last, [(Verdict::Worse, Some(20.0)), (Verdict::Better, Some(-20.0))]);
+}

@@ -1,0 +1,91 @@
+//! What can be wrong with an imported text.
+
+use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+
+/// A line that cannot be imported: where it is, why, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}{place}: {message}", place = if *.line == 0 { String::new() } else { format!(":{line}") })]
+pub struct ImportError {
+    /// The file.
+    pub file: String,
+    /// The line, from 1; 0 where the whole file is meant.
+    pub line: u64,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+    excerpt: Box<Excerpt>,
+}
+
+/// The line itself, fit to be printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Excerpt {
+    file: String,
+    line: u64,
+    text: String,
+}
+
+/// Longer lines are cut in errors.
+const SHOWN: usize = 160;
+
+impl ImportError {
+    pub(crate) fn new(file: &str, line: u64, text: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            line,
+            message: printable(&message.into()),
+            help: help.into(),
+            excerpt: Box::new(Excerpt { file: file.to_owned(), line, text: printable(text) }),
+        }
+    }
+
+    /// An error about the file as a whole.
+    pub(crate) fn whole(file: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::new(file, 0, "", message, help)
+    }
+}
+
+/// The text without anything that would move a terminal's cursor or change its colours.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown: String = text
+        .chars()
+        .take(SHOWN)
+        .map(|c| match c {
+            '\t' => ' ',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+impl Diagnostic for ImportError {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        Some(Box::new(&self.help))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        (!self.excerpt.text.is_empty()).then_some(self.excerpt.as_ref() as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new(Some("here".to_owned()), 0, self.excerpt.text.len());
+        (!self.excerpt.text.is_empty()).then(|| Box::new(std::iter::once(label)) as Box<_>)
+    }
+}
+
+impl SourceCode for Excerpt {
+    fn read_span<'a>(
+        &'a self,
+        _span: &SourceSpan,
+        _before: usize,
+        _after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let span = SourceSpan::from((0, self.text.len()));
+        let line = usize::try_from(self.line.saturating_sub(1)).unwrap_or(0);
+        Ok(Box::new(MietteSpanContents::new_named(self.file.clone(), self.text.as_bytes(), span, line, 0, 1)))
+    }
+}

@@ -1,0 +1,262 @@
+//! Figures that were read, and the recording of them.
+
+use crate::error::{ImportError, printable};
+use crate::{Options, names};
+use recording::{Header, Recording};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Ends the metric under which a change that a document prints beside a figure is recorded, in percent.
+pub const PRINTED_CHANGE: &str = "_printed_change";
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Release or configuration.
+    pub variant: String,
+    /// Case.
+    pub case: String,
+    /// Mode; empty where the case has none.
+    pub mode: String,
+    /// The CPU's number, where it is known.
+    pub cpu: Option<u16>,
+    /// Its cluster and its number there, where they are known.
+    pub place: Option<(u16, u16)>,
+    /// What was measured.
+    pub metric: String,
+    /// The figure, in [`Figure::unit`].
+    pub value: f64,
+    /// Its unit, as in the text.
+    pub unit: String,
+    /// The change that the document prints beside it, in percent.
+    pub printed_change_percent: Option<f64>,
+    /// Which repetition, from 0.
+    pub iteration: u32,
+    /// The line that it stands in, from 1.
+    pub line: u64,
+}
+
+/// What was read from a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// The figures in the order of the text.
+    pub figures: Vec<Figure>,
+    /// The first of the lines that were left out, with `lenient`.
+    pub warnings: Vec<ImportError>,
+    /// How many lines were left out in all.
+    pub left_out: u64,
+}
+
+/// More warnings than a person reads are counted and not kept.
+const WARNINGS_KEPT: usize = 100;
+/// Combinations of release, case and mode; far more than documents have, far fewer than a recording holds.
+const MOST_SERIES: usize = 4096;
+/// CPUs; far more than platforms have.
+const MOST_CPUS: usize = 4096;
+/// Figures of one file: 20 000 runs of all six tests. More are no measurement, and would fill the memory.
+pub(crate) const MOST_FIGURES: usize = if cfg!(test) { 1_000 } else { 2_000_000 };
+/// A time longer than this is a stamp left over from another call: 10 minutes, in nanoseconds.
+const LONGEST_NS: f64 = 600e9;
+
+impl Figures {
+    /// Fails with an error, or notes it where the options are lenient.
+    pub(crate) fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
+        if !options.lenient {
+            return Err(error);
+        }
+        self.left_out += 1;
+        if self.warnings.len() < WARNINGS_KEPT {
+            self.warnings.push(error);
+        }
+        Ok(())
+    }
+
+    /// Takes what was read of a line.
+    pub(crate) fn take(
+        &mut self,
+        figures: impl IntoIterator<Item = Figure>,
+        options: &Options,
+    ) -> Result<(), ImportError> {
+        self.figures.extend(figures);
+        if self.figures.len() <= MOST_FIGURES {
+            return Ok(());
+        }
+        let message = format!("more than {MOST_FIGURES} figures");
+        Err(ImportError::whole(&options.file, message, "split the file; recordings of its parts can be compared"))
+    }
+
+    /// Numbers CPUs and repetitions, and refuses what a recording cannot hold.
+    ///
+    /// `repeats`: whether the same cell may come again, as the next iteration.
+    pub(crate) fn finish(mut self, options: &Options, repeats: bool) -> Result<Self, ImportError> {
+        let file = &options.file;
+        let series: BTreeSet<_> = self.figures.iter().map(|f| (&f.variant, &f.case, &f.mode)).collect();
+        if series.len() > MOST_SERIES {
+            return Err(ImportError::whole(
+                file,
+                format!("{} different combinations of release, case and mode", series.len()),
+                format!("a recording takes at most {MOST_SERIES}: split the file"),
+            ));
+        }
+        let places: BTreeSet<(u16, u16)> = self.figures.iter().filter_map(|f| f.place).collect();
+        if places.len() > MOST_CPUS {
+            return Err(ImportError::whole(
+                file,
+                format!("{} different CPUs", places.len()),
+                format!("at most {MOST_CPUS} can be imported: are cluster and core what they should be?"),
+            ));
+        }
+        // Without a platform, CPUs are numbered by cluster and core.
+        let counted: BTreeMap<(u16, u16), u16> = places.into_iter().zip(0..).collect();
+        let mut seen: HashMap<_, (u32, u64)> = HashMap::new();
+        let mut kept = Vec::with_capacity(self.figures.len());
+        for mut figure in std::mem::take(&mut self.figures) {
+            figure.cpu = match (&options.cpus, figure.place, figure.cpu) {
+                (Some(cpus), Some(place), _) => cpus.iter().position(|&cpu| cpu == place).map(|cpu| cpu as u16),
+                (None, Some(place), _) => counted.get(&place).copied(),
+                (_, None, cpu) => cpu,
+            };
+            let key = (
+                (figure.variant.clone(), figure.case.clone(), figure.mode.clone()),
+                (figure.cpu, figure.place, figure.metric.clone()),
+            );
+            match seen.get_mut(&key) {
+                Some((_, line)) if !repeats => {
+                    let first = *line;
+                    let error = ImportError::new(
+                        file,
+                        figure.line,
+                        "",
+                        format!(
+                            "{} {} {} has a second {} of {}",
+                            figure.variant,
+                            figure.case,
+                            figure.mode,
+                            figure.metric,
+                            figure.cpu_name()
+                        ),
+                        format!(
+                            "the first one is in line {first}: keep one, or name the tables' releases in their captions"
+                        ),
+                    );
+                    self.wrong(options, error)?;
+                    continue;
+                }
+                Some((count, _)) => {
+                    *count += 1;
+                    figure.iteration = *count;
+                }
+                None => {
+                    seen.insert(key, (0, figure.line));
+                }
+            }
+            kept.push(figure);
+        }
+        self.figures = kept;
+        if self.figures.is_empty() {
+            let what = if self.left_out > 0 { "no line could be read" } else { "there is nothing to import" };
+            return Err(ImportError::whole(
+                file,
+                what,
+                "expected lines `<RT_INSTR:test<TAB>cluster<TAB>core<TAB>ns…/>`, RST tables with a column CPU or Cluster, or CSV \
+                 with the columns release, case, mode, cluster, core, metric, value, unit",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+impl Figure {
+    /// The CPU as people write it: cluster.core, or its number.
+    pub fn cpu_name(&self) -> String {
+        match (self.place, self.cpu) {
+            (Some((cluster, core)), _) => format!("CPU {cluster}.{core}"),
+            (None, Some(cpu)) => format!("CPU {cpu}"),
+            (None, None) => "the whole".to_owned(),
+        }
+    }
+}
+
+/// A time that can have been measured; otherwise what is wrong with it.
+pub(crate) fn plausible(value: f64, unit: &str) -> Result<(), String> {
+    let nanoseconds = match unit {
+        "ps" => 1e-3,
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return if value.is_finite() { Ok(()) } else { Err(format!("`{value}` is no number")) },
+    };
+    if !value.is_finite() || value < 0.0 {
+        Err(format!("`{value}` is not a time"))
+    } else if value * nanoseconds > LONGEST_NS {
+        Err(format!("{value} {unit} is no latency: one of its stamps belongs to another call"))
+    } else {
+        Ok(())
+    }
+}
+
+/// A label that can be printed; otherwise what is wrong with it.
+pub(crate) fn label(text: &str, what: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        Err(format!("the {what} is empty"))
+    } else if text.len() > 100 || text.chars().any(char::is_control) {
+        Err(format!("`{}` is no name of a {what}", printable(text)))
+    } else {
+        Ok(text.to_owned())
+    }
+}
+
+/// The recording of what was read.
+///
+/// Units are those of the text. `kind` is what was read: `rt-instr`, `rst` or `csv`.
+pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
+    let mut header = Header::new("psci-latency", "import", "ticks");
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    header.settings.insert("source".to_owned(), printable(&options.file));
+    header.settings.insert("source_kind".to_owned(), kind.to_owned());
+    header.iterations = figures.figures.iter().map(|figure| figure.iteration + 1).max().unwrap_or(0);
+    let mut recording = Recording::new(header);
+    for figure in &figures.figures {
+        let series = recording.series(&figure.variant, &figure.case, &figure.mode);
+        let change = figure
+            .printed_change_percent
+            .map(|percent| (format!("{}{PRINTED_CHANGE}", figure.metric), "%".to_owned(), percent));
+        let value = (figure.metric.clone(), figure.unit.clone(), figure.value);
+        for (metric, unit, value) in std::iter::once(value).chain(change) {
+            let measure = recording.measure(series, figure.iteration, &metric, &unit, value);
+            measure.cpu = figure.cpu;
+            (measure.cluster, measure.core) = figure.place.unzip();
+        }
+    }
+    recording
+}
+
+/// A CPU's number, and its cluster and core.
+pub(crate) type CpuAndPlace = (Option<u16>, Option<(u16, u16)>);
+
+/// Turns what a text says of a CPU into its number and place.
+pub(crate) fn cpu_of(number: u16, options: &Options) -> Result<CpuAndPlace, String> {
+    match &options.cpus {
+        None => Ok((Some(number), None)),
+        Some(cpus) => match cpus.get(usize::from(number)) {
+            Some(&place) => Ok((Some(number), Some(place))),
+            None => Err(format!("there is no CPU {number}; the platform has {}", cpus.len())),
+        },
+    }
+}
+
+/// Refuses a CPU that the platform lacks.
+pub(crate) fn known_place(place: (u16, u16), options: &Options) -> Result<(), String> {
+    match &options.cpus {
+        Some(cpus) if !cpus.contains(&place) => {
+            Err(format!("there is no core {} in cluster {} on the platform", place.1, place.0))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// All tests that the framework's lines may name, for help texts.
+pub(crate) fn known_tests() -> String {
+    names::TESTS.map(|(name, _)| name).join(", ")
+}

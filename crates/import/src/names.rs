@@ -1,0 +1,118 @@
+//! The names that others give to the measured cases, and ours.
+
+/// Case and mode, by the names that recordings use.
+pub(crate) type CaseAndMode = (&'static str, &'static str);
+
+/// Tests of the test framework's runtime-instrumentation suite.
+pub(crate) const TESTS: [(&str, CaseAndMode); 6] = [
+    ("test_rt_instr_susp_deep_parallel", ("suspend-deepest", "parallel")),
+    ("test_rt_instr_susp_deep_serial", ("suspend-deepest", "serial")),
+    ("test_rt_instr_cpu_susp_parallel", ("suspend-level0", "parallel")),
+    ("test_rt_instr_cpu_susp_serial", ("suspend-level0", "serial")),
+    ("test_rt_instr_cpu_off_serial", ("cpu-off", "serial")),
+    ("test_rt_instr_psci_version_parallel", ("psci-version", "parallel")),
+];
+
+/// The latencies of a suspend or a CPU_OFF, in the order in which log lines and tables have them.
+pub(crate) const LATENCIES: [&str; 3] = ["powerdown", "wakeup", "cache_flush"];
+
+/// The case that a test of the framework measures.
+pub(crate) fn of_test(name: &str) -> Option<CaseAndMode> {
+    TESTS.iter().find(|(test, _)| *test == name).map(|&(_, case)| case)
+}
+
+/// The case that a caption or a section's title speaks of. The documents write PSCI_VERSION as CPU_VERSION, too.
+pub(crate) fn of_title(title: &str) -> Option<CaseAndMode> {
+    let title = title.to_lowercase();
+    if let Some(&(_, case)) = TESTS.iter().find(|(test, _)| title.contains(test)) {
+        return Some(case);
+    }
+    let parallel = title.contains("parallel");
+    let serial = title.contains("serial") || title.contains("sequence");
+    let mode = if parallel { Some("parallel") } else { serial.then_some("serial") };
+    if title.contains("cpu_off") {
+        // Its title names CPU_SUSPEND and the deepest level as well: that is what the lead does. There is only a serial one.
+        Some(("cpu-off", mode.unwrap_or("serial")))
+    } else if title.contains("psci_version") || title.contains("cpu_version") {
+        Some(("psci-version", mode.unwrap_or("parallel")))
+    } else if title.contains("cpu_suspend") && title.contains("deepest") {
+        Some(("suspend-deepest", mode?))
+    } else if title.contains("cpu_suspend") && title.contains("level 0") {
+        Some(("suspend-level0", mode?))
+    } else {
+        None
+    }
+}
+
+/// What a table's column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Cpu,
+    Cluster,
+    Core,
+    Metric(&'static str),
+}
+
+/// What a column's header says, without unit and markup.
+pub(crate) fn of_column(header: &str) -> Option<Column> {
+    let name = header.split('(').next().unwrap_or_default().replace(['`', '*'], "").trim().to_lowercase();
+    Some(match name.as_str() {
+        "cpu" => Column::Cpu,
+        "cluster" => Column::Cluster,
+        "core" => Column::Core,
+        "powerdown" | "psci_entry" => Column::Metric("powerdown"),
+        "wakeup" | "psci_exit" => Column::Metric("wakeup"),
+        "cache flush" | "cflush_overhead" => Column::Metric("cache_flush"),
+        "latency" | "total time" => Column::Metric("latency"),
+        _ => return None,
+    })
+}
+
+/// The unit that a header or a caption names. One of the published documents lost the letter µ and the parenthesis before
+/// it: what is left of `(µs)` is `s)`.
+pub(crate) fn unit_of(text: &str) -> Option<&'static str> {
+    let has = |unit: &str| text.contains(unit);
+    if has("(us)") || has("(µs)") || has("(μs)") {
+        Some("us")
+    } else if has("(ns)") {
+        Some("ns")
+    } else if has("(ms)") {
+        Some("ms")
+    } else if has(" s)") {
+        Some("us")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_of_both_documents_name_their_case() {
+        for (title, case) in [
+            ("``CPU_SUSPEND`` to deepest power level on all CPUs in parallel", ("suspend-deepest", "parallel")),
+            ("``CPU_SUSPEND`` latencies s) to power level 0 in serial (v2.11)", ("suspend-level0", "serial")),
+            (
+                "``CPU_OFF`` on all non-lead CPUs in sequence then ``CPU_SUSPEND`` on lead CPU to deepest power level",
+                ("cpu-off", "serial"),
+            ),
+            ("``CPU_OFF`` latencies s) on all non-lead CPUs (v2.12)", ("cpu-off", "serial")),
+            ("``CPU_VERSION`` latency s) in parallel on all cores (2.12)", ("psci-version", "parallel")),
+            ("test_rt_instr_cpu_susp_parallel", ("suspend-level0", "parallel")),
+        ] {
+            assert_eq!(of_title(title), Some(case), "{title}");
+        }
+        assert_eq!(of_title("``CPU_SUSPEND`` to deepest power level"), None, "neither parallel nor serial");
+        assert_eq!(of_title("Procedure"), None);
+    }
+
+    #[test]
+    fn a_lost_mu_is_still_microseconds_and_nothing_is_nothing() {
+        assert_eq!(unit_of("``CPU_SUSPEND`` latencies s) to deepest"), Some("us"));
+        assert_eq!(unit_of("TOTAL TIME (ns)"), Some("ns"));
+        assert_eq!(unit_of("latencies (µs)"), Some("us"));
+        assert_eq!(unit_of("Powerdown"), None);
+    }
+}

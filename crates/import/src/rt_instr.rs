@@ -1,0 +1,152 @@
+//! UART logs of the Trusted Firmware-A test framework.
+
+use crate::error::{ImportError, printable};
+use crate::figures::{self, Figure, Figures};
+use crate::{Options, names};
+use std::io::{BufRead, ErrorKind};
+
+const BEGIN: &[u8] = b"<RT_INSTR:";
+const END: &[u8] = b"/>";
+/// The framework's own lines have less than 120 bytes.
+const LONGEST: usize = 512;
+const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup, cache flush/>, parted by tabs, times in \
+                     nanoseconds; that of the version test has one time";
+
+/// Reads the lines that the runtime-instrumentation tests print, out of whatever else is in the log.
+///
+/// A test that was run again is the next iteration. Times are in nanoseconds, as printed.
+///
+/// # Errors
+/// The log cannot be read; it has no such line; without `lenient`, a line that is cut short or garbled.
+pub fn rt_instr(mut log: impl BufRead, options: &Options) -> Result<Figures, ImportError> {
+    let mut found = Figures::default();
+    let mut line = 1_u64;
+    let mut matched = 0;
+    let mut body: Option<Vec<u8>> = None;
+    loop {
+        let chunk = match log.fill_buf() {
+            Ok([]) => break,
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => {
+                return Err(ImportError::whole(
+                    &options.file,
+                    format!("cannot be read: {error}"),
+                    "name a file that can be read",
+                ));
+            }
+        };
+        let length = chunk.len();
+        for &byte in chunk {
+            if let Some(text) = &mut body {
+                text.push(byte);
+                let ends = text.ends_with(END);
+                let begins_again = text.ends_with(BEGIN);
+                if ends || begins_again || byte == b'\n' || text.len() > LONGEST {
+                    let text = std::mem::take(text);
+                    take(&mut found, &text, ends, line, options)?;
+                    body = begins_again.then(Vec::new);
+                }
+                matched = 0;
+            } else {
+                matched = match byte {
+                    byte if byte == BEGIN[matched] => matched + 1,
+                    // The first byte comes only once in the mark, so no other start can be pending.
+                    byte => usize::from(byte == BEGIN[0]),
+                };
+                if matched == BEGIN.len() {
+                    matched = 0;
+                    body = Some(Vec::new());
+                }
+            }
+            line += u64::from(byte == b'\n');
+        }
+        log.consume(length);
+    }
+    if let Some(text) = body {
+        take(&mut found, &text, false, line, options)?;
+    }
+    found.finish(options, true)
+}
+
+/// Takes what stands behind the mark, up to its end or to where it breaks off.
+fn take(found: &mut Figures, text: &[u8], whole: bool, line: u64, options: &Options) -> Result<(), ImportError> {
+    let text = String::from_utf8_lossy(text);
+    let read = match whole {
+        true => parse(text.trim_end_matches("/>"), line, options),
+        false => Err("the line is cut short: `/>` is missing".to_owned()),
+    };
+    match read {
+        Ok(figures) => found.take(figures, options),
+        Err(message) => {
+            let text = format!("<RT_INSTR:{}", text.trim_end());
+            found.wrong(options, ImportError::new(&options.file, line, &text, message, RIGHT))
+        }
+    }
+}
+
+fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String> {
+    // Terminal programs turn tabs into blanks.
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let [test, cluster, core, times @ ..] = fields.as_slice() else {
+        return Err(format!("{} fields where there must be 4 or 6", fields.len()));
+    };
+    let (case, mode) = names::of_test(test)
+        .ok_or_else(|| format!("`{}` is no known test; there are: {}", printable(test), figures::known_tests()))?;
+    let metrics: &[&str] = if case == "psci-version" { &["latency"] } else { &names::LATENCIES };
+    if times.len() != metrics.len() {
+        return Err(format!("{} times where {test} has {}", times.len(), metrics.len()));
+    }
+    let number = |text: &str, what: &str| {
+        text.parse::<u16>().map_err(|_| format!("`{}` is no number of a {what}", printable(text)))
+    };
+    let place = (number(cluster, "cluster")?, number(core, "core")?);
+    figures::known_place(place, options)?;
+    let mut read = Vec::with_capacity(metrics.len());
+    for (metric, time) in metrics.iter().zip(times) {
+        let time: u64 =
+            time.parse().map_err(|_| format!("`{}` is not a whole number of nanoseconds", printable(time)))?;
+        figures::plausible(time as f64, "ns")?;
+        read.push(Figure {
+            variant: options.variant.clone(),
+            case: case.to_owned(),
+            mode: mode.to_owned(),
+            cpu: None,
+            place: Some(place),
+            metric: (*metric).to_owned(),
+            value: time as f64,
+            unit: "ns".to_owned(),
+            printed_change_percent: None,
+            iteration: 0,
+            line,
+        });
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::MOST_FIGURES;
+
+    #[test]
+    fn a_log_of_more_figures_than_a_recording_should_hold_is_refused_and_not_read_to_its_end() {
+        let line = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t900/>\n";
+        let options = Options { lenient: true, ..Options::default() };
+        let full = line.repeat(MOST_FIGURES);
+        assert_eq!(rt_instr(full.as_bytes(), &options).unwrap().figures.len(), MOST_FIGURES);
+        let endless = std::io::BufReader::new(std::io::Read::chain(full.as_bytes(), Endless(line)));
+        assert!(rt_instr(endless, &options).unwrap_err().message.contains("more than 1000 figures"));
+    }
+
+    /// A log that never ends.
+    struct Endless(&'static str);
+
+    impl std::io::Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.0.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0.as_bytes()[..length]);
+            Ok(length)
+        }
+    }
+}

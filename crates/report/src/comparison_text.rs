@@ -1,0 +1,312 @@
+//! A comparison in the terminal.
+
+use crate::terminal::{look, number, right, table};
+use crate::{PublishedChanges, Style};
+use comfy_table::{Cell, Color};
+use comparison::{Change, Comparison, How, Row, Verdict};
+use std::fmt::Write;
+
+/// The comparison for people: the recordings, what differs in what went in, the rows that changed with their causes, a summary.
+///
+/// `all`: rows that did not change as well.
+pub fn comparison_text(
+    comparison: &Comparison,
+    published: Option<&PublishedChanges>,
+    all: bool,
+    style: Style,
+) -> String {
+    let mut text = String::new();
+    sides(&mut text, comparison, style);
+    for warning in &comparison.warnings {
+        paragraph(&mut text, &format!("warning: {warning}"), style, "33");
+    }
+    method(&mut text, comparison, style);
+    inputs(&mut text, comparison, style);
+    let mut from = 0;
+    while from < comparison.rows.len() {
+        let head = &comparison.rows[from];
+        let same = |row: &&Row| table_of(row) == table_of(head);
+        let count = comparison.rows[from..].iter().take_while(same).count();
+        rows(&mut text, comparison, &comparison.rows[from..from + count], all, style);
+        from += count;
+    }
+    unmatched(&mut text, comparison, style);
+    if let Some(published) = published {
+        published_text(&mut text, published, style);
+    }
+    summary(&mut text, comparison, style);
+    text
+}
+
+fn table_of(row: &Row) -> (&str, &str, &str, &str) {
+    (&row.key.variant, &row.key.case, &row.key.mode, &row.key.metric)
+}
+
+/// Recordings go by letters in the tables.
+fn letter(side: usize) -> String {
+    match u8::try_from(side) {
+        Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
+        _ => format!("#{side}"),
+    }
+}
+
+/// Lines of at most a width, in which what only sets a colour takes no room.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let room = |text: &str| {
+        let mut escaped = false;
+        text.chars()
+            .filter(|&c| {
+                let counts = !escaped && c != '\x1b';
+                escaped = if escaped { c != 'm' } else { c == '\x1b' };
+                counts
+            })
+            .count()
+    };
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let needed = room(word);
+        if used > 0 && used + 1 + needed > width - 2 {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += needed;
+        }
+    }
+    lines
+}
+
+fn paragraph(text: &mut String, words: &str, style: Style, colour: &str) {
+    for (index, line) in wrap(words, style.width.clamp(40, 140)).into_iter().enumerate() {
+        let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.paint(colour, &line));
+    }
+}
+
+fn sides(text: &mut String, comparison: &Comparison, style: Style) {
+    for (index, side) in comparison.sides.iter().enumerate() {
+        let mut facts = vec![side.variants.join(", "), format!("{} world", side.world)];
+        facts.extend(side.platform.iter().cloned());
+        if side.repeatable {
+            facts.push(format!("repeatable, seed {}", side.seed));
+        }
+        if index == 0 {
+            facts.push("the base".to_owned());
+        }
+        let line = format!("{}  {}: {}", letter(index), side.name, facts.join("; "));
+        paragraph(text, &line, style, "1");
+    }
+}
+
+fn method(text: &mut String, comparison: &Comparison, style: Style) {
+    let sampled = comparison.changes().any(|(_, change)| change.how != How::Exact);
+    let exact = comparison.changes().any(|(_, change)| change.how == How::Exact);
+    if exact {
+        let words = "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different";
+        paragraph(text, words, style, "2");
+    }
+    if sampled {
+        let words = format!(
+            "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the 95 % bootstrap \
+             interval of the change of the median, for the row alone; ~: nothing can be said",
+            comparison.tests, comparison.alpha
+        );
+        paragraph(text, &words, style, "2");
+    }
+    paragraph(text, &format!("threshold: {} % unless the policy says otherwise", comparison.threshold), style, "2");
+}
+
+fn inputs(text: &mut String, comparison: &Comparison, style: Style) {
+    if comparison.differences.is_empty() {
+        return;
+    }
+    let mut table = table(style);
+    let mut header = vec!["input".to_owned()];
+    for side in 0..comparison.sides.len() {
+        header.push(letter(side));
+        if side > 0 {
+            header.push(format!("{}/A", letter(side)));
+        }
+    }
+    table.set_header(header);
+    for difference in &comparison.differences {
+        let mut row = vec![Cell::new(&difference.key)];
+        for (side, value) in difference.values.iter().enumerate() {
+            row.push(right(value.clone().unwrap_or_else(|| "-".to_owned())));
+            if side > 0 {
+                let percent = difference.percent[side - 1];
+                row.push(right(percent.map_or_else(String::new, |percent| format!("{percent:+.1} %"))));
+            }
+        }
+        table.add_row(row);
+    }
+    let _ = writeln!(text, "{}", style.bold("Inputs that differ"));
+    let _ = writeln!(text, "{table}");
+}
+
+fn is_shown(row: &Row, all: bool) -> bool {
+    all || row.changes.iter().flatten().any(|change| change.verdict != Verdict::Same)
+}
+
+fn rows(text: &mut String, comparison: &Comparison, rows: &[Row], all: bool, style: Style) {
+    let shown: Vec<&Row> = rows.iter().filter(|row| is_shown(row, all)).collect();
+    let head = &rows[0];
+    let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
+    let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    let title = format!("{title}: {} ({})", head.key.metric, head.unit);
+    if shown.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{}", style.bold(&title));
+    let mut table = table(style);
+    let mut header = vec!["row".to_owned(), "n".to_owned(), "A".to_owned()];
+    for side in 1..comparison.sides.len() {
+        header.extend([letter(side), format!("{}/A", letter(side)), String::new()]);
+    }
+    table.set_header(header);
+    for row in &shown {
+        let counts: Vec<_> =
+            row.cells.iter().map(|cell| cell.map_or_else(|| "-".to_owned(), |cell| cell.n.to_string())).collect();
+        let same = counts.iter().all(|count| *count == counts[0]);
+        let median =
+            |side: usize| row.cells[side].map_or_else(|| "-".to_owned(), |cell: comparison::Cell| number(cell.median));
+        let mut cells = vec![
+            Cell::new(row.key.row()),
+            right(if same { counts[0].clone() } else { counts.join("/") }),
+            right(median(0)),
+        ];
+        for (side, change) in (1..).zip(&row.changes) {
+            cells.push(right(median(side)));
+            match change {
+                None => cells.extend([right("-".to_owned()), right(String::new())]),
+                Some(change) => cells.extend([right(size(change)), verdict(change.verdict, style)]),
+            }
+        }
+        table.add_row(cells);
+    }
+    let _ = writeln!(text, "{table}");
+    if shown.len() < rows.len() {
+        let words = format!("{} of {} rows did not change", rows.len() - shown.len(), rows.len());
+        let _ = writeln!(text, "{}", style.dim(&words));
+    }
+    why(text, comparison, &shown, style);
+}
+
+/// A change in percent, with its interval.
+fn size(change: &Change) -> String {
+    let absolute = || format!("{:+.3}", change.absolute);
+    let percent = change.percent.map_or_else(absolute, |percent| format!("{percent:+.1} %"));
+    match change.how {
+        How::Sampled { interval: Some((low, high)), corrected, .. } => {
+            let p = if corrected < 0.001 { "< 0.001".to_owned() } else { format!("{corrected:.3}") };
+            format!("{percent} [{low:+.1}, {high:+.1}] p {p}")
+        }
+        _ => percent,
+    }
+}
+
+fn verdict(verdict: Verdict, style: Style) -> Cell {
+    let (words, colour) = match verdict {
+        Verdict::Same => ("=", Color::DarkGrey),
+        Verdict::Unclear => ("~", Color::DarkGrey),
+        Verdict::Small => ("below threshold", Color::DarkGrey),
+        Verdict::Changed => ("changed", Color::Yellow),
+        Verdict::Better => ("better", Color::Green),
+        Verdict::Worse => ("worse", Color::Red),
+    };
+    if style.colour { Cell::new(words).fg(colour) } else { Cell::new(words) }
+}
+
+/// A cause that changed by less of the base than this is left out of the terminal's lines.
+const WORTH_TELLING: f64 = 0.002;
+
+fn why(text: &mut String, comparison: &Comparison, rows: &[&Row], style: Style) {
+    let mut begun = false;
+    for row in rows {
+        for (side, change) in (1..).zip(&row.changes) {
+            let Some(change) = change.as_ref().filter(|change| change.verdict != Verdict::Same) else { continue };
+            let base = row.cells[0].map_or(0.0, |cell| cell.median);
+            let mut causes = change.causes.clone();
+            causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
+            let parts: Vec<String> = causes
+                .iter()
+                .filter(|cause| cause.absolute().abs() >= (base.abs() * WORTH_TELLING).max(0.005))
+                .map(|cause| {
+                    let (_, colour, name) = look(cause.cause);
+                    let (from, to) = (number(cause.base), number(cause.other));
+                    format!("{} {:+.2} ({from} to {to})", style.paint(colour, name), cause.absolute())
+                })
+                .collect();
+            if parts.is_empty() {
+                continue;
+            }
+            if !begun {
+                let _ = writeln!(text, "why (us, in the median):");
+                begun = true;
+            }
+            let which = if comparison.sides.len() > 2 { format!(" {}", letter(side)) } else { String::new() };
+            let lines = format!("{}{which} {:+.2}: {}", row.key.row(), change.absolute, parts.join(", "));
+            for (index, line) in wrap(&lines, style.width.clamp(60, 140) - 6).into_iter().enumerate() {
+                let _ = writeln!(text, "{}{line}", if index == 0 { "  " } else { "      " });
+            }
+        }
+    }
+}
+
+fn unmatched(text: &mut String, comparison: &Comparison, style: Style) {
+    for (index, side) in comparison.sides.iter().enumerate() {
+        let labels: Vec<String> =
+            comparison.unmatched.iter().filter(|(other, _)| *other == index).map(|(_, key)| key.label()).collect();
+        if let [first, rest @ ..] = labels.as_slice() {
+            let more = if rest.is_empty() { String::new() } else { format!(" and {} more rows", rest.len()) };
+            paragraph(text, &format!("only in {} ({}): {first}{more}", letter(index), side.name), style, "2");
+        }
+    }
+}
+
+fn published_text(text: &mut String, published: &PublishedChanges, style: Style) {
+    let title =
+        format!("Published changes of {} that the published tables of {} do not give", published.other, published.base);
+    let _ = writeln!(text, "{}", style.bold(&title));
+    if !published.not_remade.is_empty() {
+        let mut table = table(style);
+        table.set_header(["row", "printed", "by label", "by role"]);
+        let percent = |value: Option<f64>| right(value.map_or_else(String::new, |value| format!("{value:+.1} %")));
+        for change in &published.not_remade {
+            table.add_row(vec![
+                Cell::new(&change.label),
+                right(format!("{:+.2} %", change.printed)),
+                percent(change.by_label),
+                percent(change.by_role),
+            ]);
+        }
+        let _ = writeln!(text, "{table}");
+    }
+    let words = format!(
+        "{} changes are printed, {} follow from the tables; {} figures changed by more than 2 % with nothing printed",
+        published.printed, published.remade, published.silent
+    );
+    paragraph(text, &words, style, "2");
+}
+
+fn summary(text: &mut String, comparison: &Comparison, style: Style) {
+    let count = |verdict| comparison.count(verdict);
+    let parts = [
+        (Verdict::Worse, "worse"),
+        (Verdict::Better, "better"),
+        (Verdict::Changed, "changed"),
+        (Verdict::Small, "changed below the threshold"),
+        (Verdict::Unclear, "unclear (~)"),
+        (Verdict::Same, "unchanged"),
+    ];
+    let parts: Vec<_> =
+        parts.iter().filter(|(v, _)| count(*v) > 0).map(|(v, words)| format!("{} {words}", count(*v))).collect();
+    let total = comparison.changes().count();
+    let verdict = if comparison.has_regression() { "regression" } else { "no regression" };
+    paragraph(text, &format!("{verdict}: {} of {total} comparisons of a row", parts.join(", ")), style, "1");
+}
