@@ -55,7 +55,10 @@ const METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
 
 /// All cells of a recording's `psci-latency` measures, in order of series, CPU and metric.
 pub fn cells(recording: &Recording) -> Vec<CellResult> {
-    let timelines = timelines(recording);
+    cells_of(recording, &timelines(recording))
+}
+
+pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<CellResult> {
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
 
     let mut groups: BTreeMap<(Series, u16, usize), Vec<(f64, u32)>> = BTreeMap::new();
@@ -138,7 +141,7 @@ fn rank(cells: &mut [CellResult]) {
 
 /// The places of the events that bound a metric of a CPU, in the call that the case measures: its suspend; without one
 /// its first CPU_OFF.
-fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
+pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
     let enters =
         |function: u32| steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !WIDE == function);

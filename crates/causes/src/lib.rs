@@ -8,8 +8,12 @@
 #![forbid(unsafe_code)]
 
 mod cells;
+mod lanes;
+mod path;
 mod split;
 mod timeline;
 
 pub use cells::{CellResult, cells};
+pub use lanes::{Activity, Call, Chosen, Iteration, LaneSpan, Service, Timelines};
+pub use path::{PathPart, Place};
 pub use split::{Cause, Split, Wait};

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::report_command::ReportOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dataplane_commands::arguments::{
     BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
@@ -36,6 +37,8 @@ pub enum Command {
         #[command(subcommand)]
         experiment: Experiment,
     },
+    /// Make a report of a recording: tables, a page with the CPU timeline, a trace.
+    Report(ReportOptions),
     /// Fit a platform's costs to its declared reference cells.
     Calibrate(CalibrateOptions),
     /// List platforms, releases and experiments.
@@ -129,6 +132,9 @@ pub struct PsciLatencyOptions {
     /// How to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     pub format: Format,
+    /// Also write a report, such as latency.html (the endings are those of `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// Options of `calibrate`.

@@ -5,7 +5,9 @@ mod arguments;
 mod calibrate_command;
 mod data;
 mod list;
+mod output;
 mod provenance;
+mod report_command;
 mod run_psci_latency;
 
 use arguments::{Arguments, Command, Experiment, Import};
@@ -20,6 +22,7 @@ fn main() -> miette::Result<()> {
         Command::Run { experiment: Experiment::Dataplane(options) } => print(options.run()),
         Command::Run { experiment: Experiment::Prefetch(options) } => print(options.run(data.root())),
         Command::Run { experiment: Experiment::Batch(options) } => print(options.run()),
+        Command::Report(options) => report_command::run(&data, &options),
         Command::Dataplane(options) => print(options.run()),
         Command::CalibratePrefetch(options) => print(options.run(data.root())),
         Command::Import { what: Import::VppRuntime(options) } => print(options.run()),

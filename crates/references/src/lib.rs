@@ -7,4 +7,4 @@
 
 mod psci;
 
-pub use psci::{Cell, Error, PsciReference};
+pub use psci::{Cell, Error, Layout, PsciReference};

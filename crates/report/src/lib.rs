@@ -5,12 +5,16 @@
 
 mod accuracy;
 mod compared;
-mod json;
+mod document;
+mod export;
 mod style;
 mod terminal;
+mod words;
 
 pub use accuracy::{Accuracy, accuracy};
 pub use compared::{Compared, Spread, compare, spread};
-pub use json::psci_latency_json;
+pub use document::{Document, MeasureRow};
+pub use export::json::psci_latency_json;
+pub use export::{Format, render};
 pub use style::Style;
 pub use terminal::psci_latency_text;
