@@ -1,7 +1,7 @@
 //! What each CPU did when: the CPU timeline of an iteration.
 
 use crate::cells::{CellResult, cells_of, window};
-use crate::split::{Cause, spans};
+use crate::split::{Cause, Split, spans};
 use crate::timeline::{Mark, Timeline, timelines};
 use recording::{Recording, Series};
 use std::collections::BTreeMap;
@@ -239,6 +239,21 @@ impl Iteration<'_> {
             .collect();
         services.sort_by_key(|service| (service.from, service.channel));
         services
+    }
+
+    /// The CPUs that held a lock in this iteration, in order.
+    pub fn holders(&self, lock: u32) -> Vec<u16> {
+        let mut cpus: Vec<u16> =
+            self.timeline.locks.get(&lock).map_or(&[][..], Vec::as_slice).iter().map(|held| held.cpu).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
+    /// A CPU's metric in this iteration, split into causes.
+    pub fn split(&self, cpu: u16, metric: &str) -> Option<Split> {
+        let (from, to) = window(self.timeline, cpu, metric)?;
+        Some(Split::of(self.timeline, cpu, from, to))
     }
 
     /// From when to when, in ticks, a metric of a CPU was taken (`powerdown`, `wakeup`, `cache_flush`, `latency`).

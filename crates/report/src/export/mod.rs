@@ -54,7 +54,7 @@ pub fn render(document: &Document<'_>, format: Format, style: Style) -> Vec<u8> 
         Format::Markdown => markdown::markdown(document).into_bytes(),
         Format::Csv => csv::csv(document).into_bytes(),
         Format::Json => format!("{:#}\n", json::json(document)).into_bytes(),
-        Format::Html => Vec::new(),
+        Format::Html => crate::html::html(document).into_bytes(),
         Format::Perfetto => Vec::new(),
     }
 }
