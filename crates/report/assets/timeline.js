@@ -14,6 +14,12 @@
   const time = us => us >= 2000 ? trim(us / 1000) + " ms" : trim(us) + " us";
   const px = value => Math.round(value * 10) / 10;
 
+  // What keeps a label legible on stripes.
+  const pill = (label, middle, top) => {
+    const wide = px(label.length * LETTER + 3);
+    return `<rect class="pill" x="${px(middle - wide / 2)}" y="${top + 2.5}" width="${wide}" height="13" rx="3"/>`;
+  };
+
   // First index whose item does not satisfy `before`.
   const search = (items, before) => {
     let [low, high] = [0, items.length];
@@ -115,7 +121,7 @@
       }
       const hint = document.createElement("span");
       hint.className = "hint";
-      hint.textContent = "Drag to pan, Ctrl and wheel (or click, then wheel) to zoom. Keys: + \u2212 zoom, \u2190 \u2192 pan, \u2191 \u2193 CPU, , . span, 0 fit.";
+      hint.textContent = "Drag to pan; Ctrl and wheel to zoom (after a click the wheel alone). Keys: + and \u2212, arrows, 0 to fit, comma and full stop from span to span.";
       tools.append(hint);
       this.root.prepend(tools);
     }
@@ -229,7 +235,11 @@
             out.push(`<rect class="${kind}" data-at="${index},${i}" x="${px(left)}" y="${top + BAR}" width="${px(right - left)}" height="${HIGH}"/>`);
             const [seenLeft, seenRight] = [Math.max(left, 0), Math.min(right, width)];
             const label = this.labels(span).find(text => text.length * LETTER + 6 <= seenRight - seenLeft);
-            if (label) out.push(`<text class="${DARK.has(kind) ? "on-dark" : "on-light"}" x="${px((seenLeft + seenRight) / 2)}" y="${top + BAR + 13}">${escape(label)}</text>`);
+            if (label) {
+              const middle = px((seenLeft + seenRight) / 2);
+              if (!DARK.has(kind)) out.push(pill(label, middle, top + BAR));
+              out.push(`<text class="${DARK.has(kind) ? "on-dark" : "on-light"}" x="${middle}" y="${top + BAR + 13}">${escape(label)}</text>`);
+            }
           }
           if (this.picked === span) out.push(`<rect class="picked" x="${px(left)}" y="${top + BAR - 1}" width="${px(right - left)}" height="${HIGH + 2}"/>`);
         }
@@ -309,8 +319,7 @@
     }
 
     path(out, x) {
-      const axes = this.picture.axes;
-      const paths = (this.ax.slow === null ? axes[0] : this.ax).paths[this.cpu];
+      const paths = this.paths()[this.cpu];
       if (!paths) return;
       let [at, before] = [paths[0], -1];
       for (let i = 1; i < paths.length; i += 3) {
@@ -331,8 +340,7 @@
     say() {
       const span = this.picked;
       if (!span) {
-        const name = this.cpuName(this.cpu);
-        this.detail.textContent = this.cpu === null ? "" : `Critical path of ${name} (heavy line). Point at a span for its figures; click a CPU's name for its path.`;
+        this.detail.textContent = this.summary();
         return;
       }
       const { tick, lanes } = this.picture;
@@ -347,6 +355,25 @@
       if (call) text += `; in ${call.name}`;
       this.detail.textContent = text + ".";
     }
+
+    // What the chosen CPU's time went to, longest first.
+    summary() {
+      const path = this.paths()[this.cpu];
+      const lane = this.picture.lanes[this.byCpu.get(this.cpu)];
+      if (!path || !lane) return "Point at a span for its figures; click a CPU's name for its critical path.";
+      let to = path[0];
+      for (let i = 2; i < path.length; i += 3) to += path[i];
+      const sums = new Map();
+      for (const span of lane.spans) {
+        if (span.from >= path[0] && span.to <= to && span.what < WORLD) sums.set(span.what, (sums.get(span.what) || 0) + span.to - span.from);
+      }
+      const { tick } = this.picture;
+      const parts = [...sums].sort((a, b) => b[1] - a[1]).map(([what, ticks]) => `${WORDS[what][2]} ${figure(ticks * tick)}`);
+      return `${lane.name}: ${figure((to - path[0]) * tick)} us = ${parts.join(" + ")}. The heavy line is its critical path; click a CPU's name for that one's.`;
+    }
+
+    // Critical paths by CPU; the whole iteration shows those of the powerdown.
+    paths() { return (this.ax.slow === null ? this.picture.axes[0] : this.ax).paths; }
 
     pick(span) {
       if (this.picked === span) return;

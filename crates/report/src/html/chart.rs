@@ -20,7 +20,7 @@ pub(super) fn causes(cell: &CellResult, longest: f64) -> Markup {
         at += us;
     }
     html! {
-        svg.bar role="img" width="100%" height="12" aria-label=(words.join(", ")) {
+        svg.bar role="img" width="100%" height="12" {
             title { (words.join(", ")) }
             (PreEscaped(rects))
         }

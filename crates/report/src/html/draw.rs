@@ -174,6 +174,16 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
             _ => "on-light",
         };
         let middle = share((x + end) / 2.0);
+        if dark == "on-light" {
+            // Keeps the label legible on stripes; its place is in percent, its width in pixels.
+            let wide = text.chars().count() as f64 * LETTER + 3.0;
+            let _ = write!(
+                out,
+                "<rect class=\"pill\" x=\"{middle}%\" y=\"{}\" width=\"{wide:.1}\" height=\"13\" rx=\"3\" transform=\"translate({:.1})\"/>",
+                y as f64 + 2.5,
+                -wide / 2.0
+            );
+        }
         let _ = write!(out, "<text class=\"{dark}\" x=\"{middle}%\" y=\"{}\">{text}</text>", y + 13);
     }
 }

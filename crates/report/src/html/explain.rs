@@ -77,6 +77,8 @@ pub(super) fn answer(
     }
     if ticks(Cause::ScpWait) > 0 {
         let sum = ticks(Cause::ScpWait);
+        // What is not worth telling is in the sum all the same.
+        served.retain(|&(_, ticks)| ticks * 100 >= to - from);
         let whom = match served.is_empty() {
             true => String::new(),
             false => format!(
@@ -161,6 +163,7 @@ fn whose_lock(iteration: &Iteration<'_>, names: &Names, lock: u32) -> String {
 
 /// What a critical path passes through elsewhere.
 fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -> String) -> String {
+    let all: u64 = path.iter().map(|part| part.to - part.from).sum();
     let mut scp = 0;
     let mut turning = 0;
     let mut served: Vec<u16> = Vec::new();
@@ -171,7 +174,7 @@ fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -
         match (part.place, part.serves) {
             (Place::Scp(_), Some(whom)) => {
                 scp += ticks;
-                if served.last() != Some(&whom) {
+                if served.last() != Some(&whom) && ticks * 100 >= all {
                     served.push(whom);
                 }
             }
