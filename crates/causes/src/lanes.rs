@@ -2,7 +2,7 @@
 
 use crate::cells::{CellResult, cells_of, window};
 use crate::split::{Cause, Split, spans};
-use crate::timeline::{Mark, Timeline, timelines};
+use crate::timeline::{Mark, Step, Timeline, timelines};
 use recording::{Recording, Series};
 use std::collections::BTreeMap;
 
@@ -85,6 +85,8 @@ pub struct Service {
     pub channel: u32,
     /// The CPU that the command is of.
     pub cpu: u16,
+    /// From when it was this command that the SCP had to turn to: it had been sent, and the one before was done. In ticks.
+    pub turned: u64,
     /// When the SCP took it, in ticks.
     pub from: u64,
     /// When it was done with it, in ticks.
@@ -224,21 +226,27 @@ impl Iteration<'_> {
 
     /// The commands that the SCP had in hand, in the order in which it took them; one without an end is left out.
     pub fn services(&self) -> Vec<Service> {
-        let mut services: Vec<Service> = self
-            .timeline
-            .served
-            .iter()
-            .flat_map(|(&channel, served)| {
-                served.iter().filter(|held| held.to != u64::MAX && held.to > held.from).map(move |held| Service {
-                    channel,
-                    cpu: held.cpu,
-                    from: held.from,
-                    to: held.to,
-                })
-            })
-            .collect();
+        let mut services = Vec::new();
+        for (&channel, served) in &self.timeline.served {
+            let mut before = 0;
+            for held in served.iter().filter(|held| held.to != u64::MAX) {
+                let sent = self.sent(channel, held.cpu, held.from);
+                let turned = sent.map_or(held.from, |sent| sent.max(before).min(held.from));
+                services.push(Service { channel, cpu: held.cpu, turned, from: held.from, to: held.to });
+                before = held.to;
+            }
+        }
         services.sort_by_key(|service| (service.from, service.channel));
         services
+    }
+
+    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or began to wait for the response.
+    fn sent(&self, channel: u32, cpu: u16, taken: u64) -> Option<u64> {
+        let steps = self.timeline.steps.get(&cpu)?;
+        let sign = |step: &&Step| {
+            matches!(step.mark, Mark::ScpWait | Mark::ScpWaitEnd) && step.argument == channel && step.ticks <= taken
+        };
+        steps.iter().rev().find(sign).map(|step| step.ticks)
     }
 
     /// The CPUs that held a lock in this iteration, in order.

@@ -2,7 +2,6 @@
 
 use crate::lanes::{Activity, Iteration, LaneSpan, Service};
 use crate::split::Cause;
-use crate::timeline::Mark;
 use std::collections::BTreeMap;
 
 /// Where a part of a path is.
@@ -25,8 +24,10 @@ pub struct PathPart {
     pub to: u64,
     /// What the CPU did; `None` in the SCP.
     pub activity: Option<Activity>,
-    /// In the SCP: the CPU whose command it served; `None` while it turned to the next command.
+    /// In the SCP: the CPU whose command it was about.
     pub serves: Option<u16>,
+    /// In the SCP: whether it had the command in hand; before, it had yet to take it.
+    pub taken: bool,
 }
 
 impl Iteration<'_> {
@@ -72,10 +73,18 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn part(&mut self, place: Place, from: u64, to: u64, activity: Option<Activity>, serves: Option<u16>) -> u64 {
+    fn part(
+        &mut self,
+        place: Place,
+        from: u64,
+        to: u64,
+        activity: Option<Activity>,
+        serves: Option<(u16, bool)>,
+    ) -> u64 {
         let from = from.max(self.begin);
         if from < to {
-            self.parts.push(PathPart { place, from, to, activity, serves });
+            let (serves, taken) = (serves.map(|(cpu, _)| cpu), serves.is_some_and(|(_, taken)| taken));
+            self.parts.push(PathPart { place, from, to, activity, serves, taken });
         }
         from
     }
@@ -98,40 +107,32 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Whether the SCP had a command in hand at some time of the span.
+    /// Whether the SCP was busy with a command at some time of the span.
     fn served_before(&self, channel: u32, from: u64, at: u64) -> bool {
-        self.services.iter().any(|service| service.channel == channel && service.from < at && service.to > from)
+        self.services.iter().any(|service| service.channel == channel && service.turned < at && service.to >= from)
     }
 
     fn in_scp(&mut self, channel: u32, at: u64) -> (Place, u64) {
         let here = Place::Scp(channel);
-        let last = self.services.iter().rev().find(|service| service.channel == channel && service.from < at).copied();
-        let Some(service) = last else {
+        let of_channel = |service: &&Service| service.channel == channel;
+        let Some(service) = self.services.iter().rev().filter(of_channel).find(|service| service.turned < at).copied()
+        else {
             return (here, self.part(here, self.begin, at, None, None));
         };
         if service.to < at {
-            // Between two commands.
+            // Idle between two commands; a path comes here only if the stamps are torn.
             return (here, self.part(here, service.to, at, None, None));
         }
-        let from = self.part(here, service.from, at, None, Some(service.cpu));
-        let earlier = self.services.iter().rev().find(|other| other.channel == channel && other.to <= service.from);
-        let sent = self.sent(channel, &service);
-        match earlier {
-            Some(earlier) if sent.is_none_or(|sent| earlier.to > sent) => (here, from),
-            _ => match sent {
-                Some(sent) => (Place::Cpu(service.cpu), self.part(here, sent, from, None, None)),
-                None => (Place::Cpu(service.cpu), from),
-            },
+        let mut at = at;
+        if service.from < at {
+            at = self.part(here, service.from, at, None, Some((service.cpu, true)));
         }
-    }
-
-    /// When a command lay before the SCP: its CPU had the slot, or began to wait for the response.
-    fn sent(&self, channel: u32, service: &Service) -> Option<u64> {
-        let steps = self.iteration.timeline.steps.get(&service.cpu)?;
-        let is_sign = |mark: Mark| matches!(mark, Mark::ScpWait | Mark::ScpWaitEnd);
-        let sign = |step: &&crate::timeline::Step| {
-            is_sign(step.mark) && step.argument == channel && step.ticks <= service.from
-        };
-        steps.iter().rev().find(sign).map(|step| step.ticks)
+        if service.turned < at {
+            at = self.part(here, service.turned, at, None, Some((service.cpu, false)));
+        }
+        // It was the SCP that was late if it came from another command, else the sender.
+        let came_from_another =
+            self.services.iter().filter(of_channel).any(|other| other.to == at && other.from < service.from);
+        (if came_from_another { here } else { Place::Cpu(service.cpu) }, at)
     }
 }

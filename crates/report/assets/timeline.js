@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const WORDS = JSON.parse(document.getElementById("words").textContent).causes;
-  const [WORLD, LOW, POLLS, GAP, SERVES] = [9, 10, 11, 12, 13];
+  const [WORLD, LOW, POLLS, GAP, SERVES, TAKES] = [9, 10, 11, 12, 13, 14];
   const [AXIS, LANE, BAR, HIGH, PATH] = [24, 38, 8, 18, 31];
   const DARK = new Set(["code", "l1", "l2", "port", "serves"]);
   const SVG = "http://www.w3.org/2000/svg";
@@ -10,8 +10,13 @@
 
   const escape = text => String(text).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
   const figure = us => us >= 1000 ? us.toFixed(0) : us >= 100 ? us.toFixed(1) : us.toFixed(2);
-  const trim = value => value.toFixed(2).replace(/0+$/, "").replace(/\.$/, "");
-  const time = us => us >= 2000 ? trim(us / 1000) + " ms" : trim(us) + " us";
+  // As many decimals as tell a time from one a step away.
+  const time = (us, step) => {
+    const [value, of, unit] = us >= 2000 ? [us / 1000, step / 1000, "ms"] : [us, step, "us"];
+    let decimals = 0;
+    for (let last = 1; last > of * 1.001 && decimals < 6; last /= 10) decimals++;
+    return `${value.toFixed(decimals)} ${unit}`;
+  };
   const px = value => Math.round(value * 10) / 10;
 
   // What keeps a label legible on stripes.
@@ -192,11 +197,12 @@
 
     word(span) {
       if (span.what < WORLD) return WORDS[span.what][2];
-      return { [WORLD]: "normal world", [LOW]: "low power", [POLLS]: span.more + " AFFINITY_INFO polls", [SERVES]: "serves " + this.cpuName(span.more) }[span.what];
+      return { [WORLD]: "normal world", [LOW]: "low power", [POLLS]: span.more + " AFFINITY_INFO polls", [SERVES]: "serves " + this.cpuName(span.more), [TAKES]: "takes up the command of " + this.cpuName(span.more) }[span.what];
     }
 
     labels(span) {
       if (span.what === SERVES) return ["serves " + this.cpuName(span.more), this.cpuName(span.more)];
+      if (span.what === TAKES) return ["takes " + this.cpuName(span.more), this.cpuName(span.more)];
       if (span.what === POLLS) return [span.more + " polls", "p"];
       const [, letter, word] = WORDS[span.what];
       if (span.holder === null) return [word, letter];
@@ -231,10 +237,10 @@
           if (span.what === WORLD) out.push(`<rect class="world" x="${px(left)}" y="${top + BAR + 8}" width="${px(right - left)}" height="2"/>`);
           else if (span.what === LOW) out.push(`<line class="low" x1="${px(left)}" x2="${px(right)}" y1="${top + BAR + 9}" y2="${top + BAR + 9}"/>`);
           else {
-            const kind = span.what < WORLD ? WORDS[span.what][0] : span.what === POLLS ? "polls" : "serves";
+            const kind = span.what < WORLD ? WORDS[span.what][0] : { [POLLS]: "polls", [SERVES]: "serves", [TAKES]: "takes" }[span.what];
             out.push(`<rect class="${kind}" data-at="${index},${i}" x="${px(left)}" y="${top + BAR}" width="${px(right - left)}" height="${HIGH}"/>`);
             const [seenLeft, seenRight] = [Math.max(left, 0), Math.min(right, width)];
-            const label = this.labels(span).find(text => text.length * LETTER + 6 <= seenRight - seenLeft);
+            const label = this.labels(span).find(text => text.length * LETTER + (text.length === 1 ? 4 : span.what < WORLD ? 14 : 6) <= seenRight - seenLeft);
             if (label) {
               const middle = px((seenLeft + seenRight) / 2);
               if (!DARK.has(kind)) out.push(pill(label, middle, top + BAR));
@@ -264,40 +270,39 @@
     range() {
       const { tick } = this.picture;
       const shown = (this.to - this.from) * tick;
-      return this.to - this.from >= this.ax.width ? `all, ${time(shown)}` : `${time(shown)} wide`;
+      return this.to - this.from >= this.ax.width ? `all, ${figure(shown)} us` : `${figure(shown)} us wide`;
     }
 
     ruler(out, x, width, height, scale) {
-      const { ax, picture } = this;
-      const several = ax.kept.length > 1;
-      const least = (this.to - this.from) * picture.tick / Math.max(3, width / 90);
+      const { ax, picture: { tick } } = this;
+      const least = (this.to - this.from) * tick / Math.max(3, width / 90);
       let power = 1e-3;
       while (power * 10 <= least) power *= 10;
       const step = [1, 2, 5, 10].map(times => times * power).find(step => step >= least);
+      const since = at => (at - ax.zero) * tick;
+      let free = 0;
+      const label = (place, us) => {
+        const text = time(us, step);
+        if (place < free || place + text.length * LETTER + 6 > width) return;
+        out.push(`<text class="tick" x="${px(place + 3)}" y="14">${text}</text>`);
+        free = place + text.length * LETTER + 12;
+      };
       ax.kept.forEach(([from, to], index) => {
-        const zero = several ? from : ax.zero;
         const [left, right] = [x(from), x(to)];
         if (index > 0) {
           const middle = left - ax.fold * scale / 2;
           if (middle >= 0 && middle <= width) out.push(`<line class="fold" x1="${px(middle)}" x2="${px(middle)}" y1="4" y2="${height}"/>`);
         }
         if (right < 0 || left > width) return;
-        const ticks = step / picture.tick;
-        // The first line in view, so that a far zoom does not walk from the beginning.
-        const first = Math.max(0, Math.floor((-left / scale + from - zero) / ticks));
-        let free = -1;
-        for (let n = first; n < first + 200; n++) {
-          const at = zero + n * ticks;
-          if (at > to || x(at) > width) break;
-          const place = x(at);
-          if (place < -60) continue;
+        // Only what is in view, so that a far zoom does not walk from the beginning.
+        const seen = since(from) + Math.max(0, -left / scale) * tick;
+        const first = Math.max(0, Math.ceil(seen / step));
+        const last = Math.floor(Math.min(since(to), since(from) + (width - left) / scale * tick) / step);
+        if (last < first && left >= 0) label(left, since(from));
+        for (let n = first; n <= last && n < first + 200; n++) {
+          const place = x(ax.zero + n * step / tick);
           out.push(`<line class="grid" x1="${px(place)}" x2="${px(place)}" y1="${AXIS - 4}" y2="${height}"/>`);
-          const text = several ? (n === 0 ? (index ? "+" : "") + time((from - ax.zero) * picture.tick) : `.. ${time(n * step)}`) : time(n * step);
-          const room = text.length * LETTER;
-          if (place + 3 > free && place >= 0 && place + room < Math.min(width, several ? right : width)) {
-            out.push(`<text class="tick" x="${px(place + 3)}" y="14">${text}</text>`);
-            free = place + room + 12;
-          }
+          label(place, n * step);
         }
       });
     }

@@ -11,6 +11,7 @@ const LOW_POWER: u64 = 10;
 const POLLS: u64 = 11;
 const GAP: u64 = 12;
 const SERVES: u64 = 13;
+const TAKES: u64 = 14;
 
 /// A picture as JSON.
 ///
@@ -46,6 +47,7 @@ pub(super) fn data(picture: &Picture) -> Value {
                 What::LowPower => (LOW_POWER, 0),
                 What::Polls(count) => (POLLS, u64::from(count)),
                 What::Serves(cpu) => (SERVES, u64::from(cpu)),
+                What::Takes(cpu) => (TAKES, u64::from(cpu)),
             };
             numbers.extend([span.to.saturating_sub(span.from.max(at)), what, more]);
             at = span.to.max(at);

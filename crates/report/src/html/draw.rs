@@ -88,33 +88,35 @@ fn share(of_one: f64) -> f64 {
     (of_one * 10_000.0).round() / 100.0
 }
 
-/// Ticks of the time axis. With one kept time they count from its zero; with several, each begins with when it is.
+/// Ticks of the time axis at round times since its zero, and a dashed line where time is folded away.
 fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
     let bottom = height(picture);
     let step = nice_step(axis.width() * picture.tick_us / 8.0);
-    let several = axis.kept.len() > 1;
+    // A label begins where the one before ends, at the earliest.
+    let mut free = 0.0;
     for (index, &(from, to)) in axis.kept.iter().enumerate() {
-        let zero = if several { from } else { axis.zero };
-        let since = (zero - axis.zero.min(zero)) as f64 * picture.tick_us;
-        let mut number = 0_u32;
-        loop {
-            let tick = zero + (f64::from(number) * step / picture.tick_us).round() as u64;
-            if tick > to || number > 1000 {
-                break;
+        let since = |tick: u64| (tick as f64 - axis.zero as f64) * picture.tick_us;
+        let mut label = |out: &mut String, tick: u64, us: f64| {
+            let at = axis.place(tick) / axis.width() * WIDTH;
+            let text = time(us, step);
+            let wide = (text.len() as f64) * LETTER + 6.0;
+            if at >= free && at + wide <= WIDTH {
+                let _ =
+                    write!(out, "<text class=\"tick\" x=\"{}%\" dx=\"3\" y=\"14\">{text}</text>", percent(axis, tick));
+                free = at + wide;
             }
+        };
+        let first = (since(from) / step).ceil().max(0.0);
+        let last = (since(to) / step).floor();
+        if last < first {
+            label(out, from, since(from));
+        }
+        for number in 0..(last - first + 1.0).clamp(0.0, 100.0) as u32 {
+            let us = (first + f64::from(number)) * step;
+            let tick = axis.zero + (us / picture.tick_us).round() as u64;
             let x = percent(axis, tick);
             let _ = write!(out, "<line class=\"grid\" x1=\"{x}%\" x2=\"{x}%\" y1=\"{}\" y2=\"{bottom}\"/>", AXIS - 4);
-            let room = (percent(axis, to) - x) / 100.0 * WIDTH;
-            let text = match (several, number) {
-                (true, 0) if index > 0 => format!("+{}", time(since)),
-                (_, 0) => "0 us".to_owned(),
-                (true, _) => String::new(),
-                (false, _) => time(f64::from(number) * step),
-            };
-            if !text.is_empty() && (room > text.len() as f64 * LETTER || several) {
-                let _ = write!(out, "<text class=\"tick\" x=\"{x}%\" dx=\"3\" y=\"14\">{text}</text>");
-            }
-            number += 1;
+            label(out, tick, us);
         }
         if index > 0 {
             let x = share((axis.place(from) - axis.fold() / 2.0) / axis.width());
@@ -132,13 +134,16 @@ fn nice_step(at_least: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|&step| step >= at_least).unwrap_or(power * 10.0)
 }
 
-/// A time with its unit, no more digits than it needs.
-fn time(us: f64) -> String {
-    let trimmed = |value: f64| {
-        let text = format!("{value:.2}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
-    if us >= 2000.0 { format!("{} ms", trimmed(us / 1000.0)) } else { format!("{} us", trimmed(us)) }
+/// A time with its unit, and as many decimals as tell it from one a step away.
+fn time(us: f64, step: f64) -> String {
+    let (value, step, unit) = if us >= 2000.0 { (us / 1000.0, step / 1000.0, "ms") } else { (us, step, "us") };
+    let mut decimals = 0;
+    let mut unit_of_last = 1.0;
+    while unit_of_last > step * 1.001 && decimals < 6 {
+        unit_of_last /= 10.0;
+        decimals += 1;
+    }
+    format!("{value:.decimals$} {unit}")
 }
 
 fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
@@ -162,11 +167,16 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
     let class = match span.what {
         What::Cause(cause) => class(cause),
         What::Polls(_) => "polls",
+        What::Takes(_) => "takes",
         _ => "serves",
     };
     let _ = write!(out, "<rect class=\"{class}\" x=\"{left}%\" y=\"{y}\" width=\"{width}%\" height=\"{height}\"/>");
-    let room = (end - x) * WIDTH - 6.0;
-    if let Some(text) = labels(span, names).into_iter().find(|text| text.chars().count() as f64 * LETTER <= room) {
+    let fits = |text: &String| {
+        // Beside a label enough of the pattern is to be seen.
+        let margin = if matches!(span.what, What::Cause(_)) { 14.0 } else { 6.0 };
+        text.chars().count() as f64 * LETTER + if text.chars().count() == 1 { 4.0 } else { margin } <= (end - x) * WIDTH
+    };
+    if let Some(text) = labels(span, names).into_iter().find(fits) {
         let dark = match span.what {
             What::Cause(Cause::Code | Cause::FlushL2 | Cause::FlushL1 | Cause::Interconnect) | What::Serves(_) => {
                 "on-dark"
@@ -200,6 +210,10 @@ fn labels(span: &Span, names: &Names) -> Vec<String> {
         (What::Serves(cpu), _) => {
             let cpu = cpu_name(names, cpu);
             vec![format!("serves {cpu}"), cpu]
+        }
+        (What::Takes(cpu), _) => {
+            let cpu = cpu_name(names, cpu);
+            vec![format!("takes {cpu}"), cpu]
         }
         (What::Polls(count), _) => vec![format!("{count} polls"), "p".to_owned()],
         _ => Vec::new(),
@@ -237,7 +251,8 @@ mod tests {
     }
 
     #[test]
-    fn times_have_a_unit() {
-        assert_eq!([time(0.0), time(50.0), time(0.25), time(16_500.0)], ["0 us", "50 us", "0.25 us", "16.5 ms"]);
+    fn times_have_a_unit_and_the_decimals_that_they_need() {
+        let times = [time(0.0, 50.0), time(50.0, 50.0), time(0.2, 0.2), time(16_500.0, 100.0), time(16_500.0, 5.0)];
+        assert_eq!(times, ["0 us", "50 us", "0.2 us", "16.5 ms", "16.500 ms"]);
     }
 }

@@ -165,7 +165,7 @@ fn whose_lock(iteration: &Iteration<'_>, names: &Names, lock: u32) -> String {
 fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -> String) -> String {
     let all: u64 = path.iter().map(|part| part.to - part.from).sum();
     let mut scp = 0;
-    let mut turning = 0;
+    let mut taking = 0;
     let mut served: Vec<u16> = Vec::new();
     let mut others: Vec<(u16, u64)> = Vec::new();
     let mut own = 0;
@@ -174,26 +174,27 @@ fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -
         match (part.place, part.serves) {
             (Place::Scp(_), Some(whom)) => {
                 scp += ticks;
-                if served.last() != Some(&whom) && ticks * 100 >= all {
+                taking += if part.taken { 0 } else { ticks };
+                if !served.contains(&whom) && ticks * 100 >= all {
                     served.push(whom);
                 }
             }
-            (Place::Scp(_), None) => turning += ticks,
+            (Place::Scp(_), None) => scp += ticks,
             (Place::Cpu(other), _) if other == cpu => own += ticks,
             (Place::Cpu(other), _) => add(&mut others, other, ticks),
         }
     }
-    if scp + turning == 0 && others.is_empty() {
+    if scp == 0 && others.is_empty() {
         return String::new();
     }
     let mut parts = Vec::new();
-    if scp + turning > 0 {
+    if scp > 0 {
         let whom: Vec<_> = served.iter().map(|&cpu| cpu_name(names, cpu)).collect();
-        let between = match turning {
+        let before = match taking {
             0 => String::new(),
-            _ => format!(", of it {} to turn from one to the next", us(turning)),
+            _ => format!(", of it {} before it took them", us(taking)),
         };
-        parts.push(format!("{} in the SCP, with the commands of {}{between}", us(scp + turning), listed(&whom)));
+        parts.push(format!("{} in the SCP, with the commands of {}{before}", us(scp), listed(&whom)));
     }
     others.sort_by_key(|&(_, ticks)| std::cmp::Reverse(ticks));
     let rest: u64 = others.iter().skip(3).map(|(_, ticks)| ticks).sum();

@@ -266,6 +266,7 @@ fn legend(causes: &[Cause], lines: bool) -> Markup {
             }
             @if lines {
                 li { svg width="22" height="12" aria-hidden="true" { rect.serves width="22" height="12" {} } " the SCP serves a CPU" }
+                li { svg width="22" height="12" aria-hidden="true" { rect.takes x="1" y="1" width="20" height="10" {} } " the SCP takes its command up" }
                 li { svg width="22" height="12" aria-hidden="true" { rect.world y="5" width="22" height="2" {} } " normal world" }
                 li { svg width="22" height="12" aria-hidden="true" { line.low x1="0" x2="22" y1="6" y2="6" {} } " low power" }
                 li { svg width="22" height="14" aria-hidden="true" { line.wait x1="11" x2="11" y1="2" y2="12" {} circle.waiter cx="11" cy="2" r="2" {} } " waiter (dot) to holder (arrow)" }
@@ -402,8 +403,7 @@ fn timeline(
             p.detail hidden aria-live="polite" {}
             (legend(&causes, true))
             figcaption.note {
-                "Each lane is a CPU (cluster.core); time runs to the right, and a dashed line is time left out in which nothing measured happens. "
-                "The critical path is that of "
+                "A lane a CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
                 (first.picture.axes.first().and_then(|axis| axis.slowest).map_or_else(String::new, |cpu| full_name(names, cpu)))
                 ", followed back from its last instruction. " (document.source_line()) "."
             }

@@ -13,6 +13,8 @@ pub(super) enum What {
     Polls(u32),
     /// The SCP has a command of this CPU in hand.
     Serves(u16),
+    /// The SCP has yet to take a command of this CPU.
+    Takes(u16),
 }
 
 /// A span of a lane; times in ticks.
@@ -205,7 +207,9 @@ fn measured(
 fn whole(lanes: &[Lane], (first, last): (u64, u64), margin: u64) -> Option<Axis> {
     let busy = || {
         lanes.iter().flat_map(|lane| &lane.spans).filter_map(|span| match span.what {
-            What::Cause(_) | What::Serves(_) => Some((span.from.saturating_sub(margin), span.to + margin)),
+            What::Cause(_) | What::Serves(_) | What::Takes(_) => {
+                Some((span.from.saturating_sub(margin), span.to + margin))
+            }
             _ => None,
         })
     };
@@ -310,13 +314,12 @@ fn scp(iteration: &Iteration<'_>) -> Vec<Lane> {
             spans: services
                 .iter()
                 .filter(|service| service.channel == channel)
-                .map(|service| Span {
-                    from: service.from,
-                    to: service.to,
-                    what: What::Serves(service.cpu),
-                    on: None,
-                    holder: None,
+                .flat_map(|service| {
+                    let span = |from, to, what| Span { from, to, what, on: None, holder: None };
+                    let takes = span(service.turned, service.from, What::Takes(service.cpu));
+                    [takes, span(service.from, service.to, What::Serves(service.cpu))]
                 })
+                .filter(|span| span.from < span.to)
                 .collect(),
             calls: Vec::new(),
         })
