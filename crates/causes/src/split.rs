@@ -115,17 +115,22 @@ pub(crate) fn spans(timeline: &Timeline, cpu: u16, from: usize, to: usize, befor
     let steps = &timeline.steps[&cpu];
     let mut spans = Vec::new();
     let mut doing = Doing::Plain(before);
+    // Spans from here on may be made one; a call never shares a span with the one before it.
+    let mut first = 0;
     for (step, next) in steps[from..=to].iter().zip(&steps[from + 1..=to]) {
         doing = after(step, doing);
-        cut(&mut spans, timeline, cpu, doing, step.ticks, next.ticks);
+        if matches!(step.mark, Mark::EnterPsci | Mark::ExitPsci | Mark::ExitLowPower) {
+            first = spans.len();
+        }
+        cut(&mut spans, first, timeline, cpu, doing, step.ticks, next.ticks);
     }
     spans
 }
 
 /// Cuts the time between two neighbouring events by who held what the CPU waited for.
-fn cut(spans: &mut Vec<LaneSpan>, timeline: &Timeline, cpu: u16, doing: Doing, from: u64, to: u64) {
+fn cut(spans: &mut Vec<LaneSpan>, first: usize, timeline: &Timeline, cpu: u16, doing: Doing, from: u64, to: u64) {
     let (cause, on, holders, rest) = match doing {
-        Doing::Plain(activity) => return push(spans, LaneSpan { from, to, activity, on: None, holder: None }),
+        Doing::Plain(activity) => return push(spans, first, LaneSpan { from, to, activity, on: None, holder: None }),
         // What is left of an acquire when nobody else holds the lock is the acquire's own work.
         Doing::Lock(id) => {
             let cause = if id >= FIRST_CHANNEL_LOCK { Cause::ScpChannelWait } else { Cause::LockWait };
@@ -136,6 +141,7 @@ fn cut(spans: &mut Vec<LaneSpan>, timeline: &Timeline, cpu: u16, doing: Doing, f
         }
     };
     let (rest, rest_on) = rest;
+    let mut push = |span| push(spans, first, span);
     let rest = |from, to| LaneSpan { from, to, activity: Activity::Cause(rest), on: rest_on, holder: None };
     let mut at = from;
     for &Held { cpu: holder, from: held_from, to: held_to } in holders.map_or(&[][..], Vec::as_slice) {
@@ -144,21 +150,18 @@ fn cut(spans: &mut Vec<LaneSpan>, timeline: &Timeline, cpu: u16, doing: Doing, f
         if holder == cpu || begin >= end {
             continue;
         }
-        push(spans, rest(at, begin));
-        push(
-            spans,
-            LaneSpan { from: begin, to: end, activity: Activity::Cause(cause), on: Some(on), holder: Some(holder) },
-        );
+        push(rest(at, begin));
+        push(LaneSpan { from: begin, to: end, activity: Activity::Cause(cause), on: Some(on), holder: Some(holder) });
         at = end;
     }
-    push(spans, rest(at, to));
+    push(rest(at, to));
 }
 
-fn push(spans: &mut Vec<LaneSpan>, span: LaneSpan) {
+fn push(spans: &mut Vec<LaneSpan>, first: usize, span: LaneSpan) {
     if span.from >= span.to {
         return;
     }
-    match spans.last_mut() {
+    match spans[first..].last_mut() {
         Some(last)
             if (last.activity, last.on, last.holder, last.to) == (span.activity, span.on, span.holder, span.from) =>
         {

@@ -55,7 +55,7 @@ pub fn render(document: &Document<'_>, format: Format, style: Style) -> Vec<u8> 
         Format::Csv => csv::csv(document).into_bytes(),
         Format::Json => format!("{:#}\n", json::json(document)).into_bytes(),
         Format::Html => crate::html::html(document).into_bytes(),
-        Format::Perfetto => Vec::new(),
+        Format::Perfetto => perfetto::perfetto(document),
     }
 }
 

@@ -199,6 +199,9 @@ fn measured(
     }
     let slowest = windows.iter().max_by_key(|((from, to), _)| to - from).map(|&(_, cpu)| cpu);
     let zero = windows.iter().map(|((from, _), _)| *from).min()?;
+    // Room for what stands at the edges.
+    let span: u64 = united(windows.iter().map(|(window, _)| *window), join).iter().map(|(from, to)| to - from).sum();
+    let margin = margin.max(span / 150);
     let kept = united(windows.iter().map(|((from, to), _)| (from.saturating_sub(margin), to + margin)), join);
     Some(Axis { title, zero, kept, paths, slowest })
 }
