@@ -240,13 +240,13 @@ impl Iteration<'_> {
         services
     }
 
-    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or began to wait for the response.
+    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or began to wait for the response (whose
+    /// end may be in the same tick as the taking).
     fn sent(&self, channel: u32, cpu: u16, taken: u64) -> Option<u64> {
         let steps = self.timeline.steps.get(&cpu)?;
-        let sign = |step: &&Step| {
-            matches!(step.mark, Mark::ScpWait | Mark::ScpWaitEnd) && step.argument == channel && step.ticks <= taken
-        };
-        steps.iter().rev().find(sign).map(|step| step.ticks)
+        let sign = |step: &&Step| matches!(step.mark, Mark::ScpWait | Mark::ScpWaitEnd) && step.argument == channel;
+        let before = &steps[..steps.partition_point(|step| step.ticks < taken)];
+        before.iter().rev().find(sign).map(|step| step.ticks)
     }
 
     /// The CPUs that held a lock in this iteration, in order.

@@ -98,7 +98,7 @@ fn wheel_keys_and_buttons_zoom_and_pan() {
     let chosen = || page.value(&format!("{}.textContent", within(".names .chosen b")));
     assert_eq!(chosen(), "1.3");
     page.key("ArrowUp");
-    let detail = page.value(&within(".detail").replace(".detail')", ".detail').textContent"));
+    let detail = page.value(&format!("{}.textContent", within(".detail")));
     assert!(detail.as_str().unwrap().contains("us ="), "{detail}");
     // A view of its own.
     page.value(&format!(

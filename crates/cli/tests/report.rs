@@ -185,7 +185,7 @@ fn a_page_of_many_events_and_cpus_is_no_longer_than_a_megabyte_and_says_what_it_
         assert!(output.status.success(), "{}", said(&output));
         std::fs::read_to_string(&page).unwrap()
     };
-    let many_cpus = run(&["--set", "topology.clusters=32x4", "--iterations", "1"]);
+    let many_cpus = run(&["--set", "topology.clusters=16x4", "--iterations", "1"]);
     assert!(many_cpus.len() <= report::MOST_BYTES, "{} bytes", many_cpus.len());
     assert!(many_cpus.contains("Timelines leave out up to"), "it says so");
     let many_iterations = run(&["--iterations", "120"]);
@@ -236,7 +236,7 @@ fn a_recording_of_another_experiment_gives_its_measures_in_every_format() {
         let text = String::from_utf8(output.stdout).unwrap();
         let median = if ["csv", "json"].contains(&format) { "4" } else { "4.00" };
         assert!(text.contains("clocks") && text.contains(median) && text.contains("clk"), "{format}: {text}");
-        assert_eq!(text.contains("<stride>"), !["html", "markdown"].contains(&format), "{format}: {text}");
+        assert_eq!(text.contains("<stride>"), format != "html", "{format}: {text}");
     }
     let output = stopwatt(&["report", path.to_str().unwrap(), "--format", "perfetto"]);
     assert!(output.status.success() && output.stdout.is_empty(), "no events, no packets");

@@ -5,7 +5,6 @@
   const [WORLD, LOW, POLLS, GAP, SERVES, TAKES] = [9, 10, 11, 12, 13, 14];
   const [AXIS, LANE, BAR, HIGH, PATH] = [24, 38, 8, 18, 31];
   const DARK = new Set(["code", "l1", "l2", "port", "serves"]);
-  const SVG = "http://www.w3.org/2000/svg";
   const LETTER = 6.4;
 
   const escape = text => String(text).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);

@@ -124,20 +124,22 @@ pub(super) struct Extent<'a> {
 impl Picture {
     pub(super) fn of(iteration: &Iteration<'_>, names: &Names, tick_us: f64, extent: &Extent<'_>) -> Self {
         let us = |us: f64| (us / tick_us) as u64;
-        let mut axes: Vec<Axis> = extent
+        let (measured_metrics, mut axes): (Vec<&str>, Vec<Axis>) = extent
             .metrics
             .iter()
-            .filter_map(|&(metric, title)| measured(iteration, metric, title, us(1.0).max(1), us(5.0).max(1)))
-            .collect();
+            .filter_map(|&(metric, title)| {
+                Some((metric, measured(iteration, metric, title, us(1.0).max(1), us(5.0).max(1))?))
+            })
+            .unzip();
         let mut cpus = iteration.cpus();
         cpus.sort_by_key(|cpu| (names.get(cpu).copied(), *cpu));
         let all = cpus.len();
         if all > extent.most_cpus {
-            let chosen = most_telling(&axes, extent.most_cpus);
+            let chosen = most_telling(iteration, &axes, &measured_metrics, extent.most_cpus);
             cpus.retain(|cpu| chosen.contains(cpu));
         }
-        for axis in &mut axes {
-            axis.paths.retain(|cpu, _| cpus.contains(cpu));
+        for (axis, metric) in axes.iter_mut().zip(measured_metrics) {
+            axis.paths = iteration.paths(&cpus, metric);
         }
         let mut lanes: Vec<Lane> = cpus
             .iter()
@@ -189,21 +191,15 @@ fn measured(
     margin: u64,
     join: u64,
 ) -> Option<Axis> {
-    let mut windows = Vec::new();
-    let mut paths = BTreeMap::new();
-    for cpu in iteration.cpus() {
-        if let Some(window) = iteration.window(cpu, metric) {
-            windows.push((window, cpu));
-            paths.insert(cpu, iteration.path(cpu, metric));
-        }
-    }
+    let windows: Vec<_> =
+        iteration.cpus().into_iter().filter_map(|cpu| Some((iteration.window(cpu, metric)?, cpu))).collect();
     let slowest = windows.iter().max_by_key(|((from, to), _)| to - from).map(|&(_, cpu)| cpu);
     let zero = windows.iter().map(|((from, _), _)| *from).min()?;
     // Room for what stands at the edges.
     let span: u64 = united(windows.iter().map(|(window, _)| *window), join).iter().map(|(from, to)| to - from).sum();
     let margin = margin.max(span / 150);
     let kept = united(windows.iter().map(|((from, to), _)| (from.saturating_sub(margin), to + margin)), join);
-    Some(Axis { title, zero, kept, paths, slowest })
+    Some(Axis { title, zero, kept, paths: BTreeMap::new(), slowest })
 }
 
 /// The axis of everything: all but the times in which CPUs sleep, poll or run the normal world.
@@ -242,28 +238,26 @@ fn united(times: impl Iterator<Item = (u64, u64)>, join: u64) -> Vec<(u64, u64)>
 }
 
 /// The CPUs on the slowest CPU's path of each axis, then those that took longest.
-fn most_telling(axes: &[Axis], most: usize) -> BTreeSet<u16> {
-    let mut chosen = BTreeSet::new();
-    for axis in axes {
-        let path = axis.slowest.and_then(|cpu| axis.paths.get(&cpu));
-        let on_path = path.into_iter().flatten().rev().filter_map(|part| match part.place {
+fn most_telling(iteration: &Iteration<'_>, axes: &[Axis], metrics: &[&str], most: usize) -> BTreeSet<u16> {
+    let mut wanted = Vec::new();
+    for (axis, metric) in axes.iter().zip(metrics) {
+        let Some(slowest) = axis.slowest else { continue };
+        wanted.push(slowest);
+        wanted.extend(iteration.path(slowest, metric).iter().rev().filter_map(|part| match part.place {
             Place::Cpu(cpu) => Some(cpu),
             Place::Scp(_) => part.serves,
-        });
-        for cpu in axis.slowest.into_iter().chain(on_path) {
-            if chosen.len() < most {
-                chosen.insert(cpu);
-            }
-        }
+        }));
     }
-    for axis in axes {
-        let mut slow: Vec<_> = axis.paths.iter().collect();
-        let length = |path: &[PathPart]| path.iter().map(|part| part.to - part.from).sum::<u64>();
-        slow.sort_by_key(|(cpu, path)| (std::cmp::Reverse(length(path)), **cpu));
-        for (&cpu, _) in slow {
-            if chosen.len() < most {
-                chosen.insert(cpu);
-            }
+    for metric in metrics {
+        let length = |cpu: &u16| iteration.window(*cpu, metric).map_or(0, |(from, to)| to - from);
+        let mut slow = iteration.cpus();
+        slow.sort_by_cached_key(|cpu| (std::cmp::Reverse(length(cpu)), *cpu));
+        wanted.extend(slow.into_iter().take(most));
+    }
+    let mut chosen = BTreeSet::new();
+    for cpu in wanted {
+        if chosen.len() < most {
+            chosen.insert(cpu);
         }
     }
     chosen
