@@ -45,6 +45,15 @@ fn main() {
         let [top, height]: [f64; 2] = serde_json::from_str(place.as_str().expect("text")).expect("two numbers");
         let picture = page.picture([0.0, top - 8.0, width, height.min(2200.0) + 8.0]);
         std::fs::write(folder.join(format!("{name}-case.png")), picture).expect("a file");
+        // What the README shows: the answer and the timeline without its tables.
+        let below = page.value(&format!(
+            "JSON.stringify((b => b ? b.bottom + scrollY : 0)(document.querySelector('{selector} .legend')?.getBoundingClientRect()))"
+        ));
+        let below: f64 = below.as_str().and_then(|text| text.parse().ok()).unwrap_or(top);
+        if below > top {
+            let picture = page.picture([0.0, top - 8.0, width, below - top + 20.0]);
+            std::fs::write(folder.join(format!("{name}-timeline.png")), picture).expect("a file");
+        }
         for line in page.console() {
             eprintln!("{name}: console: {line}");
         }
