@@ -51,7 +51,7 @@ fn main() {
         ));
         let below: f64 = below.as_str().and_then(|text| text.parse().ok()).unwrap_or(top);
         if below > top {
-            let picture = page.picture([0.0, top - 8.0, width, below - top + 20.0]);
+            let picture = page.picture([0.0, top - 8.0, width, below - top + 16.0]);
             std::fs::write(folder.join(format!("{name}-timeline.png")), picture).expect("a file");
         }
         for line in page.console() {

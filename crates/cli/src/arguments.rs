@@ -14,10 +14,16 @@ use std::path::PathBuf;
 /// causes are read from recordings.
 #[derive(Parser)]
 #[command(name = "stopwatt", version, max_term_width = 100)]
-#[command(after_help = "Examples:
+#[command(after_help = "A first hour:
+  stopwatt list                                          1. what is there
+  stopwatt run psci-latency --report latency.html        2. run, open the page: who waited
+  stopwatt run psci-latency --set scp.channels=2         3. ask what if
+  stopwatt report recordings/psci-latency --out t.rst    4. take the tables along
+
+Examples:
   stopwatt run psci-latency --platform juno-r1           all tables, with causes
   stopwatt run psci-latency --set scp.channels=2         what if the SCP had two channels
-  stopwatt list                                          platforms, releases, experiments
+  stopwatt report recordings/psci-latency --out r.md     Markdown tables
   stopwatt calibrate --platform juno-r1 --check          are the costs what a fresh fit gives?")]
 pub struct Arguments {
     /// Folder with `platforms` and `references`; by default the nearest one above the working folder.
@@ -98,6 +104,7 @@ pub enum Order {
 #[command(max_term_width = 100)]
 #[command(after_help = "Examples:
   stopwatt run psci-latency --platform juno-r1 --release juno-2017
+  stopwatt run psci-latency --report latency.html        also a page with the CPU timeline
   stopwatt run psci-latency --set psci.scp_send=outside-locks --format json
   stopwatt run psci-latency --set topology.clusters=64x4 --iterations 1 -o recordings/big
 

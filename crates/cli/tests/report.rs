@@ -194,6 +194,23 @@ fn a_page_of_many_events_and_cpus_is_no_longer_than_a_megabyte_and_says_what_it_
 }
 
 #[test]
+fn a_what_if_says_that_its_errors_are_differences_and_another_shape_has_no_published_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recording");
+    let report = |set: &str, format: &str| {
+        let run = ["run", "psci-latency", "--release", "juno-2017", "--iterations", "1", "--set", set, "-o"];
+        let output = stopwatt(&[&run[..], &[path.to_str().unwrap()]].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(stopwatt(&["report", path.to_str().unwrap(), "--format", format]).stdout).unwrap()
+    };
+    for format in ["text", "markdown", "html"] {
+        let text = report("scp.channels=2", format);
+        assert!(text.contains("What if: settings differ") && text.contains("scp.channels=2"), "{format}");
+        assert!(!report("topology.clusters=2x4", format).contains("publ"), "{format}");
+    }
+}
+
+#[test]
 fn a_trace_decodes_with_the_published_descriptors_and_nests() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("run.pftrace");

@@ -112,7 +112,14 @@ impl<'a> Document<'a> {
         facts
     }
 
-    /// The same on one line, for places where there is room for no more.
+    /// A warning where settings set the recorded machine apart from the published one.
+    pub fn what_if(&self) -> Option<&'static str> {
+        (!self.recording.header.settings.is_empty() && !self.published().is_empty()).then_some(
+            "What if: settings differ from the published run, so errors are differences between two machines.",
+        )
+    }
+
+    /// [`Document::source`] on one line, for places where there is room for no more.
     pub fn source_line(&self) -> String {
         let header = &self.recording.header;
         let mut line = format!("Source: recording {}", self.folder);

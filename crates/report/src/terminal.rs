@@ -32,6 +32,9 @@ pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
         }
         let _ = writeln!(text, "{}\n{table}", style.bold(&document.recording.header.experiment));
     }
+    if let Some(warning) = document.what_if() {
+        let _ = writeln!(text, "{warning}");
+    }
     for (what, fact) in document.source() {
         for (index, line) in wrap(&format!("{what}: {fact}"), style.width.max(60)).into_iter().enumerate() {
             let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.dim(&line));

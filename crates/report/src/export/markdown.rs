@@ -14,6 +14,9 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
     for (what, fact) in document.source() {
         let _ = writeln!(text, "- {what}: {}", if what == "command" { format!("`{fact}`") } else { escape(&fact) });
     }
+    if let Some(warning) = document.what_if() {
+        let _ = writeln!(text, "\n**{warning}**");
+    }
     for group in groups(&document.compared) {
         let _ = writeln!(text, "\n## {}: {}, {}\n", group.release, case_title(group.case), group.mode);
         figures(&mut text, &group, document.recorded_word());

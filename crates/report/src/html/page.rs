@@ -93,6 +93,7 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                             "Recorded in the world " (header.world) "."
                         }
                     }
+                    @if let Some(warning) = document.what_if() { p { b { (warning) } } }
                     (source(document))
                 }
                 main {
