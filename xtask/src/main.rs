@@ -14,6 +14,7 @@ const HELP: &str = "cargo xtask <command>
   test           every check: format, lints, tests, bare-metal build, aarch64 under emulation, recordings of both builds
   test STAGE...  only the stages whose names are given
   stages         names of the stages
+  screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
 Example: cargo xtask test lints tests";
 
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("test") => stages::run(&arguments[1..]),
+        Some("screenshots") => stages::screenshots(),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())

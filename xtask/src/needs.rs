@@ -3,7 +3,8 @@
 use std::process::{Command, Stdio};
 
 /// A program, and the Debian package that has it.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
+    ("chromium", "chromium"),
     ("python3", "python3-venv"),
     ("ip", "iproute2"),
     ("qemu-aarch64", "qemu-user"),

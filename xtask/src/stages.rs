@@ -132,6 +132,27 @@ fn aarch64() -> Result<(), String> {
     check(&mut command)
 }
 
+/// Makes the pictures of the documents: a run with its report, then the page's first timeline in headless Chromium.
+pub fn screenshots() -> Result<(), String> {
+    needs::install()?;
+    // Named from the root, where cargo runs: the page shows its command.
+    let folder = Path::new("target/xtask-screenshots");
+    let (page, pictures) = (folder.join("latency.html"), folder.join("pictures"));
+    std::fs::create_dir_all(root().join(folder)).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut run = cargo(&["run", "--quiet", "--release", "--", "run", "psci-latency"]);
+    check(run.arg("-o").arg(folder.join("recording")).arg("--report").arg(&page).stdout(std::process::Stdio::null()))?;
+    let mut take = cargo(&["run", "--quiet", "--release", "-p", "stopwatt", "--example", "screenshots", "--"]);
+    check(take.arg(&page).arg(&pictures))?;
+    let docs = root().join("docs/pictures");
+    std::fs::create_dir_all(&docs).map_err(|error| format!("{}: {error}", docs.display()))?;
+    for (from, to) in [("light-1280-timeline.png", "timeline.png"), ("dark-1280-timeline.png", "timeline-dark.png")] {
+        let to = docs.join(to);
+        std::fs::copy(root().join(&pictures).join(from), &to).map_err(|error| format!("{}: {error}", to.display()))?;
+        println!("{}", to.display());
+    }
+    Ok(())
+}
+
 /// Makes the same recording with the debug and the release build, and with one thread, and compares the bytes.
 fn recordings() -> Result<(), String> {
     let folder = root().join("target/xtask-recordings");

@@ -61,7 +61,10 @@ pub fn lock_order_decides(case: &str, mode: &str) -> bool {
 
 /// All cells of a recording's `psci-latency` measures, in order of series, CPU and metric.
 pub fn cells(recording: &Recording) -> Vec<CellResult> {
-    let timelines = timelines(recording);
+    cells_of(recording, &timelines(recording))
+}
+
+pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<CellResult> {
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
 
     let mut groups: BTreeMap<(Series, u16, usize), Vec<(f64, u32)>> = BTreeMap::new();

@@ -9,9 +9,13 @@
 
 mod cells;
 mod each;
+mod lanes;
+mod path;
 mod split;
 mod timeline;
 
 pub use cells::{CellResult, cells, lock_order_decides};
 pub use each::{SpanSplit, each};
+pub use lanes::{Activity, Call, Chosen, Iteration, LaneSpan, Service, Timelines};
+pub use path::{PathPart, Place};
 pub use split::{Cause, Split, Wait};

@@ -1,5 +1,6 @@
 //! A span of one CPU, split into causes.
 
+use crate::lanes::{Activity, LaneSpan};
 use crate::timeline::{Held, Mark, Step, Timeline};
 use std::collections::BTreeMap;
 
@@ -83,7 +84,7 @@ const FIRST_CHANNEL_LOCK: u32 = 0x8000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Doing {
-    Plain(Cause),
+    Plain(Activity),
     Lock(u32),
     Scp(u32),
 }
@@ -91,71 +92,106 @@ enum Doing {
 impl Split {
     /// Splits the span between two events of a CPU, given by their places among its steps.
     pub(crate) fn of(timeline: &Timeline, cpu: u16, from: usize, to: usize) -> Self {
-        let steps = &timeline.steps[&cpu];
         let mut split = Self::default();
-        let mut doing = Doing::Plain(Cause::Code);
-        for (step, next) in steps[from..=to].iter().zip(&steps[from + 1..=to]) {
-            doing = after(step, doing);
-            split.add(timeline, cpu, doing, step.ticks, next.ticks);
+        for span in spans(timeline, cpu, from, to, Activity::Cause(Cause::Code)) {
+            let Activity::Cause(cause) = span.activity else { continue };
+            let ticks = span.to - span.from;
+            *split.causes.entry(cause).or_default() += ticks;
+            let (Some(on), Some(holder)) = (span.on, span.holder) else { continue };
+            match split.waits.iter_mut().find(|wait| (wait.cause, wait.on, wait.holder) == (cause, on, holder)) {
+                Some(wait) => wait.ticks += ticks,
+                None => split.waits.push(Wait { cause, on, holder, ticks }),
+            }
         }
-        split.causes.retain(|_, ticks| *ticks > 0);
         split.waits.sort_by_key(|wait| std::cmp::Reverse(wait.ticks));
         split
     }
+}
 
-    fn add(&mut self, timeline: &Timeline, cpu: u16, doing: Doing, from: u64, to: u64) {
-        let none = Vec::new();
-        let (cause, on, holders, rest) = match doing {
-            Doing::Plain(cause) => {
-                *self.causes.entry(cause).or_default() += to - from;
-                return;
-            }
-            // What is left of an acquire when nobody else holds the lock is the acquire's own work.
-            Doing::Lock(id) => {
-                let cause = if id >= FIRST_CHANNEL_LOCK { Cause::ScpChannelWait } else { Cause::LockWait };
-                (cause, id, timeline.locks.get(&id).unwrap_or(&none), Cause::Code)
-            }
-            Doing::Scp(channel) => {
-                (Cause::ScpWait, channel, timeline.served.get(&channel).unwrap_or(&none), Cause::ScpWait)
-            }
-        };
-        let mut by_others = 0;
-        for Held { cpu: holder, from: held_from, to: held_to } in holders.iter().copied() {
-            let ticks = held_to.min(to).saturating_sub(held_from.max(from));
-            if holder == cpu || ticks == 0 {
-                continue;
-            }
-            by_others += ticks;
-            match self.waits.iter_mut().find(|wait| (wait.cause, wait.on, wait.holder) == (cause, on, holder)) {
-                Some(wait) => wait.ticks += ticks,
-                None => self.waits.push(Wait { cause, on, holder, ticks }),
-            }
+/// What a CPU did between two of its events, in order and without holes; neighbours that do the same are one span.
+///
+/// `before` is what it does until an event says otherwise.
+pub(crate) fn spans(timeline: &Timeline, cpu: u16, from: usize, to: usize, before: Activity) -> Vec<LaneSpan> {
+    let steps = &timeline.steps[&cpu];
+    let mut spans = Vec::new();
+    let mut doing = Doing::Plain(before);
+    // Spans from here on may be made one; a call never shares a span with the one before it.
+    let mut first = 0;
+    for (step, next) in steps[from..=to].iter().zip(&steps[from + 1..=to]) {
+        doing = after(step, doing);
+        if matches!(step.mark, Mark::EnterPsci | Mark::ExitPsci | Mark::ExitLowPower) {
+            first = spans.len();
         }
+        cut(&mut spans, first, timeline, cpu, doing, step.ticks, next.ticks);
+    }
+    spans
+}
+
+/// Cuts the time between two neighbouring events by who held what the CPU waited for.
+fn cut(spans: &mut Vec<LaneSpan>, first: usize, timeline: &Timeline, cpu: u16, doing: Doing, from: u64, to: u64) {
+    let (cause, on, holders, rest) = match doing {
+        Doing::Plain(activity) => return push(spans, first, LaneSpan { from, to, activity, on: None, holder: None }),
+        // What is left of an acquire when nobody else holds the lock is the acquire's own work.
+        Doing::Lock(id) => {
+            let cause = if id >= FIRST_CHANNEL_LOCK { Cause::ScpChannelWait } else { Cause::LockWait };
+            (cause, id, timeline.locks.get(&id), (Cause::Code, None))
+        }
+        Doing::Scp(channel) => {
+            (Cause::ScpWait, channel, timeline.served.get(&channel), (Cause::ScpWait, Some(channel)))
+        }
+    };
+    let (rest, rest_on) = rest;
+    let mut push = |span| push(spans, first, span);
+    let rest = |from, to| LaneSpan { from, to, activity: Activity::Cause(rest), on: rest_on, holder: None };
+    let mut at = from;
+    for &Held { cpu: holder, from: held_from, to: held_to } in holders.map_or(&[][..], Vec::as_slice) {
         // Holders follow each other, so their shares do not overlap.
-        let by_others = by_others.min(to - from);
-        *self.causes.entry(cause).or_default() += by_others;
-        *self.causes.entry(rest).or_default() += to - from - by_others;
+        let (begin, end) = (held_from.max(at), held_to.min(to));
+        if holder == cpu || begin >= end {
+            continue;
+        }
+        push(rest(at, begin));
+        push(LaneSpan { from: begin, to: end, activity: Activity::Cause(cause), on: Some(on), holder: Some(holder) });
+        at = end;
+    }
+    push(rest(at, to));
+}
+
+fn push(spans: &mut Vec<LaneSpan>, first: usize, span: LaneSpan) {
+    if span.from >= span.to {
+        return;
+    }
+    match spans[first..].last_mut() {
+        Some(last)
+            if (last.activity, last.on, last.holder, last.to) == (span.activity, span.on, span.holder, span.from) =>
+        {
+            last.to = span.to;
+        }
+        _ => spans.push(span),
     }
 }
 
 /// What a CPU does after an event.
 fn after(step: &Step, before: Doing) -> Doing {
+    let cause = |cause| Doing::Plain(Activity::Cause(cause));
     match step.mark {
         Mark::LockWait => Doing::Lock(step.argument),
         Mark::ScpWait => Doing::Scp(step.argument),
-        Mark::OrderWait => Doing::Plain(Cause::DeclaredOrder),
-        Mark::EnterFlush => Doing::Plain(Cause::FlushL1),
-        Mark::FlushL2 => Doing::Plain(Cause::FlushL2),
-        Mark::Interconnect => Doing::Plain(Cause::Interconnect),
-        Mark::ExitLowPower => Doing::Plain(Cause::Reset),
+        Mark::OrderWait => cause(Cause::DeclaredOrder),
+        Mark::EnterFlush => cause(Cause::FlushL1),
+        Mark::FlushL2 => cause(Cause::FlushL2),
+        Mark::Interconnect => cause(Cause::Interconnect),
+        Mark::ExitLowPower => cause(Cause::Reset),
         Mark::LockAcquired
         | Mark::ScpWaitEnd
         | Mark::OrderWaitEnd
         | Mark::ExitFlush
         | Mark::InterconnectEnd
         | Mark::ResetDone
-        | Mark::EnterPsci => Doing::Plain(Cause::Code),
+        | Mark::EnterPsci => cause(Cause::Code),
+        Mark::ExitPsci => Doing::Plain(Activity::NormalWorld),
+        Mark::EnterLowPower => Doing::Plain(Activity::LowPower),
         // These say what happened to others, or change nothing.
-        Mark::LockReleased | Mark::ScpTakes | Mark::ScpDone | Mark::ExitPsci | Mark::EnterLowPower => before,
+        Mark::LockReleased | Mark::ScpTakes | Mark::ScpDone => before,
     }
 }

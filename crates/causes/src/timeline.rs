@@ -80,9 +80,15 @@ pub(crate) struct Timeline {
 pub(crate) fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeline> {
     let marks: Vec<_> = MARKS.iter().filter_map(|&(name, mark)| Some((recording.find_point(name)?, mark))).collect();
     let mut timelines: BTreeMap<(Series, u32), Timeline> = BTreeMap::new();
-    for event in recording.events() {
-        let Some(&(_, mark)) = marks.iter().find(|&&(point, _)| point == event.point) else { continue };
-        timelines.entry((event.series, event.iteration)).or_default().add(event, mark);
+    let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
+    // Events of an iteration lie together: one look-up serves them all.
+    for events in recording.events().chunk_by(same) {
+        let timeline = timelines.entry((events[0].series, events[0].iteration)).or_default();
+        for event in events {
+            if let Some(&(_, mark)) = marks.iter().find(|&&(point, _)| point == event.point) {
+                timeline.add(event, mark);
+            }
+        }
     }
     timelines
 }

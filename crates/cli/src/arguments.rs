@@ -3,6 +3,7 @@
 use crate::compare_command::CompareOptions;
 use crate::import_command::ImportOptions;
 use crate::qemu_commands::{LinuxBootOptions, MachineOptions, PsciCallsOptions};
+use crate::report_command::ReportOptions;
 use crate::what_if_command::WhatIfOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dataplane_commands::arguments::{
@@ -17,10 +18,16 @@ use std::path::PathBuf;
 /// causes are read from recordings.
 #[derive(Parser)]
 #[command(name = "stopwatt", version, max_term_width = 100)]
-#[command(after_help = "Examples:
+#[command(after_help = "A first hour:
+  stopwatt list                                          1. what is there
+  stopwatt run psci-latency --report latency.html        2. run, open the page: who waited
+  stopwatt run psci-latency --set scp.channels=2         3. ask what if
+  stopwatt report recordings/psci-latency --out t.rst    4. take the tables along
+
+Examples:
   stopwatt run psci-latency --platform juno-r1           all tables, with causes
   stopwatt run psci-latency --set scp.channels=2         what if the SCP had two channels
-  stopwatt list                                          platforms, releases, experiments
+  stopwatt report recordings/psci-latency --out r.md     Markdown tables
   stopwatt calibrate --platform juno-r1 --check          are the costs what a fresh fit gives?")]
 pub struct Arguments {
     /// Folder with `platforms` and `references`; by default the nearest one above the working folder.
@@ -40,6 +47,8 @@ pub enum Command {
         #[command(subcommand)]
         experiment: Experiment,
     },
+    /// Make a report of a recording: tables, a page with the CPU timeline, a trace.
+    Report(ReportOptions),
     /// Fit a platform's costs to its declared reference cells.
     Calibrate(CalibrateOptions),
     /// Compare recordings: what changed, whether that can be said, and why.
@@ -133,6 +142,7 @@ pub enum Order {
 #[command(max_term_width = 100)]
 #[command(after_help = "Examples:
   stopwatt run psci-latency --platform juno-r1 --release juno-2017
+  stopwatt run psci-latency --report latency.html        also a page with the CPU timeline
   stopwatt run psci-latency --set psci.scp_send=outside-locks --format json
   stopwatt run psci-latency --set topology.clusters=64x4 --iterations 1 -o recordings/big
   stopwatt run psci-latency --world qemu --cpus 4 --iterations 3
@@ -174,6 +184,9 @@ pub struct PsciLatencyOptions {
     /// How to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     pub format: Format,
+    /// Also write a report, such as latency.html (the endings are those of `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// Options of `calibrate`.

@@ -1,7 +1,7 @@
 //! `stopwatt compare`.
 
 use crate::data::DataFolder;
-use crate::run_psci_latency::style;
+use crate::output::style;
 use clap::{Args, ValueEnum};
 use comparison::{Comparison, Input, Options, Policy};
 use miette::{IntoDiagnostic, WrapErr, miette};

@@ -7,8 +7,10 @@ mod compare_command;
 mod data;
 mod import_command;
 mod list;
+mod output;
 mod provenance;
 mod qemu_commands;
+mod report_command;
 mod run_psci_latency;
 mod what_if_command;
 
@@ -34,6 +36,7 @@ fn run(arguments: &Arguments) -> miette::Result<()> {
         Command::Run { experiment: Experiment::Dataplane(options) } => print(options.run()),
         Command::Run { experiment: Experiment::Prefetch(options) } => print(options.run(data.root())),
         Command::Run { experiment: Experiment::Batch(options) } => print(options.run()),
+        Command::Report(options) => report_command::run(&data, options),
         Command::Dataplane(options) => print(options.run()),
         Command::CalibratePrefetch(options) => print(options.run(data.root())),
         Command::Import { what: Import::VppRuntime(options) } => print(options.run()),

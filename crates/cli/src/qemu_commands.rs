@@ -148,7 +148,7 @@ pub fn psci_calls(data: &DataFolder, options: &PsciCallsOptions) -> miette::Resu
     match options.format {
         Format::Json => print(&format!("{:#}\n", report::psci_calls_json(&calls, Some(&reference), &options.output))),
         Format::Term => {
-            let table = report::psci_calls_text(&calls, Some(&reference), crate::run_psci_latency::style());
+            let table = report::psci_calls_text(&calls, Some(&reference), crate::output::style());
             print(&format!("{table}Recording: {}\n", options.output.display()))
         }
     }
@@ -174,7 +174,7 @@ pub fn psci_latency(
     match format {
         Format::Json => print(&format!("{:#}\n", report::measures_json(&recording, output))),
         Format::Term => {
-            let table = report::measures_text(&recording, crate::run_psci_latency::style());
+            let table = report::measures_text(&recording, crate::output::style());
             print(&format!(
                 "{table}Parallel cases ran, and their stamps were in order; they have no durations here, because instructions\n\
                  of all CPUs are counted together.\nRecording: {}\n",
@@ -224,7 +224,7 @@ pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Resu
                 "{}, {}: {} CPUs up, {} hotplug cycles a CPU, {} failures\n",
                 system.kernel_version, system.busybox_version, saw.cpus, saw.hotplug.0, saw.hotplug.1
             );
-            text.push_str(&report::measures_text(&recording, crate::run_psci_latency::style()));
+            text.push_str(&report::measures_text(&recording, crate::output::style()));
             if !saw.events.1.is_empty() {
                 text.push_str(&format!("This kernel has no event {}.\n", saw.events.1.join(", ")));
             }

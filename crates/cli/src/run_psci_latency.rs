@@ -2,16 +2,15 @@
 
 use crate::arguments::{Format, Order, PsciLatencyOptions, World};
 use crate::data::DataFolder;
-use crate::provenance;
+use crate::{output, provenance, report_command};
 use experiments::psci_latency::{self, FREE_RUNNING, Options, Release};
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, miette};
 use procedures::CASES;
 use recording::{Platform, Recording};
 use references::PsciReference;
 use soc::config::{Machine, Sources};
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
 
 /// Runs the experiment, writes the recording and prints what is read from it.
 pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()> {
@@ -25,6 +24,11 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
         let PsciLatencyOptions { machine, iterations, output, format, .. } = options;
         return crate::qemu_commands::psci_latency(data, machine, *iterations, output, *format);
     }
+    // A file name that means nothing is found before the run, not after it.
+    let report = match &options.report {
+        Some(path) => Some((path, report_command::format_of(path)?)),
+        None => None,
+    };
     let platform = data.platform(&options.platform)?;
     let reference = data.psci_reference(&platform.0)?;
     let names = match options.release.is_empty() {
@@ -56,6 +60,9 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
     let mut recording = result.into_diagnostic()?;
     describe(&mut recording, &sources, &releases, options);
     recording.write(&options.output).into_diagnostic()?;
+    if let Some((path, format)) = report {
+        report_command::write(data, &recording, &options.output, format, Some(path))?;
+    }
     // Figures of a board say nothing about a machine of another shape.
     let same_shape = releases.iter().all(|release| !release.machine.platform.topology.reshaped);
     print(&recording, reference.as_ref().filter(|_| same_shape), options)
@@ -109,33 +116,20 @@ fn print(recording: &Recording, reference: Option<&PsciReference>, options: &Psc
     let cells = causes::cells(recording).into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
     let compared = report::compare(cells, reference);
     let spreads = report::spread(recording, FREE_RUNNING);
-    let mut out = std::io::stdout().lock();
-    let written = match options.format {
-        Format::Json => {
-            let json = report::psci_latency_json(&compared, &spreads, Some(&options.output));
-            writeln!(out, "{json:#}")
-        }
+    let text = match options.format {
+        Format::Json => format!("{:#}\n", report::psci_latency_json(&compared, &spreads, Some(&options.output))),
         Format::Term => {
-            let text = report::psci_latency_text(&compared, &spreads, style());
+            let text = report::psci_latency_text(&compared, &spreads, output::style());
             let what_if = match options.set.is_empty() {
-                true => String::new(),
-                false => "What if: settings differ from the published run, so errors are differences.\n".to_owned(),
+                true => "",
+                false => "What if: settings differ from the published run, so errors are differences.\n",
             };
-            writeln!(out, "{text}{what_if}Recording: {}", options.output.display())
+            let report =
+                options.report.as_ref().map_or_else(String::new, |path| format!("Report: {}\n", path.display()));
+            format!("{text}{what_if}Recording: {}\n{report}", options.output.display())
         }
     };
-    match written {
-        // A reader that has seen enough, such as `head`, is no failure.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.into_diagnostic().wrap_err("cannot print the result"),
-    }
-}
-
-/// Colour on a terminal unless NO_COLOR is set, and the terminal's width.
-pub(crate) fn style() -> report::Style {
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-    report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }
+    output::print(text.as_bytes())
 }
 
 pub(crate) fn progress(simulations: usize) -> ProgressBar {

@@ -2,8 +2,9 @@
 
 use crate::arguments::key_value;
 use crate::data::DataFolder;
+use crate::output::style;
 use crate::provenance;
-use crate::run_psci_latency::{progress, style};
+use crate::run_psci_latency::progress;
 use clap::{Args, ValueEnum};
 use experiments::psci_latency::{self, Options, Release};
 use experiments::what_if::{self, SHIPPED, Settings, Vary};

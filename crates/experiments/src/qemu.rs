@@ -103,7 +103,7 @@ fn header(experiment: &str, machine: &Machine) -> Header {
     let mut header = Header::new(experiment, "qemu", if machine.icount.is_some() { "instructions" } else { "ns" });
     header.time.counter_hz = Some(Machine::COUNTER_HZ);
     // With the machine's time in instructions, two runs of the same images are equal.
-    header.repeatable = machine.icount.is_some();
+    header.repeatable = Some(machine.icount.is_some());
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     let figures = toml::Table::new();
     header.platform = Some(Platform { name: PLATFORM.to_owned(), text: String::new(), figures });

@@ -9,4 +9,4 @@ mod calls;
 mod psci;
 
 pub use calls::{CallFigure, CallReference};
-pub use psci::{Cell, Error, PsciReference};
+pub use psci::{Cell, Error, Layout, PsciReference};

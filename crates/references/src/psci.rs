@@ -45,7 +45,19 @@ pub struct PsciReference {
     pub fit_rules: Vec<String>,
     /// Cells that fits leave out, with the reason.
     pub left_out: Vec<String>,
+    layouts: Vec<(String, Layout)>,
     conditions: Vec<Condition>,
+}
+
+/// How the document that a release was published in lays out its tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// A row a CPU by cluster and core, microseconds with the counter's digits.
+    #[default]
+    ClusterCore,
+    /// A row a CPU by number, whole microseconds.
+    Cpu,
 }
 
 /// What is wrong with a reference.
@@ -88,6 +100,8 @@ struct File {
 struct Release {
     name: String,
     source: String,
+    #[serde(default)]
+    layout: Layout,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -161,12 +175,18 @@ impl PsciReference {
         }
         Ok(Self {
             platform: file.platform,
+            layouts: file.release.iter().map(|release| (release.name.clone(), release.layout)).collect(),
             releases: file.release.into_iter().map(|release| (release.name, release.source)).collect(),
             cells,
             fit_rules: file.fit.into_iter().map(|rule| rule.rule).collect(),
             left_out: file.leave_out.into_iter().map(|left_out| left_out.why).collect(),
             conditions: orders,
         })
+    }
+
+    /// How the document of a release lays out its tables; as the later documents do for a release that it does not know.
+    pub fn layout(&self, release: &str) -> Layout {
+        self.layouts.iter().find(|(name, _)| name == release).map_or_else(Layout::default, |&(_, layout)| layout)
     }
 
     /// The declared order in which CPUs, as (cluster, core), reached the SCP; empty where none is declared.

@@ -1,6 +1,7 @@
 //! A comparison in the terminal.
 
-use crate::terminal::{look, number, right, table};
+use crate::terminal::{look, right, table};
+use crate::words::number;
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
 use comparison::{Change, Comparison, How, Row, Verdict};

@@ -1,17 +1,46 @@
 //! `psci-latency` in the terminal.
 
 use crate::compared::{by_rank, ordinal};
-use crate::{Accuracy, Compared, Spread, Style, accuracy};
+use crate::words::{case_title, cause_label, letter, number, place as name};
+use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
 /// A case of a release: the rows of one table.
-struct Group<'a> {
-    release: &'a str,
-    case: &'a str,
-    mode: &'a str,
-    cells: Vec<&'a Compared>,
+pub(crate) struct Group<'a> {
+    pub(crate) release: &'a str,
+    pub(crate) case: &'a str,
+    pub(crate) mode: &'a str,
+    pub(crate) cells: Vec<&'a Compared>,
+}
+
+/// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
+pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
+    let mut text = psci_latency_text(&document.compared, &document.spreads, style);
+    if document.compared.is_empty() {
+        let mut table = table(style);
+        table.set_header(["case", "CPU", "subject", "metric", "unit", "values", "median", "min", "max"]);
+        for row in &document.others {
+            let case = [row.variant.as_str(), &row.case, &row.mode].map(str::trim);
+            let case: Vec<_> = case.into_iter().filter(|part| !part.is_empty()).collect();
+            let mut cells = vec![Cell::new(case.join(", "))];
+            cells.extend([&row.cpu, &row.subject, &row.metric, &row.unit].map(Cell::new));
+            cells.push(right(row.count.to_string()));
+            cells.extend([row.median, row.min, row.max].map(|value| right(number(value))));
+            table.add_row(cells);
+        }
+        let _ = writeln!(text, "{}\n{table}", style.bold(&document.recording.header.experiment));
+    }
+    if let Some(warning) = document.what_if() {
+        let _ = writeln!(text, "{warning}");
+    }
+    for (what, fact) in document.source() {
+        for (index, line) in wrap(&format!("{what}: {fact}"), style.width.max(60)).into_iter().enumerate() {
+            let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.dim(&line));
+        }
+    }
+    text
 }
 
 /// Tables, causes and accuracy, for people.
@@ -34,7 +63,8 @@ pub fn psci_latency_text(compared: &[Compared], spreads: &[Spread], style: Style
     text
 }
 
-fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
+/// Tables in the order of the recording, each sorted by rank.
+pub(crate) fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for cell in compared {
         let recorded = &cell.recorded;
@@ -59,22 +89,15 @@ fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
 }
 
 fn title(group: &Group<'_>) -> String {
-    let what = match group.case {
-        "suspend-deepest" => "CPU_SUSPEND to the deepest power level",
-        "suspend-level0" => "CPU_SUSPEND to power level 0",
-        "cpu-off" => "CPU_OFF on all non-lead CPUs, then CPU_SUSPEND on the lead",
-        "psci-version" => "PSCI_VERSION",
-        other => other,
-    };
-    format!("{}: {what}, {}", group.release, group.mode)
+    format!("{}: {}, {}", group.release, case_title(group.case), group.mode)
 }
 
 /// Metrics with their short name in a table's header.
-const METRICS: [(&str, &str); 4] =
+pub(crate) const METRICS: [(&str, &str); 4] =
     [("powerdown", "down"), ("wakeup", "wake"), ("cache_flush", "flush"), ("latency", "latency")];
 
 /// A CPU's part in few letters: its place in the cluster, or whether it leads.
-fn short_role(cell: &Compared) -> String {
+pub(crate) fn short_role(cell: &Compared) -> String {
     let recorded = &cell.recorded;
     let mut role = match by_rank(&recorded.case, &recorded.mode) {
         true => ordinal(recorded.rank_in_cluster),
@@ -87,7 +110,7 @@ fn short_role(cell: &Compared) -> String {
 }
 
 /// CPUs of a group in their order, once each.
-fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
+pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
     let mut cpus: Vec<&Compared> = Vec::new();
     for cell in &group.cells {
         if cpus.iter().all(|other| other.recorded.cpu != cell.recorded.cpu) {
@@ -97,7 +120,7 @@ fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
     cpus
 }
 
-fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a Compared> {
+pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a Compared> {
     group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
 }
 
@@ -157,19 +180,20 @@ fn error(cell: &Compared, style: Style) -> Cell {
     }
 }
 
-/// Letter and colour of a cause in a bar; the letters tell them apart without colour.
+/// Letter, colour and name of a cause in a bar.
 pub(crate) fn look(cause: Cause) -> (char, &'static str, &'static str) {
-    match cause {
-        Cause::Code => ('c', "34", "code"),
-        Cause::Reset => ('r', "36", "reset"),
-        Cause::LockWait => ('L', "31", "lock wait"),
-        Cause::FlushL1 => ('f', "32", "L1 flush"),
-        Cause::FlushL2 => ('F', "92", "L2 flush"),
-        Cause::Interconnect => ('i', "37", "interconnect"),
-        Cause::ScpChannelWait => ('S', "33", "SCP channel wait"),
-        Cause::ScpWait => ('s', "93", "SCP wait"),
-        Cause::DeclaredOrder => ('o', "35", "declared order"),
-    }
+    let colour = match cause {
+        Cause::Code => "34",
+        Cause::Reset => "36",
+        Cause::LockWait => "31",
+        Cause::FlushL1 => "32",
+        Cause::FlushL2 => "92",
+        Cause::Interconnect => "37",
+        Cause::ScpChannelWait => "33",
+        Cause::ScpWait => "93",
+        Cause::DeclaredOrder => "35",
+    };
+    (letter(cause), colour, cause_label(cause))
 }
 
 fn why(text: &mut String, group: &Group<'_>, style: Style) {
@@ -326,22 +350,8 @@ pub(crate) fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-fn name(cell: &CellResult) -> String {
-    format!("{}.{}", cell.cluster, cell.core)
-}
-
 /// A CPU by its name in the tables.
 fn group_name(group: &Group<'_>, cpu: u16) -> String {
     let found = group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
     found.map_or_else(|| format!("CPU {cpu}"), |cell| name(&cell.recorded))
-}
-
-pub(crate) fn number(value: f64) -> String {
-    if value >= 1000.0 {
-        format!("{value:.0}")
-    } else if value >= 100.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.2}")
-    }
 }

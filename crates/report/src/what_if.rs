@@ -1,7 +1,8 @@
 //! A what-if: one table, and one chart of latency against cores.
 
 use crate::Style;
-use crate::terminal::{look, number, right, table};
+use crate::terminal::{look, right, table};
+use crate::words::number;
 use causes::Cause;
 use comfy_table::Cell;
 use recording::Recording;

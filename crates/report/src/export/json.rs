@@ -1,6 +1,6 @@
 //! `psci-latency` as JSON.
 
-use crate::{Compared, Spread, accuracy};
+use crate::{Compared, Document, Spread, accuracy};
 use causes::Cause;
 use serde_json::{Map, Value, json};
 
@@ -47,6 +47,33 @@ pub fn psci_latency_json(compared: &[Compared], spreads: &[Spread], recording: O
         "accuracy": accuracy,
         "free_running": spreads,
     })
+}
+
+/// A recording for machines: [`psci_latency_json`] with its source, or for other experiments all measures.
+pub(crate) fn json(document: &Document<'_>) -> Value {
+    let header = &document.recording.header;
+    let mut value = match document.compared.is_empty() {
+        false => psci_latency_json(&document.compared, &document.spreads, Some(document.folder.as_ref())),
+        true => json!({ "experiment": header.experiment, "recording": document.folder }),
+    };
+    let measures: Vec<Value> = document
+        .others
+        .iter()
+        .map(|row| {
+            json!({
+                "variant": row.variant, "case": row.case, "mode": row.mode, "cpu": row.cpu, "subject": row.subject,
+                "metric": row.metric, "unit": row.unit, "values": row.count, "median": row.median, "min": row.min,
+                "max": row.max,
+            })
+        })
+        .collect();
+    let source: Map<String, Value> =
+        document.source().into_iter().map(|(what, fact)| (what.to_owned(), json!(fact))).collect();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("source".to_owned(), Value::Object(source));
+        object.insert("measures".to_owned(), Value::Array(measures));
+    }
+    value
 }
 
 fn cell(compared: &Compared) -> Value {

@@ -1,0 +1,273 @@
+//! What each CPU did when: the CPU timeline of an iteration.
+
+use crate::cells::{CellResult, cells_of, window};
+use crate::split::{Cause, Split, spans};
+use crate::timeline::{Mark, Step, Timeline, timelines};
+use recording::{Recording, Series};
+use std::collections::BTreeMap;
+
+/// What a CPU was doing in a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Activity {
+    /// In a PSCI call, or on its way out of low power, for this cause.
+    Cause(Cause),
+    /// In the normal world, outside of PSCI.
+    NormalWorld,
+    /// In low power, or off.
+    LowPower,
+}
+
+/// A span of a CPU's time in which it did one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneSpan {
+    /// Begin, in ticks of the counter.
+    pub from: u64,
+    /// End, in ticks; after the begin.
+    pub to: u64,
+    /// What it did.
+    pub activity: Activity,
+    /// For a wait: id of the lock, or number of the SCP channel.
+    pub on: Option<u32>,
+    /// For a wait: the CPU that held the lock, or whose command the SCP had in hand.
+    pub holder: Option<u16>,
+}
+
+/// A call into PSCI as the events show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// SMC function id; `None` for the way back from a reset to the normal world.
+    pub function: Option<u32>,
+    /// Begin, in ticks.
+    pub from: u64,
+    /// End, in ticks: the return to the normal world, or the last instruction before WFI.
+    pub to: u64,
+    /// Whether it ended in low power.
+    pub into_low_power: bool,
+}
+
+impl Call {
+    /// The function's name in the PSCI specification; "wakeup" for the way back from a reset.
+    pub fn name(&self) -> &'static str {
+        let Some(function) = self.function else { return "wakeup" };
+        match function & !0x4000_0000 {
+            0x8400_0000 => "PSCI_VERSION",
+            0x8400_0001 => "CPU_SUSPEND",
+            0x8400_0002 => "CPU_OFF",
+            0x8400_0003 => "CPU_ON",
+            0x8400_0004 => "AFFINITY_INFO",
+            0x8400_0005 => "MIGRATE",
+            0x8400_0006 => "MIGRATE_INFO_TYPE",
+            0x8400_0007 => "MIGRATE_INFO_UP_CPU",
+            0x8400_0008 => "SYSTEM_OFF",
+            0x8400_0009 => "SYSTEM_RESET",
+            0x8400_000a => "PSCI_FEATURES",
+            0x8400_000b => "CPU_FREEZE",
+            0x8400_000c => "CPU_DEFAULT_SUSPEND",
+            0x8400_000d => "NODE_HW_STATE",
+            0x8400_000e => "SYSTEM_SUSPEND",
+            0x8400_000f => "PSCI_SET_SUSPEND_MODE",
+            0x8400_0010 => "PSCI_STAT_RESIDENCY",
+            0x8400_0011 => "PSCI_STAT_COUNT",
+            _ => "call",
+        }
+    }
+
+    /// Whether it asks for another CPU's state: callers repeat it until the answer pleases them.
+    pub fn is_poll(&self) -> bool {
+        self.function.is_some_and(|function| function & !0x4000_0000 == 0x8400_0004)
+    }
+}
+
+/// A command that the SCP had in hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// The SCP's channel.
+    pub channel: u32,
+    /// The CPU that the command is of.
+    pub cpu: u16,
+    /// From when it was this command that the SCP had to turn to: it had been sent, and the one before was done. In ticks.
+    pub turned: u64,
+    /// When the SCP took it, in ticks.
+    pub from: u64,
+    /// When it was done with it, in ticks.
+    pub to: u64,
+}
+
+/// Two iterations that stand for all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// What they were chosen by: `powerdown` or `latency`, of the CPU that took longest.
+    pub metric: &'static str,
+    /// That figure of every iteration, in order of iterations, in microseconds.
+    pub slowest: Vec<(u32, f64)>,
+    /// The iteration with the median (the lower of the middle two).
+    pub median: u32,
+    /// The iteration with the largest.
+    pub worst: u32,
+}
+
+/// All iterations of a recording.
+pub struct Timelines<'a> {
+    recording: &'a Recording,
+    iterations: BTreeMap<(Series, u32), Timeline>,
+    slowest: BTreeMap<Series, (&'static str, BTreeMap<u32, f64>)>,
+}
+
+impl<'a> Timelines<'a> {
+    /// Reads a recording's events.
+    pub fn of(recording: &'a Recording) -> Self {
+        let mut slowest: BTreeMap<Series, (&'static str, BTreeMap<u32, f64>)> = BTreeMap::new();
+        let metrics: Vec<_> =
+            ["powerdown", "latency"].into_iter().filter_map(|name| Some((recording.find_name(name)?, name))).collect();
+        for measure in recording.measures() {
+            let Some(&(_, name)) = metrics.iter().find(|&&(metric, _)| metric == measure.metric) else { continue };
+            let of_series = &mut slowest.entry(measure.series).or_insert((name, BTreeMap::new())).1;
+            let value = of_series.entry(measure.iteration).or_insert(measure.value);
+            *value = value.max(measure.value);
+        }
+        Self { recording, iterations: timelines(recording), slowest }
+    }
+
+    /// As [`cells`](crate::cells), without reading the events again.
+    pub fn cells(&self) -> Vec<CellResult> {
+        cells_of(self.recording, &self.iterations)
+    }
+
+    /// Length of a tick in microseconds; `None` where the recording does not know the counter's frequency.
+    pub fn tick_us(&self) -> Option<f64> {
+        self.recording.header.time.counter_hz.filter(|&hz| hz > 0).map(|hz| 1e6 / hz as f64)
+    }
+
+    /// The series that have events, in order.
+    pub fn series(&self) -> Vec<Series> {
+        let mut series: Vec<Series> = self.iterations.keys().map(|&(series, _)| series).collect();
+        series.dedup();
+        series
+    }
+
+    /// Numbers of a series' iterations that have events.
+    pub fn iterations(&self, series: Series) -> Vec<u32> {
+        self.iterations.range((series, 0)..=(series, u32::MAX)).map(|(&(_, iteration), _)| iteration).collect()
+    }
+
+    /// An iteration, if it has events.
+    pub fn iteration(&self, series: Series, iteration: u32) -> Option<Iteration<'_>> {
+        self.iterations.get(&(series, iteration)).map(|timeline| Iteration { timeline })
+    }
+
+    /// The median and the worst iteration of a series by its slowest CPU; `None` without such measures.
+    pub fn chosen(&self, series: Series) -> Option<Chosen> {
+        let (metric, values) = self.slowest.get(&series)?;
+        let slowest: Vec<(u32, f64)> = values.iter().map(|(&iteration, &value)| (iteration, value)).collect();
+        let mut sorted = slowest.clone();
+        sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        let median = sorted.get(sorted.len().checked_sub(1)? / 2)?.0;
+        // Of several that took as long, the first.
+        let most = sorted.last()?.1;
+        let worst = sorted.iter().find(|&&(_, value)| value == most)?.0;
+        Some(Chosen { metric, slowest, median, worst })
+    }
+}
+
+/// One iteration of a series.
+#[derive(Clone, Copy)]
+pub struct Iteration<'a> {
+    pub(crate) timeline: &'a Timeline,
+}
+
+impl Iteration<'_> {
+    /// The CPUs that have events, in order.
+    pub fn cpus(&self) -> Vec<u16> {
+        self.timeline.steps.keys().copied().collect()
+    }
+
+    /// First and last tick of all events.
+    pub fn extent(&self) -> (u64, u64) {
+        let steps = self.timeline.steps.values();
+        let first = steps.clone().filter_map(|steps| steps.first()).map(|step| step.ticks).min();
+        let last = steps.filter_map(|steps| steps.last()).map(|step| step.ticks).max();
+        (first.unwrap_or(0), last.unwrap_or(0))
+    }
+
+    /// What a CPU did, from its first event to its last, without holes.
+    pub fn lane(&self, cpu: u16) -> Vec<LaneSpan> {
+        match self.timeline.steps.get(&cpu) {
+            Some(steps) if !steps.is_empty() => {
+                // Until its first call a CPU that is on runs the normal world; one that comes out of reset was off.
+                let before = match steps[0].mark {
+                    Mark::ExitLowPower | Mark::ScpTakes | Mark::ScpDone => Activity::LowPower,
+                    _ => Activity::NormalWorld,
+                };
+                spans(self.timeline, cpu, 0, steps.len() - 1, before)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A CPU's calls, in order; a call that the iteration cuts off is left out.
+    pub fn calls(&self, cpu: u16) -> Vec<Call> {
+        let mut calls = Vec::new();
+        let mut open: Option<(Option<u32>, u64)> = None;
+        for step in self.timeline.steps.get(&cpu).map_or(&[][..], Vec::as_slice) {
+            match step.mark {
+                Mark::EnterPsci => open = Some((Some(step.argument), step.ticks)),
+                Mark::ExitLowPower => open = Some((None, step.ticks)),
+                Mark::ExitPsci | Mark::EnterLowPower => {
+                    if let Some((function, from)) = open.take() {
+                        let into_low_power = step.mark == Mark::EnterLowPower;
+                        calls.push(Call { function, from, to: step.ticks, into_low_power });
+                    }
+                }
+                _ => {}
+            }
+        }
+        calls
+    }
+
+    /// The commands that the SCP had in hand, in the order in which it took them; one without an end is left out.
+    pub fn services(&self) -> Vec<Service> {
+        let mut services = Vec::new();
+        for (&channel, served) in &self.timeline.served {
+            let mut before = 0;
+            for held in served.iter().filter(|held| held.to != u64::MAX) {
+                let sent = self.sent(channel, held.cpu, held.from);
+                let turned = sent.map_or(held.from, |sent| sent.max(before).min(held.from));
+                services.push(Service { channel, cpu: held.cpu, turned, from: held.from, to: held.to });
+                before = held.to;
+            }
+        }
+        services.sort_by_key(|service| (service.from, service.channel));
+        services
+    }
+
+    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or began to wait for the response (whose
+    /// end may be in the same tick as the taking).
+    fn sent(&self, channel: u32, cpu: u16, taken: u64) -> Option<u64> {
+        let steps = self.timeline.steps.get(&cpu)?;
+        let sign = |step: &&Step| matches!(step.mark, Mark::ScpWait | Mark::ScpWaitEnd) && step.argument == channel;
+        let before = &steps[..steps.partition_point(|step| step.ticks < taken)];
+        before.iter().rev().find(sign).map(|step| step.ticks)
+    }
+
+    /// The CPUs that held a lock in this iteration, in order.
+    pub fn holders(&self, lock: u32) -> Vec<u16> {
+        let mut cpus: Vec<u16> =
+            self.timeline.locks.get(&lock).map_or(&[][..], Vec::as_slice).iter().map(|held| held.cpu).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
+    /// A CPU's metric in this iteration, split into causes.
+    pub fn split(&self, cpu: u16, metric: &str) -> Option<Split> {
+        let (from, to) = window(self.timeline, cpu, metric)?;
+        Some(Split::of(self.timeline, cpu, from, to))
+    }
+
+    /// From when to when, in ticks, a metric of a CPU was taken (`powerdown`, `wakeup`, `cache_flush`, `latency`).
+    pub fn window(&self, cpu: u16, metric: &str) -> Option<(u64, u64)> {
+        let (from, to) = window(self.timeline, cpu, metric)?;
+        let steps = &self.timeline.steps[&cpu];
+        Some((steps[from].ticks, steps[to].ticks))
+    }
+}

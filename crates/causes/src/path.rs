@@ -1,0 +1,295 @@
+//! The critical path of a metric: what its end hung on, followed back in time.
+
+use crate::lanes::{Activity, Iteration, LaneSpan, Service};
+use crate::split::Cause;
+use std::collections::BTreeMap;
+
+/// Where a part of a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// On a CPU.
+    Cpu(u16),
+    /// In the SCP, on this channel.
+    Scp(u32),
+}
+
+/// A part of a critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathPart {
+    /// Where.
+    pub place: Place,
+    /// Begin, in ticks.
+    pub from: u64,
+    /// End, in ticks; after the begin.
+    pub to: u64,
+    /// What the CPU did; `None` in the SCP.
+    pub activity: Option<Activity>,
+    /// In the SCP: the CPU whose command it was about.
+    pub serves: Option<u16>,
+    /// In the SCP: whether it had the command in hand; before, it had yet to take it.
+    pub taken: bool,
+}
+
+impl Iteration<'_> {
+    /// The critical path of a CPU's metric, in order of time, from the metric's begin to its end without holes; empty if the
+    /// iteration does not have the metric.
+    ///
+    /// It is followed back from the end. Where the CPU waited for a lock, the path goes on at the holder from the moment it let
+    /// go. Where it waited for the SCP, the path goes on in the SCP; and from the begin of a command to the command
+    /// before, if that one ended after this one had been sent, else to the CPU that sent it. All else is the time of who did it.
+    pub fn path(&self, cpu: u16, metric: &str) -> Vec<PathPart> {
+        self.paths(&[cpu], metric).remove(&cpu).unwrap_or_default()
+    }
+
+    /// [`Iteration::path`] of several CPUs, for little more than that of one.
+    pub fn paths(&self, cpus: &[u16], metric: &str) -> BTreeMap<u16, Vec<PathPart>> {
+        let mut services: BTreeMap<u32, Vec<Service>> = BTreeMap::new();
+        for service in self.services() {
+            services.entry(service.channel).or_default().push(service);
+        }
+        let mut walk = Walk { iteration: self, lanes: BTreeMap::new(), services, begin: 0, parts: Vec::new() };
+        let mut paths = BTreeMap::new();
+        for &cpu in cpus {
+            let Some((begin, end)) = self.window(cpu, metric) else { continue };
+            walk.begin = begin;
+            walk.back(Place::Cpu(cpu), end);
+            walk.parts.reverse();
+            paths.insert(cpu, std::mem::take(&mut walk.parts));
+        }
+        paths
+    }
+}
+
+struct Walk<'a, 'i> {
+    iteration: &'a Iteration<'i>,
+    lanes: BTreeMap<u16, Vec<LaneSpan>>,
+    /// By channel, in the order in which the SCP took them.
+    services: BTreeMap<u32, Vec<Service>>,
+    begin: u64,
+    /// Last part first.
+    parts: Vec<PathPart>,
+}
+
+impl Walk<'_, '_> {
+    fn back(&mut self, mut place: Place, mut at: u64) {
+        // A hop costs no time. Holders that wait for each other in a circle would hop for ever; no sound recording has that.
+        let mut hops = 0;
+        while at > self.begin && hops < 1000 {
+            let before = at;
+            (place, at) = match place {
+                Place::Cpu(cpu) => self.on_cpu(cpu, at),
+                Place::Scp(channel) => self.in_scp(channel, at),
+            };
+            hops = if at < before { 0 } else { hops + 1 };
+        }
+        if at > self.begin {
+            self.part(place, self.begin, at, None, None);
+        }
+    }
+
+    fn part(
+        &mut self,
+        place: Place,
+        from: u64,
+        to: u64,
+        activity: Option<Activity>,
+        serves: Option<(u16, bool)>,
+    ) -> u64 {
+        let from = from.max(self.begin);
+        if from < to {
+            let (serves, taken) = (serves.map(|(cpu, _)| cpu), serves.is_some_and(|(_, taken)| taken));
+            self.parts.push(PathPart { place, from, to, activity, serves, taken });
+        }
+        from
+    }
+
+    fn on_cpu(&mut self, cpu: u16, at: u64) -> (Place, u64) {
+        let iteration = self.iteration;
+        let lane = self.lanes.entry(cpu).or_insert_with(|| iteration.lane(cpu));
+        let index = lane.partition_point(|span| span.to < at);
+        let Some(span) = lane.get(index).copied().filter(|span| span.from < at) else {
+            // Before the CPU's first event nothing is known of it.
+            return (Place::Cpu(cpu), self.part(Place::Cpu(cpu), self.begin, at, None, None));
+        };
+        match (span.activity, span.on, span.holder) {
+            (Activity::Cause(Cause::LockWait | Cause::ScpChannelWait), _, Some(holder)) => (Place::Cpu(holder), at),
+            // The SCP's own time between two commands belongs to it as well.
+            (Activity::Cause(Cause::ScpWait), Some(channel), _) if self.served_before(channel, span.from, at) => {
+                (Place::Scp(channel), at)
+            }
+            _ => (Place::Cpu(cpu), self.part(Place::Cpu(cpu), span.from, at, Some(span.activity), None)),
+        }
+    }
+
+    /// The last command of a channel that the SCP turned to before a time, and the one before it.
+    fn last_service(&self, channel: u32, at: u64) -> Option<(Service, Option<Service>)> {
+        let services = self.services.get(&channel)?;
+        let index = services.partition_point(|service| service.turned < at).checked_sub(1)?;
+        Some((services[index], index.checked_sub(1).map(|before| services[before])))
+    }
+
+    /// Whether the SCP was busy with a command at some time of the span.
+    fn served_before(&self, channel: u32, from: u64, at: u64) -> bool {
+        self.last_service(channel, at).is_some_and(|(service, _)| service.to >= from)
+    }
+
+    fn in_scp(&mut self, channel: u32, at: u64) -> (Place, u64) {
+        let here = Place::Scp(channel);
+        let Some((service, before)) = self.last_service(channel, at) else {
+            return (here, self.part(here, self.begin, at, None, None));
+        };
+        if service.to < at {
+            // Idle between two commands; a path comes here only if the stamps are torn.
+            return (here, self.part(here, service.to, at, None, None));
+        }
+        let mut at = at;
+        if service.from < at {
+            at = self.part(here, service.from, at, None, Some((service.cpu, true)));
+        }
+        if service.turned < at {
+            at = self.part(here, service.turned, at, None, Some((service.cpu, false)));
+        }
+        // It was the SCP that was late if it came from another command, else the sender.
+        let came_from_another = before.is_some_and(|before| before.to == at);
+        (if came_from_another { here } else { Place::Cpu(service.cpu) }, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Activity, Split, Timelines};
+    use recording::{Header, Recording};
+
+    const SUSPEND: u32 = 0xc400_0001;
+
+    /// Three CPUs: 0 and 1 share lock 1; all send to the SCP, which serves one command after the other.
+    ///
+    /// ```text
+    /// 0  enter 0, lock 1 at 5, sends at 10, low power at 20
+    /// 1  enter 0, waits for lock 1 until 20, waits for the SCP from 30 to 55, low power at 60
+    /// S  takes 0 at 15, done at 50; takes 1 at 55, done at 90
+    /// ```
+    fn recording() -> Recording {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        recording.header.time.counter_hz = Some(1_000_000);
+        let series = recording.series("r", "suspend-deepest", "parallel");
+        let events: [(u16, u64, &str, u32); 18] = [
+            (0, 0, "enter-psci", SUSPEND),
+            (1, 0, "enter-psci", SUSPEND),
+            (1, 4, "lock-wait", 1),
+            (0, 5, "lock-wait", 1),
+            (0, 5, "lock-acquired", 1),
+            (0, 9, "scp-wait", 0),
+            (0, 10, "scp-wait-end", 0),
+            (0, 15, "scp-takes", 0),
+            (0, 20, "lock-released", 1),
+            (0, 20, "enter-hw-low-pwr", 0),
+            (1, 20, "lock-acquired", 1),
+            (1, 30, "scp-wait", 0),
+            (0, 50, "scp-done", 0),
+            (1, 55, "scp-takes", 0),
+            (1, 55, "scp-wait-end", 0),
+            (1, 60, "lock-released", 1),
+            (1, 60, "enter-hw-low-pwr", 0),
+            (1, 90, "scp-done", 0),
+        ];
+        for (cpu, ticks, point, argument) in events {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks * 1_000_000, ticks, point, argument);
+        }
+        for (cpu, value) in [(0, 20.0), (1, 60.0)] {
+            recording.measure(series, 0, "powerdown", "us", value).cpu = Some(cpu);
+        }
+        recording
+    }
+
+    fn parts(path: &[PathPart]) -> Vec<(Place, u64, u64, Option<u16>, bool)> {
+        path.iter().map(|part| (part.place, part.from, part.to, part.serves, part.taken)).collect()
+    }
+
+    #[test]
+    fn a_path_goes_from_the_waiter_to_the_scp_and_on_to_who_kept_it_busy() {
+        let recording = recording();
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(timelines.series()[0], 0).unwrap();
+        let (cpu0, cpu1, scp) = (Place::Cpu(0), Place::Cpu(1), Place::Scp(0));
+        assert_eq!(
+            parts(&iteration.path(1, "powerdown")),
+            [
+                (cpu0, 0, 9, None, false),
+                (cpu0, 9, 10, None, false),
+                (scp, 10, 15, Some(0), false),
+                (scp, 15, 50, Some(0), true),
+                (scp, 50, 55, Some(1), false),
+                (cpu1, 55, 60, None, false),
+            ]
+        );
+        assert_eq!(parts(&iteration.path(0, "powerdown")).last(), Some(&(cpu0, 10, 20, None, false)));
+        assert!(iteration.path(2, "powerdown").is_empty());
+    }
+
+    #[test]
+    fn without_the_scp_a_path_goes_to_the_holder_of_the_lock() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "parallel");
+        let events = [
+            (0, 2, "enter-psci", SUSPEND),
+            (0, 3, "lock-acquired", 1),
+            (1, 0, "enter-psci", SUSPEND),
+            (1, 4, "lock-wait", 1),
+            (0, 20, "lock-released", 1),
+            (0, 21, "enter-hw-low-pwr", 0),
+            (1, 20, "lock-acquired", 1),
+            (1, 30, "enter-hw-low-pwr", 0),
+        ];
+        for (cpu, ticks, point, argument) in events {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks, ticks, point, argument);
+        }
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(series, 0).unwrap();
+        let path = iteration.path(1, "powerdown");
+        let places: Vec<_> = path.iter().map(|part| (part.place, part.from, part.to, part.activity)).collect();
+        assert_eq!(
+            places,
+            [
+                // Before its first event nothing is known of a CPU.
+                (Place::Cpu(0), 0, 2, None),
+                (Place::Cpu(0), 2, 20, Some(Activity::Cause(Cause::Code))),
+                (Place::Cpu(1), 20, 30, Some(Activity::Cause(Cause::Code))),
+            ]
+        );
+    }
+
+    #[test]
+    fn lanes_have_no_holes_and_say_who_was_waited_for() {
+        let recording = recording();
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(timelines.series()[0], 0).unwrap();
+        let lane = iteration.lane(1);
+        assert!(lane.windows(2).all(|pair| pair[0].to == pair[1].from), "{lane:?}");
+        assert_eq!((lane[0].from, lane.last().unwrap().to), (0, 90));
+        let wait = lane.iter().find(|span| span.activity == Activity::Cause(Cause::LockWait)).unwrap();
+        assert_eq!((wait.from, wait.to, wait.holder, wait.on), (5, 20, Some(0), Some(1)));
+        // The split of the metric is the sum of its spans.
+        let Split { causes, waits } = iteration.split(1, "powerdown").unwrap();
+        assert_eq!(causes.values().sum::<u64>(), 60);
+        assert_eq!((causes[&Cause::LockWait], causes[&Cause::ScpWait]), (15, 25));
+        assert_eq!(waits.iter().map(|wait| (wait.holder, wait.ticks)).collect::<Vec<_>>(), [(0, 20), (0, 15)]);
+    }
+
+    #[test]
+    fn the_median_and_the_worst_iteration_are_those_of_the_slowest_cpu() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "serial");
+        for (iteration, values) in [[5.0, 1.0], [2.0, 9.0], [7.0, 3.0], [9.0, 1.0]].iter().enumerate() {
+            for &value in values {
+                recording.measure(series, iteration as u32, "powerdown", "us", value);
+            }
+        }
+        let chosen = Timelines::of(&recording).chosen(series).unwrap();
+        assert_eq!(chosen.slowest, [(0, 5.0), (1, 9.0), (2, 7.0), (3, 9.0)]);
+        assert_eq!((chosen.median, chosen.worst), (2, 1));
+    }
+}

@@ -1,0 +1,38 @@
+//! Where results go: the terminal, or a file that is there whole or not at all.
+
+use miette::{IntoDiagnostic, WrapErr};
+use std::fs;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+/// Colour on a terminal unless NO_COLOR is set, and the terminal's width.
+pub fn style() -> report::Style {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+    report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }
+}
+
+/// Prints bytes. A reader that has seen enough, such as `head`, is no failure.
+pub fn print(bytes: &[u8]) -> miette::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.into_diagnostic().wrap_err("cannot print the result"),
+    }
+}
+
+/// Writes a file beside its place and moves it there when whole. What was there is replaced; a failure leaves it as it was.
+pub fn write_file(path: &Path, bytes: &[u8]) -> miette::Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let name = path.file_name().ok_or_else(|| miette::miette!("{}: not the name of a file", path.display()))?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
+    }
+    let partial = parent.join(format!(".{}.partial-{}", name.to_string_lossy(), std::process::id()));
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written.into_diagnostic().wrap_err_with(cannot)
+}

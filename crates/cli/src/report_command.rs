@@ -1,0 +1,118 @@
+//! `stopwatt report`.
+
+use crate::data::DataFolder;
+use crate::output;
+use clap::{Args, ValueEnum};
+use miette::{IntoDiagnostic, miette};
+use recording::Recording;
+use report::{Document, Format};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// What a report can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Tables and causes for the terminal.
+    Text,
+    /// Grid tables in the documents' own layout, ready to paste.
+    Rst,
+    /// Markdown tables.
+    Markdown,
+    /// Comma-separated values, a row a cell.
+    Csv,
+    /// JSON.
+    Json,
+    /// One self-contained page with the CPU timeline.
+    Html,
+    /// A trace for ui.perfetto.dev, with every event.
+    Perfetto,
+}
+
+impl From<ReportFormat> for Format {
+    fn from(format: ReportFormat) -> Self {
+        match format {
+            ReportFormat::Text => Self::Text,
+            ReportFormat::Rst => Self::Rst,
+            ReportFormat::Markdown => Self::Markdown,
+            ReportFormat::Csv => Self::Csv,
+            ReportFormat::Json => Self::Json,
+            ReportFormat::Html => Self::Html,
+            ReportFormat::Perfetto => Self::Perfetto,
+        }
+    }
+}
+
+/// Options of `report`.
+#[derive(Args)]
+#[command(max_term_width = 100)]
+#[command(after_help = "Examples:
+  stopwatt report recordings/psci-latency                        tables and causes in the terminal
+  stopwatt report recordings/psci-latency --out latency.html     one page with the CPU timeline
+  stopwatt report recordings/psci-latency --out tables.rst       the documents' tables, ready to paste
+  stopwatt report recordings/psci-latency --out run.pftrace      a trace for ui.perfetto.dev
+  stopwatt report recordings/psci-latency --format csv | head    a row a cell, causes in columns
+
+Without --format the ending of --out decides: .txt .rst .md .csv .json .html .pftrace")]
+pub struct ReportOptions {
+    /// Folder of the recording.
+    #[arg(value_name = "RECORDING")]
+    pub recording: PathBuf,
+    /// What to make of it [default: what the ending of --out says, else text].
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
+    /// File to write, whole or not at all; standard output if not given.
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Reads the recording and writes the report.
+pub fn run(data: &DataFolder, options: &ReportOptions) -> miette::Result<()> {
+    let format = match (options.format, &options.out) {
+        (Some(format), _) => format.into(),
+        (None, None) => Format::Text,
+        (None, Some(path)) => format_of(path)?,
+    };
+    if format == Format::Perfetto && options.out.is_none() && std::io::stdout().is_terminal() {
+        return Err(miette!(
+            help = "give --out FILE, or redirect the output",
+            "a Perfetto trace is not for a terminal"
+        ));
+    }
+    let recording = Recording::read(&options.recording).into_diagnostic()?;
+    write(data, &recording, &options.recording, format, options.out.as_deref())
+}
+
+/// The format that a file's name asks for.
+pub fn format_of(path: &Path) -> miette::Result<Format> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    Format::of_extension(&ending).ok_or_else(|| {
+        miette!(
+            help = "end it in .txt, .rst, .md, .csv, .json, .html or .pftrace, or give --format to `stopwatt report`",
+            "the ending of {} does not say what to write",
+            path.display()
+        )
+    })
+}
+
+/// Writes a report of a recording that lies in `folder`, to a file or to standard output.
+pub fn write(
+    data: &DataFolder,
+    recording: &Recording,
+    folder: &Path,
+    format: Format,
+    out: Option<&Path>,
+) -> miette::Result<()> {
+    let platform = recording.header.platform.as_ref();
+    let reference = match platform {
+        Some(platform) => data.psci_reference(&platform.name)?,
+        None => None,
+    };
+    let document = Document::new(recording, &folder.display().to_string(), reference.as_ref());
+    // A file is no terminal.
+    let style = if out.is_some() { report::Style::PLAIN } else { output::style() };
+    let bytes = report::render(&document, format, style);
+    match out {
+        Some(path) => output::write_file(path, &bytes),
+        None => output::print(&bytes),
+    }
+}

@@ -1,0 +1,74 @@
+//! Outputs for other programs and documents, one a file.
+
+pub(crate) mod csv;
+pub(crate) mod json;
+pub(crate) mod markdown;
+pub(crate) mod perfetto;
+pub(crate) mod rst;
+
+use crate::terminal::{Group, cell_of};
+use crate::{Document, Style};
+
+/// What a report can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Tables and causes for the terminal.
+    Text,
+    /// The documents' own tables in reStructuredText.
+    Rst,
+    /// Markdown tables.
+    Markdown,
+    /// Comma-separated values, a row a cell.
+    Csv,
+    /// JSON.
+    Json,
+    /// One self-contained page with the CPU timeline.
+    Html,
+    /// A trace for Perfetto, with every event.
+    Perfetto,
+}
+
+impl Format {
+    /// All formats with their names on the command line and the endings of file names that mean them.
+    pub const ALL: [(Self, &'static str, &'static [&'static str]); 7] = [
+        (Self::Text, "text", &["txt"]),
+        (Self::Rst, "rst", &["rst"]),
+        (Self::Markdown, "markdown", &["md", "markdown"]),
+        (Self::Csv, "csv", &["csv"]),
+        (Self::Json, "json", &["json"]),
+        (Self::Html, "html", &["html", "htm"]),
+        (Self::Perfetto, "perfetto", &["pftrace", "perfetto-trace"]),
+    ];
+
+    /// The format that the ending of a file's name means.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, _, endings)| endings.contains(&extension)).map(|(format, _, _)| format)
+    }
+}
+
+/// The whole report. Only `Text` looks at the style.
+pub fn render(document: &Document<'_>, format: Format, style: Style) -> Vec<u8> {
+    match format {
+        Format::Text => crate::terminal::text(document, style).into_bytes(),
+        Format::Rst => rst::rst(document).into_bytes(),
+        Format::Markdown => markdown::markdown(document).into_bytes(),
+        Format::Csv => csv::csv(document).into_bytes(),
+        Format::Json => format!("{:#}\n", json::json(document)).into_bytes(),
+        Format::Html => crate::html::html(document).into_bytes(),
+        Format::Perfetto => perfetto::perfetto(document),
+    }
+}
+
+/// Metrics of a table with the heading that the later documents give them.
+pub(crate) const COLUMNS: [(&str, &str); 4] =
+    [("powerdown", "Powerdown"), ("wakeup", "Wakeup"), ("cache_flush", "Cache Flush"), ("latency", "Latency")];
+
+/// The columns that a group has figures for.
+pub(crate) fn columns(group: &Group<'_>) -> Vec<(&'static str, &'static str)> {
+    COLUMNS.into_iter().filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric)).collect()
+}
+
+/// The recorded value of a CPU, in microseconds.
+pub(crate) fn value_of(group: &Group<'_>, cpu: u16, metric: &str) -> Option<f64> {
+    cell_of(group, cpu, metric).map(|cell| cell.recorded.value)
+}

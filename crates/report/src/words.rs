@@ -1,0 +1,100 @@
+//! What things are called in every output: cases, causes, CPUs, figures.
+
+use causes::{Cause, CellResult};
+
+/// A case's title as the documents have it, without the mode.
+pub(crate) fn case_title(case: &str) -> &str {
+    match case {
+        "suspend-deepest" => "CPU_SUSPEND to the deepest power level",
+        "suspend-level0" => "CPU_SUSPEND to power level 0",
+        "cpu-off" => "CPU_OFF on all non-lead CPUs, then CPU_SUSPEND on the lead",
+        "psci-version" => "PSCI_VERSION",
+        other => other,
+    }
+}
+
+/// Letter of a cause, the same in every output; the letters tell causes apart without colour.
+pub(crate) const fn letter(cause: Cause) -> char {
+    match cause {
+        Cause::Code => 'c',
+        Cause::Reset => 'r',
+        Cause::LockWait => 'L',
+        Cause::FlushL1 => 'f',
+        Cause::FlushL2 => 'F',
+        Cause::Interconnect => 'i',
+        Cause::ScpChannelWait => 'S',
+        Cause::ScpWait => 's',
+        Cause::DeclaredOrder => 'o',
+    }
+}
+
+/// A cause in the words of the documents.
+pub(crate) const fn cause_label(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Code => "code",
+        Cause::Reset => "reset",
+        Cause::LockWait => "lock wait",
+        Cause::FlushL1 => "L1 flush",
+        Cause::FlushL2 => "L2 flush",
+        Cause::Interconnect => "interconnect",
+        Cause::ScpChannelWait => "SCP channel wait",
+        Cause::ScpWait => "SCP wait",
+        Cause::DeclaredOrder => "declared order",
+    }
+}
+
+/// A CPU by its place: cluster.core.
+pub(crate) fn place(cell: &CellResult) -> String {
+    format!("{}.{}", cell.cluster, cell.core)
+}
+
+/// A figure with four digits or so.
+pub(crate) fn number(value: f64) -> String {
+    if value.abs() >= 1000.0 {
+        format!("{value:.0}")
+    } else if value.abs() >= 100.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// A whole number with a thin grouping of thousands, as in "306 151".
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// "a", "a and b", "a, b and c".
+pub(crate) fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_read_as_sentences() {
+        let items: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        assert_eq!(listed(&items), "a, b and c");
+        assert_eq!(listed(&items[..2]), "a and b");
+        assert_eq!(listed(&items[..1]), "a");
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!([grouped(7), grouped(1000), grouped(1_234_567)], ["7", "1 000", "1 234 567"]);
+    }
+}
