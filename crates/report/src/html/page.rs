@@ -195,6 +195,7 @@ fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
         .filter_map(|section| slowest(&section.group, main_metric(&section.group)))
         .map(|cell| cell.recorded.value)
         .fold(0.0, f64::max);
+    let has_published = sections.iter().flat_map(|section| &section.group.cells).any(|cell| cell.published.is_some());
     html! {
         section.overview {
             h2 id="overview" { "Overview" }
@@ -203,7 +204,7 @@ fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
                 thead { tr {
                     th scope="col" { "Release" } th scope="col" { "Case" } th scope="col" { "Slowest" }
                     th.n scope="col" { (capital(document.recorded_word())) " (us)" }
-                    th.n scope="col" { "Published (us)" } th.n scope="col" { "Error" }
+                    @if has_published { th.n scope="col" { "Published (us)" } th.n scope="col" { "Error" } }
                     th.wide scope="col" { "Where the time went (0 to " (number(longest)) " us)" }
                 } }
                 tbody {
@@ -214,8 +215,7 @@ fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
                                 td { a href={ "#" (section.id) } { (short_title(&section.group)) } }
                                 td { (place(&cell.recorded)) }
                                 td.n { (number(cell.recorded.value)) }
-                                td.n { (published(cell)) }
-                                td.n { (error(cell)) }
+                                @if has_published { td.n { (published(cell)) } td.n { (error(cell)) } }
                                 td.wide { (chart::causes(&cell.recorded, longest)) }
                             }
                         }
