@@ -2,7 +2,7 @@
 
 use crate::split::Split;
 use crate::timeline::{Mark, Timeline, timelines};
-use recording::{Recording, Series};
+use recording::{Measure, Recording, Series};
 use std::collections::BTreeMap;
 
 /// One cell of a table: a metric of a CPU in a case, over all iterations.
@@ -59,7 +59,17 @@ pub fn lock_order_decides(case: &str, mode: &str) -> bool {
     mode != "serial" && case.starts_with("suspend")
 }
 
-/// All cells of a recording's `psci-latency` measures, in order of series, CPU and metric.
+/// A measure in microseconds, if it is a time: an imported log keeps its nanoseconds, and an emulator that counts
+/// instructions knows no time at all.
+pub fn microseconds(recording: &Recording, measure: &Measure) -> Option<f64> {
+    match recording.text(measure.unit) {
+        "us" => Some(measure.value),
+        "ns" => Some(measure.value / 1e3),
+        _ => None,
+    }
+}
+
+/// All cells of a recording's `psci-latency` measures that are times, in order of series, CPU and metric.
 pub fn cells(recording: &Recording) -> Vec<CellResult> {
     cells_of(recording, &timelines(recording))
 }
@@ -73,8 +83,7 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
     for measure in recording.measures() {
         let metric = METRICS.iter().position(|&name| name == recording.text(measure.metric));
         let (Some(cpu), Some(metric)) = (measure.cpu, metric) else { continue };
-        // An imported log keeps its nanoseconds.
-        let microseconds = if recording.text(measure.unit) == "ns" { measure.value / 1e3 } else { measure.value };
+        let Some(microseconds) = microseconds(recording, measure) else { continue };
         groups.entry((measure.series, cpu, metric)).or_default().push((microseconds, measure.iteration));
         places.insert(cpu, (measure.cluster.unwrap_or(0), measure.core.unwrap_or(cpu)));
         if let Some(role) = measure.role {

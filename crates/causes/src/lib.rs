@@ -14,7 +14,7 @@ mod path;
 mod split;
 mod timeline;
 
-pub use cells::{CellResult, cells, lock_order_decides};
+pub use cells::{CellResult, cells, lock_order_decides, microseconds};
 pub use each::{SpanSplit, each};
 pub use lanes::{Activity, Call, Chosen, Iteration, LaneSpan, Service, Timelines};
 pub use path::{PathPart, Place};

@@ -2,15 +2,14 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
-use crate::provenance;
+use crate::{output, provenance};
 use clap::{Args, ValueEnum};
 use experiments::qemu as experiment;
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, miette};
 use qemu::{Build, Gic, Images, Machine, linux, payload};
 use recording::Recording;
 use references::CallReference;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -146,10 +145,12 @@ pub fn psci_calls(data: &DataFolder, options: &PsciCallsOptions) -> miette::Resu
     let reference = CallReference::read(&data.path("references/psci-calls-qemu.toml")).into_diagnostic()?;
     let calls = report::counted_calls(&recording);
     match options.format {
-        Format::Json => print(&format!("{:#}\n", report::psci_calls_json(&calls, Some(&reference), &options.output))),
+        Format::Json => output::print(
+            format!("{:#}\n", report::psci_calls_json(&calls, Some(&reference), &options.output)).as_bytes(),
+        ),
         Format::Term => {
-            let table = report::psci_calls_text(&calls, Some(&reference), crate::output::style());
-            print(&format!("{table}Recording: {}\n", options.output.display()))
+            let table = report::psci_calls_text(&calls, Some(&reference), output::style());
+            output::print(format!("{table}Recording: {}\n", options.output.display()).as_bytes())
         }
     }
 }
@@ -159,7 +160,7 @@ pub fn psci_latency(
     data: &DataFolder,
     machine: &MachineOptions,
     iterations: u32,
-    output: &Path,
+    folder: &Path,
     format: Format,
 ) -> miette::Result<()> {
     // One instruction is a tick of the counter, so that each single stamp is exact.
@@ -170,16 +171,16 @@ pub fn psci_latency(
     run.limit = Duration::from_secs(120 + u64::from(iterations) * machine.cpus as u64);
     let ran = payload::run(&images, &machine, &run).into_diagnostic()?;
     wait.finish_and_clear();
-    let recording = write(experiment::latency(&machine, &ran, iterations), output)?;
+    let recording = write(experiment::latency(&machine, &ran, iterations), folder)?;
+    let document = report::Document::new(&recording, &folder.display().to_string(), None);
     match format {
-        Format::Json => print(&format!("{:#}\n", report::measures_json(&recording, output))),
+        Format::Json => output::print(&report::render(&document, report::Format::Json, output::style())),
         Format::Term => {
-            let table = report::measures_text(&recording, crate::output::style());
-            print(&format!(
-                "{table}Parallel cases ran, and their stamps were in order; they have no durations here, because instructions\n\
-                 of all CPUs are counted together.\nRecording: {}\n",
-                output.display()
-            ))
+            output::print(&report::render(&document, report::Format::Text, output::style()))?;
+            output::print(
+                b"Parallel cases ran, and their stamps were in order; they have no durations here, because\n\
+                instructions of all CPUs are counted together.\n",
+            )
         }
     }
 }
@@ -203,28 +204,27 @@ pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Resu
         linux::run(&images, &system, &machine, &work, |line| wait.set_message(line.to_owned())).into_diagnostic()?;
     wait.finish_and_clear();
     if let Some(path) = &options.trace {
-        std::fs::write(path, saw.trace.join("\n") + "\n")
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+        output::write_file(path, (saw.trace.join("\n") + "\n").as_bytes())?;
     }
     let recording = write(experiment::linux_boot(&machine, &system, &work, &saw), &options.output)?;
     let complaints = saw.complaints(&machine);
     match options.format {
         Format::Json => {
-            let mut json = report::measures_json(&recording, &options.output);
+            let document = report::Document::new(&recording, &options.output.display().to_string(), None);
+            let mut json = report::json(&document);
             json["kernel"] = system.kernel_version.clone().into();
             json["rebooted"] = saw.rebooted.into();
             json["powered_off"] = saw.powered_off.into();
             json["trace_lines"] = saw.trace.len().into();
             json["complaints"] = complaints.clone().into();
-            print(&format!("{json:#}\n"))?;
+            output::print(format!("{json:#}\n").as_bytes())?;
         }
         Format::Term => {
             let mut text = format!(
                 "{}, {}: {} CPUs up, {} hotplug cycles a CPU, {} failures\n",
                 system.kernel_version, system.busybox_version, saw.cpus, saw.hotplug.0, saw.hotplug.1
             );
-            text.push_str(&report::measures_text(&recording, crate::output::style()));
+            text.push_str(&report::idle_states_text(&recording, output::style()));
             if !saw.events.1.is_empty() {
                 text.push_str(&format!("This kernel has no event {}.\n", saw.events.1.join(", ")));
             }
@@ -236,7 +236,7 @@ pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Resu
                 saw.trace.len(),
                 options.output.display()
             ));
-            print(&text)?;
+            output::print(text.as_bytes())?;
         }
     }
     match complaints.is_empty() {
@@ -249,14 +249,6 @@ fn write(mut recording: Recording, output: &Path) -> miette::Result<Recording> {
     recording.header.run = provenance::this_run();
     recording.write(output).into_diagnostic()?;
     Ok(recording)
-}
-
-fn print(text: &str) -> miette::Result<()> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        // A reader that has seen enough, such as `head`, is no failure.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.into_diagnostic().wrap_err("cannot print the result"),
-    }
 }
 
 /// Shows what is going on, where there is a terminal.

@@ -1,21 +1,11 @@
 //! `stopwatt compare`, as a user and a CI job meet it.
 
+mod common;
+
+use common::stopwatt;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn stopwatt(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .current_dir(root())
-        .output()
-        .unwrap()
-}
+use std::path::Path;
+use std::process::Output;
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()

@@ -1,21 +1,9 @@
 //! `stopwatt import`, as a user meets it.
 
+mod common;
+
+use common::stopwatt;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn stopwatt(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .current_dir(root())
-        .output()
-        .unwrap()
-}
 
 const LOG: &str = "NOTICE:  Booting\n<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0\t236300\t30880\t137760/>\n\
                    <RT_INSTR:test_rt_instr_psci_version_parallel\t1\t0\t520/>\nbye\n";

@@ -1,22 +1,12 @@
 //! `stopwatt report` in every format, as a user and other programs meet it.
 
+mod common;
+
+use common::stopwatt;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn stopwatt(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .current_dir(root())
-        .output()
-        .unwrap()
-}
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,21 +1,9 @@
 //! `stopwatt what-if`, as a user meets it.
 
+mod common;
+
+use common::stopwatt;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn stopwatt(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .current_dir(root())
-        .output()
-        .unwrap()
-}
 
 const VARY: [&str; 6] = ["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--vary", "topology.clusters=1..3"];
 

@@ -42,7 +42,6 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// All that [`Self::is_standby`] is not.
-
     fn suspend(&self, me: Caller<'a, P>, request: &Request, mode: Mode, entry: (u64, u64)) -> Result<(), Error> {
         let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
         let level = request.state.highest();

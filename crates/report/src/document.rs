@@ -1,7 +1,7 @@
 //! What every output is made from: a recording, what is read from it, and the published figures beside it.
 
 use crate::{Accuracy, Compared, Spread, accuracy, compare, spread};
-use causes::Timelines;
+use causes::{Timelines, microseconds};
 use recording::{Header, Recording, Series};
 use references::{Layout, PsciReference};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Document<'a> {
     pub spreads: Vec<Spread>,
     /// How good predictions are.
     pub accuracy: Vec<Accuracy>,
-    /// All measures that are not PSCI latencies.
+    /// All measures that are not PSCI latencies in a unit of time.
     pub others: Vec<MeasureRow>,
     /// Who did what when, and who waited for whom.
     pub timelines: Timelines<'a>,
@@ -181,7 +181,7 @@ fn others(recording: &Recording) -> Vec<MeasureRow> {
     };
     for (index, measure) in recording.measures().iter().enumerate() {
         let metric = recording.text(measure.metric);
-        if PSCI_METRICS.contains(&metric) && measure.cpu.is_some() {
+        if PSCI_METRICS.contains(&metric) && measure.cpu.is_some() && microseconds(recording, measure).is_some() {
             continue;
         }
         let subject = measure.subject.map_or("", |name| recording.text(name));

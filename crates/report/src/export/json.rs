@@ -50,7 +50,7 @@ pub fn psci_latency_json(compared: &[Compared], spreads: &[Spread], recording: O
 }
 
 /// A recording for machines: [`psci_latency_json`] with its source, or for other experiments all measures.
-pub(crate) fn json(document: &Document<'_>) -> Value {
+pub fn json(document: &Document<'_>) -> Value {
     let header = &document.recording.header;
     let mut value = match document.compared.is_empty() {
         false => psci_latency_json(&document.compared, &document.spreads, Some(document.folder.as_ref())),

@@ -1,0 +1,20 @@
+//! How the tests run the command.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The checkout.
+#[allow(dead_code, reason = "not every test looks at the checkout")]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs the command in the checkout, without colour.
+pub fn stopwatt(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .current_dir(root())
+        .output()
+        .unwrap()
+}
