@@ -41,8 +41,8 @@ use spin::Once;
 use spin::mutex::SpinMutex;
 
 use gic::Gic;
-use layout::MAPPED_MEMORY;
-use machine::{MEMORY, SECURE_RAM, fw_cfg, index_of, say};
+use layout::{MAPPED_MEMORY, STACK_SIZE};
+use machine::{MAX_CPUS, MEMORY, SECURE_RAM, fw_cfg, index_of, say};
 use platform::{Virt, give_up, stop};
 
 /// The library, made by the first CPU before any other runs.
@@ -71,6 +71,8 @@ unsafe impl core::alloc::GlobalAlloc for BootHeap {
 /// The first CPU, with MMU, caches and a stack.
 extern "C" fn cold_boot() -> ! {
     unsafe extern "C" {
+        static stacks_begin: u8;
+        static stacks_end: u8;
         static mut heap_begin: u8;
         static heap_end: u8;
     }
@@ -78,6 +80,10 @@ extern "C" fn cold_boot() -> ! {
     // SAFETY: the linker keeps this range free of anything else.
     unsafe { HEAP.0.lock().init(begin, end - begin as usize) }
     registers::set_up_el3();
+    let stacks = &raw const stacks_end as usize - &raw const stacks_begin as usize;
+    if stacks != MAX_CPUS * STACK_SIZE {
+        give_up(&"image.ld and the code disagree about the stacks");
+    }
 
     let mut text = alloc::vec![0; options::MAX_SIZE];
     let options = fw_cfg::read(options::FILE, &mut text).unwrap_or_default();
