@@ -92,8 +92,12 @@ pub fn sweep(study: Study, cells: &[Cell]) -> Vec<Vec<f64>> {
                 }
                 let from = machine::ticks();
                 let arcs = match study.layout {
-                    Layout::InBuffer => walk(cell.shape, cell.strides, &mut InBuffer(&mut pool), &mut frame, &mut body),
-                    Layout::InFrame => walk(cell.shape, cell.strides, &mut InFrame(&mut pool), &mut frame, &mut body),
+                    Layout::InBuffer => {
+                        walk(cell.shape, cell.strides, &mut InBuffer::new(&mut pool), &mut frame, &mut body)
+                    }
+                    Layout::InFrame => {
+                        walk(cell.shape, cell.strides, &mut InFrame::new(&mut pool), &mut frame, &mut body)
+                    }
                 };
                 ticks += machine::ticks() - from;
                 black_box(arcs);

@@ -29,6 +29,36 @@ pub enum Reuse {
     Cycle,
 }
 
+/// All buffers of a pool, to read and write what is in them. Unlike the pool it has nothing that a packet's bytes could overlap with, as
+/// far as the compiler knows: its place and length stay in registers while a loop writes packets.
+pub struct Slots<'a>(&'a mut [Slot]);
+
+impl Slots<'_> {
+    /// The packet data of a buffer.
+    #[inline(always)]
+    pub fn data(&self, buffer: Buffer) -> &[u8; DATA_BYTES] {
+        &self.0[buffer as usize].data
+    }
+
+    /// The packet data of a buffer, to write.
+    #[inline(always)]
+    pub fn data_mut(&mut self, buffer: Buffer) -> &mut [u8; DATA_BYTES] {
+        &mut self.0[buffer as usize].data
+    }
+
+    /// The header line of a buffer.
+    #[inline(always)]
+    pub fn header(&self, buffer: Buffer) -> &[u8; LINE] {
+        &self.0[buffer as usize].header
+    }
+
+    /// The header line of a buffer, to write.
+    #[inline(always)]
+    pub fn header_mut(&mut self, buffer: Buffer) -> &mut [u8; LINE] {
+        &mut self.0[buffer as usize].header
+    }
+}
+
 /// A region of buffers.
 pub struct Pool {
     slots: region::Region<Slot>,
@@ -151,6 +181,12 @@ impl Pool {
             }
         }
         self.free_count += buffers.len();
+    }
+
+    /// All buffers.
+    #[inline(always)]
+    pub fn slots(&mut self) -> Slots<'_> {
+        Slots(self.slots.as_mut_slice())
     }
 
     /// The packet data of a buffer.

@@ -1,16 +1,19 @@
 //! The Internet checksum.
 
-/// The sum of a header of 20 bytes, given as numbers with the first byte lowest: 0xffff if its checksum is right.
+/// The largest [`header_product`] of a header whose checksum is right: the multiples of 0xffff below 2^64.
+pub const RIGHT: u64 = u64::MAX / 0xffff;
+
+/// For a header of 20 bytes that are not all zero, given as numbers with the first byte lowest: at most [`RIGHT`] if its checksum is
+/// right, else more.
 #[inline(always)]
-pub fn header_sum(first: u64, second: u64, third: u32) -> u16 {
-    // Additions that bring the carry round: halving the width three times keeps the sum of the 16-bit words.
+pub fn header_product(first: u64, second: u64, third: u32) -> u64 {
+    // Adding with the carry brought round is adding modulo 2^64 - 1, which 0xffff divides: the sum of the 16-bit words modulo 0xffff
+    // stays in it, and is zero if the checksum is right.
     let (sum, carry) = first.overflowing_add(second);
     let (sum, again) = sum.overflowing_add(u64::from(third) + u64::from(carry));
     let sum = sum + u64::from(again);
-    let (sum, carry) = (sum as u32).overflowing_add((sum >> 32) as u32);
-    let sum = sum + u32::from(carry);
-    let (sum, carry) = (sum as u16).overflowing_add((sum >> 16) as u16);
-    sum + u16::from(carry)
+    // The inverse of 0xffff modulo 2^64 maps its multiples, and nothing else, to what they are multiples of.
+    sum.wrapping_mul(RIGHT.wrapping_neg())
 }
 
 /// The sum of any number of bytes, folded to 16 bits, in the order of the bytes in memory.
@@ -30,9 +33,9 @@ pub fn write_header(header: &mut [u8; 20]) {
 /// for a difference of 0x0100): the same bits as a fresh checksum, so zero is never written as 0xffff.
 #[inline(always)]
 pub fn decrement_ttl(word: u32) -> u32 {
-    let sum = (word >> 16) + 1;
-    let sum = sum + u32::from(sum >= 0xffff);
-    ((word & 0xffff) - 1) | (sum << 16)
+    // One less at the bottom, one more at the top; and once more where the top reaches 0xffff or passes it.
+    let carry = u32::from(word >= 0xfffe_0000);
+    word.wrapping_add(0xffff).wrapping_add(carry << 16)
 }
 
 #[inline(always)]
@@ -70,12 +73,27 @@ mod tests {
         }
     }
 
+    fn product(header: &[u8; 20]) -> u64 {
+        let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());
+        header_product(word(0), word(8), (word(12) >> 32) as u32)
+    }
+
     #[test]
     fn both_sums_agree() {
         let header = header(64, 12345);
         assert_eq!(sum(&header), 0xffff);
-        let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());
-        assert_eq!(header_sum(word(0), word(8), (word(12) >> 32) as u32), 0xffff);
         assert_eq!(sum(&[1]), 1);
+        for (at, bit) in (0..20).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut damaged = header;
+            damaged[at] ^= 1 << bit;
+            assert!(product(&damaged) > RIGHT, "byte {at}, bit {bit}");
+        }
+        for id in 0..=u16::MAX {
+            let mut any = header;
+            any[4..6].copy_from_slice(&id.to_be_bytes());
+            assert_eq!(product(&any) <= RIGHT, sum(&any) == 0xffff, "id {id}");
+            write_header(&mut any);
+            assert!(product(&any) <= RIGHT, "id {id}");
+        }
     }
 }

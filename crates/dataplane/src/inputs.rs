@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::buffers::{Buffer, Pool};
+use crate::buffers::{Buffer, Slots};
 use crate::checksum;
 use crate::frame::{FRAME_MAX, Frame};
 use crate::graph::Input;
@@ -29,9 +29,9 @@ pub fn udp_packet(to: Mac, from: Mac, source: Ipv4Addr, destination: Ipv4Addr, t
 
 /// Writes a packet's first line. An array of known size is a few stores; a slice would be a call.
 #[inline(always)]
-fn write_line(pool: &mut Pool, buffer: Buffer, line: &[u8; 64]) {
-    if let Some(there) = pool.data_mut(buffer).first_chunk_mut() {
-        *there = *line;
+fn write_line(slots: &mut Slots<'_>, buffer: Buffer, line: [u8; 64]) {
+    if let Some(there) = slots.data_mut(buffer).first_chunk_mut() {
+        *there = line;
     }
 }
 
@@ -70,17 +70,24 @@ impl Input for Generator {
             wanted = wanted.min(left as usize);
         }
         let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
-        if let [template] = &self.templates[..] {
-            for lane in 0..count {
-                // The line may have gone to L2 since its last use.
-                const AHEAD: usize = 8;
-                let ahead = frame.buffer[(lane + AHEAD).min(count - 1)];
-                machine::prefetch(plane.pool.data(ahead).as_ptr());
-                write_line(&mut plane.pool, frame.buffer[lane], template);
+        let buffers = &frame.buffer[..count];
+        let mut slots = plane.pool.slots();
+        // The lines may have gone to L2 since their last use.
+        const AHEAD: usize = 8;
+        let prefetch = |slots: &Slots<'_>, lane: usize| {
+            if let Some(&ahead) = buffers.get(lane + AHEAD) {
+                machine::prefetch(slots.data(ahead).as_ptr());
+            }
+        };
+        if let [template] = self.templates[..] {
+            for (lane, &buffer) in buffers.iter().enumerate() {
+                prefetch(&slots, lane);
+                write_line(&mut slots, buffer, template);
             }
         } else {
-            for &buffer in &frame.buffer[..count] {
-                write_line(&mut plane.pool, buffer, &self.templates[self.next]);
+            for (lane, &buffer) in buffers.iter().enumerate() {
+                prefetch(&slots, lane);
+                write_line(&mut slots, buffer, self.templates[self.next]);
                 self.next += 1;
                 if self.next == self.templates.len() {
                     self.next = 0;

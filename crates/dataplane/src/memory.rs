@@ -5,7 +5,7 @@
 //! in the lanes of the frame, so a packet costs one line; [`InBuffer`] keeps it in a line of its own in front of the data,
 //! as VPP does, so a packet costs two.
 
-use crate::buffers::{Buffer, Pool};
+use crate::buffers::{Buffer, Pool, Slots};
 use crate::frame::Frame;
 use crate::machine;
 
@@ -59,7 +59,15 @@ pub trait PacketMemory {
 }
 
 /// Host memory, metadata in the lanes of the frame.
-pub struct InFrame<'a>(pub &'a mut Pool);
+pub struct InFrame<'a>(Slots<'a>);
+
+impl<'a> InFrame<'a> {
+    /// The packets of a pool.
+    #[inline(always)]
+    pub fn new(pool: &'a mut Pool) -> Self {
+        Self(pool.slots())
+    }
+}
 
 impl PacketMemory for InFrame<'_> {
     const HEADER_LINE: bool = false;
@@ -82,17 +90,25 @@ impl PacketMemory for InFrame<'_> {
 
     #[inline(always)]
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
-        load(self.0, buffer, at)
+        load(&self.0, buffer, at)
     }
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
-        store(self.0, buffer, at, bytes);
+        store(&mut self.0, buffer, at, bytes);
     }
 }
 
 /// Host memory, metadata in a line in front of the data.
-pub struct InBuffer<'a>(pub &'a mut Pool);
+pub struct InBuffer<'a>(Slots<'a>);
+
+impl<'a> InBuffer<'a> {
+    /// The packets of a pool.
+    #[inline(always)]
+    pub fn new(pool: &'a mut Pool) -> Self {
+        Self(pool.slots())
+    }
+}
 
 impl PacketMemory for InBuffer<'_> {
     const HEADER_LINE: bool = true;
@@ -122,23 +138,23 @@ impl PacketMemory for InBuffer<'_> {
 
     #[inline(always)]
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
-        load(self.0, buffer, at)
+        load(&self.0, buffer, at)
     }
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
-        store(self.0, buffer, at, bytes);
+        store(&mut self.0, buffer, at, bytes);
     }
 }
 
 #[inline(always)]
-fn load<const N: usize>(pool: &Pool, buffer: Buffer, at: usize) -> [u8; N] {
-    *pool.data(buffer)[at..].first_chunk().expect("a load within the buffer")
+fn load<const N: usize>(slots: &Slots<'_>, buffer: Buffer, at: usize) -> [u8; N] {
+    *slots.data(buffer)[at..].first_chunk().expect("a load within the buffer")
 }
 
 #[inline(always)]
-fn store<const N: usize>(pool: &mut Pool, buffer: Buffer, at: usize, bytes: [u8; N]) {
-    *pool.data_mut(buffer)[at..].first_chunk_mut().expect("a store within the buffer") = bytes;
+fn store<const N: usize>(slots: &mut Slots<'_>, buffer: Buffer, at: usize, bytes: [u8; N]) {
+    *slots.data_mut(buffer)[at..].first_chunk_mut().expect("a store within the buffer") = bytes;
 }
 
 /// Writes the metadata line that [`InBuffer`] reads.

@@ -9,6 +9,7 @@
 //! prefetches 6 packets ahead.
 
 use crate::frame::{FRAME_MAX, Frame};
+use crate::graph::DROP;
 use crate::memory::PacketMemory;
 
 /// How many packets an iteration handles.
@@ -72,7 +73,12 @@ impl Strides {
     }
 }
 
+/// What [`Body::finish`] says instead of an arc when a packet is not of the common kind.
+pub const LOOK_AGAIN: u8 = 0x80;
+
 /// What a loop does with one packet, in the two steps between which the loop interleaves its lanes.
+///
+/// Neither step calls anything that is not inlined: then the loop keeps all it needs in registers. What is rare has a pass of its own.
 pub trait Body<M: PacketMemory> {
     /// What the first step hands to the second.
     type Loaded: Copy + Default;
@@ -80,24 +86,36 @@ pub trait Body<M: PacketMemory> {
     /// Reads what the packet's work needs.
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded;
 
-    /// Does the work, and returns the packet's next arc.
+    /// Does the work of a common packet and returns its next arc, or [`LOOK_AGAIN`] and leaves the packet as it is.
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Self::Loaded) -> u8;
+
+    /// Does all the work of a packet for which [`Body::finish`] said [`LOOK_AGAIN`], after the loop. A body that never says so needs
+    /// none.
+    fn look_again(&mut self, _memory: &mut M, _frame: &mut Frame, _lane: usize) -> u8 {
+        DROP
+    }
 }
 
 /// The arcs that a frame's packets took. Collected by the loop in a register, not by the bodies in memory.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Arcs(u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Arcs {
+    any: u8,
+    every: u8,
+}
 
 impl Arcs {
+    const NONE: Self = Self { any: 0, every: 0xff };
+
     #[inline(always)]
     fn take(&mut self, arc: u8) {
-        self.0 |= 1 << (arc & 63);
+        self.any |= arc;
+        self.every &= arc;
     }
 
     /// The one arc that all packets took, if it was one.
     #[inline(always)]
     pub fn only(self) -> Option<u8> {
-        self.0.is_power_of_two().then_some(self.0.trailing_zeros() as u8)
+        (self.any == self.every).then_some(self.any)
     }
 }
 
@@ -127,7 +145,7 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     let len = frame.len.min(FRAME_MAX);
     let header_ahead = if M::HEADER_LINE { strides.header * N } else { 0 };
     let data_ahead = strides.data * N;
-    let mut arcs = Arcs::default();
+    let mut arcs = Arcs::NONE;
     let mut lane = 0;
     // While every prefetch stays within the frame, there is nothing to ask but whether there is a prefetch at all.
     let ahead = header_ahead.max(data_ahead);
@@ -152,6 +170,19 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     while lane < len {
         step::<1, M, B>(memory, frame, body, &mut arcs, lane, 0, 0);
         lane += 1;
+    }
+    if arcs.any & LOOK_AGAIN != 0 { look_again(memory, frame, body, len) } else { arcs }
+}
+
+#[cold]
+#[inline(never)]
+fn look_again<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Arcs {
+    let mut arcs = Arcs::NONE;
+    for lane in 0..len {
+        if frame.next[lane] == LOOK_AGAIN {
+            frame.next[lane] = body.look_again(memory, frame, lane);
+        }
+        arcs.take(frame.next[lane]);
     }
     arcs
 }

@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
 use crate::plane::{Mode, Plane};
-use crate::walk::{Body, walk};
+use crate::walk::{Body, LOOK_AGAIN, walk};
 
 /// Bytes of an Ethernet header.
 const HEADER: u16 = 14;
@@ -42,106 +42,91 @@ pub struct EthernetInput;
 
 /// What the loop needs of the interface.
 struct Interface {
-    cross_connect: bool,
     mac: u64,
     longest: u16,
     vlans: Vec<u16>,
 }
 
-struct Classify {
+/// The loop of an interface that is cross connected, or of one that routes.
+struct Classify<const CROSS_CONNECT: bool> {
     interface: Interface,
 }
 
-/// The first 16 bytes as two numbers, first byte lowest: whole registers, never bytes, on the common path.
+/// The addresses' first eight bytes as a number, first byte lowest, and the EtherType as it lies in memory.
 #[derive(Clone, Copy, Default)]
 struct Loaded {
-    low: u64,
-    high: u64,
+    addresses: u64,
+    ether_type: u16,
     length: u16,
 }
 
 const MAC_BITS: u64 = 0xffff_ffff_ffff;
+/// The lowest bit of the source address's first byte.
+const SOURCE_IS_GROUP: u64 = 1 << 48;
 const TYPE_IP4: u16 = u16::from_le_bytes([0x08, 0x00]);
 const TYPE_ARP: u16 = u16::from_le_bytes([0x08, 0x06]);
 const TYPE_IP6: u16 = u16::from_le_bytes([0x86, 0xdd]);
 const TYPE_TAG: u16 = u16::from_le_bytes([0x81, 0x00]);
 
-impl Loaded {
-    #[inline(always)]
-    fn destination(self) -> u64 {
-        self.low & MAC_BITS
-    }
-
-    /// The lowest bit of an address's first byte says that it is a group.
-    #[inline(always)]
-    fn source_is_group(self) -> bool {
-        self.low & (1 << 48) != 0
-    }
-
-    #[inline(always)]
-    fn ether_type(self) -> u16 {
-        (self.high >> 32) as u16
-    }
-}
-
-impl<M: PacketMemory> Body<M> for Classify {
+impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONNECT> {
     type Loaded = Loaded;
 
     #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Loaded {
         let meta = memory.meta(frame, lane);
         let (buffer, at) = (frame.buffer[lane], meta.offset as usize);
-        Loaded { low: memory.load_u64(buffer, at), high: memory.load_u64(buffer, at + 8), length: meta.length }
+        let ether_type = u16::from_le_bytes(memory.load(buffer, at + 12));
+        Loaded { addresses: memory.load_u64(buffer, at), ether_type, length: meta.length }
     }
 
+    /// What is wrong is gathered in the bits of one number, as in `ip4-input`.
     #[inline(always)]
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Loaded) -> u8 {
-        let length = loaded.length;
-        let common = (length <= self.interface.longest) & !loaded.source_is_group();
-        let (plain, next) = if self.interface.cross_connect {
-            (common & (length >= HEADER) & (loaded.ether_type() != TYPE_TAG), NEXT_L2)
-        } else {
-            let ours = loaded.destination() == self.interface.mac;
-            (common & (length >= SHORTEST_IP4) & ours & (loaded.ether_type() == TYPE_IP4), NEXT_IP4)
+        let Loaded { addresses, ether_type, length } = loaded;
+        let within = |shortest: u16| {
+            // One of the differences is below zero if not.
+            let length = u32::from(length);
+            let outside = length.wrapping_sub(shortest.into()) | u32::from(self.interface.longest).wrapping_sub(length);
+            outside < 1 << 31
         };
-        let next = if plain { next } else { look_again(&self.interface, memory, frame, lane, loaded) };
+        let (plain, arc) = if CROSS_CONNECT {
+            let plain = within(HEADER) & (addresses & SOURCE_IS_GROUP == 0) & (ether_type != TYPE_TAG);
+            (plain, NEXT_L2)
+        } else {
+            let differs = (addresses & (MAC_BITS | SOURCE_IS_GROUP)) ^ self.interface.mac;
+            let plain = (differs | u64::from(ether_type ^ TYPE_IP4) == 0) & within(SHORTEST_IP4);
+            (plain, NEXT_IP4)
+        };
+        let next = if plain { arc } else { LOOK_AGAIN };
+        memory.set_meta(frame, lane, HEADER as u8, next);
+        next
+    }
+
+    fn look_again(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+        let loaded = self.load(memory, frame, lane);
+        let (next, reason) = judge::<M, CROSS_CONNECT>(&self.interface, memory, frame, lane, loaded);
+        frame.reason[lane] = reason;
         memory.set_meta(frame, lane, HEADER as u8, next);
         next
     }
 }
 
-/// The packet is not of the common kind.
-#[cold]
-#[inline(never)]
-fn look_again<M: PacketMemory>(
-    interface: &Interface,
-    memory: &mut M,
-    frame: &mut Frame,
-    lane: usize,
-    loaded: Loaded,
-) -> u8 {
-    let (arc, reason) = judge(interface, memory, frame, lane, loaded);
-    frame.reason[lane] = reason;
-    arc
-}
-
 /// Arc and reason; the reason means nothing on arcs that lead on.
-fn judge<M: PacketMemory>(
+fn judge<M: PacketMemory, const CROSS_CONNECT: bool>(
     interface: &Interface,
     memory: &mut M,
     frame: &mut Frame,
     lane: usize,
     loaded: Loaded,
 ) -> (u8, u8) {
-    let length = loaded.length;
+    let Loaded { addresses, ether_type, length } = loaded;
     if length < HEADER {
         return (DROP, TRUNCATED);
     }
-    if loaded.source_is_group() {
+    if addresses & SOURCE_IS_GROUP != 0 {
         return (DROP, BAD_SOURCE);
     }
-    let mut kind = loaded.ether_type();
-    let tagged = kind == TYPE_TAG;
+    let tagged = ether_type == TYPE_TAG;
     if length > interface.longest + if tagged { TAG } else { 0 } {
         return (DROP, GIANT);
     }
@@ -149,18 +134,19 @@ fn judge<M: PacketMemory>(
         if length < HEADER + TAG {
             return (DROP, TRUNCATED);
         }
-        let [.., high, low] = loaded.high.to_le_bytes();
-        if !interface.vlans.contains(&u16::from_be_bytes([high & 0x0f, low])) {
+        let tag = u16::from_be_bytes(memory.load(frame.buffer[lane], HEADER as usize));
+        if !interface.vlans.contains(&(tag & 0x0fff)) {
             return (DROP, UNKNOWN_VLAN);
         }
     }
-    if interface.cross_connect {
+    if CROSS_CONNECT {
         return (NEXT_L2, 0);
     }
-    let to_group = loaded.low & 1 != 0;
-    if loaded.destination() != interface.mac && !to_group {
+    let to_group = addresses & 1 != 0;
+    if addresses & MAC_BITS != interface.mac && !to_group {
         return (DROP, NOT_OURS);
     }
+    let mut kind = ether_type;
     if tagged {
         kind = remove_tag(memory, frame.buffer[lane], length);
         frame.length[lane] = length - TAG;
@@ -182,6 +168,15 @@ fn remove_tag<M: PacketMemory>(memory: &mut M, buffer: Buffer, length: u16) -> u
     u16::from_le_bytes(memory.load(buffer, 12))
 }
 
+fn classify<const CROSS_CONNECT: bool>(
+    plane: &mut Plane,
+    frame: &mut Frame,
+    mut body: Classify<CROSS_CONNECT>,
+) -> Verdict {
+    let settings = plane.settings;
+    walk(settings.shape, settings.strides, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
+}
+
 impl Node for EthernetInput {
     fn name(&self) -> &str {
         "ethernet-input"
@@ -193,15 +188,14 @@ impl Node for EthernetInput {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let interface = &plane.interfaces[frame.rx as usize];
-        let interface = Interface {
-            cross_connect: matches!(interface.mode, Mode::CrossConnect { .. }),
-            mac: interface.mac.bits(),
-            longest: interface.mtu + HEADER,
-            vlans: interface.vlans.clone(),
-        };
-        let mut body = Classify { interface };
-        let settings = plane.settings;
-        walk(settings.shape, settings.strides, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+        let cross_connect = matches!(interface.mode, Mode::CrossConnect { .. });
+        let interface =
+            Interface { mac: interface.mac.bits(), longest: interface.mtu + HEADER, vlans: interface.vlans.clone() };
+        if cross_connect {
+            classify(plane, frame, Classify::<true> { interface })
+        } else {
+            classify(plane, frame, Classify::<false> { interface })
+        }
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {

@@ -3,13 +3,14 @@
 use std::net::Ipv4Addr;
 
 use super::{error, info};
+use crate::buffers::Buffer;
 use crate::checksum;
 use crate::fib::Reader;
 use crate::frame::Frame;
 use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
-use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, MISS, Neighbour, Plane};
-use crate::walk::{Body, Strides, walk};
+use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, Neighbour, Plane};
+use crate::walk::{Body, LOOK_AGAIN, Strides, walk};
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
@@ -48,6 +49,12 @@ pub struct Ip4Input;
 
 struct Validate {
     verify_checksum: bool,
+    largest_product: u64,
+}
+
+/// What [`checksum::header_product`] may be.
+fn largest_product(verify_checksum: bool) -> u64 {
+    if verify_checksum { checksum::RIGHT } else { u64::MAX }
 }
 
 /// A header as numbers, the first byte lowest: whole registers, never bytes, on the common path.
@@ -91,23 +98,29 @@ impl Header {
     }
 
     #[inline(always)]
+    fn destination_first_byte(self) -> u8 {
+        self.third as u8
+    }
+
+    #[inline(always)]
     fn destination(self) -> u32 {
         self.third.swap_bytes()
     }
 
-    /// Whether nothing about the header calls for a second look.
+    /// Whether nothing about the header calls for a second look. What is wrong is gathered in the bits of one number: a comparison for
+    /// each rule would cost more than its arithmetic.
     #[inline(always)]
-    fn is_plain(self, length: u16, verify_checksum: bool) -> bool {
-        let total = self.total_length();
-        // All of them in any case: a branch for each would cost more than the tests.
-        (self.first as u8 == 0x45)
-            & (total >= 20)
-            & (u32::from(total) + L3 as u32 == u32::from(length))
-            & (self.ttl() > 0)
-            & (self.fragment_offset() != 1)
-            & (self.source_first_byte() < 224)
-            & ((self.third as u8) < 224)
-            & (!verify_checksum | (checksum::header_sum(self.first, self.second, self.third) == 0xffff))
+    fn is_plain(self, length: u16, largest_product: u64) -> bool {
+        // Version and header length, total length as the frame has it, no fragment.
+        const COMPARED: u64 = 0xff3f_0000_ffff_00ff;
+        let total = length.wrapping_sub(L3 as u16).swap_bytes();
+        let differs = (self.first & COMPARED) ^ (0x45 | (u64::from(total) << 16));
+        // Below zero if too small.
+        let too_small = u32::from(length).wrapping_sub(L3 as u32 + 20) | u32::from(self.ttl()).wrapping_sub(1);
+        // From 224 on, 32 more no longer fit a byte.
+        let group = (u32::from(self.source_first_byte()) + 32) | (u32::from(self.destination_first_byte()) + 32);
+        let wrong = differs | u64::from(((too_small >> 23) | group) & 0x100);
+        (wrong == 0) & (checksum::header_product(self.first, self.second, self.third) <= largest_product)
     }
 }
 
@@ -120,54 +133,43 @@ impl<M: PacketMemory> Body<M> for Validate {
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
-        if header.is_plain(frame.length[lane], self.verify_checksum) {
-            FIRST_ARC
-        } else {
-            look_again(memory, frame, lane, header, self.verify_checksum)
-        }
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
+        if header.is_plain(frame.length[lane], self.largest_product) { FIRST_ARC } else { LOOK_AGAIN }
     }
-}
 
-/// Finds out what is not plain about a header: the first reason of the list that holds. Padding is cut off.
-#[cold]
-#[inline(never)]
-fn look_again<M: PacketMemory>(
-    memory: &mut M,
-    frame: &mut Frame,
-    lane: usize,
-    header: Header,
-    verify_checksum: bool,
-) -> u8 {
-    let available = (frame.length[lane] as usize).saturating_sub(L3);
-    let version_and_length = header.first as u8;
-    let header_bytes = (version_and_length & 15) as usize * 4;
-    let total = header.total_length() as usize;
-    let (arc, reason) = if available < 20 {
-        (DROP, bad::SHORT)
-    } else if version_and_length >> 4 != 4 || header_bytes < 20 {
-        (DROP, bad::VERSION)
-    } else if total > available || total < header_bytes {
-        (DROP, bad::LENGTH)
-    } else if verify_checksum && header_checksum(memory, frame, lane, header_bytes) != 0xffff {
-        (DROP, bad::CHECKSUM)
-    } else if header.ttl() == 0 {
-        (DROP, bad::TTL)
-    } else if header.fragment_offset() == 1 {
-        (DROP, bad::FRAGMENT)
-    } else if header.source_first_byte() >= 224 {
-        (DROP, bad::SOURCE)
-    } else if header_bytes > 20 {
-        (PUNT, bad::OPTIONS)
-    } else if header.third as u8 >= 224 {
-        (PUNT, bad::MULTICAST)
-    } else {
-        // Nothing is wrong but padding behind the packet: it ends here.
-        frame.length[lane] = (total + L3) as u16;
-        (FIRST_ARC, 0)
-    };
-    frame.reason[lane] = reason;
-    arc
+    /// Finds out what is not plain about a header: the first reason of the list that holds. Padding is cut off.
+    fn look_again(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+        let header = Header::load(memory, frame, lane);
+        let available = (frame.length[lane] as usize).saturating_sub(L3);
+        let version_and_length = header.first as u8;
+        let header_bytes = (version_and_length & 15) as usize * 4;
+        let total = header.total_length() as usize;
+        let (arc, reason) = if available < 20 {
+            (DROP, bad::SHORT)
+        } else if version_and_length >> 4 != 4 || header_bytes < 20 {
+            (DROP, bad::VERSION)
+        } else if total > available || total < header_bytes {
+            (DROP, bad::LENGTH)
+        } else if self.verify_checksum && header_checksum(memory, frame, lane, header_bytes) != 0xffff {
+            (DROP, bad::CHECKSUM)
+        } else if header.ttl() == 0 {
+            (DROP, bad::TTL)
+        } else if header.fragment_offset() == 1 {
+            (DROP, bad::FRAGMENT)
+        } else if header.source_first_byte() >= 224 {
+            (DROP, bad::SOURCE)
+        } else if header_bytes > 20 {
+            (PUNT, bad::OPTIONS)
+        } else if header.destination_first_byte() >= 224 {
+            (PUNT, bad::MULTICAST)
+        } else {
+            // A fragment, or padding behind the packet: it ends here.
+            frame.length[lane] = (total + L3) as u16;
+            (FIRST_ARC, 0)
+        };
+        frame.reason[lane] = reason;
+        arc
+    }
 }
 
 /// The sum over a header with options.
@@ -190,8 +192,9 @@ impl Node for Ip4Input {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
-        let mut body = Validate { verify_checksum: settings.verify_checksum };
-        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+        let verify_checksum = settings.verify_checksum;
+        let mut body = Validate { verify_checksum, largest_product: largest_product(verify_checksum) };
+        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -243,22 +246,19 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
 
     #[inline(always)]
     fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
-        let next = if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { no_neighbour(frame, lane, adjacency) };
         frame.adjacency[lane] = adjacency;
-        next
+        if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { LOOK_AGAIN }
     }
-}
 
-#[cold]
-fn no_neighbour(frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
-    let (arc, reason) = match adjacency {
-        LOCAL => (PUNT, 2),
-        DISCARD => (DROP, 1),
-        MISS => (DROP, 0),
-        _ => (DROP, 0),
-    };
-    frame.reason[lane] = reason;
-    arc
+    fn look_again(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+        let (arc, reason) = match frame.adjacency[lane] {
+            LOCAL => (PUNT, 2),
+            DISCARD => (DROP, 1),
+            _ => (DROP, 0),
+        };
+        frame.reason[lane] = reason;
+        arc
+    }
 }
 
 impl Node for Ip4Lookup {
@@ -273,7 +273,7 @@ impl Node for Ip4Lookup {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
         let mut body = Lookup { fib: plane.fib.reader() };
-        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -308,32 +308,30 @@ impl<M: PacketMemory> Body<M> for Rewrite<'_> {
     #[inline(always)]
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: u32) -> u8 {
         let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
-        rewrite(memory, frame, lane, loaded, neighbour)
+        if (loaded as u8 <= 1) | is_too_big(frame.length[lane], neighbour) {
+            return LOOK_AGAIN;
+        }
+        rewrite(memory, frame.buffer[lane], loaded, neighbour)
+    }
+
+    fn look_again(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+        let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
+        frame.reason[lane] = if is_too_big(frame.length[lane], neighbour) { TOO_BIG } else { EXPIRED };
+        DROP
     }
 }
 
 #[inline(always)]
-fn rewrite<M: PacketMemory>(
-    memory: &mut M,
-    frame: &mut Frame,
-    lane: usize,
-    ttl_to_checksum: u32,
-    neighbour: &Neighbour,
-) -> u8 {
-    let too_big = frame.length[lane] as usize > neighbour.mtu as usize + L3;
-    if (ttl_to_checksum as u8 <= 1) | too_big {
-        return not_forwarded(frame, lane, if too_big { TOO_BIG } else { EXPIRED });
-    }
-    let buffer = frame.buffer[lane];
+fn is_too_big(length: u16, neighbour: &Neighbour) -> bool {
+    length as usize > neighbour.mtu as usize + L3
+}
+
+/// Returns the arc.
+#[inline(always)]
+fn rewrite<M: PacketMemory>(memory: &mut M, buffer: Buffer, ttl_to_checksum: u32, neighbour: &Neighbour) -> u8 {
     memory.store(buffer, L3 + 8, checksum::decrement_ttl(ttl_to_checksum).to_le_bytes());
     memory.store(buffer, 0, neighbour.rewrite);
     FIRST_ARC + neighbour.interface as u8
-}
-
-#[cold]
-fn not_forwarded(frame: &mut Frame, lane: usize, reason: u8) -> u8 {
-    frame.reason[lane] = reason;
-    DROP
 }
 
 impl Node for Ip4Rewrite {
@@ -348,7 +346,7 @@ impl Node for Ip4Rewrite {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
         let mut body = Rewrite { neighbours: &plane.neighbours };
-        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -366,7 +364,7 @@ pub struct Fused;
 struct FusedBody<'a> {
     fib: Reader<'a>,
     neighbours: &'a [Neighbour],
-    verify_checksum: bool,
+    largest_product: u64,
 }
 
 impl<M: PacketMemory> Body<M> for FusedBody<'_> {
@@ -382,12 +380,12 @@ impl<M: PacketMemory> Body<M> for FusedBody<'_> {
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, (header, adjacency): Self::Loaded) -> u8 {
         let length = frame.length[lane];
         let forward =
-            header.is_plain(length, self.verify_checksum) & (adjacency >= FIRST_NEIGHBOUR) & (header.ttl() > 1);
+            header.is_plain(length, self.largest_product) & (adjacency >= FIRST_NEIGHBOUR) & (header.ttl() > 1);
         let mut next = FIRST_ARC;
         if forward {
             let neighbour = &self.neighbours[(adjacency - FIRST_NEIGHBOUR) as usize];
-            if length as usize <= neighbour.mtu as usize + L3 {
-                next = rewrite(memory, frame, lane, header.second as u32, neighbour) + 1;
+            if !is_too_big(length, neighbour) {
+                next = rewrite(memory, frame.buffer[lane], header.second as u32, neighbour) + 1;
             }
         }
         next
@@ -404,9 +402,9 @@ impl Node for Fused {
         let mut body = FusedBody {
             fib: plane.fib.reader(),
             neighbours: &plane.neighbours,
-            verify_checksum: settings.verify_checksum,
+            largest_product: largest_product(settings.verify_checksum),
         };
-        walk(settings.shape, HOT, &mut InFrame(&mut plane.pool), frame, &mut body).into()
+        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
