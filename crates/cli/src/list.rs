@@ -1,10 +1,36 @@
 //! `stopwatt list`.
 
-use crate::arguments::{Format, ListOptions};
+use crate::arguments::{Experiment, Format, ListOptions};
 use crate::data::DataFolder;
+use clap::Subcommand;
+use dataplane_commands::data::{CorePlatform, core_platforms, read_published};
+use dataplane_experiments::graphs::GraphKind;
+use miette::IntoDiagnostic;
 use procedures::CASES;
 use serde_json::json;
 use soc::config::{Platform, Release};
+
+/// An experiment and what it can be run on.
+struct Listed {
+    name: String,
+    about: String,
+    cases: Vec<String>,
+}
+
+/// The subcommands of `run`, as they describe themselves.
+fn experiments() -> Vec<Listed> {
+    let command = Experiment::augment_subcommands(clap::Command::new("run"));
+    let listed = command.get_subcommands().map(|experiment| {
+        let name = experiment.get_name().to_owned();
+        let cases = match name.as_str() {
+            "psci-latency" => CASES.iter().map(|case| format!("{} {}", case.name, case.mode.name())).collect(),
+            "dataplane" => GraphKind::ALL.iter().map(|graph| graph.name().to_owned()).collect(),
+            _ => Vec::new(),
+        };
+        Listed { name, about: experiment.get_about().map(ToString::to_string).unwrap_or_default(), cases }
+    });
+    listed.collect()
+}
 
 /// Prints platforms with their releases, and experiments with their cases.
 pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
@@ -22,7 +48,10 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
         }
         platforms.push((platform, releases));
     }
-    let cases: Vec<String> = CASES.iter().map(|case| format!("{} {}", case.name, case.mode.name())).collect();
+    let cores = core_platforms(data.root())
+        .and_then(|names| names.iter().map(|name| CorePlatform::read(data.root(), name)).collect::<Result<Vec<_>, _>>())
+        .into_diagnostic()?;
+    let strides = read_published(data.root()).into_diagnostic()?.len();
     match options.format {
         Format::Json => {
             let platforms: Vec<_> = platforms
@@ -40,21 +69,36 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
                     })
                 })
                 .collect();
-            println!(
-                "{:#}",
-                json!({ "platforms": platforms, "experiments": [{ "name": "psci-latency", "cases": cases }] })
-            );
+            let cores: Vec<_> = cores
+                .iter()
+                .map(|core| {
+                    let about = &core.platform;
+                    json!({ "name": about.name, "title": about.about, "core": core.core.name, "published_cells": strides })
+                })
+                .collect();
+            let experiments: Vec<_> =
+                experiments().iter().map(|e| json!({ "name": e.name, "title": e.about, "cases": e.cases })).collect();
+            println!("{:#}", json!({ "platforms": platforms, "cores": cores, "experiments": experiments }));
         }
         Format::Term => {
-            println!("platforms");
+            println!("platforms (run psci-latency --platform NAME)");
             for (platform, releases) in &platforms {
                 println!("  {}: {}, {} CPUs", platform.name, platform.title, platform.topology.cpus.len());
                 for (release, published) in releases {
                     println!("    {}: {}, {published} published cells", release.name, release.title);
                 }
             }
-            println!("experiments");
-            println!("  psci-latency: {}", cases.join(", "));
+            println!("cores (run prefetch --world sim --platform NAME)");
+            for core in &cores {
+                println!("  {}: {}, {strides} published cells", core.platform.name, core.platform.about);
+            }
+            println!("experiments (run NAME)");
+            for experiment in experiments() {
+                println!("  {}: {}", experiment.name, experiment.about);
+                if !experiment.cases.is_empty() {
+                    println!("    {}", experiment.cases.join(", "));
+                }
+            }
         }
     }
     Ok(())

@@ -153,6 +153,23 @@ impl CorePlatform {
     }
 }
 
+/// Names of the platforms that have fitted costs of the stride study, in alphabetical order.
+///
+/// # Errors
+/// If the folder `platforms` cannot be read.
+pub fn core_platforms(data: &Path) -> Result<Vec<String>, Error> {
+    let folder = data.join("platforms");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(Error::io(&folder))? {
+        let name = entry.map_err(Error::io(&folder))?.file_name().to_string_lossy().into_owned();
+        if costs_path(data, &name).is_file() {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// Where a platform's fitted costs of the stride study lie.
 pub fn costs_path(data: &Path, platform: &str) -> PathBuf {
     data.join("platforms").join(platform).join("costs").join("prefetch.toml")

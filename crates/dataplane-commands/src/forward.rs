@@ -1,6 +1,7 @@
 //! `dataplane --config FILE`: a forwarder between interfaces of this machine.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::net::Ipv4Addr;
@@ -16,10 +17,11 @@ use dataplane::graph::Graph;
 use dataplane::inputs::Packets;
 use dataplane::nodes::{Device, Discard};
 use dataplane::pcap;
-use dataplane::plane::{DISCARD, Mode, Plane, Settings};
+use dataplane::plane::{DISCARD, Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::{INTERFACES_MAX, Ip4Path, build};
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::error::Error;
 
@@ -28,19 +30,37 @@ use crate::error::Error;
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Interfaces of this machine.
-    pub interface: Vec<InterfaceConfig>,
+    pub interface: Vec<Spanned<InterfaceConfig>>,
     /// Static neighbours.
     #[serde(default)]
-    pub neighbour: Vec<NeighbourConfig>,
+    pub neighbour: Vec<Spanned<NeighbourConfig>>,
     /// Routes.
     #[serde(default)]
-    pub route: Vec<RouteConfig>,
+    pub route: Vec<Spanned<RouteConfig>>,
     /// Buffers; 16384 by default.
-    pub buffers: Option<usize>,
+    pub buffers: Option<Spanned<usize>>,
     /// Packets of a frame; 256 by default.
-    pub frame_size: Option<usize>,
+    pub frame_size: Option<Spanned<usize>>,
     /// Whether header checksums are verified; they are by default.
     pub verify_checksum: Option<bool>,
+    /// Where it was read.
+    #[serde(skip)]
+    source: Source,
+}
+
+/// A configuration's file and text, for errors that name a line.
+#[derive(Clone, Debug, Default)]
+struct Source {
+    path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    /// Something is wrong with the table or value that begins there.
+    fn wrong<T>(&self, there: &Spanned<T>, message: impl Display) -> Error {
+        let line = self.text.as_bytes()[..there.span().start].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Error::data(&self.path, format!("line {line}: {message}"))
+    }
 }
 
 /// `[[interface]]`.
@@ -113,104 +133,76 @@ impl Config {
     /// Reads a configuration and checks what can be checked without the machine.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(path).map_err(Error::io(path))?;
-        let config: Self = toml::from_str(&text).map_err(|e| Error::data(path, e))?;
-        let wrong = |message: String| Err(Error::data(path, message));
-        if config.interface.is_empty() || config.interface.len() > INTERFACES_MAX {
-            return wrong(format!("there must be 1 to {INTERFACES_MAX} [[interface]] tables"));
-        }
-        for interface in &config.interface {
-            if config.interface.iter().filter(|i| i.name == interface.name).count() > 1 {
-                return wrong(format!("interface `{}` is there twice", interface.name));
-            }
-            if let Some(peer) = &interface.cross_connect
-                && !config.interface.iter().any(|i| i.name == *peer)
-            {
-                return wrong(format!(
-                    "interface `{}` is cross connected to `{peer}`, which is not there",
-                    interface.name
-                ));
-            }
-            if interface.is_capture() && interface.mac.is_none() {
-                return wrong(format!("interface `{}` is a capture file: it needs a mac", interface.name));
-            }
-            if interface.mtu.is_some_and(|mtu| !(68..=MTU_MAX).contains(&mtu)) {
-                return wrong(format!("the mtu of `{}` must be 68 to {MTU_MAX}", interface.name));
-            }
-        }
-        if let Some(size) = config.frame_size {
-            Settings::checked_frame_size(size).map_err(|message| Error::data(path, message))?;
-        }
-        if config.buffers.is_some_and(|count| !(1024..=1 << 20).contains(&count)) {
-            return wrong("buffers must be 1024 to 1048576".to_owned());
-        }
+        Self::parse(path, text)
+    }
+
+    fn parse(path: &Path, text: String) -> Result<Self, Error> {
+        let mut config: Self = toml::from_str(&text).map_err(|e| Error::data(path, e))?;
+        config.source = Source { path: path.to_owned(), text };
+        config.check()?;
         Ok(config)
     }
 
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |there, message: String| Err(self.source.wrong(there, message));
+        if self.interface.is_empty() || self.interface.len() > INTERFACES_MAX {
+            let message = format!("there must be 1 to {INTERFACES_MAX} [[interface]] tables");
+            return Err(Error::data(&self.source.path, message));
+        }
+        let names = || self.interface.iter().map(|interface| &interface.get_ref().name);
+        for (number, there) in self.interface.iter().enumerate() {
+            let interface = there.get_ref();
+            if names().take(number).any(|name| *name == interface.name) {
+                return wrong(there, format!("interface `{}` is there twice", interface.name));
+            }
+            if let Some(peer) = &interface.cross_connect
+                && !names().any(|name| name == peer)
+            {
+                let what = format!("interface `{}` is cross connected to `{peer}`, which is not there", interface.name);
+                return wrong(there, what);
+            }
+            if interface.is_capture() && interface.mac.is_none() {
+                return wrong(there, format!("interface `{}` is a capture file: it needs a mac", interface.name));
+            }
+            if interface.mtu.is_some_and(|mtu| !(68..=MTU_MAX).contains(&mtu)) {
+                return wrong(there, format!("the mtu of `{}` must be 68 to {MTU_MAX}", interface.name));
+            }
+            if interface.vlans.iter().any(|vlan| !(1..=4094).contains(vlan)) {
+                return wrong(there, format!("a vlan of `{}` is not 1 to 4094", interface.name));
+            }
+        }
+        if let Some(size) = &self.frame_size {
+            Settings::checked_frame_size(*size.get_ref()).map_err(|message| self.source.wrong(size, message))?;
+        }
+        if let Some(count) = &self.buffers
+            && !(1024..=1 << 20).contains(count.get_ref())
+        {
+            return Err(self.source.wrong(count, "buffers must be 1024 to 1048576"));
+        }
+        Ok(())
+    }
+
     /// Builds the graph on this machine's interfaces.
-    pub fn graph(&self, path: &Path) -> Result<Graph, Error> {
-        let wrong = |message: String| Error::data(path, message);
-        let settings = Settings {
-            frame_size: self.frame_size.unwrap_or(256),
-            verify_checksum: self.verify_checksum.unwrap_or(true),
-            ..Settings::default()
+    pub fn graph(&self) -> Result<Graph, Error> {
+        let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
+            self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
-        let mut plane = Plane::new(self.buffers.unwrap_or(16 * 1024), Reuse::Hot, settings);
-        let on = |name: &str, error: io::Error| wrong(format!("interface `{name}`: {error}"));
-        for interface in &self.interface {
-            let mac = match &interface.mac {
-                Some(mac) => mac.parse().map_err(|e| wrong(format!("interface `{}`: {e}", interface.name)))?,
-                None => af_packet::mac(&interface.name).map_err(|e| on(&interface.name, e))?,
-            };
-            let mode = match &interface.cross_connect {
-                Some(peer) => {
-                    let peer = self.interface.iter().position(|i| i.name == *peer);
-                    Mode::CrossConnect { peer: peer.unwrap_or_default() as u16 }
-                }
-                None => Mode::Route,
-            };
-            let number = plane.add_interface(&interface.name, mac, mode);
-            let added = &mut plane.interfaces[number as usize];
-            added.mtu = interface.mtu.unwrap_or(1500);
-            added.vlans.clone_from(&interface.vlans);
-            for address in &interface.addresses {
-                plane.add_local(*address).map_err(|e| wrong(e.to_string()))?;
-            }
-        }
-        let mut adjacencies = HashMap::new();
-        for neighbour in &self.neighbour {
-            let interface = plane.find_interface(&neighbour.interface).ok_or_else(|| {
-                wrong(format!("neighbour {}: no interface `{}`", neighbour.address, neighbour.interface))
-            })?;
-            let mac = neighbour.mac.parse().map_err(|e| wrong(format!("neighbour {}: {e}", neighbour.address)))?;
-            let adjacency = plane.add_neighbour(interface, mac);
-            adjacencies.insert(neighbour.address, adjacency);
-            if let Some(host) = Prefix::new(neighbour.address, 32) {
-                plane.add_route(host, adjacency).map_err(|e| wrong(e.to_string()))?;
-            }
-        }
-        for route in &self.route {
-            let prefix: Prefix = route.prefix.parse().map_err(&wrong)?;
-            let adjacency = match route.via {
-                None => DISCARD,
-                Some(via) => *adjacencies
-                    .get(&via)
-                    .ok_or_else(|| wrong(format!("route {prefix}: no [[neighbour]] with address {via}")))?,
-            };
-            plane.add_route(prefix, adjacency).map_err(|e| wrong(format!("route {prefix}: {e}")))?;
-        }
+        let plane = self.plane(|there| af_packet::mac(&there.get_ref().name).map_err(|e| on(there, e)))?;
         let mut devices: Vec<Box<dyn Device>> = Vec::new();
-        for interface in &self.interface {
+        for there in &self.interface {
+            let interface = there.get_ref();
             devices.push(match &interface.pcap_out {
                 Some(file) => {
                     let out = File::create(file).and_then(|out| pcap::Writer::new(BufWriter::new(out)));
                     Box::new(out.map_err(Error::io(file))?)
                 }
                 None if interface.is_capture() => Box::new(Discard),
-                None => Box::new(Sender::new(&interface.name).map_err(|e| on(&interface.name, e))?),
+                None => Box::new(Sender::new(&interface.name).map_err(|e| on(there, e))?),
             });
         }
         let (mut graph, first) = build(plane, devices, Ip4Path::Nodes);
-        for (number, interface) in self.interface.iter().enumerate() {
+        for (number, there) in self.interface.iter().enumerate() {
+            let interface = there.get_ref();
             if let Some(file) = &interface.pcap_in {
                 let packets = fs::read(file).map_err(Error::io(file))?;
                 let packets = pcap::read(&packets).map_err(|e| Error::data(file, e))?;
@@ -220,10 +212,71 @@ impl Config {
             if interface.is_capture() {
                 continue;
             }
-            let receiver = af_packet::Receiver::new(&interface.name).map_err(|e| on(&interface.name, e))?;
+            let receiver = af_packet::Receiver::new(&interface.name).map_err(|e| on(there, e))?;
             graph.add_input(PacketInput::new(receiver, number as u16, &interface.name), first);
         }
         Ok(graph)
+    }
+
+    /// Interfaces, neighbours and routes; `own_mac` says what an interface of this machine has.
+    fn plane(&self, own_mac: impl Fn(&Spanned<InterfaceConfig>) -> Result<Mac, Error>) -> Result<Plane, Error> {
+        let settings = Settings {
+            frame_size: self.frame_size.as_ref().map_or(256, |size| *size.get_ref()),
+            verify_checksum: self.verify_checksum.unwrap_or(true),
+            ..Settings::default()
+        };
+        let buffers = self.buffers.as_ref().map_or(16 * 1024, |count| *count.get_ref());
+        let mut plane = Plane::new(buffers, Reuse::Hot, settings);
+        for there in &self.interface {
+            let interface = there.get_ref();
+            let wrong = |e: &dyn Display| self.source.wrong(there, format!("interface `{}`: {e}", interface.name));
+            let mac = match &interface.mac {
+                Some(mac) => mac.parse().map_err(|e: String| wrong(&e))?,
+                None => own_mac(there)?,
+            };
+            let mode = match &interface.cross_connect {
+                Some(peer) => {
+                    let peer = self.interface.iter().position(|i| i.get_ref().name == *peer);
+                    Mode::CrossConnect { peer: peer.unwrap_or_default() as u16 }
+                }
+                None => Mode::Route,
+            };
+            let number = plane.add_interface(&interface.name, mac, mode);
+            let added = &mut plane.interfaces[number as usize];
+            added.mtu = interface.mtu.unwrap_or(1500);
+            added.vlans.clone_from(&interface.vlans);
+            for address in &interface.addresses {
+                plane.add_local(*address).map_err(|e| wrong(&e))?;
+            }
+        }
+        let mut adjacencies = HashMap::new();
+        for there in &self.neighbour {
+            let neighbour = there.get_ref();
+            let wrong = |e: &dyn Display| self.source.wrong(there, format!("neighbour {}: {e}", neighbour.address));
+            let interface = plane
+                .find_interface(&neighbour.interface)
+                .ok_or_else(|| wrong(&format!("no interface `{}`", neighbour.interface)))?;
+            let mac = neighbour.mac.parse().map_err(|e: String| wrong(&e))?;
+            let adjacency = plane.add_neighbour(interface, mac);
+            adjacencies.insert(neighbour.address, adjacency);
+            if let Some(host) = Prefix::new(neighbour.address, 32) {
+                plane.add_route(host, adjacency).map_err(|e| wrong(&e))?;
+            }
+        }
+        for there in &self.route {
+            let route = there.get_ref();
+            let prefix: Prefix = route.prefix.parse().map_err(|e: String| self.source.wrong(there, e))?;
+            let wrong = |e: &dyn Display| self.source.wrong(there, format!("route {prefix}: {e}"));
+            let adjacency = match route.via {
+                None => DISCARD,
+                Some(via) => {
+                    let known = adjacencies.get(&via).copied();
+                    known.ok_or_else(|| wrong(&format!("no [[neighbour]] with address {via}")))?
+                }
+            };
+            plane.add_route(prefix, adjacency).map_err(|e| wrong(&e))?;
+        }
+        Ok(plane)
     }
 }
 
@@ -236,7 +289,7 @@ impl InterfaceConfig {
 impl ForwardOptions {
     /// Forwards until it is time to stop; returns what to print at the end.
     pub fn run(&self) -> Result<String, Error> {
-        let mut graph = Config::read(&self.config)?.graph(&self.config)?;
+        let mut graph = Config::read(&self.config)?.graph()?;
         let commands = self.prompt.then(read_lines);
         forward(&mut graph, self.seconds.map(Duration::from_secs), self.busy, commands);
         if !graph.balance().holds() {
@@ -295,5 +348,98 @@ fn forward(graph: &mut Graph, length: Option<Duration>, busy: bool, commands: Op
             Some(Err(TryRecvError::Disconnected)) if length.is_none() => return,
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str = r#"
+buffers = 2048
+frame_size = 128
+verify_checksum = false
+[[interface]]
+name = "left"
+addresses = ["10.1.0.1", "10.1.0.2"]
+mtu = 1400
+vlans = [7, 4094]
+[[interface]]
+name = "right"
+mac = "02:00:00:00:00:03"
+cross_connect = "left"
+pcap_out = "out.pcap"
+[[neighbour]]
+address = "10.9.0.2"
+interface = "right"
+mac = "02:00:00:00:00:04"
+[[route]]
+prefix = "20.0.0.0/8"
+via = "10.9.0.2"
+[[route]]
+prefix = "21.0.0.0/25"
+"#;
+
+    fn plane(text: String) -> Result<Plane, Error> {
+        Config::parse(Path::new("forward.toml"), text)?.plane(|_| Ok(Mac::default()))
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_built() {
+        let plane = plane(CONFIG.to_owned()).unwrap();
+        let names: Vec<_> = plane.interfaces.iter().map(|i| (i.name.as_str(), i.mtu, i.mode)).collect();
+        assert_eq!(names, [("left", 1400, Mode::Route), ("right", 1500, Mode::CrossConnect { peer: 0 })]);
+        assert_eq!((plane.pool.capacity(), plane.settings.frame_size, plane.fib.len()), (2048, 128, 5));
+    }
+
+    /// Damaged configurations give a plane or an error that names the file; never a panic.
+    #[test]
+    fn damaged_configurations_are_refused_or_read() {
+        const WORDS: [&str; 18] = [
+            "",
+            "1",
+            "2",
+            "7",
+            "9",
+            "\"",
+            "[[interface]]",
+            "[[route]]",
+            "= 65536",
+            "= -1",
+            "= 1e9",
+            "0",
+            "99999999999999999999",
+            "/33",
+            "::",
+            "\u{b5}",
+            "\0",
+            "[",
+        ];
+        let mut random = 0x5eed_u64;
+        let mut below = |limit: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % limit
+        };
+        let (mut refused, mut read) = (0, 0);
+        for _ in 0..3000 {
+            let mut text = CONFIG.as_bytes().to_vec();
+            for _ in 0..=below(2) {
+                let from = below(text.len());
+                let to = (from + below(4)).min(text.len());
+                text.splice(from..to, WORDS[below(WORDS.len())].bytes());
+            }
+            match plane(String::from_utf8_lossy(&text).into_owned()) {
+                Ok(_) => read += 1,
+                Err(error) => {
+                    let said = error.to_string();
+                    assert!(
+                        said.starts_with("forward.toml: ") && said.contains("line") | said.contains("must"),
+                        "{said}"
+                    );
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 1000 && read > 50, "{refused} refused, {read} read");
     }
 }

@@ -169,7 +169,7 @@ fn a_forwarder_between_capture_files() {
     ] {
         std::fs::write(&config, text.replace(from, to)).unwrap();
         let error = options::<ForwardOptions>(&arguments).unwrap().run().unwrap_err().to_string();
-        assert!(error.contains(expected) && error.contains("forward.toml"), "{error}");
+        assert!(error.contains(expected) && error.contains("forward.toml") && error.contains("line "), "{error}");
     }
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dataplane_commands::data::{CorePlatform, read_costs, read_published};
 use dataplane_commands::prefetch::{Prediction, predict, print_prediction};
+use dataplane_experiments::fit::{Costs, fit};
 use dataplane_experiments::model::Effort;
 
 fn data() -> PathBuf {
@@ -76,37 +77,58 @@ fn what_predicts_cannot_read_references() {
     }
 }
 
-#[test]
-fn scaling_a_cell_that_no_fit_uses_changes_no_prediction() {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scaled-{}", std::process::id()));
-    let copy = |from: &Path, to: &Path| {
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(from, to).unwrap();
-    };
+/// A copy of the data folder in which the clocks of some loops' published cells are multiplied.
+fn scaled(name: &str, loops: &[&str], factor: f64) -> PathBuf {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     for file in [
         "platforms/macchiatobin.toml",
         "platforms/macchiatobin/costs/prefetch.toml",
         "references/dataplane-prefetch.toml",
     ] {
-        copy(&data().join(file), &scratch.join(file));
+        let to = scratch.join(file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(data().join(file), to).unwrap();
     }
     let csv = fs::read_to_string(data().join("references/dataplane-prefetch.csv")).unwrap();
     let scaled: Vec<String> = csv
         .lines()
         .map(|line| match line.rsplit_once(',') {
-            Some((rest, clocks)) if line.starts_with("dual") || line.starts_with("single-split") => {
-                format!("{rest},{}", clocks.parse::<f64>().unwrap() * 1.5)
+            Some((rest, clocks)) if loops.contains(&line.split(',').next().unwrap()) => {
+                format!("{rest},{}", clocks.parse::<f64>().unwrap() * factor)
             }
             _ => line.to_owned(),
         })
         .collect();
     fs::write(scratch.join("references/dataplane-prefetch.csv"), scaled.join("\n")).unwrap();
+    scratch
+}
+
+#[test]
+fn scaling_a_cell_that_no_fit_uses_changes_neither_costs_nor_predictions() {
+    let scratch = scaled("unused", &["dual", "single-split"], 1.5);
     let effort = Effort { frames: 20, ..EFFORT };
     let clocks =
         |prediction: Prediction| prediction.cells.iter().map(|c| c.clocks_per_packet.to_bits()).collect::<Vec<_>>();
     let (ours, theirs) = (predict(&data(), "macchiatobin", effort), predict(&scratch, "macchiatobin", effort));
     assert_eq!(clocks(ours.unwrap()), clocks(theirs.unwrap()));
+    assert_eq!(costs_after_a_short_fit(&scratch), costs_after_a_short_fit(&data()));
     fs::remove_dir_all(scratch).unwrap();
+}
+
+#[test]
+fn scaling_the_cells_that_the_fit_uses_changes_the_costs() {
+    let scratch = scaled("used", &["single"], 1.1);
+    let (before, after) = (costs_after_a_short_fit(&data()), costs_after_a_short_fit(&scratch));
+    assert!(after.work > before.work * 1.02, "{before:?} {after:?}");
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// Far from the best costs: enough to see what the search follows.
+fn costs_after_a_short_fit(data: &Path) -> Costs {
+    let platform = CorePlatform::read(data, "macchiatobin").unwrap();
+    let used: Vec<_> =
+        read_published(data).unwrap().iter().filter_map(|cell| cell.used(platform.cycles_per_tick())).collect();
+    fit(platform.hardware(), &used, Effort { frames: 5, ..EFFORT }, 15).costs
 }
 
 #[test]
