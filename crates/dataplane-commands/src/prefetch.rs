@@ -333,8 +333,8 @@ pub fn print_prediction(prediction: &Prediction) -> String {
     );
     let _ = writeln!(
         out,
-        "{:<13}{:>8}{:>12}{:>11}{:>9}  {:<10} Stalls, ticks a packet",
-        "Loop", "Strides", "Published", "Model", "Error", ""
+        "{:<12}{:>8}{:>11}{:>8}{:>9}  {:<10}{:>6}{:>10}  Fill buffers full",
+        "Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata"
     );
     for cell in &p.cells {
         let published = cell.published_clocks_per_packet.map_or("-".to_owned(), |v| format!("{v:.3}"));
@@ -344,26 +344,30 @@ pub fn print_prediction(prediction: &Prediction) -> String {
             (_, true) => "fitted",
             (_, false) => "predicted",
         };
-        let mut stalls: Vec<(f64, String)> = cell
-            .stalls
-            .iter()
-            .filter(|s| s.waited + s.blocked >= 0.005)
-            .map(|s| {
-                let what = if s.blocked > s.waited { "fill buffers full at " } else { "" };
-                (s.waited + s.blocked, format!("{:.2} {what}{}", s.waited + s.blocked, s.access))
-            })
-            .collect();
-        stalls.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let stalls: Vec<String> = stalls.into_iter().take(3).map(|(_, text)| text).collect();
-        let _ = writeln!(
-            out,
-            "{:<13}{:>8}{published:>12}{:>11.3}{error:>9}  {kind:<10} {}",
+        let waited_for = |access: Access| {
+            let name = access.name();
+            cell.stalls.iter().filter(|s| s.access == name).map(|s| s.waited).sum::<f64>()
+        };
+        let blocked: f64 = cell.stalls.iter().map(|s| s.blocked).sum();
+        let most = cell.stalls.iter().max_by(|a, b| a.blocked.total_cmp(&b.blocked));
+        let full = match most {
+            Some(most) if blocked >= 0.005 => format!("{blocked:.2}, most at {}", most.access),
+            _ => String::new(),
+        };
+        let line = format!(
+            "{:<12}{:>8}{published:>11}{:>8.3}{error:>9}  {kind:<10}{:>6.2}{:>10.2}  {full}",
             cell.loop_name,
             label(cell),
             cell.clocks_per_packet,
-            stalls.join("; ")
+            waited_for(Access::DataLoad),
+            waited_for(Access::HeaderLoad),
         );
+        let _ = writeln!(out, "{}", line.trim_end());
     }
+    let _ = writeln!(
+        out,
+        "Stalls, ticks a packet: Data and Metadata wait at the first touch of the packet's line of that kind; an access that finds all\nfill buffers full waits for one."
+    );
     let _ = writeln!(out, "\nErrors (root mean square, relative)");
     for score in &p.scores {
         let kind = if score.fitted { "fitted" } else { "predicted" };
