@@ -2,12 +2,13 @@
 
 use crate::arguments::{CalibrateOptions, Format};
 use crate::data::DataFolder;
+use crate::output;
 use calibrate::{Calibration, Plan};
 use miette::{IntoDiagnostic, miette};
 use serde_json::json;
 use soc::config::{Costs, Platform, Release};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fmt::Write;
 
 /// Fits the releases, the one that others carry from first, and writes or checks their costs files.
 pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> {
@@ -43,14 +44,17 @@ pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> 
         let path = data.path(&file);
         let text = calibration.to_toml();
         if !options.check {
-            write_whole(&path, &text)?;
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).into_diagnostic()?;
+            }
+            output::write_file(&path, text.as_bytes())?;
         } else if std::fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
             differs.push(file);
         }
     }
     match options.format {
-        Format::Json => println!("{:#}", as_json(&calibrations)),
-        Format::Term => calibrations.iter().for_each(print),
+        Format::Json => output::print_json(&as_json(&calibrations))?,
+        Format::Term => output::print(calibrations.iter().map(as_text).collect::<String>().as_bytes())?,
     }
     match differs.is_empty() {
         true => Ok(()),
@@ -62,18 +66,10 @@ pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> 
     }
 }
 
-/// Writes a file under another name first, so that nothing half-written is left behind.
-fn write_whole(path: &Path, text: &str) -> miette::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).into_diagnostic()?;
-    }
-    let beside = path.with_extension("toml.new");
-    std::fs::write(&beside, text).into_diagnostic()?;
-    std::fs::rename(&beside, path).into_diagnostic()
-}
-
-fn print(calibration: &Calibration) {
-    println!(
+fn as_text(calibration: &Calibration) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
         "{}: {} cells used, rms residual {:.2} us",
         calibration.release,
         calibration.cells.len(),
@@ -81,14 +77,15 @@ fn print(calibration: &Calibration) {
     );
     for (parameter, value, error) in &calibration.parameters {
         let unit = if parameter.key == "flush_port_share" { "" } else { " us" };
-        println!("  {:38} {value:10.4} +- {error:8.4}{unit}", parameter.key);
+        let _ = writeln!(out, "  {:38} {value:10.4} +- {error:8.4}{unit}", parameter.key);
     }
     let mut worst: Vec<_> = calibration.cells.iter().collect();
     worst.sort_by(|a, b| (b.fitted - b.cell.value_us).abs().total_cmp(&(a.fitted - a.cell.value_us).abs()));
-    println!("  largest residuals:");
+    let _ = writeln!(out, "  largest residuals:");
     for cell in worst.iter().take(5) {
         let published = &cell.cell;
-        println!(
+        let _ = writeln!(
+            out,
             "    {} {} {}.{} {}: published {}, fitted {:.2} us",
             published.case,
             published.mode,
@@ -99,11 +96,12 @@ fn print(calibration: &Calibration) {
             cell.fitted
         );
     }
-    println!("  not told apart by the data (parts of the priors that can move together):");
+    let _ = writeln!(out, "  not told apart by the data (parts of the priors that can move together):");
     for group in &calibration.indistinct {
         let members: Vec<_> = group.members.iter().map(|(key, part)| format!("{key} {part:+.2}")).collect();
-        println!("    {}", members.join(", "));
+        let _ = writeln!(out, "    {}", members.join(", "));
     }
+    out
 }
 
 fn as_json(calibrations: &[Calibration]) -> serde_json::Value {

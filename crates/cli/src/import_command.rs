@@ -2,6 +2,7 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
+use crate::output;
 use crate::provenance;
 use clap::Args;
 use import::{Figures, ImportError, Options};
@@ -96,10 +97,9 @@ pub fn run(data: &DataFolder, kind: Kind, options: &ImportOptions) -> miette::Re
         eprintln!("warning: {warning}; left out");
     }
     match options.format {
-        Format::Json => println!("{:#}", as_json(&recording, &figures, options)),
-        Format::Term => print!("{}", as_text(&recording, &figures, options)),
+        Format::Json => output::print_json(&as_json(&recording, &figures, options)),
+        Format::Term => output::print(as_text(&recording, &figures, options).as_bytes()),
     }
-    Ok(())
 }
 
 /// Release, case and mode with the CPUs and the metrics, in their units, that were read for it.

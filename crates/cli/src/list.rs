@@ -2,6 +2,7 @@
 
 use crate::arguments::{Experiment, Format, ListOptions};
 use crate::data::DataFolder;
+use crate::output;
 use clap::Subcommand;
 use dataplane_commands::data::{CorePlatform, core_platforms, read_published};
 use dataplane_experiments::graphs::GraphKind;
@@ -9,6 +10,7 @@ use miette::IntoDiagnostic;
 use procedures::CASES;
 use serde_json::json;
 use soc::config::{Platform, Release};
+use std::fmt::Write;
 
 /// An experiment and what it can be run on.
 struct Listed {
@@ -78,28 +80,29 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
                 .collect();
             let experiments: Vec<_> =
                 experiments().iter().map(|e| json!({ "name": e.name, "title": e.about, "cases": e.cases })).collect();
-            println!("{:#}", json!({ "platforms": platforms, "cores": cores, "experiments": experiments }));
+            output::print_json(&json!({ "platforms": platforms, "cores": cores, "experiments": experiments }))
         }
         Format::Term => {
-            println!("platforms (run psci-latency --platform NAME)");
+            let mut out = String::new();
+            let _ = writeln!(out, "platforms (run psci-latency --platform NAME)");
             for (platform, releases) in &platforms {
-                println!("  {}: {}, {} CPUs", platform.name, platform.title, platform.topology.cpus.len());
+                let _ = writeln!(out, "  {}: {}, {} CPUs", platform.name, platform.title, platform.topology.cpus.len());
                 for (release, published) in releases {
-                    println!("    {}: {}, {published} published cells", release.name, release.title);
+                    let _ = writeln!(out, "    {}: {}, {published} published cells", release.name, release.title);
                 }
             }
-            println!("cores (run prefetch --world sim --platform NAME)");
+            let _ = writeln!(out, "cores (run prefetch --world sim --platform NAME)");
             for core in &cores {
-                println!("  {}: {}, {strides} published cells", core.platform.name, core.platform.about);
+                let _ = writeln!(out, "  {}: {}, {strides} published cells", core.platform.name, core.platform.about);
             }
-            println!("experiments (run NAME)");
+            let _ = writeln!(out, "experiments (run NAME)");
             for experiment in experiments() {
-                println!("  {}: {}", experiment.name, experiment.about);
+                let _ = writeln!(out, "  {}: {}", experiment.name, experiment.about);
                 if !experiment.cases.is_empty() {
-                    println!("    {}", experiment.cases.join(", "));
+                    let _ = writeln!(out, "    {}", experiment.cases.join(", "));
                 }
             }
+            output::print(out.as_bytes())
         }
     }
-    Ok(())
 }

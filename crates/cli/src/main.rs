@@ -1,5 +1,7 @@
 //! The `stopwatt` command.
 #![forbid(unsafe_code)]
+// `output` prints: it knows what to do when nobody reads on.
+#![deny(clippy::print_stdout)]
 
 mod arguments;
 mod calibrate_command;
@@ -59,6 +61,5 @@ fn run(arguments: &Arguments) -> miette::Result<()> {
 
 /// Prints what a data-plane command has to say.
 fn print(said: Result<String, dataplane_commands::error::Error>) -> miette::Result<()> {
-    print!("{}", said.into_diagnostic()?);
-    Ok(())
+    output::print(said.into_diagnostic()?.as_bytes())
 }

@@ -21,6 +21,11 @@ pub fn print(bytes: &[u8]) -> miette::Result<()> {
     }
 }
 
+/// Prints a value as JSON, on lines of their own.
+pub fn print_json(value: &serde_json::Value) -> miette::Result<()> {
+    print(format!("{value:#}\n").as_bytes())
+}
+
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a failure leaves it as it was.
 pub fn write_file(path: &Path, bytes: &[u8]) -> miette::Result<()> {
     let cannot = || format!("cannot write {}", path.display());

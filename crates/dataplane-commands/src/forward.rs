@@ -121,6 +121,10 @@ pub struct ForwardOptions {
     /// Read commands (show runtime, show interface, ...) from standard input; its end stops the forwarder.
     #[arg(long)]
     pub prompt: bool,
+    /// Run the commands in a file, one a line, before the first packet: `trace add`, `run ROUNDS`, `show trace`. A line that begins with
+    /// # is a remark.
+    #[arg(long, value_name = "FILE")]
+    pub exec: Option<PathBuf>,
     /// Poll without ever sleeping.
     #[arg(long)]
     pub busy: bool,
@@ -290,6 +294,9 @@ impl ForwardOptions {
     /// Forwards until it is time to stop; returns what to print at the end.
     pub fn run(&self) -> Result<String, Error> {
         let mut graph = Config::read(&self.config)?.graph()?;
+        if let Some(script) = &self.exec {
+            execute(&mut graph, script)?;
+        }
         let commands = self.prompt.then(read_lines);
         forward(&mut graph, self.seconds.map(Duration::from_secs), self.busy, commands);
         if !graph.balance().holds() {
@@ -297,6 +304,26 @@ impl ForwardOptions {
         }
         Ok(format!("{}\n{}\n{}", show::runtime(&graph), show::interfaces(&graph), show::errors(&graph)))
     }
+}
+
+/// Runs a script's commands and prints their answers; a wrong one ends it.
+fn execute(graph: &mut Graph, script: &Path) -> Result<(), Error> {
+    let text = fs::read_to_string(script).map_err(Error::io(script))?;
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.trim_start().starts_with('#') {
+            continue;
+        }
+        let answer = show::command(graph, line)
+            .map_err(|message| Error::data(script, format!("line {}: {message}", number + 1)))?;
+        say(&answer);
+    }
+    Ok(())
+}
+
+/// Prints an answer. Whoever asked may have gone, which is no reason to stop forwarding.
+fn say(answer: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(answer.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Lines of standard input, from a thread of their own.
@@ -341,8 +368,7 @@ fn forward(graph: &mut Graph, length: Option<Duration>, busy: bool, commands: Op
         match commands.as_ref().map(Receiver::try_recv) {
             Some(Ok(line)) => {
                 let answer = show::command(graph, &line).unwrap_or_else(|message| format!("{message}\n"));
-                print!("{answer}");
-                let _ = io::stdout().flush();
+                say(&answer);
             }
             // Commands that are at an end stop a forwarder that was given no time.
             Some(Err(TryRecvError::Disconnected)) if length.is_none() => return,

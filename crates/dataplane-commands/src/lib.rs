@@ -3,6 +3,7 @@
 //! Published figures are read here and nowhere below: the experiments cannot see them, and a fit sees the cells that the
 //! reference declares as usable.
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout)]
 
 pub mod arguments;
 pub mod data;

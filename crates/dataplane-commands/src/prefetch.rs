@@ -316,7 +316,8 @@ pub fn write_costs(data: &Path, platform: &str, costs: &CostsFile) -> Result<(),
     let text = format!(
         "# Written by `stopwatt calibrate-prefetch --platform {platform}` and by nothing else; do not edit.\n{text}"
     );
-    fs::write(&path, text).map_err(Error::io(&path))
+    let beside = path.with_extension("toml.new");
+    fs::write(&beside, text).and_then(|()| fs::rename(&beside, &path)).map_err(Error::io(&path))
 }
 
 /// A prediction as tables for people.

@@ -159,6 +159,14 @@ fn a_forwarder_between_capture_files() {
     let out = pcap::read(&std::fs::read(folder.join("out.pcap")).unwrap()).unwrap();
     assert_eq!(out.iter().map(|packet| (packet[22], packet[33])).collect::<Vec<_>>(), [(63, 1), (8, 3)]);
 
+    let script = folder.join("script.txt");
+    let with_script = [&arguments[..], &["--exec", script.to_str().unwrap()]].concat();
+    std::fs::write(&script, "# before the first packet\n\ntrace add pcap-input-left 1\nrun 1\nshow trace\n").unwrap();
+    options::<ForwardOptions>(&with_script).unwrap().run().unwrap();
+    std::fs::write(&script, "show runtime\ntrace add\n").unwrap();
+    let error = options::<ForwardOptions>(&with_script).unwrap().run().unwrap_err().to_string();
+    assert!(error.contains("script.txt: line 2: no command `trace add`"), "{error}");
+
     for (from, to, expected) in [
         ("20.0.0.0/8", "20.0.0.0/40", "must look like 10.1.0.0/16"),
         ("via = \"10.9.0.2\"", "via = \"10.9.0.9\"", "no [[neighbour]]"),

@@ -211,6 +211,7 @@ fn a_role_in_a_namespace() {
                 config: folder.join("forward.toml"),
                 seconds: Some(seconds),
                 prompt: false,
+                exec: None,
                 busy: false,
             };
             let said = options.run().unwrap();

@@ -10,6 +10,7 @@ pub fn root() -> PathBuf {
 }
 
 /// Runs the command in the checkout, without colour.
+#[allow(dead_code, reason = "some tests need another way to run it")]
 pub fn stopwatt(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_stopwatt"))
         .args(arguments)
