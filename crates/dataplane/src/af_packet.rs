@@ -24,8 +24,22 @@ const BATCH: usize = 64;
 
 /// The Ethernet address of an interface of this network namespace.
 pub fn mac(interface: &str) -> io::Result<Mac> {
-    let text = fs::read_to_string(format!("/sys/class/net/{interface}/address"))?;
-    text.trim().parse().map_err(io::Error::other)
+    about(interface, "address")?.parse().map_err(io::Error::other)
+}
+
+/// What the kernel says about an interface of this network namespace.
+fn about(interface: &str, what: &str) -> io::Result<String> {
+    match fs::read_to_string(format!("/sys/class/net/{interface}/{what}")) {
+        Ok(text) => Ok(text.trim().to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(io::Error::new(error.kind(), "there is no such interface here (`ip link` lists those that are)"))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn index(interface: &str) -> io::Result<libc::c_int> {
+    about(interface, "ifindex")?.parse().map_err(io::Error::other)
 }
 
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -49,15 +63,20 @@ fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result
 /// A packet socket that is not bound yet, so that nothing comes in before all is set up.
 fn open() -> io::Result<OwnedFd> {
     // SAFETY: a call without pointers.
-    let socket = checked(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
+    let socket = checked(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) });
+    let socket = socket.map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            io::Error::new(error.kind(), "a packet socket needs root or the capability CAP_NET_RAW")
+        }
+        _ => error,
+    })?;
     // SAFETY: the descriptor is new and nobody else has it.
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 
 /// Binds a socket to an interface. Protocol 0 receives nothing.
 fn bind(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
-    let index = fs::read_to_string(format!("/sys/class/net/{interface}/ifindex"))?;
-    let index: libc::c_int = index.trim().parse().map_err(io::Error::other)?;
+    let index = index(interface)?;
     // SAFETY: zeros are a value of this plain structure.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
@@ -123,10 +142,9 @@ impl Receiver {
             NonNull::new(ring.cast()).ok_or_else(|| io::Error::other("the kernel mapped a ring at address 0"))?;
         let receiver = Self { socket, ring, block: 0, left: 0, offset: 0 };
         bind(&receiver.socket, interface, libc::ETH_P_ALL as u16)?;
-        let index = fs::read_to_string(format!("/sys/class/net/{interface}/ifindex"))?;
         // SAFETY: zeros are a value of this plain structure.
         let mut promiscuous: libc::packet_mreq = unsafe { zeroed() };
-        promiscuous.mr_ifindex = index.trim().parse().map_err(io::Error::other)?;
+        promiscuous.mr_ifindex = index(interface)?;
         promiscuous.mr_type = libc::PACKET_MR_PROMISC as u16;
         set_option(&receiver.socket, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
         Ok(receiver)
