@@ -90,7 +90,7 @@ fn features() -> Result<(), String> {
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates = ["-p", "points", "-p", "psci", "-p", "procedures"];
+    let crates = ["-p", "points", "-p", "smc", "-p", "psci", "-p", "procedures"];
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
     check(&mut cargo(&[&build[..], &crates[..]].concat()))
 }

@@ -44,12 +44,6 @@ pub struct CellResult {
     pub tick_us: f64,
 }
 
-/// SMC function ids of the calls that are measured, without the bit that makes them 64-bit.
-const VERSION: u32 = 0x8400_0000;
-const SUSPEND: u32 = 0x8400_0001;
-const OFF: u32 = 0x8400_0002;
-const WIDE: u32 = 0x4000_0000;
-
 /// Metrics and the marks that bound them.
 pub(crate) const METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
 
@@ -160,14 +154,15 @@ fn rank(cells: &mut [CellResult]) {
 /// its first CPU_OFF.
 pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
-    let enters =
-        |function: u32| steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !WIDE == function);
+    let enters = |function: u32| {
+        steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !smc::SMC64 == function)
+    };
     let next = |from: usize, mark: Mark| Some(from + steps[from..].iter().position(|step| step.mark == mark)?);
     if metric == "latency" {
-        let enter = enters(VERSION)?;
+        let enter = enters(smc::PSCI_VERSION)?;
         return Some((enter, next(enter, Mark::ExitPsci)?));
     }
-    let enter = enters(SUSPEND).or_else(|| enters(OFF))?;
+    let enter = enters(smc::CPU_SUSPEND).or_else(|| enters(smc::CPU_OFF))?;
     let down = next(enter, Mark::EnterLowPower)?;
     match metric {
         "powerdown" => Some((enter, down)),

@@ -46,35 +46,14 @@ pub struct Call {
 }
 
 impl Call {
-    /// The function's name in the PSCI specification; "wakeup" for the way back from a reset.
+    /// The function's name in its specification, "call" if it has none; "wakeup" for the way back from a reset.
     pub fn name(&self) -> &'static str {
-        let Some(function) = self.function else { return "wakeup" };
-        match function & !0x4000_0000 {
-            0x8400_0000 => "PSCI_VERSION",
-            0x8400_0001 => "CPU_SUSPEND",
-            0x8400_0002 => "CPU_OFF",
-            0x8400_0003 => "CPU_ON",
-            0x8400_0004 => "AFFINITY_INFO",
-            0x8400_0005 => "MIGRATE",
-            0x8400_0006 => "MIGRATE_INFO_TYPE",
-            0x8400_0007 => "MIGRATE_INFO_UP_CPU",
-            0x8400_0008 => "SYSTEM_OFF",
-            0x8400_0009 => "SYSTEM_RESET",
-            0x8400_000a => "PSCI_FEATURES",
-            0x8400_000b => "CPU_FREEZE",
-            0x8400_000c => "CPU_DEFAULT_SUSPEND",
-            0x8400_000d => "NODE_HW_STATE",
-            0x8400_000e => "SYSTEM_SUSPEND",
-            0x8400_000f => "PSCI_SET_SUSPEND_MODE",
-            0x8400_0010 => "PSCI_STAT_RESIDENCY",
-            0x8400_0011 => "PSCI_STAT_COUNT",
-            _ => "call",
-        }
+        self.function.map_or("wakeup", |function| smc::name(function).unwrap_or("call"))
     }
 
     /// Whether it asks for another CPU's state: callers repeat it until the answer pleases them.
     pub fn is_poll(&self) -> bool {
-        self.function.is_some_and(|function| function & !0x4000_0000 == 0x8400_0004)
+        self.function.is_some_and(|function| function & !smc::SMC64 == smc::AFFINITY_INFO)
     }
 }
 

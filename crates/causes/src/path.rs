@@ -161,7 +161,7 @@ mod tests {
     use crate::{Activity, Split, Timelines};
     use recording::{Header, Recording};
 
-    const SUSPEND: u32 = 0xc400_0001;
+    const SUSPEND: u32 = smc::CPU_SUSPEND | smc::SMC64;
 
     /// Three CPUs: 0 and 1 share lock 1; all send to the SCP, which serves one command after the other.
     ///

@@ -1,19 +1,10 @@
 //! The six cases.
 
 use crate::{Depth, Failure, NormalWorld, STAMPS, Stamps, Word};
+use smc::SMC64;
 
-/// PSCI_VERSION (PSCI DEN0022, 5.1.1).
-const PSCI_VERSION: u32 = 0x8400_0000;
-/// CPU_OFF (5.1.3).
-const CPU_OFF: u32 = 0x8400_0002;
-/// CPU_ON, 64-bit (5.1.4); named in failures.
-const CPU_ON: u32 = 0xc400_0003;
-/// AFFINITY_INFO, 64-bit (5.1.5).
-const AFFINITY_INFO: u32 = 0xc400_0004;
-/// CPU_SUSPEND, 64-bit (5.1.2); named in failures.
-const CPU_SUSPEND: u32 = 0xc400_0001;
 /// PMF: get a time stamp, 64-bit.
-const PMF_GET_TIMESTAMP: u32 = 0xc700_0020;
+const PMF_GET_TIMESTAMP: u32 = smc::PMF_GET_TIMESTAMP | SMC64;
 /// PMF: id of the first runtime instrumentation stamp (implementer 0x41, service 1).
 const PMF_RT_INSTR: u64 = 0x41 << 24 | 1 << 10;
 /// PMF: look past the caches. The firmware stores stamps with its caches off, and a read before may have left an old copy.
@@ -123,8 +114,8 @@ pub fn secondary<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
     }
     world.fetch_add(Word::Leaving, 1);
     world.send_event();
-    let code = world.smc(CPU_OFF, [0; 3])[0] as i64;
-    Err(Failure::Call { function: CPU_OFF, code })
+    let code = world.smc(smc::CPU_OFF, [0; 3])[0] as i64;
+    Err(Failure::Call { function: smc::CPU_OFF, code })
 }
 
 /// All CPUs but the caller, in their order.
@@ -134,7 +125,7 @@ fn others<W: NormalWorld>(world: &W) -> impl Iterator<Item = usize> {
 }
 
 fn start<W: NormalWorld>(world: &W, cpu: usize) -> Result<(), Failure> {
-    succeeded(CPU_ON, world.cpu_on(cpu))
+    succeeded(smc::CPU_ON | SMC64, world.cpu_on(cpu))
 }
 
 /// Starts each other CPU when the one before it is off.
@@ -155,7 +146,7 @@ fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<I
         world.wait_event();
     }
     for cpu in cpus {
-        while world.smc(AFFINITY_INFO, [world.mpidr(cpu), 0, 0])[0] != AFFINITY_OFF {
+        while world.smc(smc::AFFINITY_INFO | SMC64, [world.mpidr(cpu), 0, 0])[0] != AFFINITY_OFF {
             world.relax();
         }
     }
@@ -174,7 +165,7 @@ fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
         Action::Suspend(depth) => suspend(world, depth, case.mode)?,
         Action::Off => suspend(world, Depth::Deepest, Mode::Serial)?,
         Action::Version => {
-            world.smc(PSCI_VERSION, [0; 3]);
+            world.smc(smc::PSCI_VERSION, [0; 3]);
         }
     }
     publish(world, !matches!(case.action, Action::Version))
@@ -185,7 +176,7 @@ fn suspend<W: NormalWorld>(world: &W, depth: Depth, mode: Mode) -> Result<(), Fa
     if world.fetch_add(Word::TimerClaims, 1) == 0 {
         world.start_timer(sleep_us(world.cpu_count()));
     }
-    succeeded(CPU_SUSPEND, world.suspend(world.power_state(depth)))?;
+    succeeded(smc::CPU_SUSPEND | SMC64, world.suspend(world.power_state(depth)))?;
     let owns_the_timer = world.take_interrupt();
     if owns_the_timer && mode == Mode::Parallel {
         let this = world.this_cpu();

@@ -1,86 +1,13 @@
-//! The SMC entry: function numbers and dispatch.
+//! The SMC entry: dispatch.
 
 use crate::Psci;
 use crate::error::{Error, status};
+use crate::id;
 use crate::platform::{Platform, PowerUp};
 use crate::points::psci as point;
 use crate::power_down::Abandoned;
 use crate::stats::Statistic;
 use crate::tree::Caller;
-
-/// Function ids of the 32-bit calling convention, named as in PSCI DEN0022 and SMCCC DEN0028.
-pub mod id {
-    /// Set in the id of a call that passes 64-bit arguments.
-    pub const SMC64: u32 = 0x4000_0000;
-
-    /// SMCCC_VERSION.
-    pub const SMCCC_VERSION: u32 = 0x8000_0000;
-    /// SMCCC_ARCH_FEATURES.
-    pub const SMCCC_ARCH_FEATURES: u32 = 0x8000_0001;
-
-    /// PSCI_VERSION.
-    pub const PSCI_VERSION: u32 = 0x8400_0000;
-    /// CPU_SUSPEND.
-    pub const CPU_SUSPEND: u32 = 0x8400_0001;
-    /// CPU_OFF.
-    pub const CPU_OFF: u32 = 0x8400_0002;
-    /// CPU_ON.
-    pub const CPU_ON: u32 = 0x8400_0003;
-    /// AFFINITY_INFO.
-    pub const AFFINITY_INFO: u32 = 0x8400_0004;
-    /// MIGRATE.
-    pub const MIGRATE: u32 = 0x8400_0005;
-    /// MIGRATE_INFO_TYPE.
-    pub const MIGRATE_INFO_TYPE: u32 = 0x8400_0006;
-    /// MIGRATE_INFO_UP_CPU.
-    pub const MIGRATE_INFO_UP_CPU: u32 = 0x8400_0007;
-    /// SYSTEM_OFF.
-    pub const SYSTEM_OFF: u32 = 0x8400_0008;
-    /// SYSTEM_RESET.
-    pub const SYSTEM_RESET: u32 = 0x8400_0009;
-    /// PSCI_FEATURES.
-    pub const PSCI_FEATURES: u32 = 0x8400_000a;
-    /// CPU_FREEZE.
-    pub const CPU_FREEZE: u32 = 0x8400_000b;
-    /// CPU_DEFAULT_SUSPEND.
-    pub const CPU_DEFAULT_SUSPEND: u32 = 0x8400_000c;
-    /// NODE_HW_STATE.
-    pub const NODE_HW_STATE: u32 = 0x8400_000d;
-    /// SYSTEM_SUSPEND.
-    pub const SYSTEM_SUSPEND: u32 = 0x8400_000e;
-    /// PSCI_SET_SUSPEND_MODE.
-    pub const PSCI_SET_SUSPEND_MODE: u32 = 0x8400_000f;
-    /// PSCI_STAT_RESIDENCY.
-    pub const PSCI_STAT_RESIDENCY: u32 = 0x8400_0010;
-    /// PSCI_STAT_COUNT.
-    pub const PSCI_STAT_COUNT: u32 = 0x8400_0011;
-    /// SYSTEM_RESET2.
-    pub const SYSTEM_RESET2: u32 = 0x8400_0012;
-    /// MEM_PROTECT.
-    pub const MEM_PROTECT: u32 = 0x8400_0013;
-    /// MEM_PROTECT_CHECK_RANGE.
-    pub const MEM_PROTECT_CHECK_RANGE: u32 = 0x8400_0014;
-    /// SYSTEM_OFF2.
-    pub const SYSTEM_OFF2: u32 = 0x8400_0015;
-
-    /// All PSCI calls, in order.
-    pub const ALL: [u32; 22] = {
-        let mut all = [0; 22];
-        let mut n = 0;
-        while n < all.len() {
-            all[n] = PSCI_VERSION + n as u32;
-            n += 1;
-        }
-        all
-    };
-
-    /// PMF: reads a time stamp.
-    pub const PMF_GET_TIMESTAMP: u32 = 0x8700_0020;
-    /// PMF: version of the interface.
-    pub const PMF_VERSION: u32 = 0x8700_0021;
-    /// PMF: reads a time stamp, as older readers call it.
-    pub const PMF_GET_TIMESTAMP_OLD: u32 = 0x8200_0010;
-}
 
 /// PSCI 1.3, as PSCI_VERSION returns it.
 pub const PSCI_VERSION: u32 = 1 << 16 | 3;

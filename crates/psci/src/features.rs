@@ -1,8 +1,9 @@
 //! PSCI_FEATURES and SMCCC_ARCH_FEATURES (PSCI DEN0022, 5.15; SMCCC DEN0028, 7.3).
 
 use crate::Psci;
-use crate::calls::{Outcome, id};
+use crate::calls::Outcome;
 use crate::error::Error;
+use crate::id;
 use crate::platform::{Platform, PowerStateFormat, TrustedOs};
 
 /// CPU_SUSPEND's flags: OS-initiated mode is there.

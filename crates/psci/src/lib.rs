@@ -198,10 +198,12 @@ mod topology;
 mod tree;
 mod warm_boot;
 
-pub use calls::{Call, EntryPoint, Outcome, PSCI_VERSION, SMCCC_VERSION, id};
+pub use calls::{Call, EntryPoint, Outcome, PSCI_VERSION, SMCCC_VERSION};
 pub use error::Error;
 pub use platform::*;
 pub use power_state::PowerState;
+/// Function ids of the calls.
+pub use smc as id;
 pub use storage::{CpuRecord, DomainRecord, Storage, StorageRef, SystemRecord};
 pub use topology::{ConfigError, CpuDesc, DomainDesc, MAX_LEVEL, Topology};
 

@@ -5,12 +5,8 @@ use crate::interrupts::Pending;
 use crate::system::{Entry, Measured};
 use engine::PS_PER_US;
 use procedures::{Depth, NormalWorld, Stamps, Word};
-use psci::Call;
+use psci::{Call, id};
 
-/// CPU_SUSPEND, 64-bit (PSCI DEN0022, 5.1.2).
-const CPU_SUSPEND: u32 = 0xc400_0001;
-/// CPU_ON, 64-bit (5.1.4).
-const CPU_ON: u32 = 0xc400_0003;
 /// Where the normal world is entered; nothing is there but the procedure.
 const ENTRY_POINT: u64 = 0x8000_0000;
 
@@ -49,11 +45,11 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn suspend(&self, power_state: u32) -> i64 {
-        self.smc(CPU_SUSPEND, [u64::from(power_state), ENTRY_POINT, 0])[0] as i64
+        self.smc(id::CPU_SUSPEND | id::SMC64, [u64::from(power_state), ENTRY_POINT, 0])[0] as i64
     }
 
     fn cpu_on(&self, cpu: usize) -> i64 {
-        self.smc(CPU_ON, [self.mpidr(cpu), ENTRY_POINT, self.lead as u64])[0] as i64
+        self.smc(id::CPU_ON | id::SMC64, [self.mpidr(cpu), ENTRY_POINT, self.lead as u64])[0] as i64
     }
 
     fn load(&self, word: Word) -> u64 {

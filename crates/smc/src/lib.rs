@@ -1,0 +1,83 @@
+//! Function ids of secure monitor calls, named as in PSCI (DEN0022), SMCCC (DEN0028) and the firmware's performance measurement
+//! framework (PMF).
+//!
+//! Those who answer calls, those who make them and those who read of them in a recording all mean these. Ids are those of the 32-bit
+//! calling convention; with [`SMC64`] set, a call passes 64-bit arguments.
+//!
+//! ```
+//! assert_eq!(smc::name(smc::CPU_ON | smc::SMC64), Some("CPU_ON"));
+//! assert_eq!(smc::name(0x8400_001f), None);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+/// Set in the id of a call that passes 64-bit arguments.
+pub const SMC64: u32 = 0x4000_0000;
+
+macro_rules! functions {
+    ($($name:ident = $id:literal, $about:literal;)*) => {
+        $(#[doc = $about] pub const $name: u32 = $id;)*
+
+        /// The function's name, in either calling convention; `None` for ids that have none here.
+        pub const fn name(function: u32) -> Option<&'static str> {
+            match function & !SMC64 {
+                $($id => Some(stringify!($name)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+functions! {
+    SMCCC_VERSION = 0x8000_0000, "Version of the calling convention (DEN0028).";
+    SMCCC_ARCH_FEATURES = 0x8000_0001, "Whether a call of the Arm architecture service is there (DEN0028).";
+
+    PSCI_VERSION = 0x8400_0000, "Version of PSCI.";
+    CPU_SUSPEND = 0x8400_0001, "Suspends the calling CPU.";
+    CPU_OFF = 0x8400_0002, "Powers the calling CPU down.";
+    CPU_ON = 0x8400_0003, "Powers another CPU up.";
+    AFFINITY_INFO = 0x8400_0004, "Whether another CPU is on, off, or on its way.";
+    MIGRATE = 0x8400_0005, "Moves a Trusted OS that runs on one CPU only.";
+    MIGRATE_INFO_TYPE = 0x8400_0006, "Whether there is such a Trusted OS.";
+    MIGRATE_INFO_UP_CPU = 0x8400_0007, "Which CPU it is on.";
+    SYSTEM_OFF = 0x8400_0008, "Powers the system down.";
+    SYSTEM_RESET = 0x8400_0009, "Resets the system.";
+    PSCI_FEATURES = 0x8400_000a, "Whether a call is there, and with what features.";
+    CPU_FREEZE = 0x8400_000b, "Takes the calling CPU out of use, in a state the implementation chooses.";
+    CPU_DEFAULT_SUSPEND = 0x8400_000c, "Suspends the calling CPU to a state the implementation chooses.";
+    NODE_HW_STATE = 0x8400_000d, "True state of a node of the power topology.";
+    SYSTEM_SUSPEND = 0x8400_000e, "Suspends to RAM.";
+    PSCI_SET_SUSPEND_MODE = 0x8400_000f, "Platform-coordinated or OS-initiated suspends.";
+    PSCI_STAT_RESIDENCY = 0x8400_0010, "Time that a node spent in a state.";
+    PSCI_STAT_COUNT = 0x8400_0011, "How often a node was in a state.";
+    SYSTEM_RESET2 = 0x8400_0012, "Resets in a way that the caller names.";
+    MEM_PROTECT = 0x8400_0013, "Memory is overwritten before it is given out after a reset.";
+    MEM_PROTECT_CHECK_RANGE = 0x8400_0014, "Whether a range of memory is so protected.";
+    SYSTEM_OFF2 = 0x8400_0015, "Powers down in a way that the caller names, such as to hibernate.";
+
+    PMF_GET_TIMESTAMP = 0x8700_0020, "PMF: reads a time stamp.";
+    PMF_VERSION = 0x8700_0021, "PMF: version of the interface.";
+    PMF_GET_TIMESTAMP_OLD = 0x8200_0010, "PMF: reads a time stamp, as older readers call it.";
+}
+
+/// All PSCI calls, in order.
+pub const ALL: [u32; 22] = {
+    let mut all = [0; 22];
+    let mut n = 0;
+    while n < all.len() {
+        all[n] = PSCI_VERSION + n as u32;
+        n += 1;
+    }
+    all
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn psci_calls_have_names_and_their_neighbours_have_none() {
+        assert!(ALL.iter().all(|id| name(*id).is_some() && name(id | SMC64) == name(*id)));
+        assert_eq!((ALL[21], name(ALL[21] + 1), name(PSCI_VERSION - 1)), (SYSTEM_OFF2, None, None));
+    }
+}
