@@ -196,6 +196,9 @@ pub struct RunOutcome {
 /// Why a run ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
+    /// The firmware refuses the power tree of the platform file.
+    #[error("the firmware refuses the power tree: {0}")]
+    Tree(psci::ConfigError),
     /// The procedure found something wrong.
     #[error("the procedure stopped: {0}")]
     Procedure(Failure),
@@ -491,7 +494,7 @@ impl Soc {
 /// Runs a procedure on a machine that is cold.
 ///
 /// # Errors
-/// A deadlock, with who waits for what and who holds it; whatever the procedure found wrong.
+/// A power tree that the firmware refuses; a deadlock, with who waits for what and who holds it; whatever the procedure found wrong.
 pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, RunError> {
     let soc = Soc::new(machine, conditions.seed);
     soc.records.set(conditions.record);
@@ -511,7 +514,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
     let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level)).map(|_| BakeryWord::new()).collect();
     let system = SystemRecord::new();
     let storage = StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
-    let psci = Psci::new(&soc, &topology, storage).expect("a platform file that passed its checks makes a sound tree");
+    let psci = Psci::new(&soc, &topology, storage).map_err(RunError::Tree)?;
 
     let lead = machine.release.lead;
     let firmware = Firmware { soc: &soc, psci: &psci, conditions, lead };
