@@ -6,6 +6,7 @@ use crate::qemu_commands::{LinuxBootOptions, MachineOptions, PsciCallsOptions};
 use crate::report_command::ReportOptions;
 use crate::what_if_command::WhatIfOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use dataplane_commands::arguments::Format;
 use dataplane_commands::arguments::{
     BatchOptions, CalibratePrefetchOptions, DataplaneOptions, ImportRuntimeOptions, PrefetchOptions,
 };
@@ -108,15 +109,6 @@ pub enum Import {
     Csv(ImportOptions),
     /// VPP's `show runtime`, old or new.
     VppRuntime(ImportRuntimeOptions),
-}
-
-/// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Tables for people.
-    Term,
-    /// For machines.
-    Json,
 }
 
 /// The worlds of the PSCI procedures.

@@ -59,50 +59,15 @@ pub trait PacketMemory {
 }
 
 /// Host memory, metadata in the lanes of the frame.
-pub struct InFrame<'a>(Slots<'a>);
-
-impl<'a> InFrame<'a> {
-    /// The packets of a pool.
-    #[inline(always)]
-    pub fn new(pool: &'a mut Pool) -> Self {
-        Self(pool.slots())
-    }
-}
-
-impl PacketMemory for InFrame<'_> {
-    const HEADER_LINE: bool = false;
-
-    #[inline(always)]
-    fn prefetch_header(&mut self, _buffer: Buffer) {}
-
-    #[inline(always)]
-    fn prefetch_data(&mut self, buffer: Buffer) {
-        machine::prefetch(self.0.data(buffer).as_ptr());
-    }
-
-    #[inline(always)]
-    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta {
-        Meta { offset: 0, length: frame.length[lane] }
-    }
-
-    #[inline(always)]
-    fn set_meta(&mut self, _frame: &Frame, _lane: usize, _l3: u8, _next: u8) {}
-
-    #[inline(always)]
-    fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
-        load(&self.0, buffer, at)
-    }
-
-    #[inline(always)]
-    fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
-        store(&mut self.0, buffer, at, bytes);
-    }
-}
+pub type InFrame<'a> = Host<'a, false>;
 
 /// Host memory, metadata in a line in front of the data.
-pub struct InBuffer<'a>(Slots<'a>);
+pub type InBuffer<'a> = Host<'a, true>;
 
-impl<'a> InBuffer<'a> {
+/// Host memory in one of the two layouts.
+pub struct Host<'a, const HEADER_LINE: bool>(Slots<'a>);
+
+impl<'a, const HEADER_LINE: bool> Host<'a, HEADER_LINE> {
     /// The packets of a pool.
     #[inline(always)]
     pub fn new(pool: &'a mut Pool) -> Self {
@@ -110,12 +75,14 @@ impl<'a> InBuffer<'a> {
     }
 }
 
-impl PacketMemory for InBuffer<'_> {
-    const HEADER_LINE: bool = true;
+impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
+    const HEADER_LINE: bool = HEADER_LINE;
 
     #[inline(always)]
     fn prefetch_header(&mut self, buffer: Buffer) {
-        machine::prefetch(self.0.header(buffer).as_ptr());
+        if HEADER_LINE {
+            machine::prefetch(self.0.header(buffer).as_ptr());
+        }
     }
 
     #[inline(always)]
@@ -125,36 +92,31 @@ impl PacketMemory for InBuffer<'_> {
 
     #[inline(always)]
     fn meta(&mut self, frame: &Frame, lane: usize) -> Meta {
+        if !HEADER_LINE {
+            return Meta { offset: 0, length: frame.length[lane] };
+        }
         let header = self.0.header(frame.buffer[lane]);
         Meta { offset: u16::from_le_bytes([header[0], header[1]]), length: u16::from_le_bytes([header[2], header[3]]) }
     }
 
     #[inline(always)]
     fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8) {
-        let header = self.0.header_mut(frame.buffer[lane]);
-        header[4] = l3;
-        header[5] = next;
+        if HEADER_LINE {
+            let header = self.0.header_mut(frame.buffer[lane]);
+            header[4] = l3;
+            header[5] = next;
+        }
     }
 
     #[inline(always)]
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
-        load(&self.0, buffer, at)
+        *self.0.data(buffer)[at..].first_chunk().expect("a load within the buffer")
     }
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
-        store(&mut self.0, buffer, at, bytes);
+        *self.0.data_mut(buffer)[at..].first_chunk_mut().expect("a store within the buffer") = bytes;
     }
-}
-
-#[inline(always)]
-fn load<const N: usize>(slots: &Slots<'_>, buffer: Buffer, at: usize) -> [u8; N] {
-    *slots.data(buffer)[at..].first_chunk().expect("a load within the buffer")
-}
-
-#[inline(always)]
-fn store<const N: usize>(slots: &mut Slots<'_>, buffer: Buffer, at: usize, bytes: [u8; N]) {
-    *slots.data_mut(buffer)[at..].first_chunk_mut().expect("a store within the buffer") = bytes;
 }
 
 /// Writes the metadata line that [`InBuffer`] reads.
