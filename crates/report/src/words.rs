@@ -59,6 +59,12 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// A figure of a unit: what is counted, such as instructions, has no decimals.
+pub(crate) fn quantity(value: f64, unit: &str) -> String {
+    let is_time = matches!(unit, "ps" | "ns" | "us" | "ms" | "s");
+    if value.fract() == 0.0 && !is_time { format!("{value:.0}") } else { number(value) }
+}
+
 /// A whole number with a thin grouping of thousands, as in "306 151".
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
@@ -91,6 +97,12 @@ mod tests {
         assert_eq!(listed(&items), "a, b and c");
         assert_eq!(listed(&items[..2]), "a and b");
         assert_eq!(listed(&items[..1]), "a");
+    }
+
+    #[test]
+    fn what_is_counted_has_no_decimals() {
+        let texts = [quantity(428.0, "instructions"), quantity(4.5, "clk"), quantity(12.0, "us")];
+        assert_eq!(texts, ["428", "4.50", "12.00"]);
     }
 
     #[test]

@@ -192,6 +192,14 @@ impl Page {
         BASE64_STANDARD.decode(data).expect("base64")
     }
 
+    /// Shows the page as it would be printed.
+    pub fn print(&self) {
+        self.tab
+            .call_method(Emulation::SetEmulatedMedia { media: Some("print".to_owned()), features: None })
+            .expect("media");
+        self.settle();
+    }
+
     /// All that the console said, errors of the network included.
     pub fn console(&self) -> Vec<String> {
         self.errors.lock().expect("no listener panicked").clone()
