@@ -45,7 +45,7 @@ pub struct CompareOptions {
     /// Print rows that did not change as well.
     #[arg(long)]
     all: bool,
-    /// Resamples of a bootstrap interval.
+    /// Resamples of a bootstrap interval, at least; many rows ask for more.
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     resamples: u32,
     /// Seed of the resampling.

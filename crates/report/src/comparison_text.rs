@@ -113,13 +113,23 @@ fn method(text: &mut String, comparison: &Comparison, style: Style) {
     }
     if sampled {
         let words = format!(
-            "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the 95 % bootstrap \
-             interval of the change of the median, for the row alone; ~: nothing can be said",
-            comparison.tests, comparison.alpha
+            "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the bootstrap interval of \
+             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said",
+            comparison.tests,
+            comparison.alpha,
+            percent(comparison.interval_level()),
+            percent(1.0 - comparison.alpha),
         );
         paragraph(text, &words, style, "2");
     }
     paragraph(text, &format!("threshold: {} % unless the policy says otherwise", comparison.threshold), style, "2");
+}
+
+/// A level in percent, with as many digits as tell it from 100.
+fn percent(level: f64) -> String {
+    let decimals = (-(1.0 - level).log10()).ceil().clamp(2.0, 9.0) as usize - 1;
+    let text = format!("{:.decimals$}", level * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn inputs(text: &mut String, comparison: &Comparison, style: Style) {
