@@ -2,15 +2,17 @@
 
 use crate::arguments::{CalibrateOptions, Format};
 use crate::data::DataFolder;
+use crate::{Answer, output};
 use calibrate::{Calibration, Plan};
 use miette::{IntoDiagnostic, miette};
 use serde_json::json;
 use soc::config::{Costs, Platform, Release};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::Path;
 
-/// Fits the releases, the one that others carry from first, and writes or checks their costs files.
-pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> {
+/// Fits the releases, the one that others carry from first, and writes or checks their costs files; the answer is no where a check fails.
+pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<Answer> {
     let (name, document) = data.platform(&options.platform)?;
     let platform = Platform::read(&document)?;
     let plan = Plan::read(&data.open(&format!("platforms/{name}/calibration.toml"))?).into_diagnostic()?;
@@ -48,17 +50,18 @@ pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> 
             differs.push(file);
         }
     }
-    match options.format {
-        Format::Json => println!("{:#}", as_json(&calibrations)),
-        Format::Term => calibrations.iter().for_each(print),
-    }
+    let text = match options.format {
+        Format::Json => format!("{:#}\n", as_json(&calibrations)),
+        Format::Term => calibrations.iter().map(as_text).collect(),
+    };
+    output::print(text.as_bytes())?;
     match differs.is_empty() {
-        true => Ok(()),
-        false => Err(miette!(
+        true => Ok(Answer::Yes),
+        false => Ok(Answer::no(&miette!(
             help = "run `stopwatt calibrate` to write them anew",
             "not what a fresh calibration gives: {}",
             differs.join(", ")
-        )),
+        ))),
     }
 }
 
@@ -72,8 +75,10 @@ fn write_whole(path: &Path, text: &str) -> miette::Result<()> {
     std::fs::rename(&beside, path).into_diagnostic()
 }
 
-fn print(calibration: &Calibration) {
-    println!(
+fn as_text(calibration: &Calibration) -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
         "{}: {} cells used, rms residual {:.2} us",
         calibration.release,
         calibration.cells.len(),
@@ -81,14 +86,15 @@ fn print(calibration: &Calibration) {
     );
     for (parameter, value, error) in &calibration.parameters {
         let unit = if parameter.key == "flush_port_share" { "" } else { " us" };
-        println!("  {:38} {value:10.4} +- {error:8.4}{unit}", parameter.key);
+        let _ = writeln!(text, "  {:38} {value:10.4} +- {error:8.4}{unit}", parameter.key);
     }
     let mut worst: Vec<_> = calibration.cells.iter().collect();
     worst.sort_by(|a, b| (b.fitted - b.cell.value_us).abs().total_cmp(&(a.fitted - a.cell.value_us).abs()));
-    println!("  largest residuals:");
+    let _ = writeln!(text, "  largest residuals:");
     for cell in worst.iter().take(5) {
         let published = &cell.cell;
-        println!(
+        let _ = writeln!(
+            text,
             "    {} {} {}.{} {}: published {}, fitted {:.2} us",
             published.case,
             published.mode,
@@ -99,11 +105,12 @@ fn print(calibration: &Calibration) {
             cell.fitted
         );
     }
-    println!("  not told apart by the data (parts of the priors that can move together):");
+    let _ = writeln!(text, "  not told apart by the data (parts of the priors that can move together):");
     for group in &calibration.indistinct {
         let members: Vec<_> = group.members.iter().map(|(key, part)| format!("{key} {part:+.2}")).collect();
-        println!("    {}", members.join(", "));
+        let _ = writeln!(text, "    {}", members.join(", "));
     }
+    text
 }
 
 fn as_json(calibrations: &[Calibration]) -> serde_json::Value {

@@ -2,7 +2,7 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
-use crate::provenance;
+use crate::{output, provenance};
 use clap::Args;
 use import::{Figures, ImportError, Options};
 use miette::{IntoDiagnostic, WrapErr};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
-  stopwatt import rst psci-performance.rst --platform juno-r1 --prefix juno- --variant juno-2017 -o recordings/published
+  stopwatt import rst psci-performance.rst --prefix juno- -o recordings/published
   stopwatt import csv references/juno-psci.csv --platform juno-r1 -o recordings/published
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
 pub struct ImportOptions {
@@ -95,11 +95,11 @@ pub fn run(data: &DataFolder, kind: Kind, options: &ImportOptions) -> miette::Re
     for warning in &figures.warnings {
         eprintln!("warning: {warning}; left out");
     }
-    match options.format {
-        Format::Json => println!("{:#}", as_json(&recording, &figures, options)),
-        Format::Term => print!("{}", as_text(&recording, &figures, options)),
-    }
-    Ok(())
+    let text = match options.format {
+        Format::Json => format!("{:#}\n", as_json(&recording, &figures, options)),
+        Format::Term => as_text(&recording, &figures, options),
+    };
+    output::print(text.as_bytes())
 }
 
 /// Release, case and mode with the CPUs and the metrics, in their units, that were read for it.

@@ -2,6 +2,7 @@
 
 use crate::arguments::{Format, ListOptions};
 use crate::data::DataFolder;
+use crate::output;
 use procedures::CASES;
 use serde_json::json;
 use soc::config::{Platform, Release};
@@ -40,22 +41,19 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
                     })
                 })
                 .collect();
-            println!(
-                "{:#}",
-                json!({ "platforms": platforms, "experiments": [{ "name": "psci-latency", "cases": cases }] })
-            );
+            let json = json!({ "platforms": platforms, "experiments": [{ "name": "psci-latency", "cases": cases }] });
+            output::print(format!("{json:#}\n").as_bytes())
         }
         Format::Term => {
-            println!("platforms");
+            let mut text = "platforms\n".to_owned();
             for (platform, releases) in &platforms {
-                println!("  {}: {}, {} CPUs", platform.name, platform.title, platform.topology.cpus.len());
+                text += &format!("  {}: {}, {} CPUs\n", platform.name, platform.title, platform.topology.cpus.len());
                 for (release, published) in releases {
-                    println!("    {}: {}, {published} published cells", release.name, release.title);
+                    text += &format!("    {}: {}, {published} published cells\n", release.name, release.title);
                 }
             }
-            println!("experiments");
-            println!("  psci-latency: {}", cases.join(", "));
+            text += &format!("experiments\n  psci-latency: {}\n", cases.join(", "));
+            output::print(text.as_bytes())
         }
     }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
-use crate::{output, provenance};
+use crate::{Answer, output, provenance};
 use clap::{Args, ValueEnum};
 use experiments::qemu as experiment;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -185,8 +185,8 @@ pub fn psci_latency(
     }
 }
 
-/// `run linux-boot`.
-pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Result<()> {
+/// `run linux-boot`; the answer is no where the kernel met what it should not have.
+pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Result<Answer> {
     let machine = options.machine.machine(None)?;
     let wait = spinner("building the firmware");
     let images = Images::build(data.root(), Build::Instrumented).into_diagnostic()?;
@@ -240,8 +240,8 @@ pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Resu
         }
     }
     match complaints.is_empty() {
-        true => Ok(()),
-        false => Err(miette!("{}", complaints.join("\n"))),
+        true => Ok(Answer::Yes),
+        false => Ok(Answer::no(&miette!("{}", complaints.join("\n")))),
     }
 }
 

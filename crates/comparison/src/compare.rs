@@ -61,6 +61,14 @@ pub enum Error {
         /// What each has.
         known: String,
     },
+    /// A measure that was asked for is in no recording.
+    #[error("no recording has the measure `{metric}`; they have: {known}")]
+    NoSuchMetric {
+        /// What was asked for.
+        metric: String,
+        /// What is there.
+        known: String,
+    },
     /// No row of the one is in the other.
     #[error("the recordings have no row in common: no measure of the same case for the same CPU or role")]
     NoRowInCommon,
@@ -263,7 +271,7 @@ fn interval_level(alpha: f64, tests: usize) -> f64 {
 /// Compares recordings with the first of them.
 ///
 /// # Errors
-/// Fewer than two; a release that is not there; nothing in common.
+/// Fewer than two; a release or a measure that is not there; nothing in common.
 pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Error> {
     if inputs.len() < 2 {
         return Err(Error::TooFew);
@@ -276,6 +284,12 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
             Table::of(input.recording, |variant| chosen.key(variant).filter(|_| chosen.takes(side, variant)))
         })
         .collect();
+    let known: BTreeSet<&str> =
+        tables.iter().flat_map(|table| &table.rows).map(|(key, _)| key.metric.as_str()).collect();
+    if let Some(metric) = options.metrics.iter().find(|metric| !known.contains(metric.as_str())) {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Error::NoSuchMetric { metric: metric.clone(), known });
+    }
     let headers: Vec<&Header> = inputs.iter().map(|input| &input.recording.header).collect();
     let sides: Vec<Side> = inputs.iter().enumerate().map(|(place, input)| side(place, input, &chosen)).collect();
 
