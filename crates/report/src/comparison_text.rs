@@ -114,11 +114,12 @@ fn method(text: &mut String, comparison: &Comparison, style: Style) {
     if sampled {
         let words = format!(
             "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the bootstrap interval of \
-             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said",
+             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said, as always with fewer than {} values a side",
             comparison.tests,
             comparison.alpha,
             percent(comparison.interval_level()),
             percent(1.0 - comparison.alpha),
+            comparison::SMALLEST_SAMPLE,
         );
         paragraph(text, &words, style, "2");
     }
