@@ -1,7 +1,7 @@
 //! A comparison in the terminal.
 
 use crate::terminal::{look, right, table};
-use crate::words::number;
+use crate::words::{number, wrap};
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
 use comparison::{Change, Comparison, How, Row, Verdict};
@@ -49,38 +49,6 @@ fn letter(side: usize) -> String {
         Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
         _ => format!("#{side}"),
     }
-}
-
-/// Lines of at most a width, in which what only sets a colour takes no room.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let room = |text: &str| {
-        let mut escaped = false;
-        text.chars()
-            .filter(|&c| {
-                let counts = !escaped && c != '\x1b';
-                escaped = if escaped { c != 'm' } else { c == '\x1b' };
-                counts
-            })
-            .count()
-    };
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in text.split(' ') {
-        let needed = room(word);
-        if used > 0 && used + 1 + needed > width - 2 {
-            lines.push(String::new());
-            used = 0;
-        }
-        if let Some(line) = lines.last_mut() {
-            if used > 0 {
-                line.push(' ');
-                used += 1;
-            }
-            line.push_str(word);
-            used += needed;
-        }
-    }
-    lines
 }
 
 fn paragraph(text: &mut String, words: &str, style: Style, colour: &str) {

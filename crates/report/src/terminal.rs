@@ -1,7 +1,7 @@
 //! `psci-latency` in the terminal.
 
 use crate::compared::{by_rank, ordinal};
-use crate::words::{case_title, cause_label, letter, number, place as name, quantity};
+use crate::words::{case_title, cause_label, letter, number, place as name, quantity, wrap};
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
@@ -297,22 +297,6 @@ fn free_running(text: &mut String, spread: &Spread, style: Style) {
         let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.dim(&line));
     }
     let _ = writeln!(text);
-}
-
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        if lines.last().is_some_and(|line| !line.is_empty() && line.len() + 1 + word.len() > width - 2) {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }
 
 fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {

@@ -78,6 +78,38 @@ pub(crate) fn grouped(value: u64) -> String {
     text
 }
 
+/// Lines of at most a width, in which what only sets a colour takes no room.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let room = |text: &str| {
+        let mut escaped = false;
+        text.chars()
+            .filter(|&c| {
+                let counts = !escaped && c != '\x1b';
+                escaped = if escaped { c != 'm' } else { c == '\x1b' };
+                counts
+            })
+            .count()
+    };
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let needed = room(word);
+        if used > 0 && used + 1 + needed > width - 2 {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += needed;
+        }
+    }
+    lines
+}
+
 /// "a", "a and b", "a, b and c".
 pub(crate) fn listed(items: &[String]) -> String {
     match items {
@@ -97,6 +129,12 @@ mod tests {
         assert_eq!(listed(&items), "a, b and c");
         assert_eq!(listed(&items[..2]), "a and b");
         assert_eq!(listed(&items[..1]), "a");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_and_colours_take_no_room() {
+        assert_eq!(wrap("one two three", 9), ["one two", "three"]);
+        assert_eq!(wrap("\x1b[1mone\x1b[0m two three", 9), ["\x1b[1mone\x1b[0m two", "three"]);
     }
 
     #[test]
