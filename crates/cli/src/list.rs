@@ -1,11 +1,22 @@
 //! `stopwatt list`.
 
-use crate::arguments::{Format, ListOptions};
+use crate::arguments::{Arguments, Format, ListOptions};
 use crate::data::DataFolder;
 use crate::output;
+use clap::CommandFactory;
 use procedures::CASES;
 use serde_json::json;
 use soc::config::{Platform, Release};
+
+const PSCI_LATENCY: &str = "psci-latency";
+
+/// What `run` can run, with what it says of itself.
+fn experiments() -> Vec<(String, String)> {
+    let commands = Arguments::command();
+    let run = commands.find_subcommand("run").into_iter().flat_map(clap::Command::get_subcommands);
+    run.map(|command| (command.get_name().to_owned(), command.get_about().map(ToString::to_string).unwrap_or_default()))
+        .collect()
+}
 
 /// Prints platforms with their releases, and experiments with their cases.
 pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
@@ -23,6 +34,7 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
         }
         platforms.push((platform, releases));
     }
+    let experiments = experiments();
     let cases: Vec<String> = CASES.iter().map(|case| format!("{} {}", case.name, case.mode.name())).collect();
     match options.format {
         Format::Json => {
@@ -41,7 +53,14 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
                     })
                 })
                 .collect();
-            let json = json!({ "platforms": platforms, "experiments": [{ "name": "psci-latency", "cases": cases }] });
+            let experiments: Vec<_> = experiments
+                .iter()
+                .map(|(name, about)| match name.as_str() {
+                    PSCI_LATENCY => json!({ "name": name, "what": about, "cases": cases }),
+                    _ => json!({ "name": name, "what": about }),
+                })
+                .collect();
+            let json = json!({ "platforms": platforms, "experiments": experiments });
             output::print(format!("{json:#}\n").as_bytes())
         }
         Format::Term => {
@@ -52,7 +71,13 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
                     text += &format!("    {}: {}, {published} published cells\n", release.name, release.title);
                 }
             }
-            text += &format!("experiments\n  psci-latency: {}\n", cases.join(", "));
+            text += "experiments\n";
+            for (name, about) in &experiments {
+                text += &format!("  {name}: {about}\n");
+                if name == PSCI_LATENCY {
+                    text += &format!("    cases: {}\n", cases.join(", "));
+                }
+            }
             output::print(text.as_bytes())
         }
     }

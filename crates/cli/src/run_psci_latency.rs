@@ -14,6 +14,12 @@ use std::collections::BTreeMap;
 
 /// Runs the experiment, writes the recording and prints what is read from it.
 pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()> {
+    // What cannot be written is found before the run, not after it.
+    let report = match &options.report {
+        Some(path) => Some((path, report_command::format_of(path)?)),
+        None => None,
+    };
+    Recording::check_target(&options.output).into_diagnostic()?;
     if options.world == World::Qemu {
         if !options.set.is_empty() || !options.release.is_empty() || options.order.is_some() {
             return Err(miette!(
@@ -22,14 +28,12 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
             ));
         }
         let PsciLatencyOptions { machine, iterations, output, format, .. } = options;
-        return crate::qemu_commands::psci_latency(data, machine, *iterations, output, *format);
+        let recording = crate::qemu_commands::psci_latency(data, machine, *iterations, output, *format)?;
+        return match report {
+            Some((path, format)) => report_command::write(data, &recording, output, format, Some(path)),
+            None => Ok(()),
+        };
     }
-    // What cannot be written is found before the run, not after it.
-    Recording::check_target(&options.output).into_diagnostic()?;
-    let report = match &options.report {
-        Some(path) => Some((path, report_command::format_of(path)?)),
-        None => None,
-    };
     let platform = data.platform(&options.platform)?;
     let reference = data.psci_reference(&platform.0)?;
     let names = match options.release.is_empty() {
