@@ -111,6 +111,24 @@ fn wheel_keys_and_buttons_zoom_and_pan() {
 }
 
 #[test]
+fn two_fingers_zoom_and_one_pans() {
+    let page = Page::open(page(), Look { width: 400, dark: false, scripts: true });
+    page.show(CASE);
+    page.show(&format!("{CASE} .drawn"));
+    let whole = view(&page);
+    let (x, y) = middle(&page);
+    page.touch(&[[(x - 30.0, y), (x - 110.0, y)], [(x + 30.0, y), (x + 110.0, y)]]);
+    let closer = view(&page);
+    let wide = |(from, to): (f64, f64)| to - from;
+    assert!(wide(closer) < 0.5 * wide(whole), "{whole:?} {closer:?}");
+    assert!(closer.0 > whole.0 && closer.1 < whole.1, "between the fingers: {closer:?}");
+    page.touch(&[[(x, y), (x - 60.0, y)]]);
+    let later = view(&page);
+    assert!(later.0 > closer.0 && (wide(later) - wide(closer)).abs() < 1.0, "{closer:?} {later:?}");
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
 fn a_span_says_what_it_is() {
     let page = Page::open(page(), Look { width: 1280, dark: false, scripts: true });
     page.show(CASE);
