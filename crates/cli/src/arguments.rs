@@ -13,23 +13,50 @@ use dataplane_commands::arguments::{
 use dataplane_commands::forward::ForwardOptions;
 use std::path::PathBuf;
 
+/// What `--help` shows: the commands by what they are for, and where to begin. A test holds it to the commands that there are.
+const HELP: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+Run, and leave a recording:
+  run psci-latency    The six PSCI latency cases, on a simulated SoC or as firmware on QEMU
+  run psci-calls      Instructions of every PSCI call, of real firmware on QEMU
+  run linux-boot      Debian's kernel on the firmware: hotplug, idle states, reboot
+  run dataplane       A graph of packet nodes at full load; also: run prefetch, run batch
+  what-if             An experiment with every combination of some settings
+
+Look:
+  report              Tables, a page with the CPU timeline, a trace, of a recording
+  list                Platforms, releases and experiments
+
+Compare:
+  compare             Recordings side by side: what changed, whether that can be said, and why
+  import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP
+
+Fit and forward:
+  calibrate           Fit a platform's costs to its declared reference cells
+  calibrate-prefetch  Fit a modelled core to the stride study's declared cells
+  dataplane           Forward packets between interfaces of this machine
+
+Options:
+{options}{after-help}";
+
 /// Shows where time goes in low-level Arm system software, and why.
 ///
-/// Real code (a PSCI library) runs in a world (a simulated SoC); the world leaves a recording; tables and
-/// causes are read from recordings.
+/// Real code (a PSCI library, a packet loop) runs in a world (a simulated SoC, an emulator, this machine); the world leaves
+/// a recording; tables, pictures and causes are read from recordings.
 #[derive(Parser)]
-#[command(name = "stopwatt", version, max_term_width = 100)]
+#[command(name = "stopwatt", version, max_term_width = 100, help_template = HELP)]
 #[command(after_help = "A first hour:
   stopwatt list                                          1. what is there
-  stopwatt run psci-latency --report latency.html        2. run, open the page: who waited
-  stopwatt run psci-latency --set scp.channels=2         3. ask what if
+  stopwatt run psci-latency --report latency.html        2. run, then open the page: who waited for whom
+  stopwatt run psci-latency --set scp.channels=2 -o recordings/two
+  stopwatt compare recordings/psci-latency recordings/two
+                                                         3. what would a second channel change, and why
   stopwatt report recordings/psci-latency --out t.rst    4. take the tables along
 
-Examples:
-  stopwatt run psci-latency --platform juno-r1           all tables, with causes
-  stopwatt run psci-latency --set scp.channels=2         what if the SCP had two channels
-  stopwatt report recordings/psci-latency --out r.md     Markdown tables
-  stopwatt calibrate --platform juno-r1 --check          are the costs what a fresh fit gives?")]
+Every command has examples: stopwatt COMMAND --help
+Exit status: 0 when done, 1 when the answer is no (a regression, a check that fails), 2 when it cannot be done.")]
 pub struct Arguments {
     /// Folder with `platforms` and `references`; by default the nearest one above the working folder.
     #[arg(long, global = true, value_name = "DIR", env = "STOPWATT_DATA")]
@@ -43,6 +70,10 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     /// Run an experiment and leave a recording.
+    #[command(after_help = "Examples:
+  stopwatt run psci-latency --report latency.html        tables, and a page with the CPU timeline
+  stopwatt run psci-calls                                needs QEMU; builds the firmware
+  stopwatt run dataplane --graph ip4-route               clocks per packet on this machine")]
     Run {
         /// Which one.
         #[command(subcommand)]
@@ -55,6 +86,8 @@ pub enum Command {
     /// Compare recordings: what changed, whether that can be said, and why.
     Compare(CompareOptions),
     /// Run an experiment with every combination of some settings.
+    #[command(after_help = "Example:
+  stopwatt what-if psci-latency --vary scp.channels=1,2,4 --vary topology.clusters=1..16")]
     WhatIf {
         /// Which one.
         #[command(subcommand)]
@@ -63,10 +96,18 @@ pub enum Command {
     /// List platforms, releases and experiments.
     List(ListOptions),
     /// Forward packets between interfaces of this machine.
+    #[command(after_help = "Example (docs/dataplane.md has a configuration):
+  stopwatt dataplane --config forward.toml --prompt")]
     Dataplane(ForwardOptions),
     /// Fit a modelled core to the stride study's declared cells.
+    #[command(after_help = "Examples:
+  stopwatt calibrate-prefetch                            fit, and write the costs file
+  stopwatt calibrate-prefetch --check                    compare with it and write nothing")]
     CalibratePrefetch(CalibratePrefetchOptions),
     /// Make a recording of what another program printed.
+    #[command(after_help = "Examples:
+  stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
+  stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
     Import {
         /// Of what.
         #[command(subcommand)]
@@ -84,10 +125,17 @@ pub enum Experiment {
     /// Debian's kernel on the firmware: hotplug, idle states, reboot, power-off.
     LinuxBoot(LinuxBootOptions),
     /// A graph of packet nodes at full load on this machine.
+    #[command(after_help = "Example:
+  stopwatt run dataplane --graph ip4-route --frame-size 256 --loop dual")]
     Dataplane(DataplaneOptions),
     /// Loop shapes and prefetch strides, on this machine or a modelled core.
+    #[command(after_help = "Examples:
+  stopwatt run prefetch --world sim --platform macchiatobin
+  stopwatt run prefetch --world host")]
     Prefetch(PrefetchOptions),
     /// Frame sizes, on this machine.
+    #[command(after_help = "Example:
+  stopwatt run batch")]
     Batch(BatchOptions),
 }
 
@@ -108,6 +156,8 @@ pub enum Import {
     /// CSV with the columns release, case, mode, cluster, core, metric, value, unit.
     Csv(ImportOptions),
     /// VPP's `show runtime`, old or new.
+    #[command(after_help = "Example:
+  stopwatt import vpp-runtime show-runtime.txt --output recordings/vpp")]
     VppRuntime(ImportRuntimeOptions),
 }
 
@@ -215,5 +265,42 @@ pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err("expected KEY=VALUE, such as scp.channels=2".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, HELP};
+    use clap::{Command, CommandFactory};
+
+    fn all(command: &Command) -> Vec<&Command> {
+        std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
+    }
+
+    #[test]
+    fn every_command_has_an_example_that_is_a_command() {
+        let root = Arguments::command();
+        for command in all(&root) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = help.lines().filter(|line| line.starts_with("  stopwatt ")).collect();
+            assert!(!lines.is_empty(), "{} has no example", command.get_name());
+            for line in lines {
+                // What stands after the command, parted by blanks, is said about it.
+                for example in line.split(" && ") {
+                    let example =
+                        example.trim().split("  ").next().unwrap_or_default().split(" | ").next().unwrap_or_default();
+                    let parsed = root.clone().try_get_matches_from(example.split_whitespace());
+                    assert!(parsed.is_ok(), "{}: `{example}`: {}", command.get_name(), parsed.unwrap_err());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_groups_name_every_command() {
+        for command in Arguments::command().get_subcommands() {
+            let name = format!("\n  {} ", command.get_name());
+            assert!(HELP.contains(&name), "{} is in no group", command.get_name());
+        }
     }
 }

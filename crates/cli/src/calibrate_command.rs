@@ -2,7 +2,7 @@
 
 use crate::arguments::{CalibrateOptions, Format};
 use crate::data::DataFolder;
-use crate::output;
+use crate::{Answer, output};
 use calibrate::{Calibration, Plan};
 use miette::{IntoDiagnostic, miette};
 use serde_json::json;
@@ -10,8 +10,8 @@ use soc::config::{Costs, Platform, Release};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Fits the releases, the one that others carry from first, and writes or checks their costs files.
-pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> {
+/// Fits the releases, the one that others carry from first, and writes or checks their costs files; the answer is no where a check fails.
+pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<Answer> {
     let (name, document) = data.platform(&options.platform)?;
     let platform = Platform::read(&document)?;
     let plan = Plan::read(&data.open(&format!("platforms/{name}/calibration.toml"))?).into_diagnostic()?;
@@ -57,12 +57,12 @@ pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<()> 
         Format::Term => output::print(calibrations.iter().map(as_text).collect::<String>().as_bytes())?,
     }
     match differs.is_empty() {
-        true => Ok(()),
-        false => Err(miette!(
+        true => Ok(Answer::Yes),
+        false => Ok(Answer::no(&miette!(
             help = "run `stopwatt calibrate` to write them anew",
             "not what a fresh calibration gives: {}",
             differs.join(", ")
-        )),
+        ))),
     }
 }
 

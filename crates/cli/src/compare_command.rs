@@ -1,15 +1,13 @@
 //! `stopwatt compare`.
 
 use crate::data::DataFolder;
-use crate::output::style;
+use crate::{Answer, output};
 use clap::{Args, ValueEnum};
 use comparison::{Comparison, Input, Options, Policy};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, WrapErr};
 use recording::Recording;
 use report::PublishedChanges;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Options of `compare`.
 #[derive(Args)]
@@ -34,7 +32,7 @@ pub struct CompareOptions {
     #[arg(required = true, num_args = 2.., value_name = "RECORDING[@RELEASE]")]
     recordings: Vec<String>,
     /// Changes of fewer percent do not matter; 1 by default.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     threshold: Option<f64>,
     /// TOML file with thresholds for some rows.
     #[arg(long, value_name = "FILE")]
@@ -45,7 +43,7 @@ pub struct CompareOptions {
     /// Print rows that did not change as well.
     #[arg(long)]
     all: bool,
-    /// Resamples of a bootstrap interval.
+    /// Resamples of a bootstrap interval, at least; many rows ask for more.
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     resamples: u32,
     /// Seed of the resampling.
@@ -76,18 +74,8 @@ fn percent(text: &str) -> Result<f64, String> {
     number.filter(|percent: &f64| percent.is_finite() && *percent >= 0.0).ok_or_else(wrong)
 }
 
-/// Compares; 1 with a regression, 2 after an error.
-pub fn run(data: Option<&Path>, options: &CompareOptions) -> ExitCode {
-    match compare(data, options) {
-        Ok(comparison) => ExitCode::from(u8::from(comparison.has_regression())),
-        Err(error) => {
-            eprintln!("Error: {error:?}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn compare(data: Option<&Path>, options: &CompareOptions) -> miette::Result<Comparison> {
+/// Compares and prints what came out; the answer is no with a regression.
+pub fn run(data: Option<&Path>, options: &CompareOptions) -> miette::Result<Answer> {
     let mut policy = options.policy.as_deref().map(Policy::read).transpose()?.unwrap_or_default();
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
     let mut read = Vec::new();
@@ -110,17 +98,13 @@ fn compare(data: Option<&Path>, options: &CompareOptions) -> miette::Result<Comp
     let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
     let published = published(data, &comparison)?;
     let text = match options.format {
-        CompareFormat::Text => report::comparison_text(&comparison, published.as_ref(), options.all, style()),
+        CompareFormat::Text => report::comparison_text(&comparison, published.as_ref(), options.all, output::style()),
         CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
         CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
     };
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(miette!("cannot print the result: {error}"))
-        }
-        _ => Ok(comparison),
-    }
+    output::print(text.as_bytes())?;
+    Ok(if comparison.has_regression() { Answer::No } else { Answer::Yes })
 }
 
 /// Path and release of an argument; a folder whose own name holds an @ is taken whole.

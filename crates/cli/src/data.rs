@@ -2,7 +2,7 @@
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use references::PsciReference;
-use soc::config::{Document, Sources};
+use soc::config::{Document, Platform, Sources};
 use std::path::{Path, PathBuf};
 
 /// The folder that holds `platforms` and `references`.
@@ -56,10 +56,7 @@ impl DataFolder {
         if given.contains(['/', '.']) {
             let document = Document::open(Path::new(given))?;
             // The file's own name says whose releases and costs apply.
-            let name = document.text().lines().find_map(|line| {
-                line.strip_prefix("name")?.trim_start().strip_prefix('=')?.trim().strip_prefix('"')?.split('"').next()
-            });
-            let name = name.unwrap_or_default().to_owned();
+            let name = Platform::read(&document)?.name;
             self.known(&name)?;
             return Ok((name, document));
         }

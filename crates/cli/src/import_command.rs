@@ -2,8 +2,7 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
-use crate::output;
-use crate::provenance;
+use crate::{output, provenance};
 use clap::Args;
 use import::{Figures, ImportError, Options};
 use miette::{IntoDiagnostic, WrapErr};
@@ -18,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
-  stopwatt import rst psci-performance.rst --platform juno-r1 --prefix juno- --variant juno-2017 -o recordings/published
+  stopwatt import rst psci-performance.rst --prefix juno- -o recordings/published
   stopwatt import csv references/juno-psci.csv --platform juno-r1 -o recordings/published
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
 pub struct ImportOptions {

@@ -21,27 +21,62 @@ use clap::Parser;
 use miette::IntoDiagnostic;
 use std::process::ExitCode;
 
-fn main() -> miette::Result<ExitCode> {
-    let arguments = Arguments::parse();
-    if let Command::Compare(options) = &arguments.command {
-        return Ok(compare_command::run(arguments.data.as_deref(), options));
+/// 0 when done, 1 when the answer is no, 2 when it cannot be done.
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(answer) => answer.into(),
+        Err(error) => {
+            eprintln!("Error: {error:?}");
+            ExitCode::from(2)
+        }
     }
-    run(&arguments).map(|()| ExitCode::SUCCESS)
 }
 
-fn run(arguments: &Arguments) -> miette::Result<()> {
+/// What a command that was done has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// Nothing that speaks against it.
+    Yes,
+    /// A regression, a check that fails; it has been printed.
+    No,
+}
+
+impl From<Answer> for ExitCode {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Yes => Self::SUCCESS,
+            Answer::No => Self::FAILURE,
+        }
+    }
+}
+
+impl Answer {
+    /// No, for a reason that is printed as errors are.
+    fn no(reason: &miette::Report) -> Self {
+        eprintln!("Error: {reason:?}");
+        Self::No
+    }
+}
+
+fn run(arguments: &Arguments) -> miette::Result<Answer> {
+    if let Command::Compare(options) = &arguments.command {
+        // Recordings can be compared where there is no data.
+        return compare_command::run(arguments.data.as_deref(), options);
+    }
     let data = data::DataFolder::find(arguments.data.as_deref())?;
     match &arguments.command {
         Command::Run { experiment: Experiment::PsciLatency(options) } => run_psci_latency::run(&data, options),
         Command::Run { experiment: Experiment::PsciCalls(options) } => qemu_commands::psci_calls(&data, options),
-        Command::Run { experiment: Experiment::LinuxBoot(options) } => qemu_commands::linux_boot(&data, options),
-        Command::Run { experiment: Experiment::Dataplane(options) } => print(options.run()),
-        Command::Run { experiment: Experiment::Prefetch(options) } => print(options.run(data.root())),
-        Command::Run { experiment: Experiment::Batch(options) } => print(options.run()),
+        Command::Run { experiment: Experiment::LinuxBoot(options) } => {
+            return qemu_commands::linux_boot(&data, options);
+        }
+        Command::Run { experiment: Experiment::Dataplane(options) } => return print(options.run()),
+        Command::Run { experiment: Experiment::Prefetch(options) } => return print(options.run(data.root())),
+        Command::Run { experiment: Experiment::Batch(options) } => return print(options.run()),
         Command::Report(options) => report_command::run(&data, options),
-        Command::Dataplane(options) => print(options.run()),
-        Command::CalibratePrefetch(options) => print(options.run(data.root())),
-        Command::Import { what: Import::VppRuntime(options) } => print(options.run()),
+        Command::Dataplane(options) => return print(options.run()),
+        Command::CalibratePrefetch(options) => return print(options.run(data.root())),
+        Command::Import { what: Import::VppRuntime(options) } => return print(options.run()),
         Command::Import { what: Import::RtInstr(options) } => {
             import_command::run(&data, import_command::Kind::RtInstr, options)
         }
@@ -51,15 +86,19 @@ fn run(arguments: &Arguments) -> miette::Result<()> {
         Command::Import { what: Import::Csv(options) } => {
             import_command::run(&data, import_command::Kind::Csv, options)
         }
-        Command::Calibrate(options) => calibrate_command::run(&data, options),
+        Command::Calibrate(options) => return calibrate_command::run(&data, options),
         Command::WhatIf { experiment: WhatIf::PsciLatency(options) } => what_if_command::run(&data, options),
-        // Compared above, since it has exit codes of its own.
+        // Compared above.
         Command::Compare(_) => Ok(()),
         Command::List(options) => list::run(&data, options),
-    }
+    }?;
+    Ok(Answer::Yes)
 }
 
 /// Prints what a data-plane command has to say.
-fn print(said: Result<String, dataplane_commands::error::Error>) -> miette::Result<()> {
-    output::print(said.into_diagnostic()?.as_bytes())
+fn print(said: Result<String, dataplane_commands::error::Error>) -> miette::Result<Answer> {
+    match said {
+        Err(failed @ dataplane_commands::error::Error::CheckFailed(_)) => Ok(Answer::no(&miette::miette!("{failed}"))),
+        said => output::print(said.into_diagnostic()?.as_bytes()).map(|()| Answer::Yes),
+    }
 }

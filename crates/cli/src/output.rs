@@ -39,5 +39,12 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> miette::Result<()> {
     if written.is_err() {
         let _ = fs::remove_file(&partial);
     }
-    written.into_diagnostic().wrap_err_with(cannot)
+    match written {
+        Err(error) if !parent.is_dir() => Err(miette::miette!(
+            help = format!("make the folder {} first, or name another", parent.display()),
+            "{}: {error}",
+            cannot()
+        )),
+        other => other.into_diagnostic().wrap_err_with(cannot),
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
-use crate::{output, provenance};
+use crate::{Answer, output, provenance};
 use clap::{Args, ValueEnum};
 use experiments::qemu as experiment;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -155,14 +155,14 @@ pub fn psci_calls(data: &DataFolder, options: &PsciCallsOptions) -> miette::Resu
     }
 }
 
-/// `run psci-latency --world qemu`.
+/// `run psci-latency --world qemu`; returns what was recorded.
 pub fn psci_latency(
     data: &DataFolder,
     machine: &MachineOptions,
     iterations: u32,
     folder: &Path,
     format: Format,
-) -> miette::Result<()> {
+) -> miette::Result<Recording> {
     // One instruction is a tick of the counter, so that each single stamp is exact.
     let machine = machine.machine(Some(4))?;
     let wait = spinner("building and running the firmware");
@@ -174,19 +174,21 @@ pub fn psci_latency(
     let recording = write(experiment::latency(&machine, &ran, iterations), folder)?;
     let document = report::Document::new(&recording, &folder.display().to_string(), None);
     match format {
-        Format::Json => output::print(&report::render(&document, report::Format::Json, output::style())),
+        Format::Json => output::print(&report::render(&document, report::Format::Json, output::style()))?,
         Format::Term => {
             output::print(&report::render(&document, report::Format::Text, output::style()))?;
             output::print(
                 b"Parallel cases ran, and their stamps were in order; they have no durations here, because\n\
                 instructions of all CPUs are counted together.\n",
-            )
+            )?;
         }
     }
+    drop(document);
+    Ok(recording)
 }
 
-/// `run linux-boot`.
-pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Result<()> {
+/// `run linux-boot`; the answer is no where the kernel met what it should not have.
+pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Result<Answer> {
     let machine = options.machine.machine(None)?;
     let wait = spinner("building the firmware");
     let images = Images::build(data.root(), Build::Instrumented).into_diagnostic()?;
@@ -240,8 +242,8 @@ pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Resu
         }
     }
     match complaints.is_empty() {
-        true => Ok(()),
-        false => Err(miette!("{}", complaints.join("\n"))),
+        true => Ok(Answer::Yes),
+        false => Ok(Answer::no(&miette!("{}", complaints.join("\n")))),
     }
 }
 

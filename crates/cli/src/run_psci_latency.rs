@@ -5,7 +5,7 @@ use crate::data::DataFolder;
 use crate::{output, provenance, report_command};
 use experiments::psci_latency::{self, FREE_RUNNING, Options, Release};
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use procedures::CASES;
 use recording::{Platform, Recording};
 use references::PsciReference;
@@ -14,6 +14,12 @@ use std::collections::BTreeMap;
 
 /// Runs the experiment, writes the recording and prints what is read from it.
 pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()> {
+    // What cannot be written is found before the run, not after it.
+    let report = match &options.report {
+        Some(path) => Some((path, report_command::format_of(path)?)),
+        None => None,
+    };
+    Recording::check_target(&options.output).into_diagnostic()?;
     if options.world == World::Qemu {
         if !options.set.is_empty() || !options.release.is_empty() || options.order.is_some() {
             return Err(miette!(
@@ -22,13 +28,12 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
             ));
         }
         let PsciLatencyOptions { machine, iterations, output, format, .. } = options;
-        return crate::qemu_commands::psci_latency(data, machine, *iterations, output, *format);
+        let recording = crate::qemu_commands::psci_latency(data, machine, *iterations, output, *format)?;
+        return match report {
+            Some((path, format)) => report_command::write(data, &recording, output, format, Some(path)),
+            None => Ok(()),
+        };
     }
-    // A file name that means nothing is found before the run, not after it.
-    let report = match &options.report {
-        Some(path) => Some((path, report_command::format_of(path)?)),
-        None => None,
-    };
     let platform = data.platform(&options.platform)?;
     let reference = data.psci_reference(&platform.0)?;
     let names = match options.release.is_empty() {
@@ -41,10 +46,7 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
     let mut releases = Vec::new();
     for name in &names {
         let mut source = data.sources(&platform, name)?;
-        for (key, value) in &options.set {
-            source.set(key, value)?;
-        }
-        let machine = source.machine()?;
+        let machine = machine_with(&mut source, options.set.iter())?;
         let orders = match (&reference, order) {
             (Some(reference), Order::Declared) => declared_orders(&machine, reference)?,
             _ => BTreeMap::new(),
@@ -66,6 +68,23 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
     // Figures of a board say nothing about a machine of another shape.
     let same_shape = releases.iter().all(|release| !release.machine.platform.topology.reshaped);
     print(&recording, reference.as_ref().filter(|_| same_shape), options)
+}
+
+/// The machine of a release with some settings. What is wrong then is at a line of a file, or of what a setting made of it, so the settings
+/// are named.
+pub(crate) fn machine_with<'s>(
+    sources: &mut Sources,
+    settings: impl Iterator<Item = &'s (String, String)>,
+) -> miette::Result<Machine> {
+    let mut given = Vec::new();
+    for (key, value) in settings {
+        given.push(format!("{key}={value}"));
+        sources.set(key, value).map_err(miette::Report::from).wrap_err_with(|| format!("cannot set {key}={value}"))?;
+    }
+    match given.as_slice() {
+        [] => Ok(sources.machine()?),
+        _ => sources.machine().map_err(miette::Report::from).wrap_err_with(|| format!("with {} set", given.join(", "))),
+    }
 }
 
 /// The orders that a reference declares for a release, as CPU numbers.

@@ -2,9 +2,8 @@
 
 use crate::arguments::key_value;
 use crate::data::DataFolder;
-use crate::output::style;
-use crate::provenance;
-use crate::run_psci_latency::progress;
+use crate::run_psci_latency::{machine_with, progress};
+use crate::{output, provenance};
 use clap::{Args, ValueEnum};
 use experiments::psci_latency::{self, Options, Release};
 use experiments::what_if::{self, SHIPPED, Settings, Vary};
@@ -14,7 +13,6 @@ use rayon::prelude::*;
 use recording::{Platform, Recording};
 use report::WhatIf;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Options of `what-if psci-latency`.
@@ -92,14 +90,17 @@ pub fn run(data: &DataFolder, options: &WhatIfOptions) -> miette::Result<()> {
         }
         None => options.vary.clone(),
     };
+    if let Some(vary) = vary.iter().find(|vary| options.set.iter().any(|(key, _)| *key == vary.key)) {
+        return Err(miette!(help = "leave one of them out", "`{}` is set and varied", vary.key));
+    }
+    if let Some(output) = &options.output {
+        Recording::check_target(output).into_diagnostic()?;
+    }
     let mut machines = Vec::new();
     for settings in what_if::combinations(&vary).into_diagnostic()? {
         // All machines are built before the first runs: what is wrong is said at once.
         let mut sources = data.sources(&platform, &release)?;
-        for (key, value) in options.set.iter().chain(&settings) {
-            sources.set(key, value)?;
-        }
-        let mut machine = sources.machine()?;
+        let mut machine = machine_with(&mut sources, options.set.iter().chain(&settings))?;
         let label = label(&release, &settings);
         machine.release.name.clone_from(&label);
         machines.push((settings, sources, Release { machine, orders: BTreeMap::new() }));
@@ -158,17 +159,12 @@ pub fn run(data: &DataFolder, options: &WhatIfOptions) -> miette::Result<()> {
     let text = match options.format {
         WhatIfFormat::Term => {
             let asked = shipped.map_or_else(String::new, |shipped| format!("What if: {}\n", shipped.what));
-            asked + &report::what_if_text(&what_if, style())
+            asked + &report::what_if_text(&what_if, output::style())
         }
         WhatIfFormat::Json => format!("{:#}\n", report::what_if_json(&what_if)),
         WhatIfFormat::Csv => report::what_if_csv(&what_if).into_diagnostic()?,
     };
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(miette!("cannot print the result: {error}"))
-        }
-        _ => Ok(()),
-    }
+    output::print(text.as_bytes())
 }
 
 fn case(options: &WhatIfOptions) -> miette::Result<Case> {

@@ -111,6 +111,24 @@ fn wheel_keys_and_buttons_zoom_and_pan() {
 }
 
 #[test]
+fn two_fingers_zoom_and_one_pans() {
+    let page = Page::open(page(), Look { width: 400, dark: false, scripts: true });
+    page.show(CASE);
+    page.show(&format!("{CASE} .drawn"));
+    let whole = view(&page);
+    let (x, y) = middle(&page);
+    page.touch(&[[(x - 30.0, y), (x - 110.0, y)], [(x + 30.0, y), (x + 110.0, y)]]);
+    let closer = view(&page);
+    let wide = |(from, to): (f64, f64)| to - from;
+    assert!(wide(closer) < 0.5 * wide(whole), "{whole:?} {closer:?}");
+    assert!(closer.0 > whole.0 && closer.1 < whole.1, "between the fingers: {closer:?}");
+    page.touch(&[[(x, y), (x - 60.0, y)]]);
+    let later = view(&page);
+    assert!(later.0 > closer.0 && (wide(later) - wide(closer)).abs() < 1.0, "{closer:?} {later:?}");
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
 fn a_span_says_what_it_is() {
     let page = Page::open(page(), Look { width: 1280, dark: false, scripts: true });
     page.show(CASE);
@@ -130,7 +148,7 @@ fn a_span_says_what_it_is() {
 fn without_scripts_everything_is_there_to_read() {
     let page = Page::open(page(), Look { width: 1280, dark: false, scripts: false });
     let stills = page.number(&format!("document.querySelectorAll('{CASE} .still svg.plot').length"));
-    assert_eq!(stills, 2.0, "powerdown and wakeup");
+    assert_eq!(stills, 3.0, "powerdown and wakeup of the median, powerdown of the worst");
     let tall = page.number(&format!("{}.getBoundingClientRect().height", within(".still svg.plot")));
     assert!(tall > 250.0, "{tall}");
     let answer = page.value(&format!("{}.textContent", within(".answer")));
@@ -168,4 +186,49 @@ fn light_and_dark_are_the_readers_choice() {
         page.value("getComputedStyle(document.body).backgroundColor")
     };
     assert_eq!((paper(false), paper(true)), ("rgb(252, 251, 249)".into(), "rgb(21, 24, 28)".into()));
+}
+
+#[test]
+fn what_was_zoomed_is_printed_whole_on_white() {
+    let page = Page::open(page(), Look { width: 1280, dark: true, scripts: true });
+    page.show(CASE);
+    page.value(&format!("{}.focus()", within(".plot")));
+    for _ in 0..4 {
+        page.key("+");
+    }
+    let shown = |selector: &str| {
+        page.number(&format!(
+            "[...document.querySelectorAll('{CASE} {selector}')].filter(e => e.getBoundingClientRect().height > 0).length"
+        ))
+    };
+    assert_eq!((shown(".drawn .plot"), shown(".still .plot")), (1.0, 0.0), "on the screen");
+    page.print();
+    assert_eq!((shown(".drawn .plot"), shown(".still .plot"), shown(".tools")), (0.0, 3.0, 0.0), "on paper");
+    assert_eq!(page.value("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)");
+    let axis = page.value(&format!("{}.textContent", within(".still .tick")));
+    assert_eq!(axis, "0 us", "from the beginning");
+}
+
+#[test]
+fn a_cpu_without_a_lane_is_called_as_in_the_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    let output = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .args(["run", "psci-latency", "--release", "juno-v2.12", "--iterations", "1", "--free-seeds", "0"])
+        .args(["--set", "topology.clusters=16x4", "--report"])
+        .arg(&file)
+        .arg("-o")
+        .arg(folder.path().join("recording"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = Page::open(&file, Look { width: 1280, dark: false, scripts: true });
+    page.show("#juno-v2-12-suspend-deepest-parallel");
+    let labels = page.value(
+        "[...document.querySelectorAll('#juno-v2-12-suspend-deepest-parallel .drawn text')].map(t => t.textContent)\
+         .filter(t => t.startsWith('lock wait')).join(', ')",
+    );
+    let labels = labels.as_str().unwrap();
+    assert!(labels.contains("lock wait: ") && !labels.contains("CPU"), "{labels}");
 }

@@ -106,6 +106,12 @@ fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(output.stdout.is_empty());
     }
+    let said = String::from_utf8(stopwatt(&["compare", &base, &slower, "--metric", "none"]).stderr).unwrap();
+    let said = said.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("no recording has the measure `none`") && said.contains("powerdown, time_in_state"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -213,25 +213,6 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn help_has_examples() {
-    for arguments in [
-        &["--help"][..],
-        &["run", "psci-latency", "--help"],
-        &["calibrate", "--help"],
-        &["list", "--help"],
-        &["compare", "--help"],
-        &["what-if", "psci-latency", "--help"],
-        &["import", "rt-instr", "--help"],
-        &["import", "rst", "--help"],
-        &["import", "csv", "--help"],
-    ] {
-        let output = stopwatt(&root(), arguments);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(text.contains("Example"), "{arguments:?} has no example");
-    }
-}
-
-#[test]
 fn tables_fit_the_terminal_and_name_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recording");

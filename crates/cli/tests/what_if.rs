@@ -74,17 +74,28 @@ fn the_shipped_question_of_the_message_order_leaves_recordings_that_compare() {
 
 #[test]
 fn what_cannot_be_varied_is_said() {
-    let wrong: [(&[&str], &str); 6] = [
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    let file = file.to_str().unwrap();
+    let wrong: [(&[&str], &str); 11] = [
         (&["--vary", "scp.channels"], "nothing to vary"),
         (&["--vary", "scp.chanels=1,2"], "unknown field `chanels`"),
         (&["--vary", "scp.channels=4..1"], "no range"),
         (&["--vary", "scp.channels=1", "--case", "suspend"], "there is no case suspend"),
         (&["--vary", "scp.channels=1", "--metric", "latency"], "has no latency"),
+        (&["--vary", "scp.channels=1,2,1"], "`1` stands twice"),
+        (&["--vary", "scp.channels=1", "--set", "scp.channels=2"], "`scp.channels` is set and varied"),
+        (&["--vary", "scp.channels=0"], "with scp.channels=0 set"),
+        (&["--vary", "topology.clusters=0"], "topology.clusters=0"),
+        (&["--vary", "scp.channels=1", "-o", file], "is not a recording"),
         (&[], "--vary"),
     ];
     for (arguments, message) in wrong {
         let output = stopwatt(&[&["what-if", "psci-latency"][..], arguments].concat());
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && error.contains(message), "{arguments:?}: {error}");
+        let flat = error.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(2) && flat.contains(message), "{arguments:?}: {error}");
     }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "mine", "left alone");
 }

@@ -27,7 +27,7 @@ pub struct Options {
     pub policy: Policy,
     /// Measures to compare; all but `time_in_state` where none is named, since time in a state is a consequence of latencies.
     pub metrics: Vec<String>,
-    /// Resamples of each bootstrap interval.
+    /// Resamples of each bootstrap interval, at least; more are drawn where many tests ask for wide intervals.
     pub resamples: usize,
     /// Seed of the resampling.
     pub seed: u64,
@@ -59,6 +59,14 @@ pub enum Error {
     #[error("the recordings have no release in common; say which to compare, as in RECORDING@RELEASE: {known}")]
     NothingInCommon {
         /// What each has.
+        known: String,
+    },
+    /// A measure that was asked for is in no recording.
+    #[error("no recording has the measure `{metric}`; they have: {known}")]
+    NoSuchMetric {
+        /// What was asked for.
+        metric: String,
+        /// What is there.
         known: String,
     },
     /// No row of the one is in the other.
@@ -98,7 +106,7 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
-    /// How many rank tests were made, which is what p-values are corrected for.
+    /// How many rank tests were made, which is what p-values and intervals are corrected for.
     pub tests: usize,
     /// The level at which they are read.
     pub alpha: f64,
@@ -160,7 +168,7 @@ pub enum How {
         p: f64,
         /// The same, corrected for the number of tests (Holm).
         corrected: f64,
-        /// Bootstrap interval of the change of the median in percent, at 95 %, for this row alone.
+        /// Bootstrap interval of the change of the median in percent, at [`Comparison::interval_level`].
         interval: Option<(f64, f64)>,
     },
 }
@@ -210,6 +218,12 @@ impl Change {
 }
 
 impl Comparison {
+    /// The level of each interval, from 0 to 1: widened for the number of tests as Bonferroni has it, so that all intervals of the comparison
+    /// together hold the changes with probability 1 - alpha, as the corrected p-values do.
+    pub fn interval_level(&self) -> f64 {
+        interval_level(self.alpha, self.tests)
+    }
+
     /// Whether any row became worse.
     pub fn has_regression(&self) -> bool {
         self.changes().any(|(_, change)| change.verdict == Verdict::Worse)
@@ -244,10 +258,20 @@ impl Verdict {
 /// chance once in 35 with four values each, once in 10 with three.
 pub const SMALLEST_SAMPLE: usize = 4;
 
+/// So many resamples lie outside an interval at each end, which tells how well its ends are known.
+const RESAMPLES_OUTSIDE: f64 = 10.0;
+
+/// No interval is drawn from more resamples than this unless asked for: it is reached with 250 tests at a level of 0.05.
+const MOST_RESAMPLES: usize = 100_000;
+
+fn interval_level(alpha: f64, tests: usize) -> f64 {
+    1.0 - alpha / tests.max(1) as f64
+}
+
 /// Compares recordings with the first of them.
 ///
 /// # Errors
-/// Fewer than two; a release that is not there; nothing in common.
+/// Fewer than two; a release or a measure that is not there; nothing in common.
 pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Error> {
     if inputs.len() < 2 {
         return Err(Error::TooFew);
@@ -260,6 +284,12 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
             Table::of(input.recording, |variant| chosen.key(variant).filter(|_| chosen.takes(side, variant)))
         })
         .collect();
+    let known: BTreeSet<&str> =
+        tables.iter().flat_map(|table| &table.rows).map(|(key, _)| key.metric.as_str()).collect();
+    if let Some(metric) = options.metrics.iter().find(|metric| !known.contains(metric.as_str())) {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Error::NoSuchMetric { metric: metric.clone(), known });
+    }
     let headers: Vec<&Header> = inputs.iter().map(|input| &input.recording.header).collect();
     let sides: Vec<Side> = inputs.iter().enumerate().map(|(place, input)| side(place, input, &chosen)).collect();
 
@@ -402,8 +432,7 @@ fn match_rows<'o>(
         if rule.is_some_and(|rule| rule.ignore) {
             continue;
         }
-        let comparable = |other: &&Samples| factor(&other.unit, &samples.unit).is_some();
-        match find[1..].iter().any(|rows| rows.get(key).is_some_and(comparable)) {
+        match find[1..].iter().any(|rows| rows.get(key).is_some_and(comparable_with(samples))) {
             true => matched.push((key, samples, rule)),
             false => unmatched.push((0, key.clone())),
         }
@@ -413,12 +442,26 @@ fn match_rows<'o>(
         let ignored = |key: &Key| options.policy.rule(key).is_some_and(|(_, rule)| rule.ignore);
         unmatched.extend(alone.filter(|key| !ignored(key)).map(|key| (side, key.clone())));
     }
+    // What intervals are widened for is known before the first is drawn.
+    let tests = matched
+        .iter()
+        .map(|(key, samples, _)| {
+            let is_test = |(side, rows): &(usize, &HashMap<&Key, &Samples>)| {
+                rows.get(key).is_some_and(comparable_with(samples)) && !is_exact(headers, *side, &key.mode)
+            };
+            (1..).zip(&find[1..]).filter(is_test).count()
+        })
+        .sum();
+    let level = interval_level(options.policy.alpha, tests);
+    let needed = (2.0 * RESAMPLES_OUTSIDE / (1.0 - level)).ceil() as usize;
+    let resamples = options.resamples.max(needed.min(MOST_RESAMPLES));
+    let plan = Plan { headers, level, resamples, seed: options.seed };
     let rows = matched
         .into_par_iter()
         .enumerate()
         .map(|(number, (key, samples, rule))| {
             let others: Vec<Option<&Samples>> = find[1..].iter().map(|rows| rows.get(key).copied()).collect();
-            pend(number, key, samples, &others, headers, rule, options)
+            pend(number, key, samples, &others, rule, &plan)
         })
         .collect();
     (rows, unmatched)
@@ -441,20 +484,38 @@ fn factor(from: &str, to: &str) -> Option<f64> {
     if from == to { Some(1.0) } else { Some(nanoseconds(from)? / nanoseconds(to)?) }
 }
 
+/// Whether values of a row can be compared with those of another recording.
+fn comparable_with(base: &Samples) -> impl Fn(&&Samples) -> bool {
+    |other| factor(&other.unit, &base.unit).is_some()
+}
+
+/// Whether a side's rows of a mode are compared with the base's exactly: both repeat themselves, from the same seed.
+fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
+    let (base, other) = (headers[0], headers[side]);
+    let drawn = |header: &Header| header.drawn_modes.iter().any(|drawn| drawn == mode);
+    base.is_repeatable() && other.is_repeatable() && base.seed == other.seed && !drawn(base) && !drawn(other)
+}
+
+/// What all rows are compared with alike.
+struct Plan<'a> {
+    headers: &'a [&'a Header],
+    /// Level of each interval.
+    level: f64,
+    /// Resamples of each interval.
+    resamples: usize,
+    seed: u64,
+}
+
 fn pend<'o>(
     number: usize,
     key: &Key,
     base: &Samples,
     others: &[Option<&Samples>],
-    headers: &[&Header],
     rule: Option<&'o Rule>,
-    options: &Options,
+    plan: &Plan<'_>,
 ) -> Pending<'o> {
-    let exact = |side: usize| {
-        let (a, b) = (headers[0], headers[side]);
-        let drawn = |header: &Header| header.drawn_modes.contains(&key.mode);
-        a.is_repeatable() && b.is_repeatable() && a.seed == b.seed && !drawn(a) && !drawn(b)
-    };
+    let headers = plan.headers;
+    let exact = |side: usize| is_exact(headers, side, &key.mode);
     // With a world that repeats itself a median is a value that occurred, so that its causes add up to it.
     let all_exact = (1..headers.len()).all(exact);
     let median = |samples: &Samples, values: &[f64]| match all_exact {
@@ -479,11 +540,11 @@ fn pend<'o>(
             How::Exact
         } else {
             // Each row draws on its own, so that a verdict does not depend on which other rows there are.
-            let mut random = fastrand::Rng::with_seed(options.seed.wrapping_add((number * others.len() + side) as u64));
+            let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add((number * others.len() + side) as u64));
             How::Sampled {
                 p: rank_test(&base.values, &values),
                 corrected: 1.0,
-                interval: interval_of_change(&base.values, &values, options.resamples, &mut random),
+                interval: interval_of_change(&base.values, &values, plan.level, plan.resamples, &mut random),
             }
         };
         let tick_ns = |header: &Header| header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64);

@@ -1,7 +1,8 @@
 //! What counts as a regression.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +26,10 @@ pub enum Better {
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
     /// A change of fewer percent than this does not matter. From 0.
+    #[serde(deserialize_with = "threshold")]
     pub threshold: f64,
     /// The level at which corrected p-values are read: the chance of a false alarm in a whole comparison. From 0 to 1.
+    #[serde(deserialize_with = "level")]
     pub alpha: f64,
     /// Rules for some rows; the first that matches a row counts.
     #[serde(rename = "rule")]
@@ -52,13 +55,33 @@ pub struct Rule {
     /// The CPU, role or subject, as tables print it: `1.3`, `last man of 1`, `ip4-lookup`.
     pub row: Option<String>,
     /// A change of fewer percent than this does not matter; the policy's own where it is not given.
+    #[serde(deserialize_with = "some_threshold")]
     pub threshold: Option<f64>,
     /// Nor does a change of less than this, in the row's unit.
+    #[serde(deserialize_with = "threshold")]
     pub least: f64,
     /// Which way is better; by the measure and its unit where it is not given.
     pub better: Option<Better>,
     /// Whether the rows are left out altogether.
     pub ignore: bool,
+}
+
+// Values are looked at where they are read, so that an error has their line.
+
+fn threshold<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    let wrong = || D::Error::custom(format!("{value} is no threshold: it must be 0 or more"));
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(wrong()) }
+}
+
+fn some_threshold<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    threshold(from).map(Some)
+}
+
+fn level<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    let wrong = || D::Error::custom(format!("{value} is no level: alpha must be between 0 and 1"));
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(wrong()) }
 }
 
 /// Something wrong in a policy file: what, where, and what would be right.
@@ -94,19 +117,10 @@ impl Policy {
     /// # Errors
     /// As [`Policy::read`].
     pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
-        let policy: Self = toml::from_str(text).map_err(|error| {
+        toml::from_str(text).map_err(|error| {
             let message = error.message().lines().next().unwrap_or("not a policy").to_owned();
             PolicyError::new(name, text, message, error.span())
-        })?;
-        let thresholds = policy.rules.iter().flat_map(|rule| [rule.threshold.unwrap_or(0.0), rule.least]);
-        if let Some(wrong) = std::iter::once(policy.threshold).chain(thresholds).find(|t| !t.is_finite() || *t < 0.0) {
-            return Err(PolicyError::new(name, text, format!("{wrong} is no threshold: it must be 0 or more"), None));
-        }
-        if !(policy.alpha > 0.0 && policy.alpha < 1.0) {
-            let message = format!("{} is no level: alpha must be between 0 and 1", policy.alpha);
-            return Err(PolicyError::new(name, text, message, None));
-        }
-        Ok(policy)
+        })
     }
 
     /// The first rule that matches a row, with its place.
@@ -183,8 +197,10 @@ mod tests {
         let message = |text: &str| Policy::parse("p.toml", text).unwrap_err().to_string();
         assert!(message("threshold = 1.0\ntreshold = 2\n").starts_with("p.toml:2: unknown field `treshold`"));
         assert!(message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: unknown variant `less`"));
-        assert!(message("threshold = -1\n").contains("must be 0 or more"));
-        assert!(message("alpha = 1.5\n").contains("between 0 and 1"));
+        assert!(message("threshold = -1\n").starts_with("p.toml:1: -1 is no threshold: it must be 0 or more"));
+        assert!(message("\nalpha = 1.5\n").starts_with("p.toml:2: 1.5 is no level: alpha must be between 0 and 1"));
+        assert!(message("[[rule]]\nleast = -0.5\n").starts_with("p.toml:2: -0.5 is no threshold"));
+        assert!(message("[[rule]]\nthreshold = nan\n").starts_with("p.toml:2: NaN is no threshold"));
         assert!(
             Policy::read(Path::new("no such file")).unwrap_err().to_string().starts_with("cannot read no such file")
         );

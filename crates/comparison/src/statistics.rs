@@ -52,38 +52,57 @@ fn exact_rank_test(base: &[f64], other: &[f64]) -> f64 {
     (2.0 * as_far / ways.iter().sum::<f64>()).min(1.0)
 }
 
-/// Percentile bootstrap interval, at 95 %, of the change of the median in percent of the base's.
+/// Percentile bootstrap interval of the change of the median in percent of the base's. `level` is how often such an interval holds
+/// the change, from 0 to 1, as 0.95; beyond what the resamples can tell apart it is their range.
 ///
 /// `None` where a sample has fewer than two values or the base's median is 0.
-pub fn interval_of_change(base: &[f64], other: &[f64], resamples: usize, random: &mut Rng) -> Option<(f64, f64)> {
+pub fn interval_of_change(
+    base: &[f64],
+    other: &[f64],
+    level: f64,
+    resamples: usize,
+    random: &mut Rng,
+) -> Option<(f64, f64)> {
     if base.len() < 2 || other.len() < 2 || resamples == 0 {
         return None;
     }
     let mut changes = Vec::with_capacity(resamples);
-    let (mut one, mut two) = (base.to_vec(), other.to_vec());
+    let sorted = |values: &[f64]| {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    };
+    let (base, other) = (sorted(base), sorted(other));
+    let (mut one, mut two) = (vec![0; base.len()], vec![0; other.len()]);
     for _ in 0..resamples {
-        let (from, to) = (resampled_median(base, &mut one, random), resampled_median(other, &mut two, random));
+        let (from, to) = (resampled_median(&base, &mut one, random), resampled_median(&other, &mut two, random));
         if from == 0.0 {
             return None;
         }
         changes.push((to - from) / from.abs() * 100.0);
     }
     changes.sort_by(f64::total_cmp);
-    Some((stats::quantile_of_sorted(&changes, 0.025)?, stats::quantile_of_sorted(&changes, 0.975)?))
+    let tail = (1.0 - level) / 2.0;
+    Some((stats::quantile_of_sorted(&changes, tail)?, stats::quantile_of_sorted(&changes, 1.0 - tail)?))
 }
 
-/// The median of as many values as there are, drawn with replacement; `drawn` is scratch space of the same length.
-fn resampled_median(values: &[f64], drawn: &mut [f64], random: &mut Rng) -> f64 {
-    for slot in drawn.iter_mut() {
-        *slot = values[random.usize(0..values.len())];
+/// The median of as many values as there are, drawn with replacement from sorted ones, at least one; `drawn` counts how often each was.
+fn resampled_median(sorted: &[f64], drawn: &mut [usize], random: &mut Rng) -> f64 {
+    drawn.fill(0);
+    for _ in 0..sorted.len() {
+        drawn[random.usize(0..sorted.len())] += 1;
     }
-    let middle = drawn.len() / 2;
-    let (below, &mut upper, _) = drawn.select_nth_unstable_by(middle, f64::total_cmp);
-    if values.len() % 2 == 1 {
-        return upper;
-    }
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    lower + (upper - lower) / 2.0
+    // The values being sorted, counting up to the middle is all the sorting that a resample needs.
+    let (mut place, mut seen) = (0, drawn[0]);
+    let mut of_rank = |rank: usize| {
+        while seen <= rank {
+            place += 1;
+            seen += drawn[place];
+        }
+        sorted[place]
+    };
+    let lower = of_rank((sorted.len() - 1) / 2);
+    lower + (of_rank(sorted.len() / 2) - lower) / 2.0
 }
 
 /// Holm's correction for many tests: with it, the chance that even one of them is a false alarm stays at the level at which they are
@@ -143,11 +162,13 @@ mod tests {
     fn the_interval_holds_the_change_and_nothing_is_said_of_single_values() {
         let base: Vec<f64> = (0..31).map(|n| 100.0 + f64::from(n) / 10.0).collect();
         let other: Vec<f64> = base.iter().map(|value| value * 1.1).collect();
-        let (low, high) = interval_of_change(&base, &other, 1000, &mut Rng::with_seed(1)).unwrap();
+        let (low, high) = interval_of_change(&base, &other, 0.95, 1000, &mut Rng::with_seed(1)).unwrap();
         assert!(low < 10.0 && 10.0 < high && high - low < 5.0, "{low} to {high}");
-        assert_eq!(interval_of_change(&[1.0], &base, 1000, &mut Rng::with_seed(1)), None);
-        assert_eq!(interval_of_change(&[0.0, 0.0], &base, 1000, &mut Rng::with_seed(1)), None);
-        let even = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 1000, &mut Rng::with_seed(1)).unwrap();
+        let wider = interval_of_change(&base, &other, 0.999, 1000, &mut Rng::with_seed(1)).unwrap();
+        assert!(wider.0 < low && high < wider.1, "{wider:?} is not wider than {low} to {high}");
+        assert_eq!(interval_of_change(&[1.0], &base, 0.95, 1000, &mut Rng::with_seed(1)), None);
+        assert_eq!(interval_of_change(&[0.0, 0.0], &base, 0.95, 1000, &mut Rng::with_seed(1)), None);
+        let even = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.95, 1000, &mut Rng::with_seed(1)).unwrap();
         assert!((even.0 + 200.0 / 3.0).abs() < 1e-9 && even.1 == 200.0, "the ends are 3 to 1 and 1 to 3: {even:?}");
     }
 }

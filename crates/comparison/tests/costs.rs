@@ -3,7 +3,8 @@
 //! Which rows depend on a cost is declared here, from what the cost is (`crates/soc/src/config/costs.rs`) and what the six procedures do, and not
 //! from anything that the comparison computes. Where a CPU is alone, as in the serial tables, the declaration says of every row whether it
 //! changes. Where CPUs meet, what one takes longer for is waited for by others, and can also be hidden in a wait of its own:
-//! there the fed cause must grow wherever it is fed, and whatever else changes must be a wait or a flush beside other flushes.
+//! there the fed cause must grow wherever it is fed, whatever else changes must be a wait or a flush beside other flushes, and the rows that
+//! change must be exactly those whose values differ in the two recordings, put side by side here without the comparison's own code.
 
 use causes::Cause;
 use comparison::{Change, Comparison, Input, Key, Options, Verdict, Who, compare};
@@ -199,6 +200,33 @@ fn grew(change: &Change, cause: Cause) -> f64 {
     change.causes.iter().find(|change| change.cause == cause).map_or(0.0, |change| change.absolute())
 }
 
+/// The value of a parallel suspend's row in the median, read off the measures: of each iteration that of the n-th CPU of the cluster by
+/// powerdown, the last man being the last.
+fn occurred(recording: &Recording, key: &Key) -> f64 {
+    let mut values = Vec::new();
+    for iteration in 0..recording.header.iterations {
+        let of = |metric: &str| -> Vec<(u16, u16, f64)> {
+            let measures = recording.measures().iter().filter(|measure| {
+                let (_, case, mode) = recording.series_texts(measure.series);
+                (case, mode, measure.iteration) == (&*key.case, &*key.mode, iteration)
+                    && recording.text(measure.metric) == metric
+            });
+            measures.map(|m| (m.cluster.unwrap(), m.core.unwrap(), m.value)).collect()
+        };
+        let (cluster, n) = match key.who {
+            Who::Nth { cluster, n } => (cluster, usize::from(n)),
+            Who::LastMan { cluster } => (cluster, if cluster == 0 { 2 } else { 4 }),
+            _ => panic!("{key:?} has no role"),
+        };
+        let mut order: Vec<_> = of("powerdown").into_iter().filter(|(other, ..)| *other == cluster).collect();
+        order.sort_by(|a, b| a.2.total_cmp(&b.2));
+        let core = order[n - 1].1;
+        values.extend(of(&key.metric).into_iter().filter(|m| (m.0, m.1) == (cluster, core)).map(|m| m.2));
+    }
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) / 2]
+}
+
 fn check(cost: &str) {
     let (_, cause, charged, core) = *DECLARED.iter().find(|(name, ..)| *name == cost).unwrap();
     let (_, value) = costs().into_iter().find(|(name, _)| name == cost).unwrap();
@@ -210,13 +238,20 @@ fn check(cost: &str) {
     assert_eq!(comparison.differences.len(), 1, "{:?}", comparison.differences);
     assert_eq!(comparison.differences[0].key, format!("costs.{cost}"));
     assert!((comparison.differences[0].percent[0].unwrap() - 5.0).abs() < 0.01);
-    let mut changed = 0;
+    let (mut changed, mut in_company) = (0, 0);
     for row in &comparison.rows {
         let label = row.key.label();
         let change = row.changes[0].as_ref().unwrap();
         let differs = change.verdict != Verdict::Same;
         changed += usize::from(differs);
         let fed = is_fed(&row.key, charged, core);
+        if row.key.mode == "parallel" && row.key.case.starts_with("suspend") {
+            // A tick at 1 GHz is what rounding can make.
+            let by = occurred(&after, &row.key) - occurred(base(), &row.key);
+            assert_eq!(differs, by.abs() > 0.001 + 1e-6, "{label} and {cost}: {by} us, {change:?}");
+            assert!((change.absolute - by).abs() < 1e-6, "{label} and {cost}: {by} us, {change:?}");
+            in_company += usize::from(differs);
+        }
         if meets_others(&row.key) {
             // Hidden or not, what is fed takes longer; where waits vary, waits are asked of by their sum.
             if fed && !BETWEEN_CPUS[..4].contains(&cause) {
@@ -242,6 +277,8 @@ fn check(cost: &str) {
         }
     }
     assert!(changed > 0, "no row depends on {cost}");
+    // What only a CPU_ON's way up takes is in no suspend's figures.
+    assert_eq!(in_company > 0, charged != Charged::OnUp, "{in_company} rows of the parallel suspends depend on {cost}");
 }
 
 macro_rules! a_test_for_each {

@@ -294,7 +294,8 @@ impl CalibratePrefetchOptions {
             let there = crate::data::read_costs(data, &self.platform)?;
             if there != costs {
                 let path = crate::data::costs_path(data, &self.platform);
-                return Err(Error::data(path, "is not what a fresh fit gives; run calibrate-prefetch without --check"));
+                let what = "is not what a fresh fit gives; run calibrate-prefetch without --check";
+                return Err(Error::CheckFailed(format!("{}: {what}", path.display())));
             }
             return Ok("the costs file is what a fresh fit gives\n".to_owned());
         }

@@ -21,6 +21,9 @@ pub enum Error {
         /// What is wrong, and what would be right.
         message: String,
     },
+    /// Nothing went wrong, but what was to be checked is not so.
+    #[error("{0}")]
+    CheckFailed(String),
     /// The command line asks for something that there is not.
     #[error("{0}")]
     Usage(String),

@@ -300,7 +300,7 @@ impl ForwardOptions {
         let commands = self.prompt.then(read_lines);
         forward(&mut graph, self.seconds.map(Duration::from_secs), self.busy, commands);
         if !graph.balance().holds() {
-            return Err(Error::Usage(format!("packets do not add up: {:?}", graph.balance())));
+            return Err(Error::CheckFailed(format!("packets do not add up: {:?}", graph.balance())));
         }
         Ok(format!("{}\n{}\n{}", show::runtime(&graph), show::interfaces(&graph), show::errors(&graph)))
     }

@@ -55,6 +55,9 @@ pub enum VaryError {
     /// A key twice.
     #[error("`{0}` is varied twice; name all of its values together")]
     Twice(String),
+    /// A value twice.
+    #[error("`{0}` stands twice among the values")]
+    ValueTwice(String),
     /// Too many.
     #[error("{0} combinations; at most {MOST_COMBINATIONS} are run")]
     TooMany(usize),
@@ -85,6 +88,10 @@ impl std::str::FromStr for Vary {
                 None if part.is_empty() => return Err(wrong()),
                 None => all.push(part.to_owned()),
             }
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(twice) = all.iter().find(|value| !seen.insert(value.as_str())) {
+            return Err(VaryError::ValueTwice(twice.clone()));
         }
         let key = key.trim().to_owned();
         if key.is_empty() { Err(wrong()) } else { Ok(Self { key, values: all }) }

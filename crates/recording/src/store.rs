@@ -33,6 +33,15 @@ struct Marks {
 }
 
 impl Recording {
+    /// Whether a recording may be written to a folder: nothing is there, or an older recording. For those who would rather know before a long
+    /// run than after it.
+    ///
+    /// # Errors
+    /// As [`Recording::write`], for what is there.
+    pub fn check_target(folder: impl AsRef<Path>) -> Result<(), Error> {
+        is_replaceable(folder.as_ref()).map(|_| ())
+    }
+
     /// Writes the recording as a folder.
     ///
     /// The three files are written beside the target and moved there when whole; a failure leaves nothing behind.

@@ -79,10 +79,13 @@
       this.pictures = this.choices.map(() => null);
       this.detail = root.querySelector(".detail");
       this.detail.hidden = false;
-      const stills = [...root.querySelectorAll(".still")];
-      this.stage = stills[0].querySelector(".stage");
-      this.title = stills[0].querySelector(".axis-title");
-      stills.slice(1).forEach(still => still.remove());
+      // The stills stay: they are what is printed.
+      const still = root.querySelector(".still");
+      const drawn = still.cloneNode(true);
+      drawn.className = "drawn";
+      still.before(drawn);
+      this.stage = drawn.querySelector(".stage");
+      this.title = drawn.querySelector(".axis-title");
       root.classList.add("live");
       this.svg = this.stage.querySelector("svg");
       this.svg.setAttribute("tabindex", "0");
@@ -192,7 +195,7 @@
       this.say();
     }
 
-    cpuName(cpu) { const lane = this.byCpu.get(cpu); return lane === undefined ? "CPU " + cpu : this.picture.lanes[lane].name; }
+    cpuName(cpu) { const lane = this.byCpu.get(cpu); return lane === undefined ? this.picture.names[cpu] ?? "CPU " + cpu : this.picture.lanes[lane].name; }
 
     word(span) {
       if (span.what < WORLD) return WORDS[span.what][2];
@@ -413,7 +416,12 @@
 
       const pointers = new Map();
       let moved = false;
-      svg.addEventListener("pointerdown", event => { pointers.set(event.pointerId, event.clientX); moved = false; });
+      svg.addEventListener("pointerdown", event => {
+        pointers.set(event.pointerId, event.clientX);
+        moved = pointers.size > 1;
+        // What a finger touched goes with the next drawing, so two fingers are the drawing's own.
+        if (moved) for (const id of pointers.keys()) svg.setPointerCapture(id);
+      });
       svg.addEventListener("pointermove", event => {
         const before = pointers.get(event.pointerId);
         if (before === undefined) {
@@ -437,6 +445,7 @@
       const up = event => { pointers.delete(event.pointerId); svg.classList.remove("dragging"); };
       svg.addEventListener("pointerup", up);
       svg.addEventListener("pointercancel", up);
+      svg.addEventListener("pointerleave", event => { if (!svg.hasPointerCapture(event.pointerId)) up(event); });
       svg.addEventListener("click", event => {
         const at = event.target.dataset && event.target.dataset.at;
         if (at && !moved) this.choose(Number(at.split(",")[0]));

@@ -36,6 +36,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "threshold_percent": comparison.threshold,
         "alpha": comparison.alpha,
         "correction": "holm",
+        "interval_level": comparison.interval_level(),
         "tests": comparison.tests,
         "regression": comparison.has_regression(),
         "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),

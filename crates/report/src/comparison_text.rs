@@ -1,7 +1,7 @@
 //! A comparison in the terminal.
 
 use crate::terminal::{look, right, table};
-use crate::words::number;
+use crate::words::{number, wrap};
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
 use comparison::{Change, Comparison, How, Row, Verdict};
@@ -51,38 +51,6 @@ fn letter(side: usize) -> String {
     }
 }
 
-/// Lines of at most a width, in which what only sets a colour takes no room.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let room = |text: &str| {
-        let mut escaped = false;
-        text.chars()
-            .filter(|&c| {
-                let counts = !escaped && c != '\x1b';
-                escaped = if escaped { c != 'm' } else { c == '\x1b' };
-                counts
-            })
-            .count()
-    };
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in text.split(' ') {
-        let needed = room(word);
-        if used > 0 && used + 1 + needed > width - 2 {
-            lines.push(String::new());
-            used = 0;
-        }
-        if let Some(line) = lines.last_mut() {
-            if used > 0 {
-                line.push(' ');
-                used += 1;
-            }
-            line.push_str(word);
-            used += needed;
-        }
-    }
-    lines
-}
-
 fn paragraph(text: &mut String, words: &str, style: Style, colour: &str) {
     for (index, line) in wrap(words, style.width.clamp(40, 140)).into_iter().enumerate() {
         let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.paint(colour, &line));
@@ -113,13 +81,24 @@ fn method(text: &mut String, comparison: &Comparison, style: Style) {
     }
     if sampled {
         let words = format!(
-            "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the 95 % bootstrap \
-             interval of the change of the median, for the row alone; ~: nothing can be said",
-            comparison.tests, comparison.alpha
+            "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the bootstrap interval of \
+             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said, as always with fewer than {} values a side",
+            comparison.tests,
+            comparison.alpha,
+            percent(comparison.interval_level()),
+            percent(1.0 - comparison.alpha),
+            comparison::SMALLEST_SAMPLE,
         );
         paragraph(text, &words, style, "2");
     }
     paragraph(text, &format!("threshold: {} % unless the policy says otherwise", comparison.threshold), style, "2");
+}
+
+/// A level in percent, with as many digits as tell it from 100.
+fn percent(level: f64) -> String {
+    let decimals = (-(1.0 - level).log10()).ceil().clamp(2.0, 9.0) as usize - 1;
+    let text = format!("{:.decimals$}", level * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn inputs(text: &mut String, comparison: &Comparison, style: Style) {

@@ -24,7 +24,7 @@ pub struct Document<'a> {
     pub compared: Vec<Compared>,
     /// How free-running seeds scatter.
     pub spreads: Vec<Spread>,
-    /// How good predictions are.
+    /// How good predictions are; empty where nothing was predicted, as in what was measured.
     pub accuracy: Vec<Accuracy>,
     /// All measures that are not PSCI latencies in a unit of time.
     pub others: Vec<MeasureRow>,
@@ -67,8 +67,15 @@ impl<'a> Document<'a> {
         let reference = reference.filter(|_| !reshaped);
         let timelines = Timelines::of(recording);
         let cells = timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
-        let compared = compare(cells, reference);
-        let accuracy = accuracy(&compared);
+        let mut compared = compare(cells, reference);
+        let simulated = is_simulated(&recording.header);
+        if !simulated {
+            // Nothing was fitted to a measurement: whether a fit used the published cell says nothing about it.
+            for published in compared.iter_mut().filter_map(|cell| cell.published.as_mut()) {
+                published.used_in_fit = false;
+            }
+        }
+        let accuracy = if simulated { accuracy(&compared) } else { Vec::new() };
         Self {
             recording,
             folder: folder.to_owned(),
@@ -98,7 +105,7 @@ impl<'a> Document<'a> {
             facts.push(("settings", settings.join(", ")));
         }
         if header.iterations > 0 {
-            facts.push(("repeats", format!("{} iterations, seed {}", header.iterations, header.seed)));
+            facts.push(("repeats", repeats(header)));
         }
         if let Some(command) = command(header) {
             facts.push(("command", command));
@@ -114,7 +121,7 @@ impl<'a> Document<'a> {
 
     /// A warning where settings set the recorded machine apart from the published one.
     pub fn what_if(&self) -> Option<&'static str> {
-        (!self.recording.header.settings.is_empty() && !self.published().is_empty()).then_some(
+        (self.is_simulated() && !self.recording.header.settings.is_empty() && !self.published().is_empty()).then_some(
             "What if: settings differ from the published run, so errors are differences between two machines.",
         )
     }
@@ -127,7 +134,7 @@ impl<'a> Document<'a> {
             line.push_str(&format!(", platform {}", platform.name));
         }
         if header.iterations > 0 {
-            line.push_str(&format!(", {} iterations, seed {}", header.iterations, header.seed));
+            line.push_str(&format!(", {}", repeats(header)));
         }
         if let Some(command) = command(header) {
             line.push_str(&format!(", made by `{command}`"));
@@ -148,15 +155,33 @@ impl<'a> Document<'a> {
             .collect()
     }
 
+    /// Whether the figures are predictions of a simulation, and not measured.
+    pub fn is_simulated(&self) -> bool {
+        is_simulated(&self.recording.header)
+    }
+
     /// What a column of recorded figures is called: simulated figures are called so.
     pub fn recorded_word(&self) -> &'static str {
-        if self.recording.header.world == "sim" { "simulated" } else { "recorded" }
+        if self.is_simulated() { "simulated" } else { "recorded" }
     }
 
     /// How the document of a release lays out its tables.
     pub fn layout(&self, release: &str) -> Layout {
         self.reference.map_or_else(Layout::default, |reference| reference.layout(release))
     }
+}
+
+fn is_simulated(header: &Header) -> bool {
+    header.world == "sim"
+}
+
+/// How often, and from which seed where chance has a part in it.
+fn repeats(header: &Header) -> String {
+    let iterations = match header.iterations {
+        1 => "1 iteration".to_owned(),
+        more => format!("{more} iterations"),
+    };
+    if is_simulated(header) { format!("{iterations}, seed {}", header.seed) } else { iterations }
 }
 
 /// The command that made a recording, with the program by its name.

@@ -1,7 +1,7 @@
 //! `psci-latency` in the terminal.
 
 use crate::compared::{by_rank, ordinal};
-use crate::words::{case_title, cause_label, letter, number, place as name};
+use crate::words::{case_title, cause_label, letter, number, place as name, quantity, wrap};
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
@@ -17,7 +17,7 @@ pub(crate) struct Group<'a> {
 
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
 pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
-    let mut text = psci_latency_text(&document.compared, &document.spreads, style);
+    let mut text = tables(&document.compared, &document.spreads, document.is_simulated(), style);
     if document.compared.is_empty() {
         let mut table = table(style);
         table.set_header(["case", "CPU", "subject", "metric", "unit", "values", "median", "min", "max"]);
@@ -27,7 +27,7 @@ pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
             let mut cells = vec![Cell::new(case.join(", "))];
             cells.extend([&row.cpu, &row.subject, &row.metric, &row.unit].map(Cell::new));
             cells.push(right(row.count.to_string()));
-            cells.extend([row.median, row.min, row.max].map(|value| right(number(value))));
+            cells.extend([row.median, row.min, row.max].map(|value| right(quantity(value, &row.unit))));
             table.add_row(cells);
         }
         let _ = writeln!(text, "{}\n{table}", style.bold(&document.recording.header.experiment));
@@ -43,11 +43,15 @@ pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
     text
 }
 
-/// Tables, causes and accuracy, for people.
+/// Tables, causes and accuracy of a simulation, for people.
 pub fn psci_latency_text(compared: &[Compared], spreads: &[Spread], style: Style) -> String {
+    tables(compared, spreads, true, style)
+}
+
+fn tables(compared: &[Compared], spreads: &[Spread], simulated: bool, style: Style) -> String {
     let mut text = String::new();
     for group in groups(compared) {
-        figures(&mut text, &group, style);
+        figures(&mut text, &group, simulated, style);
         why(&mut text, &group, style);
         for spread in spreads
             .iter()
@@ -56,7 +60,7 @@ pub fn psci_latency_text(compared: &[Compared], spreads: &[Spread], style: Style
             free_running(&mut text, spread, style);
         }
     }
-    let accuracy = accuracy(compared);
+    let accuracy = if simulated { accuracy(compared) } else { Vec::new() };
     if !accuracy.is_empty() {
         summary(&mut text, &accuracy, style);
     }
@@ -124,17 +128,18 @@ pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&
     group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
 }
 
-fn figures(text: &mut String, group: &Group<'_>, style: Style) {
+fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) {
     let metrics: Vec<_> =
         METRICS.iter().filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric)).collect();
     let has_published = group.cells.iter().any(|cell| cell.published.is_some());
     let mut table = table(style);
     let mut header = vec!["CPU".to_owned(), "role".to_owned()];
+    let word = if simulated { "sim." } else { "rec." };
     for (_, name) in &metrics {
         if has_published {
-            header.extend([format!("{name}\npubl."), format!("{name}\nsim."), format!("{name}\nerror")]);
+            header.extend([format!("{name}\npubl."), format!("{name}\n{word}"), format!("{name}\nerror")]);
         } else {
-            header.push(format!("{name}\nsim."));
+            header.push(format!("{name}\n{word}"));
         }
     }
     table.set_header(header);
@@ -143,21 +148,21 @@ fn figures(text: &mut String, group: &Group<'_>, style: Style) {
         let mut row = vec![Cell::new(name(recorded)), Cell::new(short_role(cpu))];
         for (metric, _) in &metrics {
             let cell = cell_of(group, recorded.cpu, metric);
-            let simulated = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
+            let value = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
             if has_published {
                 let published = cell.and_then(|cell| cell.published.as_ref());
                 row.push(right(published.map_or_else(|| "-".to_owned(), |published| number(published.value_us))));
-                row.push(right(simulated));
+                row.push(right(value));
                 row.push(cell.map_or_else(|| right(String::new()), |cell| error(cell, style)));
             } else {
-                row.push(right(simulated));
+                row.push(right(value));
             }
         }
         table.add_row(row);
     }
     let _ = writeln!(text, "{}", style.bold(&title(group)));
     let _ = writeln!(text, "{table}");
-    let note = if has_published {
+    let note = if has_published && simulated {
         "us; down: powerdown, wake: wakeup, flush: cache flush; * used in the fit, all others are predictions"
     } else {
         "us; down: powerdown, wake: wakeup, flush: cache flush"
@@ -292,22 +297,6 @@ fn free_running(text: &mut String, spread: &Spread, style: Style) {
         let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.dim(&line));
     }
     let _ = writeln!(text);
-}
-
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        if lines.last().is_some_and(|line| !line.is_empty() && line.len() + 1 + word.len() > width - 2) {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }
 
 fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {

@@ -115,6 +115,8 @@ pub fn what_if_text(what_if: &WhatIf, style: Style) -> String {
 
 /// Rows of the chart.
 const HEIGHT: usize = 16;
+/// Mark of all lines for which no letter is left.
+const MORE: char = '?';
 /// Columns left of it, for the scale.
 const SCALE: usize = 9;
 
@@ -127,8 +129,8 @@ fn chart(text: &mut String, what_if: &WhatIf, style: Style) {
         }
     }
     let letter = |line: &str| {
-        let index = lines.iter().position(|other| other == line).unwrap_or(0);
-        char::from(b'a' + (index % 26) as u8)
+        let index = lines.iter().position(|other| other == line);
+        index.and_then(|index| ('a'..='z').chain('A'..='Z').nth(index)).unwrap_or(MORE)
     };
     let highest = what_if.points.iter().map(|point| point.longest).fold(0.0, f64::max);
     let most_cpus = what_if.points.iter().map(|point| point.cpus).max().unwrap_or(1);

@@ -59,6 +59,12 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// A figure of a unit: what is counted, such as instructions, has no decimals.
+pub(crate) fn quantity(value: f64, unit: &str) -> String {
+    let is_time = matches!(unit, "ps" | "ns" | "us" | "ms" | "s");
+    if value.fract() == 0.0 && !is_time { format!("{value:.0}") } else { number(value) }
+}
+
 /// A whole number with a thin grouping of thousands, as in "306 151".
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
@@ -70,6 +76,38 @@ pub(crate) fn grouped(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Lines of at most a width, in which what only sets a colour takes no room.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let room = |text: &str| {
+        let mut escaped = false;
+        text.chars()
+            .filter(|&c| {
+                let counts = !escaped && c != '\x1b';
+                escaped = if escaped { c != 'm' } else { c == '\x1b' };
+                counts
+            })
+            .count()
+    };
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let needed = room(word);
+        if used > 0 && used + 1 + needed > width - 2 {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += needed;
+        }
+    }
+    lines
 }
 
 /// "a", "a and b", "a, b and c".
@@ -91,6 +129,18 @@ mod tests {
         assert_eq!(listed(&items), "a, b and c");
         assert_eq!(listed(&items[..2]), "a and b");
         assert_eq!(listed(&items[..1]), "a");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_and_colours_take_no_room() {
+        assert_eq!(wrap("one two three", 9), ["one two", "three"]);
+        assert_eq!(wrap("\x1b[1mone\x1b[0m two three", 9), ["\x1b[1mone\x1b[0m two", "three"]);
+    }
+
+    #[test]
+    fn what_is_counted_has_no_decimals() {
+        let texts = [quantity(428.0, "instructions"), quantity(4.5, "clk"), quantity(12.0, "us")];
+        assert_eq!(texts, ["428", "4.50", "12.00"]);
     }
 
     #[test]

@@ -178,6 +178,39 @@ impl Page {
         self.settle();
     }
 
+    /// Lets fingers (places in the window) go down together, to their ends in steps, and up.
+    pub fn touch(&self, fingers: &[[(f64, f64); 2]]) {
+        const STEPS: u32 = 8;
+        let send = |kind, step: u32, fingers: &[[(f64, f64); 2]]| {
+            let at = |from: f64, to: f64| from + (to - from) * f64::from(step) / f64::from(STEPS);
+            let touch_points = (0..)
+                .zip(fingers)
+                .map(|(id, [from, to])| Input::TouchPoint {
+                    x: at(from.0, to.0),
+                    y: at(from.1, to.1),
+                    radius_x: None,
+                    radius_y: None,
+                    rotation_angle: None,
+                    force: None,
+                    tangential_pressure: None,
+                    tilt_x: None,
+                    tilt_y: None,
+                    twist: None,
+                    id: Some(f64::from(id)),
+                })
+                .collect();
+            self.tab
+                .call_method(Input::DispatchTouchEvent { Type: kind, touch_points, modifiers: None, timestamp: None })
+                .expect("touch");
+            self.settle();
+        };
+        send(Input::DispatchTouchEventTypeOption::TouchStart, 0, fingers);
+        for step in 1..=STEPS {
+            send(Input::DispatchTouchEventTypeOption::TouchMove, step, fingers);
+        }
+        send(Input::DispatchTouchEventTypeOption::TouchEnd, STEPS, &[]);
+    }
+
     /// A picture of a rectangle of the document (left, top, width, height), as PNG.
     pub fn picture(&self, [x, y, width, height]: [f64; 4]) -> Vec<u8> {
         let request = PageDomain::CaptureScreenshot {
@@ -190,6 +223,14 @@ impl Page {
         };
         let data = self.tab.call_method(request).expect("screenshot").data;
         BASE64_STANDARD.decode(data).expect("base64")
+    }
+
+    /// Shows the page as it would be printed.
+    pub fn print(&self) {
+        self.tab
+            .call_method(Emulation::SetEmulatedMedia { media: Some("print".to_owned()), features: None })
+            .expect("media");
+        self.settle();
     }
 
     /// All that the console said, errors of the network included.

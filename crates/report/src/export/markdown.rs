@@ -4,7 +4,7 @@ use super::columns;
 use crate::Document;
 use crate::document::MeasureRow;
 use crate::terminal::{Group, cell_of, cpus, groups, short_role};
-use crate::words::{case_title, cause_label, number, place};
+use crate::words::{case_title, cause_label, number, place, quantity};
 use causes::Cause;
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
     }
     for group in groups(&document.compared) {
         let _ = writeln!(text, "\n## {}: {}, {}\n", group.release, case_title(group.case), group.mode);
-        figures(&mut text, &group, document.recorded_word());
+        figures(&mut text, &group, document);
         causes(&mut text, &group);
     }
     if !document.accuracy.is_empty() {
@@ -40,7 +40,8 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
     text
 }
 
-fn figures(text: &mut String, group: &Group<'_>, recorded_word: &str) {
+fn figures(text: &mut String, group: &Group<'_>, document: &Document<'_>) {
+    let recorded_word = document.recorded_word();
     let columns = columns(group);
     let published = group.cells.iter().any(|cell| cell.published.is_some());
     text.push_str("| CPU | role |");
@@ -72,7 +73,7 @@ fn figures(text: &mut String, group: &Group<'_>, recorded_word: &str) {
         }
         text.push('\n');
     }
-    if published {
+    if published && document.is_simulated() {
         text.push_str("\n\\* used in the fit; all others are predictions.\n");
     }
 }
@@ -118,9 +119,9 @@ fn measures(text: &mut String, rows: &[MeasureRow]) {
             "| {} | {} | {} | {} | {} |",
             fields.join(" | "),
             row.count,
-            number(row.median),
-            number(row.min),
-            number(row.max)
+            quantity(row.median, &row.unit),
+            quantity(row.min, &row.unit),
+            quantity(row.max, &row.unit)
         );
     }
 }

@@ -6,7 +6,7 @@
 use super::{columns, value_of};
 use crate::Document;
 use crate::terminal::{Group, cpus, groups};
-use crate::words::number;
+use crate::words::quantity;
 use references::Layout;
 use std::fmt::Write;
 
@@ -132,9 +132,9 @@ fn measures(text: &mut String, document: &Document<'_>) {
                 row.metric.clone(),
                 row.unit.clone(),
                 row.count.to_string(),
-                number(row.median),
-                number(row.min),
-                number(row.max),
+                quantity(row.median, &row.unit),
+                quantity(row.min, &row.unit),
+                quantity(row.max, &row.unit),
             ]
         })
         .collect();

@@ -15,7 +15,7 @@ pub(super) fn causes(cell: &CellResult, longest: f64) -> Markup {
         let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
         let us = ticks as f64 * cell.tick_us;
         let (x, width) = (at / longest * 100.0, us / longest * 100.0);
-        let _ = write!(rects, "<rect class=\"{}\" x=\"{x:.2}%\" width=\"{width:.2}%\" height=\"12\"/>", class(cause));
+        let _ = write!(rects, "<rect class={} x={x:.2}% width={width:.2}% height=12 />", class(cause));
         words.push(format!("{} {} us", cause_label(cause), number(us)));
         at += us;
     }
@@ -42,15 +42,12 @@ pub(super) fn iterations(chosen: &Chosen) -> Markup {
         let most = values.iter().map(|&(_, value)| value).fold(0.0, f64::max);
         let x = x(column * per_column + values.len() / 2);
         let (top, bottom) = (y(most) - 1.5, y(least) + 1.5);
-        let _ = write!(
-            marks,
-            "<line class=\"iteration\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{top:.1}\" y2=\"{bottom:.1}\"/>"
-        );
+        let _ = write!(marks, "<line class=iteration x1={x:.2}% x2={x:.2}% y1={top:.1} y2={bottom:.1} />");
     }
     for (class, iteration) in [("median-mark", chosen.median), ("worst-mark", chosen.worst)] {
         if let Some(index) = chosen.slowest.iter().position(|&(number, _)| number == iteration) {
             let (x, y) = (x(index), y(chosen.slowest[index].1));
-            let _ = write!(marks, "<circle class=\"{class}\" cx=\"{x:.2}%\" cy=\"{y:.1}\" r=\"4\"/>");
+            let _ = write!(marks, "<circle class={class} cx={x:.2}% cy={y:.1} r=4 />");
         }
     }
     let label = format!("The slowest CPU in each of {count} iterations, from 0 to {} us", number(most));

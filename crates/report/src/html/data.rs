@@ -1,6 +1,6 @@
 //! What the script needs of a picture: all spans, calls and paths, in few characters.
 
-use super::picture::{Axis, Picture, What};
+use super::picture::{Axis, Names, Picture, What, cpu_name};
 use causes::{Cause, Place};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -17,9 +17,9 @@ const TAKES: u64 = 14;
 ///
 /// `lanes`: `n` name, `s` second name, `p` CPU (or -1 less the channel), `t` first tick after `t0`, `d` three numbers a span: length,
 /// what, and (by what) number of a wait from 1, count of polls, or CPU; `c` three numbers a call: ticks since the call before,
-/// length, number of its name. `waits`: holder and what was waited for. `axes`: `kept` in ticks after `t0`; `paths` by CPU: first
+/// length, number of its name. `waits`: holder and what was waited for. `names`: those of CPUs that have no lane, by their number. `axes`: `kept` in ticks after `t0`; `paths` by CPU: first
 /// tick, then three numbers a part: lane, length, CPU that is served or -1.
-pub(super) fn data(picture: &Picture) -> Value {
+pub(super) fn data(picture: &Picture, names: &Names) -> Value {
     let t0 = picture.lanes.iter().filter_map(|lane| Some(lane.spans.first()?.from)).min().unwrap_or(0);
     let mut waits: Vec<(u16, u32)> = Vec::new();
     let mut wait_numbers: HashMap<(u16, u32), u64> = HashMap::new();
@@ -69,8 +69,17 @@ pub(super) fn data(picture: &Picture) -> Value {
         };
         lanes.push(json!({ "n": lane.name, "s": lane.sub, "p": place, "t": first - t0, "d": numbers, "c": calls }));
     }
+    let spans = || picture.lanes.iter().flat_map(|lane| &lane.spans);
+    let named = spans().filter_map(|span| match span.what {
+        What::Serves(cpu) | What::Takes(cpu) => Some(cpu),
+        _ => span.holder,
+    });
+    let names: serde_json::Map<String, Value> = named
+        .filter(|&cpu| picture.lane_of(Place::Cpu(cpu)).is_none())
+        .map(|cpu| (cpu.to_string(), cpu_name(names, cpu).into()))
+        .collect();
     let axes: Vec<Value> = picture.axes.iter().map(|axis| self::axis(picture, axis, t0)).collect();
-    json!({ "tick": picture.tick_us, "lanes": lanes, "waits": waits, "calls": functions, "axes": axes })
+    json!({ "tick": picture.tick_us, "lanes": lanes, "waits": waits, "calls": functions, "names": names, "axes": axes })
 }
 
 fn axis(picture: &Picture, axis: &Axis, t0: u64) -> Value {

@@ -39,18 +39,23 @@ pub(super) fn height(picture: &Picture) -> usize {
     AXIS + LANE * picture.lanes.len()
 }
 
-/// Draws one axis of a picture.
-pub(super) fn svg(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> String {
+/// What one axis of a picture draws, without the `svg` element around it. Values of attributes go without quotation marks, as HTML
+/// allows: a page has thousands of them.
+pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
     let mut out = String::new();
-    let _ = write!(
-        out,
-        "<svg class=\"plot\" role=\"img\" aria-label=\"{label}\" width=\"100%\" height=\"{}\">",
-        height(picture)
-    );
     ruler(&mut out, picture, axis);
     for (index, lane) in picture.lanes.iter().enumerate() {
         let _ = write!(out, "<g transform=\"translate(0 {})\">", AXIS + index * LANE);
+        let mut thin_at = None;
         for span in lane.spans.iter().filter(|span| axis.shows(span.from, span.to)) {
+            // What is thinner than half a pixel is drawn once for each pixel, as the script does it.
+            if (axis.place(span.to) - axis.place(span.from)) / axis.width() * WIDTH < 0.5 {
+                let pixel = Some((axis.place(span.from) / axis.width() * WIDTH) as u32);
+                if pixel == thin_at {
+                    continue;
+                }
+                thin_at = pixel;
+            }
             bar(&mut out, axis, span, names);
         }
         out.push_str("</g>");
@@ -64,18 +69,16 @@ pub(super) fn svg(picture: &Picture, axis: &Axis, names: &Names, label: &str) ->
             let (from, to) = (percent(axis, part.from), percent(axis, part.to));
             if let Some(before) = before.filter(|&before| before != lane) {
                 let y_before = AXIS + before * LANE + PATH;
-                let _ = write!(out, "<line class=\"hop\" x1=\"{from}%\" x2=\"{from}%\" y1=\"{y_before}\" y2=\"{y}\"/>");
+                let _ = write!(out, "<line class=hop x1={from}% x2={from}% y1={y_before} y2={y} />");
             }
-            let _ = write!(out, "<line class=\"path\" x1=\"{from}%\" x2=\"{to}%\" y1=\"{y}\" y2=\"{y}\"/>");
+            let _ = write!(out, "<line class=path x1={from}% x2={to}% y1={y} y2={y} />");
             before = Some(lane);
         }
         if let (Some(lane), Some(end)) = (before, path.last()) {
             let x = percent(axis, end.to);
-            let _ =
-                write!(out, "<circle class=\"path-end\" cx=\"{x}%\" cy=\"{}\" r=\"3.5\"/>", AXIS + lane * LANE + PATH);
+            let _ = write!(out, "<circle class=path-end cx={x}% cy={} r=3.5 />", AXIS + lane * LANE + PATH);
         }
     }
-    out.push_str("</svg>");
     out
 }
 
@@ -101,8 +104,7 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
             let text = time(us, step);
             let wide = (text.len() as f64) * LETTER + 6.0;
             if at >= free && at + wide <= WIDTH {
-                let _ =
-                    write!(out, "<text class=\"tick\" x=\"{}%\" dx=\"3\" y=\"14\">{text}</text>", percent(axis, tick));
+                let _ = write!(out, "<text class=tick x={}% dx=3 y=14>{text}</text>", percent(axis, tick));
                 free = at + wide;
             }
         };
@@ -115,12 +117,12 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
             let us = (first + f64::from(number)) * step;
             let tick = axis.zero + (us / picture.tick_us).round() as u64;
             let x = percent(axis, tick);
-            let _ = write!(out, "<line class=\"grid\" x1=\"{x}%\" x2=\"{x}%\" y1=\"{}\" y2=\"{bottom}\"/>", AXIS - 4);
+            let _ = write!(out, "<line class=grid x1={x}% x2={x}% y1={} y2={bottom} />", AXIS - 4);
             label(out, tick, us);
         }
         if index > 0 {
             let x = share((axis.place(from) - axis.fold() / 2.0) / axis.width());
-            let _ = write!(out, "<line class=\"fold\" x1=\"{x}%\" x2=\"{x}%\" y1=\"4\" y2=\"{bottom}\"/>");
+            let _ = write!(out, "<line class=fold x1={x}% x2={x}% y1=4 y2={bottom} />");
         }
     }
 }
@@ -148,18 +150,18 @@ fn time(us: f64, step: f64) -> String {
 
 fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
     let (x, end) = (axis.place(span.from) / axis.width(), axis.place(span.to) / axis.width());
-    let (left, width) = (share(x), share(end - x));
+    // The thinnest is still to be seen.
+    let (left, width) = (share(x), share(end - x).max(0.1));
     let (y, height) = BAR;
     match span.what {
         What::NormalWorld => {
-            let _ =
-                write!(out, "<rect class=\"world\" x=\"{left}%\" y=\"{}\" width=\"{width}%\" height=\"2\"/>", y + 8);
+            let _ = write!(out, "<rect class=world x={left}% y={} width={width}% height=2 />", y + 8);
             return;
         }
         What::LowPower => {
             let middle = y + 9;
             let right = share(end);
-            let _ = write!(out, "<line class=\"low\" x1=\"{left}%\" x2=\"{right}%\" y1=\"{middle}\" y2=\"{middle}\"/>");
+            let _ = write!(out, "<line class=low x1={left}% x2={right}% y1={middle} y2={middle} />");
             return;
         }
         _ => {}
@@ -170,7 +172,7 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
         What::Takes(_) => "takes",
         _ => "serves",
     };
-    let _ = write!(out, "<rect class=\"{class}\" x=\"{left}%\" y=\"{y}\" width=\"{width}%\" height=\"{height}\"/>");
+    let _ = write!(out, "<rect class={class} x={left}% y={y} width={width}% height={height} />");
     let fits = |text: &String| {
         // Beside a label enough of the pattern is to be seen.
         let margin = if matches!(span.what, What::Cause(_)) { 14.0 } else { 6.0 };
@@ -189,12 +191,12 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
             let wide = text.chars().count() as f64 * LETTER + 3.0;
             let _ = write!(
                 out,
-                "<rect class=\"pill\" x=\"{middle}%\" y=\"{}\" width=\"{wide:.1}\" height=\"13\" rx=\"3\" transform=\"translate({:.1})\"/>",
+                "<rect class=pill x={middle}% y={} width={wide:.1} height=13 rx=3 transform=translate({:.1}) />",
                 y as f64 + 2.5,
                 -wide / 2.0
             );
         }
-        let _ = write!(out, "<text class=\"{dark}\" x=\"{middle}%\" y=\"{}\">{text}</text>", y + 13);
+        let _ = write!(out, "<text class={dark} x={middle}% y={}>{text}</text>", y + 13);
     }
 }
 
@@ -235,8 +237,8 @@ fn arrows(out: &mut String, picture: &Picture, axis: &Axis) {
             let down = target > index;
             let (y1, y2) = (edge(index, down), edge(target, !down));
             let x = percent(axis, span.to);
-            let _ = write!(out, "<line class=\"wait\" x1=\"{x}%\" x2=\"{x}%\" y1=\"{y1}\" y2=\"{y2}\"/>");
-            let _ = write!(out, "<circle class=\"waiter\" cx=\"{x}%\" cy=\"{y1}\" r=\"2\"/>");
+            let _ = write!(out, "<line class=wait x1={x}% x2={x}% y1={y1} y2={y2} />");
+            let _ = write!(out, "<circle class=waiter cx={x}% cy={y1} r=2 />");
         }
     }
 }

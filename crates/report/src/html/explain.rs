@@ -15,6 +15,9 @@ pub(super) struct Answer {
     pub(super) path: String,
 }
 
+/// More CPUs than this are counted instead of named.
+const MOST_NAMED: usize = 8;
+
 /// `CPU 3 (1.3)`.
 pub(super) fn full_name(names: &Names, cpu: u16) -> String {
     match names.get(&cpu) {
@@ -81,6 +84,10 @@ pub(super) fn answer(
         served.retain(|&(_, ticks)| ticks * 100 >= to - from);
         let whom = match served.is_empty() {
             true => String::new(),
+            false if served.len() > MOST_NAMED => {
+                let sum = served.iter().map(|&(_, ticks)| ticks).sum();
+                format!(", of it {} while it served {} others", us(sum), served.len())
+            }
             false => format!(
                 ", of it {}",
                 listed(
@@ -141,6 +148,17 @@ fn add(shares: &mut Vec<(u16, u64)>, holder: u16, ticks: u64) {
 fn by(holders: &[(u16, u64)], names: &Names, us: &impl Fn(u64) -> String) -> String {
     match holders {
         [(holder, _)] => format!("by {}", cpu_name(names, *holder)),
+        [(first, _), .., (last, _)] if holders.len() > MOST_NAMED => {
+            let ticks = || holders.iter().map(|&(_, ticks)| ticks);
+            format!(
+                "in turn by {} CPUs, first {} and last {}, {} to {} each",
+                holders.len(),
+                cpu_name(names, *first),
+                cpu_name(names, *last),
+                us(ticks().min().unwrap_or(0)),
+                us(ticks().max().unwrap_or(0))
+            )
+        }
         _ => {
             let each: Vec<_> =
                 holders.iter().map(|&(holder, ticks)| format!("{} ({})", cpu_name(names, holder), us(ticks))).collect();
@@ -189,12 +207,15 @@ fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -
     }
     let mut parts = Vec::new();
     if scp > 0 {
-        let whom: Vec<_> = served.iter().map(|&cpu| cpu_name(names, cpu)).collect();
+        let whom = match served.len() > MOST_NAMED {
+            true => format!("{} CPUs", served.len()),
+            false => listed(&served.iter().map(|&cpu| cpu_name(names, cpu)).collect::<Vec<_>>()),
+        };
         let before = match taking {
             0 => String::new(),
             _ => format!(", of it {} before it took them", us(taking)),
         };
-        parts.push(format!("{} in the SCP, with the commands of {}{before}", us(scp), listed(&whom)));
+        parts.push(format!("{} in the SCP, with the commands of {whom}{before}", us(scp)));
     }
     others.sort_by_key(|&(_, ticks)| std::cmp::Reverse(ticks));
     let rest: u64 = others.iter().skip(3).map(|(_, ticks)| ticks).sum();

@@ -1,11 +1,11 @@
 //! The page: head, overview, a section a case, and what it leaves out.
 
-use super::draw::{class, svg};
+use super::draw::{class, drawing, height};
 use super::explain::{Answer, answer, full_name};
 use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
 use super::{Detail, chart, data};
 use crate::terminal::{Group, METRICS, cell_of, cpus, groups, short_role};
-use crate::words::{case_title, cause_label, grouped, letter, number, place};
+use crate::words::{case_title, cause_label, grouped, letter, number, place, quantity};
 use crate::{Compared, Document};
 use causes::{Cause, Chosen, Iteration};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -44,6 +44,9 @@ struct LeftOut {
     cpus: usize,
     timelines: usize,
     rows: usize,
+    cases: usize,
+    /// Whether any case has a worst iteration beside its median.
+    worst: bool,
 }
 
 pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
@@ -55,9 +58,11 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
     };
     let names: Names =
         document.compared.iter().map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
-    let sections = sections(document);
+    let mut sections = sections(document);
+    let all_sections = sections.len();
+    sections.truncate(detail.most_cases);
     let with_timeline = with_timeline(&sections, detail.most_timelines);
-    let mut left_out = LeftOut::default();
+    let mut left_out = LeftOut { cases: all_sections - sections.len(), ..LeftOut::default() };
     let bodies: Vec<Markup> = sections
         .iter()
         .enumerate()
@@ -86,13 +91,7 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                 header {
                     p.brand { "Stopwatt" }
                     h1 { (title) }
-                    p.lead {
-                        @if document.recording.header.world == "sim" {
-                            "Simulated: predictions from costs that were fitted to published figures, not a measurement of a board."
-                        } @else {
-                            "Recorded in the world " (header.world) "."
-                        }
-                    }
+                    p.lead { (lead(document)) }
                     @if let Some(warning) = document.what_if() { p { b { (warning) } } }
                     (source(document))
                 }
@@ -108,10 +107,10 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                             }
                         }
                     }
-                    @if !document.accuracy.is_empty() { (accuracy(document)) }
-                    @if !document.spreads.is_empty() { (spreads(document)) }
+                    @if !document.accuracy.is_empty() { (accuracy(document, detail, &mut left_out)) }
+                    @if !document.spreads.is_empty() { (spreads(document, detail, &mut left_out)) }
                     @if !document.others.is_empty() { (measures(document, detail, &mut left_out)) }
-                    (leaves_out(document, detail, &left_out, !sections.is_empty()))
+                    (leaves_out(document, detail, &left_out, all_sections > 0))
                 }
                 @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
                     script type="application/json" id="words" { (PreEscaped(json_text(&words()))) }
@@ -121,6 +120,47 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
         }
     };
     page.into_string()
+}
+
+/// A page for a recording whose names alone are longer than a page may be. It has none of them.
+pub(super) fn only_names() -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head { meta charset="utf-8"; title { "Stopwatt" } style { (PreEscaped(STYLE)) } }
+            body {
+                h1 { "What this page leaves out" }
+                p { "Everything: the names in this recording are longer than a page may be. " code { "stopwatt report --format csv" } " makes a table of it." }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// What kind of figures these are.
+fn lead(document: &Document<'_>) -> String {
+    match document.recording.header.world.as_str() {
+        "sim" => {
+            "Simulated: predictions from costs that were fitted to published figures, not a measurement of a board."
+                .to_owned()
+        }
+        "qemu" => {
+            "Counted on an emulated machine: instructions of real firmware, not the time that a board would take."
+                .to_owned()
+        }
+        "host" => "Measured on the machine that ran it.".to_owned(),
+        "import" => "Imported: figures that another program printed.".to_owned(),
+        world => format!("Recorded in the world {}.", cut(world)),
+    }
+}
+
+/// A text of the recording that stands at many places of the page, or one of many: no longer than a line or three.
+fn cut(text: &str) -> String {
+    const MOST: usize = 400;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn sections<'a>(document: &'a Document<'_>) -> Vec<Section<'a>> {
@@ -173,6 +213,7 @@ fn source(document: &Document<'_>) -> Markup {
     html! {
         dl.source {
             @for (what, fact) in document.source() {
+                @let fact = cut(&fact);
                 div { dt { (what) } dd { @if what == "command" { code { (fact) } } @else { (fact) } } }
             }
         }
@@ -196,33 +237,35 @@ fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
         .map(|cell| cell.recorded.value)
         .fold(0.0, f64::max);
     let has_published = sections.iter().flat_map(|section| &section.group.cells).any(|cell| cell.published.is_some());
+    let used = used_causes(sections.iter().flat_map(|section| section.group.cells.iter().copied()));
+    let has_causes = !used.is_empty();
     html! {
         section.overview {
             h2 id="overview" { "Overview" }
-            p { "The slowest CPU of each case: its median over the iterations, and what that time went to." }
+            p { "The slowest CPU of each case: its median over the iterations" @if has_causes { ", and what that time went to" } "." }
             div.scroll { table {
                 thead { tr {
                     th scope="col" { "Release" } th scope="col" { "Case" } th scope="col" { "Slowest" }
                     th.n scope="col" { (capital(document.recorded_word())) " (us)" }
                     @if has_published { th.n scope="col" { "Published (us)" } th.n scope="col" { "Error" } }
-                    th.wide scope="col" { "Where the time went (0 to " (number(longest)) " us)" }
+                    @if has_causes { th.wide scope="col" { "Where the time went (0 to " (number(longest)) " us)" } }
                 } }
                 tbody {
                     @for section in sections {
                         @if let Some(cell) = slowest(&section.group, main_metric(&section.group)) {
                             tr {
                                 td { (section.group.release) }
-                                td { a href={ "#" (section.id) } { (short_title(&section.group)) } }
+                                td.case { a href={ "#" (section.id) } { (short_title(&section.group)) } }
                                 td { (place(&cell.recorded)) }
                                 td.n { (number(cell.recorded.value)) }
                                 @if has_published { td.n { (published(cell)) } td.n { (error(cell)) } }
-                                td.wide { (chart::causes(&cell.recorded, longest)) }
+                                @if has_causes { td.wide { (chart::causes(&cell.recorded, longest)) } }
                             }
                         }
                     }
                 }
             } }
-            (legend(&used_causes(sections.iter().flat_map(|section| section.group.cells.iter().copied())), false))
+            @if has_causes { (legend(&used, false)) }
             (table_source(document, sections.iter().map(|section| section.group.release)))
         }
     }
@@ -260,7 +303,7 @@ fn legend(causes: &[Cause], lines: bool) -> Markup {
         ul.legend aria-label="Legend" {
             @for &cause in causes {
                 @let colour = COLOURS.iter().find(|(other, _)| *other == cause).map_or("", |(_, colour)| colour);
-                li title=(colour) {
+                li {
                     svg width="22" height="12" aria-hidden="true" { rect class=(class(cause)) width="22" height="12" {} }
                     " " b { (letter(cause)) } " " (cause_label(cause)) span.colour { " (" (colour) ")" }
                 }
@@ -289,11 +332,22 @@ fn table_source<'a>(document: &Document<'_>, releases: impl Iterator<Item = &'a 
     }
     html! {
         p.note {
-            (document.source_line()) "."
+            (source_line(document))
             @if !documents.is_empty() {
-                " Published figures: " (documents.join("; ")) ". * used in the fit, all others are predictions."
+                " Published figures: " (documents.join("; ")) "."
+                @if document.is_simulated() { " * used in the fit, all others are predictions." }
             }
         }
+    }
+}
+
+/// The recording and the command that made it, as a sentence.
+fn source_line(document: &Document<'_>) -> Markup {
+    let line = cut(&document.source_line());
+    // The command is the last that the line says, between marks that plain text needs.
+    match line.strip_suffix('`').and_then(|line| line.split_once('`')) {
+        Some((before, command)) => html! { (before) code { (command) } "." },
+        None => html! { (line) "." },
     }
 }
 
@@ -320,12 +374,12 @@ fn one_case(
             }
             @if !pictures.is_empty() { (timeline(document, section, names, &pictures, detail)) }
             (figures(document, section, detail, left_out))
-            details {
+            @if group.cells.iter().any(|cell| !cell.recorded.split.causes.is_empty()) { details {
                 summary { "Causes in numbers" }
                 @for (metric, _) in METRICS.iter().filter(|(metric, _)| *metric != "cache_flush") {
                     (cause_table(document, group, metric, detail))
                 }
-            }
+            } }
             @if let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) {
                 (iterations(chosen))
             }
@@ -372,6 +426,7 @@ fn pictures<'a>(
             answer(&iteration, names, cpu, metric, tick_us, path)
         });
         left_out.cpus = left_out.cpus.max(picture.left_out);
+        left_out.worst |= word == "Worst";
         let title = format!("{word} iteration (no. {number_of}, {} us)", number(value(number_of)));
         shown.push(Shown { title, picture, iteration, answer });
     }
@@ -387,18 +442,23 @@ fn timeline(
     detail: Detail,
 ) -> Markup {
     let Some(first) = pictures.first() else { return html! {} };
-    let data: Vec<_> =
-        pictures.iter().map(|shown| json!({ "title": shown.title, "picture": data::data(&shown.picture) })).collect();
+    let data: Vec<_> = pictures
+        .iter()
+        .map(|shown| json!({ "title": shown.title, "picture": data::data(&shown.picture, names) }))
+        .collect();
     let causes: Vec<Cause> = {
         let all: Vec<Cause> = first.picture.axes.iter().flat_map(|axis| first.picture.causes(axis)).collect();
         Cause::ALL.into_iter().filter(|cause| all.contains(cause)).collect()
     };
     html! {
         figure.timeline data-timeline=(section.id) {
-            @for (index, axis) in first.picture.axes.iter().enumerate().filter(|(_, axis)| axis.slowest.is_some()) {
-                div.still {
-                    p.axis-title { b { (axis.title) } ", " (first.title) @if index == 0 { (window_words(axis, &first.picture)) } }
-                    (lanes(&first.picture, axis, names, &format!("{} of {}", axis.title, short_title(&section.group))))
+            @for (number, shown) in pictures.iter().enumerate().take(if detail.worst_still { 2 } else { 1 }) {
+                // Of the worst iteration what the case is about; of the median the rest as well.
+                @for (index, axis) in shown.picture.axes.iter().enumerate().filter(|(index, axis)| axis.slowest.is_some() && index * number == 0) {
+                    div.still {
+                        p.axis-title { b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) } }
+                        (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, short_title(&section.group), shown.title)))
+                    }
                 }
             }
             p.detail hidden aria-live="polite" {}
@@ -406,7 +466,7 @@ fn timeline(
             figcaption.note {
                 "A lane a CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
                 (first.picture.axes.first().and_then(|axis| axis.slowest).map_or_else(String::new, |cpu| full_name(names, cpu)))
-                ", followed back from its last instruction. " (document.source_line()) "."
+                ", followed back from its last instruction. " (source_line(document))
             }
             script type="application/json" { (PreEscaped(json_text(&json!(data)))) }
         }
@@ -439,7 +499,9 @@ fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> Markup {
             ol.names aria-hidden="true" {
                 @for lane in &picture.lanes { li { b { (lane.name) } " " span { (lane.sub) } } }
             }
-            div.scroll { (PreEscaped(svg(picture, axis, names, label))) }
+            div.scroll {
+                svg.plot role="img" aria-label=(label) width="100%" height=(height(picture)) { (PreEscaped(drawing(picture, axis, names))) }
+            }
         }
     }
 }
@@ -498,6 +560,8 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
     }
     let metric = main_metric(group);
     let longest = slowest(group, metric).map_or(0.0, |cell| cell.recorded.value);
+    let has_causes =
+        group.cells.iter().any(|cell| cell.recorded.metric == metric && !cell.recorded.split.causes.is_empty());
     let heading = |metric: &str| match metric {
         "powerdown" => "Powerdown",
         "wakeup" => "Wakeup",
@@ -511,7 +575,7 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
                 tr {
                     th scope="col" rowspan="2" { "CPU" } th scope="col" rowspan="2" { "Role" }
                     @for (metric, _) in &metrics { th.group scope="colgroup" colspan=(if has_published { "3" } else { "1" }) { (heading(metric)) } }
-                    th.wide scope="col" rowspan="2" { "Where the " (heading(metric).to_lowercase()) " went" }
+                    @if has_causes { th.wide scope="col" rowspan="2" { "Where the " (heading(metric).to_lowercase()) " went (0 to " (number(longest)) " us)" } }
                 }
                 tr {
                     @for _ in &metrics {
@@ -532,9 +596,9 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
                             td.n { b { (cell.map_or_else(String::new, |cell| number(cell.recorded.value))) } }
                             @if has_published { td.n { (cell.map_or_else(String::new, error)) } }
                         }
-                        td.wide {
+                        @if has_causes { td.wide {
                             @if let Some(cell) = cell_of(group, cpu.recorded.cpu, metric) { (chart::causes(&cell.recorded, longest)) }
-                        }
+                        } }
                     }
                 }
             }
@@ -605,7 +669,7 @@ fn iterations(chosen: &Chosen) -> Markup {
             div.scatter {
                 p.note {
                     "The slowest CPU's " (chosen.metric) " in each of " (grouped(summary.count as u64)) " iterations: "
-                    (number(summary.min)) " to " (number(summary.max)) " us. Filled: the median, no. " (chosen.median)
+                    (number(summary.min)) " to " (number(summary.max)) " us, drawn from 0. Filled: the median, no. " (chosen.median)
                     "; ring: the worst, no. " (chosen.worst) "."
                 }
                 (chart::iterations(chosen))
@@ -614,7 +678,8 @@ fn iterations(chosen: &Chosen) -> Markup {
     }
 }
 
-fn accuracy(document: &Document<'_>) -> Markup {
+fn accuracy(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
+    left_out.rows += document.accuracy.len().saturating_sub(detail.most_rows);
     html! {
         section {
             h2 id="accuracy" { "Accuracy of predictions" }
@@ -624,7 +689,7 @@ fn accuracy(document: &Document<'_>) -> Markup {
                     th scope="col" { "Release" } th scope="col" { "Predicted cells" } th.n scope="col" { "Cells" }
                     th.n scope="col" { "Median error" } th.n scope="col" { "Within 10 % or 1 us" } th.n scope="col" { "Worst" }
                 } }
-                tbody { @for row in &document.accuracy {
+                tbody { @for row in document.accuracy.iter().take(detail.most_rows) {
                     tr {
                         td { (row.release) } td { (row.what) } td.n { (row.cells) }
                         td.n { (format!("{:.1} %", row.median_percent)) }
@@ -638,7 +703,8 @@ fn accuracy(document: &Document<'_>) -> Markup {
     }
 }
 
-fn spreads(document: &Document<'_>) -> Markup {
+fn spreads(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
+    left_out.rows += document.spreads.len().saturating_sub(detail.most_rows);
     html! {
         section {
             h2 id="free" { "In free order" }
@@ -648,7 +714,7 @@ fn spreads(document: &Document<'_>) -> Markup {
                     th scope="col" { "Release" } th scope="col" { "Case" } th.n scope="col" { "Seeds" } th.n scope="col" { "Orders" }
                     th scope="col" { "1st, 2nd, ..." }
                 } }
-                tbody { @for spread in &document.spreads {
+                tbody { @for spread in document.spreads.iter().take(detail.most_rows) {
                     @let ranks: Vec<String> = spread.by_rank.iter().take(16).map(|&(min, median, max)| format!("{} ({} to {})", number(median), number(min), number(max))).collect();
                     tr {
                         td { (spread.variant) } td { (case_title(&spread.case)) } td.n { (spread.seeds) } td.n { (spread.orders) }
@@ -674,8 +740,8 @@ fn measures(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> 
             tbody { @for row in document.others.iter().take(most) {
                 tr {
                     td { (row.variant) } td { (row.case) @if !row.mode.is_empty() { ", " (row.mode) } } td { (row.cpu) } td { (row.subject) }
-                    td { (row.metric) } td { (row.unit) } td.n { (row.count) } td.n { (number(row.median)) }
-                    td.n { (number(row.min)) } td.n { (number(row.max)) }
+                    td { (row.metric) } td { (row.unit) } td.n { (row.count) } td.n { (quantity(row.median, &row.unit)) }
+                    td.n { (quantity(row.min, &row.unit)) } td.n { (quantity(row.max, &row.unit)) }
                 }
             } }
         } }
@@ -692,25 +758,36 @@ fn measures(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> 
 
 fn leaves_out(document: &Document<'_>, detail: Detail, left_out: &LeftOut, is_psci: bool) -> Markup {
     let events = document.recording.events().len() as u64;
+    let iterations = if detail.worst { "the median and the worst iteration" } else { "the median iteration" };
     html! {
         section {
             h2 id="left-out" { "What this page leaves out" }
             ul {
                 @if is_psci && events > 0 {
                     li {
-                        "The recording has " (grouped(events)) " events. The timelines show the median and the worst iteration of each case"
+                        "The recording has " (grouped(events)) " events. The timelines show " (iterations) " of each case"
                         @if detail.whole { ", each in full" } @else { ", only the times that were measured" }
                         "; " (grouped(left_out.iterations)) " other iterations are in the figures alone."
                     }
                     li { "Runs of AFFINITY_INFO calls are drawn as one span with their number." }
                 } @else if is_psci {
                     li { "The recording has no events, so there are neither causes nor timelines." }
+                } @else if events > 0 {
+                    li {
+                        "The recording has " (grouped(events)) " events, but nothing to draw a timeline from: that needs latencies of PSCI calls in a unit of time."
+                    }
+                } @else {
+                    li { "The recording has no events, so there is no timeline." }
                 }
-                @if !detail.worst { li { "The worst iterations have no timeline, for want of room." } }
+                @if is_psci && events > 0 && !detail.worst { li { "The worst iterations have no timeline, for want of room." } }
+                @else if left_out.worst && !detail.worst_still { li { "Without scripts the worst iterations have no picture, for want of room." } }
+                @if is_psci && events > 0 && !detail.tables { li { "Timelines have no tables beside them, for want of room." } }
+                @else if detail.worst && !detail.worst_table && left_out.worst { li { "The worst iterations have no tables beside their timelines, for want of room." } }
                 @if left_out.cpus > 0 { li { "Timelines leave out up to " (left_out.cpus) " CPUs; they have those on the critical path and the slowest." } }
                 @if left_out.timelines > 0 { li { (left_out.timelines) " cases have no timeline, for want of room." } }
+                @if left_out.cases > 0 { li { (grouped(left_out.cases as u64)) " cases are left out altogether, for want of room." } }
                 @if left_out.rows > 0 { li { (grouped(left_out.rows as u64)) " rows of tables, for want of room; the slowest CPUs are shown." } }
-                li { "Everything is in the recording: " code { "stopwatt report " (document.folder) " --out run.pftrace" } " makes a trace of all events for Perfetto, " code { "--format csv" } " a table of all cells." }
+                li { "Everything is in the recording: " code { "stopwatt report " (cut(&document.folder)) " --out run.pftrace" } " makes a trace of all events for Perfetto, " code { "--format csv" } " a table of all cells." }
             }
         }
     }
