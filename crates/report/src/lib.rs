@@ -13,6 +13,7 @@ mod document;
 mod export;
 mod html;
 mod idle;
+mod measure_table;
 mod published_changes;
 mod style;
 mod terminal;

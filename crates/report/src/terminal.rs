@@ -1,10 +1,11 @@
 //! `psci-latency` in the terminal.
 
 use crate::compared::{by_rank, ordinal};
-use crate::words::{case_title, cause_label, letter, number, place as name, quantity, wrap};
+use crate::measure_table::measure_tables;
+use crate::words::{case_title, cause_label, letter, number, place as name, wrap};
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
-use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
 /// A case of a release: the rows of one table.
@@ -19,18 +20,23 @@ pub(crate) struct Group<'a> {
 pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
     let mut text = tables(&document.compared, &document.spreads, document.is_simulated(), style);
     if document.compared.is_empty() {
-        let mut table = table(style);
-        table.set_header(["case", "CPU", "subject", "metric", "unit", "values", "median", "min", "max"]);
-        for row in &document.others {
-            let case = [row.variant.as_str(), &row.case, &row.mode].map(str::trim);
-            let case: Vec<_> = case.into_iter().filter(|part| !part.is_empty()).collect();
-            let mut cells = vec![Cell::new(case.join(", "))];
-            cells.extend([&row.cpu, &row.subject, &row.metric, &row.unit].map(Cell::new));
-            cells.push(right(row.count.to_string()));
-            cells.extend([row.median, row.min, row.max].map(|value| right(quantity(value, &row.unit))));
-            table.add_row(cells);
+        let _ = writeln!(text, "{}", style.bold(&document.recording.header.experiment));
+        for measures in measure_tables(&document.others) {
+            let mut table = table(style);
+            table.set_header(&measures.header);
+            for row in measures.rows {
+                let cells = row.into_iter().enumerate();
+                table.add_row(cells.map(|(at, text)| if at < measures.names { Cell::new(text) } else { right(text) }));
+            }
+            // Names are read as wholes; what gives way is figures.
+            for column in table.column_iter_mut().take(measures.names) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+            let _ = writeln!(text, "{}\n{table}", style.bold(&measures.title));
+            if let Some(note) = measures.note {
+                let _ = writeln!(text, "{}", style.dim(&note));
+            }
         }
-        let _ = writeln!(text, "{}\n{table}", style.bold(&document.recording.header.experiment));
     }
     if let Some(warning) = document.what_if() {
         let _ = writeln!(text, "{warning}");

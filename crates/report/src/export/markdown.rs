@@ -3,8 +3,9 @@
 use super::columns;
 use crate::Document;
 use crate::document::MeasureRow;
+use crate::measure_table::measure_tables;
 use crate::terminal::{Group, cell_of, cpus, groups, short_role};
-use crate::words::{case_title, cause_label, number, place, quantity};
+use crate::words::{case_title, cause_label, number, place};
 use causes::Cause;
 use std::fmt::Write;
 
@@ -107,22 +108,18 @@ fn causes(text: &mut String, group: &Group<'_>) {
 }
 
 fn measures(text: &mut String, rows: &[MeasureRow]) {
-    text.push_str("\n## Measures\n\n");
-    text.push_str("| variant | case | mode | CPU | subject | metric | unit | values | median | min | max |\n");
-    text.push_str("|---|---|---|---|---|---|---|--:|--:|--:|--:|\n");
-    for row in rows {
-        let fields: Vec<_> = [&row.variant, &row.case, &row.mode, &row.cpu, &row.subject, &row.metric, &row.unit]
-            .map(|t| escape(t))
-            .to_vec();
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} |",
-            fields.join(" | "),
-            row.count,
-            quantity(row.median, &row.unit),
-            quantity(row.min, &row.unit),
-            quantity(row.max, &row.unit)
-        );
+    text.push_str("\n## Measures\n");
+    for table in measure_tables(rows) {
+        let line = |cells: &[String]| cells.iter().map(|cell| escape(cell)).collect::<Vec<_>>().join(" | ");
+        let _ = writeln!(text, "\n### {}\n\n| {} |", escape(&table.title), line(&table.header));
+        let figures = table.header.len() - table.names;
+        let _ = writeln!(text, "|{}{}", "---|".repeat(table.names), "--:|".repeat(figures));
+        for row in &table.rows {
+            let _ = writeln!(text, "| {} |", line(row));
+        }
+        if let Some(note) = &table.note {
+            let _ = writeln!(text, "\n{note}");
+        }
     }
 }
 

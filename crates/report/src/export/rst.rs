@@ -5,8 +5,8 @@
 
 use super::{columns, value_of};
 use crate::Document;
+use crate::measure_table::measure_tables;
 use crate::terminal::{Group, cpus, groups};
-use crate::words::quantity;
 use references::Layout;
 use std::fmt::Write;
 
@@ -115,31 +115,11 @@ fn plain(value: f64) -> String {
 }
 
 fn measures(text: &mut String, document: &Document<'_>) {
-    let header: Vec<String> =
-        ["variant", "case", "mode", "CPU", "subject", "metric", "unit", "values", "median", "min", "max"]
-            .map(str::to_owned)
-            .to_vec();
-    let rows: Vec<Vec<String>> = document
-        .others
-        .iter()
-        .map(|row| {
-            vec![
-                row.variant.clone(),
-                row.case.clone(),
-                row.mode.clone(),
-                row.cpu.clone(),
-                row.subject.clone(),
-                row.metric.clone(),
-                row.unit.clone(),
-                row.count.to_string(),
-                quantity(row.median, &row.unit),
-                quantity(row.min, &row.unit),
-                quantity(row.max, &row.unit),
-            ]
-        })
-        .collect();
-    let _ = writeln!(text, "\n.. table:: {}\n", document.recording.header.experiment);
-    text.push_str(&grid(&header, &rows, '=', "    "));
+    for table in measure_tables(&document.others) {
+        let note = table.note.map_or_else(String::new, |note| format!("; {note}"));
+        let _ = writeln!(text, "\n.. table:: {}{note}\n", table.title);
+        text.push_str(&grid(&table.header, &table.rows, '=', "    "));
+    }
 }
 
 /// A grid table; every column as wide as its widest cell.

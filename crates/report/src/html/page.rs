@@ -4,8 +4,9 @@ use super::draw::{class, drawing, height};
 use super::explain::{Answer, answer, full_name};
 use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
 use super::{Detail, chart, data};
+use crate::measure_table::measure_tables;
 use crate::terminal::{Group, METRICS, cell_of, cpus, groups, short_role};
-use crate::words::{case_title, cause_label, grouped, letter, number, place, quantity};
+use crate::words::{case_title, cause_label, grouped, letter, number, place};
 use crate::{Compared, Document};
 use causes::{Cause, Chosen, Iteration};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -728,23 +729,25 @@ fn spreads(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> M
 }
 
 fn measures(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    let most = detail.most_rows;
-    left_out.rows += document.others.len().saturating_sub(most);
+    let mut tables = measure_tables(&document.others);
+    let mut room = detail.most_rows;
+    for table in &mut tables {
+        left_out.rows += table.rows.len().saturating_sub(room);
+        table.rows.truncate(room);
+        room -= table.rows.len();
+    }
     let table = html! {
-        div.scroll { table {
-            thead { tr {
-                th scope="col" { "Variant" } th scope="col" { "Case" } th scope="col" { "CPU" } th scope="col" { "Subject" }
-                th scope="col" { "Metric" } th scope="col" { "Unit" } th.n scope="col" { "Values" } th.n scope="col" { "Median" }
-                th.n scope="col" { "Smallest" } th.n scope="col" { "Largest" }
+        @for table in tables.iter().filter(|table| !table.rows.is_empty()) {
+            div.scroll { table {
+                caption { b { (table.title) } @if let Some(note) = &table.note { "; " (note) } }
+                thead { tr {
+                    @for (at, heading) in table.header.iter().enumerate() { th.n[at >= table.names] scope="col" { (heading) } }
+                } }
+                tbody { @for row in &table.rows {
+                    tr { @for (at, cell) in row.iter().enumerate() { td.n[at >= table.names] { (cell) } } }
+                } }
             } }
-            tbody { @for row in document.others.iter().take(most) {
-                tr {
-                    td { (row.variant) } td { (row.case) @if !row.mode.is_empty() { ", " (row.mode) } } td { (row.cpu) } td { (row.subject) }
-                    td { (row.metric) } td { (row.unit) } td.n { (row.count) } td.n { (quantity(row.median, &row.unit)) }
-                    td.n { (quantity(row.min, &row.unit)) } td.n { (quantity(row.max, &row.unit)) }
-                }
-            } }
-        } }
+        }
         (table_source(document, std::iter::empty()))
     };
     html! {
