@@ -199,24 +199,24 @@ pub struct PsciLatencyOptions {
     /// The machine of the world `qemu`.
     #[command(flatten, next_help_heading = "World qemu")]
     pub machine: MachineOptions,
-    /// Name of a platform (see `stopwatt list`) or path of a platform file.
-    #[arg(long, default_value = "juno-r1", value_name = "NAME|FILE")]
-    pub platform: String,
+    /// Name of a platform (see `stopwatt list`) or path of a platform file [default: juno-r1].
+    #[arg(long, value_name = "NAME|FILE")]
+    pub platform: Option<String>,
     /// A release of the platform; may be given again. All by default.
     #[arg(long, value_name = "NAME")]
     pub release: Vec<String>,
     /// Override a key of the platform, release or costs; may be given again.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
-    /// Seed of all that is left to chance.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub seed: u64,
+    /// Seed of all that is left to chance [default: 1].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Repetitions of each case.
     #[arg(long, default_value_t = 11, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub iterations: u32,
-    /// Seeds with which the parallel suspends also run freely, to show the spread.
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
-    pub free_seeds: u32,
+    /// Seeds with which the parallel suspends also run freely, to show the spread [default: 100].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub free_seeds: Option<u32>,
     /// Order in which CPUs reach the SCP in the compared run; declared by default, free with --set.
     #[arg(long, value_name = "WHO")]
     pub order: Option<Order>,

@@ -27,27 +27,33 @@ pub enum GicVersion {
 /// The emulated machine.
 #[derive(Args, Clone, Debug)]
 pub struct MachineOptions {
-    /// CPUs of the emulated machine.
-    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
-    pub cpus: u8,
-    /// Its interrupt controller.
-    #[arg(long, default_value = "3", value_name = "VERSION")]
-    pub gic: GicVersion,
+    /// CPUs of the emulated machine [default: 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub cpus: Option<u8>,
+    /// Its interrupt controller [default: 3].
+    #[arg(long, value_name = "VERSION")]
+    pub gic: Option<GicVersion>,
     /// Give its CPUs an EL2, in which the normal world then runs.
     #[arg(long)]
     pub virtualization: bool,
 }
 
 impl MachineOptions {
+    /// Whether any was given.
+    pub fn are_given(&self) -> bool {
+        self.cpus.is_some() || self.gic.is_some() || self.virtualization
+    }
+
     fn machine(&self, icount: Option<u8>) -> miette::Result<Machine> {
+        let cpus = self.cpus.unwrap_or(4);
         let gic = match self.gic {
-            GicVersion::V2 if self.cpus > 8 => {
-                return Err(miette!(help = "use --gic 3", "GICv2 has no more than 8 CPUs, not {}", self.cpus));
+            Some(GicVersion::V2) if cpus > 8 => {
+                return Err(miette!(help = "use --gic 3", "GICv2 has no more than 8 CPUs, not {cpus}"));
             }
-            GicVersion::V2 => Gic::V2,
-            GicVersion::V3 => Gic::V3,
+            Some(GicVersion::V2) => Gic::V2,
+            Some(GicVersion::V3) | None => Gic::V3,
         };
-        Ok(Machine { cpus: usize::from(self.cpus), gic, virtualization: self.virtualization, icount })
+        Ok(Machine { cpus: usize::from(cpus), gic, virtualization: self.virtualization, icount })
     }
 }
 
@@ -130,6 +136,7 @@ pub struct LinuxBootOptions {
 
 /// `run psci-calls`.
 pub fn psci_calls(data: &DataFolder, options: &PsciCallsOptions) -> miette::Result<()> {
+    Recording::check_target(&options.output).into_diagnostic()?;
     // One instruction is a nanosecond of the machine's time: the finest that its counter shows over many calls.
     let machine = options.machine.machine(Some(0))?;
     let mut reports = Vec::new();
@@ -189,6 +196,7 @@ pub fn psci_latency(
 
 /// `run linux-boot`; the answer is no where the kernel met what it should not have.
 pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Result<Answer> {
+    Recording::check_target(&options.output).into_diagnostic()?;
     let machine = options.machine.machine(None)?;
     let wait = spinner("building the firmware");
     let images = Images::build(data.root(), Build::Instrumented).into_diagnostic()?;

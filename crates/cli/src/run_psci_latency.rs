@@ -21,10 +21,18 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
     };
     Recording::check_target(&options.output).into_diagnostic()?;
     if options.world == World::Qemu {
-        if !options.set.is_empty() || !options.release.is_empty() || options.order.is_some() {
+        let given = [
+            ("--set", !options.set.is_empty()),
+            ("--release", !options.release.is_empty()),
+            ("--order", options.order.is_some()),
+            ("--platform", options.platform.is_some()),
+            ("--seed", options.seed.is_some()),
+            ("--free-seeds", options.free_seeds.is_some()),
+        ];
+        if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
             return Err(miette!(
-                help = "they belong to the simulation: leave them out, or --world qemu",
-                "--set, --release and --order say nothing to real firmware"
+                help = "it belongs to the simulation: leave it out, or leave out --world qemu",
+                "{name} says nothing to real firmware"
             ));
         }
         let PsciLatencyOptions { machine, iterations, output, format, .. } = options;
@@ -34,7 +42,13 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
             None => Ok(()),
         };
     }
-    let platform = data.platform(&options.platform)?;
+    if options.machine.are_given() {
+        return Err(miette!(
+            help = "add --world qemu, or set the simulated machine's shape with --set topology.clusters=...",
+            "--cpus, --gic and --virtualization are of the emulated machine"
+        ));
+    }
+    let platform = data.platform(options.platform.as_deref().unwrap_or("juno-r1"))?;
     let reference = data.psci_reference(&platform.0)?;
     let names = match options.release.is_empty() {
         true => data.releases(&platform.0)?,
@@ -55,7 +69,11 @@ pub fn run(data: &DataFolder, options: &PsciLatencyOptions) -> miette::Result<()
         releases.push(Release { machine, orders });
     }
 
-    let experiment = Options { iterations: options.iterations, seed: options.seed, free_seeds: options.free_seeds };
+    let experiment = Options {
+        iterations: options.iterations,
+        seed: options.seed.unwrap_or(1),
+        free_seeds: options.free_seeds.unwrap_or(100),
+    };
     let progress = progress(psci_latency::simulations(&releases, &experiment));
     let result = psci_latency::run(&releases, &experiment, || progress.inc(1));
     progress.finish_and_clear();

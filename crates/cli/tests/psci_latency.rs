@@ -191,7 +191,7 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let output_folder = folder.path().join("recording");
     let path = output_folder.to_str().unwrap();
-    let wrong: [(&[&str], &[&str]); 7] = [
+    let wrong: [(&[&str], &[&str]); 10] = [
         (&["--set", "scp.chanels=2"], &["platforms/juno-r1.toml:", "unknown field `chanels`", "channels"]),
         (&["--set", "counter.frequency=50 us"], &["platforms/juno-r1.toml:", "not a unit of a frequency"]),
         (&["--set", "costs.scp.core_off=-1 us"], &["costs/juno-2017.toml:", "negative"]),
@@ -199,11 +199,14 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
         (&["--set", "channels"], &["KEY=VALUE"]),
         (&["--platform", "juno-r9"], &["no platform `juno-r9`", "juno-r1"]),
         (&["--release", "juno-v9"], &["no release `juno-v9`", "juno-v2.12"]),
+        (&["--cpus", "8"], &["--world qemu", "topology.clusters"]),
+        (&["--world", "qemu", "--seed", "3"], &["--seed says nothing to real firmware"]),
+        (&["--world", "qemu", "--gic", "2", "--cpus", "9"], &["no more than 8 CPUs", "--gic 3"]),
     ];
     for (arguments, parts) in wrong {
         let output = stopwatt(&root(), &[&["run", "psci-latency", "-o", path], arguments].concat());
         let said = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
-        assert!(!output.status.success(), "{arguments:?} was taken");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} was taken");
         for part in parts {
             let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(said.contains(part), "{arguments:?}: `{part}` is not in: {said}");

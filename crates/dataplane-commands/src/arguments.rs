@@ -324,7 +324,9 @@ pub struct ImportRuntimeOptions {
 impl ImportRuntimeOptions {
     /// Imports; returns what to print.
     pub fn run(&self) -> Result<String, Error> {
-        let text = std::fs::read_to_string(&self.file).map_err(Error::io(&self.file))?;
+        let bytes = std::fs::read(&self.file).map_err(Error::io(&self.file))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Error::data(&self.file, "not text: it should be what VPP's `show runtime` printed"))?;
         let runtime = import::parse(&text).map_err(|e| Error::data(&self.file, e))?;
         let mut header = header("vpp-runtime", "import", "ticks", 1);
         header.time.counter_hz = self.counter_hz;

@@ -6,14 +6,20 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
-    #[error("{}: cannot {doing}: {source}", path.display())]
+    #[error("{}: cannot {doing}: {cause}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// What was attempted, as in "cannot ...".
         doing: &'static str,
-        /// The system's answer.
-        source: std::io::Error,
+        /// The system's answer; part of the message already, so not a source that would be printed again.
+        cause: std::io::Error,
+    },
+    /// A file where a recording should be.
+    #[error("{}: is a file; a recording is a folder with recording.toml, events.parquet and measures.parquet", path.display())]
+    NotAFolder {
+        /// The file.
+        path: PathBuf,
     },
     /// One of the three files is not there.
     #[error("{}: missing; a recording is a folder with recording.toml, events.parquet and measures.parquet", path.display())]
@@ -112,11 +118,11 @@ pub enum Error {
 impl Error {
     pub(crate) fn io(path: impl Into<PathBuf>, doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| {
-            if source.kind() == std::io::ErrorKind::NotFound && doing == "read" {
+        move |cause| {
+            if cause.kind() == std::io::ErrorKind::NotFound && doing == "read" {
                 Self::Missing { path }
             } else {
-                Self::Io { path, doing, source }
+                Self::Io { path, doing, cause }
             }
         }
     }

@@ -91,6 +91,9 @@ impl Recording {
     /// Reads a recording from its folder, and checks it: nothing is guessed and nothing left out.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, Error> {
         let folder = folder.as_ref();
+        if folder.is_file() {
+            return Err(Error::NotAFolder { path: folder.to_owned() });
+        }
         let header = read_header(&folder.join(HEADER))?;
         let (events, measures) = (folder.join(EVENTS), folder.join(MEASURES));
         let facts = [header.files.get(EVENTS).cloned(), header.files.get(MEASURES).cloned()];
@@ -106,8 +109,11 @@ impl Recording {
 }
 
 fn read_header(path: &Path) -> Result<Header, Error> {
-    let text = fs::read_to_string(path).map_err(Error::io(path, "read"))?;
     let wrong = |message: String| Error::Toml { path: path.to_owned(), message };
+    let bytes = fs::read(path).map_err(Error::io(path, "read"))?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        wrong(format!("not text from byte {} on: copy the recording again", e.utf8_error().valid_up_to()))
+    })?;
     let marks: Marks = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     if marks.format.as_deref() != Some(FORMAT) {
         return Err(wrong(format!("this is not a recording's header: the first line must be format = \"{FORMAT}\"")));
@@ -161,7 +167,7 @@ fn write_file(
     write(&mut out).map_err(|e| Error::Io {
         path: path.to_owned(),
         doing: "write",
-        source: match e {
+        cause: match e {
             ParquetError::External(inner) => io::Error::other(inner),
             other => io::Error::other(other.to_string()),
         },

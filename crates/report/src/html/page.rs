@@ -790,7 +790,10 @@ fn leaves_out(document: &Document<'_>, detail: Detail, left_out: &LeftOut, is_ps
                 @if left_out.timelines > 0 { li { (left_out.timelines) " cases have no timeline, for want of room." } }
                 @if left_out.cases > 0 { li { (grouped(left_out.cases as u64)) " cases are left out altogether, for want of room." } }
                 @if left_out.rows > 0 { li { (grouped(left_out.rows as u64)) " rows of tables, for want of room; the slowest CPUs are shown." } }
-                li { "Everything is in the recording: " code { "stopwatt report " (cut(&document.folder)) " --out run.pftrace" } " makes a trace of all events for Perfetto, " code { "--format csv" } " a table of all cells." }
+                li {
+                    "Everything is in the recording: " code { "stopwatt report " (cut(&document.folder)) " --out cells.csv" } " makes a table of all cells"
+                    @if events > 0 { ", " code { "--out run.pftrace" } " a trace of all events for Perfetto" } "."
+                }
             }
         }
     }
