@@ -279,6 +279,20 @@ struct ReferenceFit {
     loops: Vec<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublishedRow {
+    #[serde(rename = "loop")]
+    loop_name: String,
+    stride_first: usize,
+    /// As the first where none is given.
+    stride_second: Option<usize>,
+    /// The published clocks say the same.
+    #[serde(rename = "mpps")]
+    _mpps: f64,
+    clocks_per_packet: f64,
+}
+
 /// Reads the published stride tables and what a fit may see of them.
 pub fn read_published(data: &Path) -> Result<Vec<PublishedCell>, Error> {
     let path = data.join("references/dataplane-prefetch.toml");
@@ -287,37 +301,26 @@ pub fn read_published(data: &Path) -> Result<Vec<PublishedCell>, Error> {
 
     let path = data.join("references/dataplane-prefetch.csv");
     let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-    let mut lines = text.lines();
-    const COLUMNS: &str = "loop,stride_first,stride_second,mpps,clocks_per_packet";
-    if lines.next() != Some(COLUMNS) {
-        return Err(Error::data(&path, format!("the first line must be `{COLUMNS}`")));
-    }
-    lines
-        .enumerate()
-        .map(|(index, line)| {
-            let wrong = |what: &str| Error::data(&path, format!("line {}: {what}", index + 2));
-            let fields: Vec<&str> = line.split(',').collect();
-            let [loop_name, first, second, _mpps, clocks] = fields[..] else {
-                return Err(wrong("five fields are needed"));
-            };
-            let shape = match loop_name {
-                "single" | "single-split" => Shape::Single,
-                "dual" => Shape::Dual,
-                _ => return Err(wrong("the loop must be single, single-split or dual")),
-            };
-            let stride = |text: &str| text.parse().map_err(|_| wrong("a stride must be a whole number"));
-            let header = stride(first)?;
-            let data = if second.is_empty() { header } else { stride(second)? };
-            let ticks: f64 = clocks.parse().map_err(|_| wrong("clocks_per_packet must be a number"))?;
-            if !(ticks.is_finite() && ticks > 0.0) {
-                return Err(wrong("clocks_per_packet must be greater than 0"));
-            }
-            Ok(PublishedCell {
-                loop_name: loop_name.to_owned(),
-                cell: Cell { shape, strides: Strides { header, data } },
-                ticks,
-                may_be_fitted: reference.fit.loops.iter().any(|l| l == loop_name),
-            })
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize::<PublishedRow>().zip(2..);
+    rows.map(|(row, line)| {
+        let wrong = |what: String| Error::data(&path, format!("line {line}: {what}"));
+        let row = row.map_err(|error| Error::data(&path, error))?;
+        let shape = match row.loop_name.as_str() {
+            "single" | "single-split" => Shape::Single,
+            "dual" => Shape::Dual,
+            other => return Err(wrong(format!("`{other}` is no loop: single, single-split or dual"))),
+        };
+        if !(row.clocks_per_packet.is_finite() && row.clocks_per_packet > 0.0) {
+            return Err(wrong("clocks_per_packet must be greater than 0".to_owned()));
+        }
+        let header = row.stride_first;
+        Ok(PublishedCell {
+            may_be_fitted: reference.fit.loops.contains(&row.loop_name),
+            loop_name: row.loop_name,
+            cell: Cell { shape, strides: Strides { header, data: row.stride_second.unwrap_or(header) } },
+            ticks: row.clocks_per_packet,
         })
-        .collect()
+    })
+    .collect()
 }
