@@ -60,38 +60,51 @@ pub fn parse(text: &str) -> Result<Runtime, ImportError> {
     let mut runtime = Runtime::default();
     let mut thread = 0;
     let mut in_table = false;
+    let mut after_gap = false;
+    // What our own forwarder shows has two columns more.
+    let mut ours = false;
     for (index, line) in text.lines().enumerate() {
         let wrong = |message: &str| ImportError { line: index + 1, message: message.to_owned() };
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            [] => {}
-            ["Thread", number, ..] => {
-                thread = number.parse().map_err(|_| wrong("after `Thread` there must be its number"))?;
+            [] => after_gap = true,
+            ["Thread", number, ..] if number.parse::<u16>().is_ok() => {
+                thread = number.parse().unwrap_or(thread);
                 in_table = false;
             }
-            ["Time", seconds, ..] => {
-                let seconds =
-                    seconds.trim_end_matches(',').parse().map_err(|_| wrong("after `Time` there must be seconds"))?;
-                runtime.seconds.push((thread, seconds));
+            ["Time", seconds, ..] if seconds.trim_end_matches(',').parse::<f64>().is_ok_and(f64::is_finite) => {
+                runtime.seconds.push((thread, seconds.trim_end_matches(',').parse().unwrap_or(0.0)));
                 in_table = false;
             }
             ["Name", "State", ..] => {
                 let column = words.iter().find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"));
                 runtime.clocks_column =
                     (*column.ok_or_else(|| wrong("no column Clocks, Packet-Clocks or Packet-Time"))?).to_owned();
-                in_table = true;
+                (in_table, after_gap) = (true, false);
+                ours = line.contains("Empty polls");
             }
             _ if !in_table || words.iter().all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
             [name, ref rest @ ..] => {
+                let rest = &rest[..rest.len() - if ours { 2.min(rest.len()) } else { 0 }];
                 let Some((state, [calls, vectors, suspends, clocks, _per_call])) = rest.split_last_chunk::<5>() else {
+                    if after_gap {
+                        // What stands behind a blank line and is no row is what the terminal showed next.
+                        in_table = false;
+                        continue;
+                    }
                     return Err(wrong("a row must end in calls, vectors, suspends, clocks and vectors per call"));
                 };
+                if after_gap && calls.parse::<u64>().is_err() {
+                    in_table = false;
+                    continue;
+                }
                 let count =
                     |text: &str| text.parse().map_err(|_| wrong("calls, vectors and suspends must be whole numbers"));
                 let clocks: f64 = clocks.parse().map_err(|_| wrong("clocks must be a number such as 1.54e0"))?;
                 if !clocks.is_finite() {
                     return Err(wrong("clocks must be a number such as 1.54e0"));
                 }
+                after_gap = false;
                 runtime.rows.push(Row {
                     thread,
                     node: name.to_owned(),
@@ -211,16 +224,13 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         for _ in 0..10 {
             graph.run_once();
         }
-        let text = dataplane::show::runtime(&graph);
-        // Ours has two columns more, which VPP has not: cut them off as a person would.
-        let text: String = text
-            .lines()
-            .map(|line| {
-                let keep = line.len().min(123);
-                format!("{}\n", &line[..keep])
-            })
-            .collect();
+        // In the middle of what else a terminal shows.
+        let text = format!(
+            "# show runtime\nTime flies\n{}\n\n# dmesg\nThread of events\n62ns\n",
+            dataplane::show::runtime(&graph)
+        );
         let runtime = parse(&text).unwrap();
+        assert!(runtime.rows.iter().all(|row| row.state == "active" || row.state == "polling"), "{:?}", runtime.rows);
         let lookup = runtime.rows.iter().find(|row| row.node == "ip4-lookup").unwrap();
         assert_eq!((lookup.calls, lookup.vectors), (10, 2560));
     }

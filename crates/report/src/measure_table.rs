@@ -34,7 +34,11 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<MeasureTable
             header.extend(has_cpus.then(|| "CPU".to_owned()));
             header.extend(has_subjects.then(|| "of".to_owned()));
             let names = header.len();
-            header.extend(columns.iter().map(|(metric, unit)| format!("{} ({unit})", metric.replace(['_', '-'], " "))));
+            header.extend(columns.iter().map(|(metric, unit)| {
+                let metric = metric.replace(['_', '-'], " ");
+                // Calls are counted in calls.
+                if metric == *unit { metric } else { format!("{metric} ({unit})") }
+            }));
             let rows = subjects.iter().map(|&(cpu, subject)| {
                 let mut cells = Vec::new();
                 cells.extend(has_cpus.then(|| cpu.to_owned()));

@@ -5,7 +5,7 @@ use crate::measure_table::measure_tables;
 use crate::words::{case_title, cause_label, letter, number, place as name, wrap};
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
-use comfy_table::{Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use std::fmt::Write;
 
 /// A case of a release: the rows of one table.
@@ -16,6 +16,9 @@ pub(crate) struct Group<'a> {
     pub(crate) cells: Vec<&'a Compared>,
 }
 
+/// Blanks beside a cell's text.
+const PADDING: u16 = 2;
+
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
 pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
     let mut text = tables(&document.compared, &document.spreads, document.is_simulated(), style);
@@ -24,13 +27,21 @@ pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
         for measures in measure_tables(&document.others) {
             let mut table = table(style);
             table.set_header(&measures.header);
+            let longest_word =
+                |cell: &String| cell.split(' ').map(|word| word.chars().count()).max().unwrap_or(0) as u16;
+            let column = |at: usize| measures.rows.iter().map(move |row| &row[at]).chain([&measures.header[at]]);
+            let longest_words: Vec<u16> =
+                (0..measures.header.len()).map(|at| column(at).map(longest_word).max().unwrap_or(0)).collect();
             for row in measures.rows {
                 let cells = row.into_iter().enumerate();
                 table.add_row(cells.map(|(at, text)| if at < measures.names { Cell::new(text) } else { right(text) }));
             }
-            // Names are read as wholes; what gives way is figures.
-            for column in table.column_iter_mut().take(measures.names) {
-                column.set_constraint(ColumnConstraint::ContentWidth);
+            // Names are read as wholes; figures are broken between words and nowhere else.
+            for (at, column) in table.column_iter_mut().enumerate() {
+                column.set_constraint(match at < measures.names {
+                    true => ColumnConstraint::ContentWidth,
+                    false => ColumnConstraint::LowerBoundary(Width::Fixed(longest_words[at] + PADDING)),
+                });
             }
             let _ = writeln!(text, "{}\n{table}", style.bold(&measures.title));
             if let Some(note) = measures.note {
