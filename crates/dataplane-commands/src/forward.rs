@@ -140,7 +140,8 @@ impl Config {
         Self::parse(path, text)
     }
 
-    fn parse(path: &Path, text: String) -> Result<Self, Error> {
+    /// As [`Config::read`], of a text; the path is for errors.
+    pub fn parse(path: &Path, text: String) -> Result<Self, Error> {
         let mut config: Self = toml::from_str(&text).map_err(|e| Error::data(path, e))?;
         config.source = Source { path: path.to_owned(), text };
         config.check()?;
@@ -223,7 +224,7 @@ impl Config {
     }
 
     /// Interfaces, neighbours and routes; `own_mac` says what an interface of this machine has.
-    fn plane(&self, own_mac: impl Fn(&Spanned<InterfaceConfig>) -> Result<Mac, Error>) -> Result<Plane, Error> {
+    pub fn plane(&self, own_mac: impl Fn(&Spanned<InterfaceConfig>) -> Result<Mac, Error>) -> Result<Plane, Error> {
         let settings = Settings {
             frame_size: self.frame_size.as_ref().map_or(256, |size| *size.get_ref()),
             verify_checksum: self.verify_checksum.unwrap_or(true),

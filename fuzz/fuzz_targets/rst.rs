@@ -1,0 +1,6 @@
+//! `cargo fuzz run --features libfuzzer rst`
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    (fuzz::RST.run)(bytes);
+});

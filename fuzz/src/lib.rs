@@ -1,0 +1,207 @@
+//! What reads bytes from outside, as targets for a fuzzer.
+//!
+//! A target takes any bytes and may refuse them, but must not panic, and what it reads must be sound. The binaries in `fuzz_targets` hand
+//! them to libFuzzer (`cargo fuzz run --features libfuzzer TARGET`); the test in `tests` tries seeded damage of good inputs, with no
+//! tools needed.
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use dataplane::graph::Graph;
+use dataplane::{pcap, show};
+use dataplane_commands::forward::Config;
+use dataplane_experiments::graphs::{GraphKind, Load, graph};
+use import::{Figures, ImportError, Options};
+
+/// One reader.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name, as that of the binary.
+    pub name: &'static str,
+    /// Good inputs to begin from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Reads; whether the bytes were taken.
+    ///
+    /// # Panics
+    /// If what was read is not sound: the finding.
+    pub run: fn(&[u8]) -> bool,
+}
+
+/// All targets.
+pub const TARGETS: [Target; 9] = [RT_INSTR, RST, CSV, VPP_RUNTIME, PCAP, PROMPT, FORWARDER_CONFIG, PLATFORM, POLICY];
+
+/// The UART log of the test framework.
+pub const RT_INSTR: Target = Target {
+    name: "rt_instr",
+    seeds: || {
+        let log = "NOTICE:  BL31\r\n<RT_INSTR:test_rt_instr_susp_deep_parallel\t0\t1\t244520\t26920\t5540/>\r\nnoise \
+                   <RT_INSTR:test_rt_instr_psci_version_parallel\t1\t3\t2960/>\n";
+        vec![log.into()]
+    },
+    run: |bytes| imported(|options| import::rt_instr(bytes, options)),
+};
+
+/// Tables of a reStructuredText document.
+pub const RST: Target = Target {
+    name: "rst",
+    seeds: || {
+        let table = ".. table:: ``CPU_SUSPEND`` latencies (us) to deepest power level in\n        parallel (v2.12)\n\n\
+                     +---------+------+-------------------+--------+-------------+\n\
+                     | Cluster | Core |     Powerdown     | Wakeup | Cache Flush |\n\
+                     +=========+======+===================+========+=============+\n\
+                     |    0    |  0   | 244.52 (-65.43%)  | 26.92  |    5.54     |\n\
+                     +---------+------+-------------------+--------+-------------+\n";
+        vec![table.into()]
+    },
+    run: |bytes| imported(|options| import::rst(bytes, options)),
+};
+
+/// Figures as CSV.
+pub const CSV: Target = Target {
+    name: "csv",
+    seeds: || {
+        let rows = "release,case,mode,cluster,core,metric,value,unit,printed_change_percent\n\
+                    juno-v2.12,suspend-deepest,parallel,0,0,powerdown,244.52,us,-65.43\n\
+                    juno-v2.12,suspend-deepest,parallel,0,1,wakeup,416.1,us,\n";
+        vec![rows.into()]
+    },
+    run: |bytes| imported(|options| import::csv_table(bytes, options)),
+};
+
+/// VPP's `show runtime`.
+pub const VPP_RUNTIME: Target = Target {
+    name: "vpp_runtime",
+    seeds: || {
+        let text = "Thread 1 vpp_wk_0 (lcore 1)\nTime 3.0, 10.000000 sec internal node vector rate 256.00 loops/sec 147460.13\n\
+                    Name State Calls Vectors Suspends Packet-Clocks Vectors/Call\nip4-lookup active 1000 256000 0 6.03e0 256.00\n\
+                    fib-walk \"any wait\" 0 0 2 6.03e3 0.00\n\n$ dmesg\n";
+        vec![text.into()]
+    },
+    run: |bytes| match dataplane_experiments::import::parse(&String::from_utf8_lossy(bytes)) {
+        Ok(runtime) => {
+            assert!(runtime.rows.iter().all(|row| row.clocks.is_finite() && !row.node.is_empty()));
+            true
+        }
+        Err(_) => false,
+    },
+};
+
+/// A capture file.
+pub const PCAP: Target = Target {
+    name: "pcap",
+    seeds: || {
+        let Ok(mut file) = pcap::Writer::new(Vec::new()) else { return Vec::new() };
+        let written = [60, 0, 1514].iter().all(|length| file.packet(&vec![7; *length]).is_ok());
+        file.finish().into_iter().filter(|_| written).collect()
+    },
+    run: |bytes| match pcap::read(bytes) {
+        Ok(packets) => {
+            assert!(packets.iter().map(Vec::len).sum::<usize>() <= bytes.len());
+            true
+        }
+        Err(_) => false,
+    },
+};
+
+/// A command at the forwarder's prompt.
+pub const PROMPT: Target = Target {
+    name: "prompt",
+    seeds: || {
+        ["show trace max 3", "trace add pg-input 5", "show ip fib", "clear runtime", "run 2", "show runtime"]
+            .map(Into::into)
+            .to_vec()
+    },
+    run: |bytes| {
+        thread_local! {
+            static GRAPH: RefCell<Graph> =
+                RefCell::new(graph(Load { buffers: 1024, routes: 3, ..Load::new(GraphKind::Ip4Route) }));
+        }
+        let line = String::from_utf8_lossy(bytes);
+        // Rounds are taken at their word; a million of them is no finding.
+        let long = line.split_whitespace().any(|word| word.parse::<u64>().is_ok_and(|number| number > 1000));
+        GRAPH.with_borrow_mut(|graph| !long && show::command(graph, &line).is_ok() && graph.balance().holds())
+    },
+};
+
+/// The forwarder's configuration.
+pub const FORWARDER_CONFIG: Target = Target {
+    name: "forwarder_config",
+    seeds: || {
+        let text = "buffers = 2048\n[[interface]]\nname = \"left\"\naddresses = [\"10.1.0.1\"]\nmtu = 1400\nvlans = [7]\n[[interface]]\n\
+                    name = \"right\"\nmac = \"02:00:00:00:00:03\"\ncross_connect = \"left\"\npcap_out = \"out.pcap\"\n[[neighbour]]\n\
+                    address = \"10.9.0.2\"\ninterface = \"right\"\nmac = \"02:00:00:00:00:04\"\n[[route]]\nprefix = \"20.0.0.0/8\"\n\
+                    via = \"10.9.0.2\"\n";
+        vec![text.into()]
+    },
+    run: |bytes| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        match Config::parse(Path::new("forward.toml"), text) {
+            Ok(config) => config.plane(|_| Ok(Default::default())).is_ok(),
+            Err(error) => {
+                assert!(error.to_string().starts_with("forward.toml: "), "{error}");
+                false
+            }
+        }
+    },
+};
+
+/// A platform file.
+pub const PLATFORM: Target = Target {
+    name: "platform",
+    seeds: || vec![include_bytes!("../../platforms/juno-r1.toml").to_vec()],
+    run: |bytes| {
+        let document = soc::config::Document::new("p.toml", String::from_utf8_lossy(bytes).into_owned());
+        match soc::config::Platform::read(&document) {
+            Ok(platform) => {
+                assert!(!platform.topology.cpus.is_empty());
+                true
+            }
+            Err(error) => {
+                assert!(error.to_string().starts_with("p.toml:"), "{error}");
+                false
+            }
+        }
+    },
+};
+
+/// A policy for comparisons.
+pub const POLICY: Target = Target {
+    name: "policy",
+    seeds: || {
+        let text = "threshold = 1.0\nalpha = 0.05\n[[rule]]\ncase = \"suspend-deepest\"\nmetric = \"wakeup\"\nthreshold = 5.0\nleast = 0.1\n\
+                    better = \"lower\"\n[[rule]]\nignore = true\n";
+        vec![text.into()]
+    },
+    run: |bytes| match comparison::Policy::parse("p.toml", &String::from_utf8_lossy(bytes)) {
+        Ok(policy) => {
+            assert!(policy.threshold >= 0.0 && policy.alpha > 0.0 && policy.alpha < 1.0);
+            true
+        }
+        Err(error) => {
+            assert!(error.to_string().starts_with("p.toml"), "{error}");
+            false
+        }
+    },
+};
+
+/// Reads strictly and leniently; what is read makes a recording.
+fn imported(read: impl Fn(&Options) -> Result<Figures, ImportError>) -> bool {
+    let juno = vec![(1, 0), (1, 1), (1, 2), (1, 3), (0, 0), (0, 1)];
+    let strict = Options { file: "in".to_owned(), variant: "v".to_owned(), cpus: Some(juno), ..Options::default() };
+    let lenient = Options { lenient: true, cpus: None, unit: Some("us".to_owned()), ..strict.clone() };
+    let mut taken = false;
+    for options in [&strict, &lenient] {
+        match read(options) {
+            Ok(figures) => {
+                assert!(figures.figures.iter().all(|figure| figure.value.is_finite() && figure.line > 0));
+                import::record(&figures, options, "fuzz");
+                taken = true;
+            }
+            Err(error) => {
+                assert!(!error.help.is_empty() && !error.to_string().chars().any(char::is_control), "{error}");
+            }
+        }
+    }
+    taken
+}
