@@ -12,7 +12,7 @@ use dataplane_experiments::host::{Layout, Study};
 use dataplane_experiments::import;
 use dataplane_experiments::model::Effort;
 use dataplane_experiments::results;
-use recording::Header;
+use recording::{Header, Recording};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -45,6 +45,16 @@ pub struct OutputOptions {
     /// How to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     pub format: Format,
+}
+
+impl OutputOptions {
+    /// Finds before a run what cannot be written after it.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.output {
+            Some(folder) => Ok(Recording::check_target(folder)?),
+            None => Ok(()),
+        }
+    }
 }
 
 fn strides(text: &str) -> Result<Strides, String> {
@@ -109,6 +119,7 @@ pub struct DataplaneOptions {
 impl DataplaneOptions {
     /// Runs the experiment; returns what to print.
     pub fn run(&self) -> Result<String, Error> {
+        self.output.check()?;
         let load = Load {
             kind: self.graph,
             settings: Settings {
@@ -208,6 +219,7 @@ impl StudyOptions {
 impl PrefetchOptions {
     /// Runs the experiment; returns what to print. `data` holds `platforms` and `references`.
     pub fn run(&self, data: &Path) -> Result<String, Error> {
+        self.output.check()?;
         match self.world {
             World::Sim => {
                 let effort = Effort {
@@ -256,6 +268,7 @@ pub struct BatchOptions {
 impl BatchOptions {
     /// Runs the experiment; returns what to print.
     pub fn run(&self) -> Result<String, Error> {
+        self.output.check()?;
         let study = self.study.study();
         let (rows, values) = host::batch(study);
         if let Some(folder) = &self.output.output {
@@ -281,9 +294,12 @@ pub struct CalibratePrefetchOptions {
     /// Platform.
     #[arg(long, default_value = "macchiatobin", value_name = "NAME")]
     pub platform: String,
-    /// Compare with the costs file and write nothing; an error if they differ.
+    /// Compare with the costs file and write nothing; exit with 1 if they differ.
     #[arg(long)]
     pub check: bool,
+    /// How to print the fit.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: Format,
 }
 
 impl CalibratePrefetchOptions {
@@ -297,10 +313,16 @@ impl CalibratePrefetchOptions {
                 let what = "is not what a fresh fit gives; run calibrate-prefetch without --check";
                 return Err(Error::CheckFailed(format!("{}: {what}", path.display())));
             }
-            return Ok("the costs file is what a fresh fit gives\n".to_owned());
+        } else {
+            prefetch::write_costs(data, &self.platform, &costs)?;
         }
-        prefetch::write_costs(data, &self.platform, &costs)?;
-        Ok(format!("rms {:.2} % over {} cells\n", costs.fit.rms_percent, costs.fit.used.len()))
+        match (self.format, self.check) {
+            (Format::Json, _) => json(&costs),
+            (Format::Term, true) => Ok("the costs file is what a fresh fit gives\n".to_owned()),
+            (Format::Term, false) => {
+                Ok(format!("rms {:.2} % over {} cells\n", costs.fit.rms_percent, costs.fit.used.len()))
+            }
+        }
     }
 }
 
@@ -319,6 +341,9 @@ pub struct ImportRuntimeOptions {
     /// Folder of the recording; an older recording there is replaced.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// How to say what was read.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: Format,
 }
 
 impl ImportRuntimeOptions {
@@ -331,6 +356,16 @@ impl ImportRuntimeOptions {
         let mut header = header("vpp-runtime", "import", "ticks", 1);
         header.time.counter_hz = self.counter_hz;
         import::record(header, &self.variant, &runtime).write(&self.output)?;
+        if self.format == Format::Json {
+            let node = |row: &import::Row| {
+                serde_json::json!({
+                    "name": row.node, "thread": row.thread, "state": row.state, "calls": row.calls, "vectors": row.vectors,
+                    "suspends": row.suspends, "clocks": row.clocks,
+                })
+            };
+            let nodes: Vec<_> = runtime.rows.iter().map(node).collect();
+            return json(&serde_json::json!({ "nodes": nodes, "recording": self.output }));
+        }
         let active = runtime.rows.iter().filter(|row| row.vectors > 0);
         let total: f64 = active.clone().map(|row| row.clocks).sum();
         Ok(format!(
@@ -363,6 +398,6 @@ pub(crate) fn header(experiment: &str, world: &str, unit: &str, iterations: u32)
     header
 }
 
-fn json(value: &impl Serialize) -> Result<String, Error> {
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|e| Error::Usage(e.to_string()))
 }

@@ -1,6 +1,6 @@
 //! `dataplane --config FILE`: a forwarder between interfaces of this machine.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufWriter, Write};
@@ -13,17 +13,20 @@ use clap::Args;
 use dataplane::af_packet::{self, PacketInput, Sender};
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
-use dataplane::graph::Graph;
+use dataplane::graph::{ErrorRow, Graph, RuntimeRow};
 use dataplane::inputs::Packets;
 use dataplane::nodes::{Device, Discard};
 use dataplane::pcap;
 use dataplane::plane::{DISCARD, Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::{INTERFACES_MAX, Ip4Path, build};
-use serde::Deserialize;
+use dataplane_experiments::results;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::arguments::{Format, OutputOptions, header, json};
 use crate::error::Error;
+use crate::graphs::NodeResult;
 
 /// The forwarder's configuration.
 #[derive(Clone, Debug, Deserialize)]
@@ -128,6 +131,9 @@ pub struct ForwardOptions {
     /// Poll without ever sleeping.
     #[arg(long)]
     pub busy: bool,
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputOptions,
 }
 
 /// Most IP bytes that a buffer can hold behind an Ethernet header with a tag.
@@ -294,21 +300,89 @@ impl InterfaceConfig {
 impl ForwardOptions {
     /// Forwards until it is time to stop; returns what to print at the end.
     pub fn run(&self) -> Result<String, Error> {
+        self.output.check()?;
+        if self.prompt && self.output.format == Format::Json {
+            return Err(Error::Usage(
+                "--format json prints the end alone: leave it out, or leave out --prompt".to_owned(),
+            ));
+        }
         let mut graph = Config::read(&self.config)?.graph()?;
         if let Some(script) = &self.exec {
-            execute(&mut graph, script)?;
+            let answers = execute(&mut graph, script)?;
+            if self.output.format == Format::Term {
+                say(&answers);
+            }
         }
         let commands = self.prompt.then(read_lines);
         forward(&mut graph, self.seconds.map(Duration::from_secs), self.busy, commands);
         if !graph.balance().holds() {
             return Err(Error::CheckFailed(format!("packets do not add up: {:?}", graph.balance())));
         }
-        Ok(format!("{}\n{}\n{}", show::runtime(&graph), show::interfaces(&graph), show::errors(&graph)))
+        if let Some(folder) = &self.output.output {
+            let mut header = header("forward", "host", "ticks", 1);
+            header.time.counter_hz = Some(dataplane::machine::counter_hz());
+            header.settings.insert("config".to_owned(), self.config.display().to_string());
+            let name = self.config.file_stem().map_or_else(|| "forward".into(), |stem| stem.to_string_lossy());
+            results::forwarder(header, &name, &graph).write(folder)?;
+        }
+        match self.output.format {
+            Format::Json => json(&ForwardResult::of(&graph)),
+            Format::Term => {
+                Ok(format!("{}\n{}\n{}", show::runtime(&graph), show::interfaces(&graph), show::errors(&graph)))
+            }
+        }
     }
 }
 
-/// Runs a script's commands and prints their answers; a wrong one ends it.
-fn execute(graph: &mut Graph, script: &Path) -> Result<(), Error> {
+/// What a forwarder did, for machines.
+#[derive(Clone, Debug, Serialize)]
+struct ForwardResult {
+    /// Seconds since the start, or since the counters were cleared.
+    seconds: f64,
+    /// Nodes in the order of the packets' way.
+    nodes: Vec<NodeResult>,
+    /// The counters of each interface, by the names that `show interface` prints.
+    interfaces: BTreeMap<String, BTreeMap<&'static str, u64>>,
+    /// Why packets were dropped or punted.
+    errors: Vec<ErrorResult>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ErrorResult {
+    node: String,
+    reason: &'static str,
+    severity: &'static str,
+    packets: u64,
+}
+
+impl ForwardResult {
+    fn of(graph: &Graph) -> Self {
+        let node = |row: RuntimeRow| NodeResult {
+            calls: row.counters.calls,
+            vectors: row.counters.vectors,
+            clocks_per_packet: row.counters.ticks_per_packet(),
+            empty_polls: row.counters.empty_polls,
+            name: row.name,
+        };
+        let error = |row: ErrorRow| ErrorResult {
+            node: row.node,
+            reason: row.reason.text,
+            severity: row.reason.severity.name(),
+            packets: row.count,
+        };
+        let interfaces = graph.plane.interfaces.iter();
+        Self {
+            seconds: graph.seconds(),
+            nodes: graph.runtime().into_iter().map(node).collect(),
+            interfaces: interfaces.map(|i| (i.name.clone(), i.counters().into_iter().collect())).collect(),
+            errors: graph.errors().into_iter().filter(|row| row.count > 0).map(error).collect(),
+        }
+    }
+}
+
+/// Runs a script's commands and returns their answers; a wrong one ends it.
+fn execute(graph: &mut Graph, script: &Path) -> Result<String, Error> {
+    let mut answers = String::new();
     let text = fs::read_to_string(script).map_err(Error::io(script))?;
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
@@ -316,9 +390,9 @@ fn execute(graph: &mut Graph, script: &Path) -> Result<(), Error> {
         }
         let answer = show::command(graph, line)
             .map_err(|message| Error::data(script, format!("line {}: {message}", number + 1)))?;
-        say(&answer);
+        answers.push_str(&answer);
     }
-    Ok(())
+    Ok(answers)
 }
 
 /// Prints an answer. Whoever asked may have gone, which is no reason to stop forwarding.

@@ -159,6 +159,15 @@ fn a_forwarder_between_capture_files() {
     let out = pcap::read(&std::fs::read(folder.join("out.pcap")).unwrap()).unwrap();
     assert_eq!(out.iter().map(|packet| (packet[22], packet[33])).collect::<Vec<_>>(), [(63, 1), (8, 3)]);
 
+    let recorded = folder.join("recorded");
+    let as_json = [&arguments[..], &["--format", "json", "-o", recorded.to_str().unwrap()]].concat();
+    let said = options::<ForwardOptions>(&as_json).unwrap().run().unwrap();
+    let result: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(result["interfaces"]["right"]["tx packets"], 2);
+    assert_eq!(result["errors"][0]["reason"], "ip4 ttl <= 1");
+    assert!(result["nodes"].as_array().unwrap().iter().any(|n| n["name"] == "ip4-rewrite" && n["vectors"] == 3));
+    assert_eq!(Recording::read(&recorded).unwrap().header.experiment, "forward");
+
     let script = folder.join("script.txt");
     let with_script = [&arguments[..], &["--exec", script.to_str().unwrap()]].concat();
     std::fs::write(&script, "# before the first packet\n\ntrace add pcap-input-left 1\nrun 1\nshow trace\n").unwrap();

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use dataplane::af_packet::{Receiver, Sender};
 use dataplane::checksum;
 use dataplane::pcap;
+use dataplane_commands::arguments::{Format, OutputOptions};
 use dataplane_commands::forward::ForwardOptions;
 
 const ROLE: &str = "STOPWATT_NETNS_ROLE";
@@ -212,6 +213,7 @@ fn a_role_in_a_namespace() {
                 seconds: Some(seconds),
                 prompt: false,
                 exec: None,
+                output: OutputOptions { output: None, format: Format::Term },
                 busy: false,
             };
             let said = options.run().unwrap();

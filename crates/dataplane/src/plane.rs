@@ -98,6 +98,22 @@ pub struct Interface {
     pub kernel_drops: u64,
 }
 
+impl Interface {
+    /// All counters, by the names that `show interface` prints.
+    pub fn counters(&self) -> [(&'static str, u64); 8] {
+        [
+            ("rx packets", self.rx.packets),
+            ("rx bytes", self.rx.bytes),
+            ("tx packets", self.tx.packets),
+            ("tx bytes", self.tx.bytes),
+            ("drops", self.drops),
+            ("punt", self.punts),
+            ("tx-error", self.tx_errors),
+            ("kernel queue full", self.kernel_drops),
+        ]
+    }
+}
+
 /// Where a route leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {

@@ -77,18 +77,8 @@ pub fn interfaces(graph: &Graph) -> String {
         format!("{:<28}{:<6}{:<8}{:<20}{:<20}{:>16}\n", "Name", "Idx", "State", "MTU (L3/IP4)", "Counter", "Count");
     for (number, interface) in graph.plane.interfaces.iter().enumerate() {
         let mut first = format!("{:<28}{:<6}{:<8}{:<20}", interface.name, number, "up", format!("{}", interface.mtu));
-        let counters = [
-            ("rx packets", interface.rx.packets),
-            ("rx bytes", interface.rx.bytes),
-            ("tx packets", interface.tx.packets),
-            ("tx bytes", interface.tx.bytes),
-            ("drops", interface.drops),
-            ("punt", interface.punts),
-            ("tx-error", interface.tx_errors),
-            ("kernel queue full", interface.kernel_drops),
-        ];
         let mut any = false;
-        for (name, count) in counters.into_iter().filter(|(_, count)| *count > 0) {
+        for (name, count) in interface.counters().into_iter().filter(|(_, count)| *count > 0) {
             let _ = writeln!(out, "{first:<62}{name:<20}{count:>16}");
             first = String::new();
             any = true;
