@@ -1,11 +1,11 @@
 //! Calls counted on QEMU, beside other firmware's.
 
 use crate::Style;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use crate::grid::{DIM, fitted, paragraph, right, table};
+use comfy_table::Cell;
 use recording::Recording;
 use references::{CallFigure, CallReference};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// A kind of call.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +43,7 @@ pub fn counted_calls(recording: &Recording) -> Vec<CountedCall> {
 pub fn psci_calls_text(calls: &[CountedCall], reference: Option<&CallReference>, style: Style) -> String {
     let implementations: Vec<&str> = reference
         .map_or(Vec::new(), |reference| reference.implementations.iter().map(|(name, _)| name.as_str()).collect());
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(style.width.clamp(40, 120) as u16);
+    let mut table = table(style);
     let mut head = vec!["instructions a call".to_owned(), "plain".to_owned(), "instrumented".to_owned()];
     for name in &implementations {
         head.extend([format!("{name} plain"), format!("{name} instr.")]);
@@ -66,16 +64,18 @@ pub fn psci_calls_text(calls: &[CountedCall], reference: Option<&CallReference>,
                 row.push(figure(reference, &call.call, name, build).map_or(String::new(), range));
             }
         }
-        let cells = row.iter().enumerate().filter(|(column, _)| shown(*column)).map(|(column, text)| {
-            Cell::new(text).set_alignment(if column == 0 { CellAlignment::Left } else { CellAlignment::Right })
-        });
+        let cells = row
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| shown(*column))
+            .map(|(column, text)| if column == 0 { Cell::new(text) } else { right(text.clone()) });
         table.add_row(cells);
     }
-    let mut text = format!("{table}\n");
+    let mut text = format!("{}\n", fitted(table, style));
     if let Some(reference) = reference {
-        let _ = writeln!(text, "Others: {}.", reference.conditions);
+        paragraph(&mut text, &format!("Others: {}.", reference.conditions), ("", "  "), DIM, style);
         for (name, source) in &reference.implementations {
-            let _ = writeln!(text, "  {name}: {source}");
+            paragraph(&mut text, &format!("{name}: {source}"), ("  ", "    "), DIM, style);
         }
     }
     text

@@ -1,7 +1,8 @@
 //! A comparison in the terminal.
 
-use crate::terminal::{look, right, table};
-use crate::words::{number, wrap};
+use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
+use crate::terminal::look;
+use crate::words::number;
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
 use comparison::{Change, Comparison, How, Row, Verdict};
@@ -19,7 +20,7 @@ pub fn comparison_text(
     let mut text = String::new();
     sides(&mut text, comparison, style);
     for warning in &comparison.warnings {
-        paragraph(&mut text, &format!("warning: {warning}"), style, "33");
+        paragraph(&mut text, &format!("warning: {warning}"), ("", "  "), "33", style);
     }
     method(&mut text, comparison, style);
     inputs(&mut text, comparison, style);
@@ -51,12 +52,6 @@ fn letter(side: usize) -> String {
     }
 }
 
-fn paragraph(text: &mut String, words: &str, style: Style, colour: &str) {
-    for (index, line) in wrap(words, style.width.clamp(40, 140)).into_iter().enumerate() {
-        let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.paint(colour, &line));
-    }
-}
-
 fn sides(text: &mut String, comparison: &Comparison, style: Style) {
     for (index, side) in comparison.sides.iter().enumerate() {
         let mut facts = vec![side.variants.join(", "), format!("{} world", side.world)];
@@ -68,7 +63,7 @@ fn sides(text: &mut String, comparison: &Comparison, style: Style) {
             facts.push("the base".to_owned());
         }
         let line = format!("{}  {}: {}", letter(index), side.name, facts.join("; "));
-        paragraph(text, &line, style, "1");
+        paragraph(text, &line, ("", "  "), "1", style);
     }
 }
 
@@ -77,7 +72,7 @@ fn method(text: &mut String, comparison: &Comparison, style: Style) {
     let exact = comparison.changes().any(|(_, change)| change.how == How::Exact);
     if exact {
         let words = "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different";
-        paragraph(text, words, style, "2");
+        paragraph(text, words, ("", "  "), DIM, style);
     }
     if sampled {
         let words = format!(
@@ -89,9 +84,15 @@ fn method(text: &mut String, comparison: &Comparison, style: Style) {
             percent(1.0 - comparison.alpha),
             comparison::SMALLEST_SAMPLE,
         );
-        paragraph(text, &words, style, "2");
+        paragraph(text, &words, ("", "  "), DIM, style);
     }
-    paragraph(text, &format!("threshold: {} % unless the policy says otherwise", comparison.threshold), style, "2");
+    paragraph(
+        text,
+        &format!("threshold: {} % unless the policy says otherwise", comparison.threshold),
+        ("", "  "),
+        DIM,
+        style,
+    );
 }
 
 /// A level in percent, with as many digits as tell it from 100.
@@ -126,7 +127,7 @@ fn inputs(text: &mut String, comparison: &Comparison, style: Style) {
         table.add_row(row);
     }
     let _ = writeln!(text, "{}", style.bold("Inputs that differ"));
-    let _ = writeln!(text, "{table}");
+    let _ = writeln!(text, "{}", fitted(table, style));
 }
 
 fn is_shown(row: &Row, all: bool) -> bool {
@@ -169,7 +170,7 @@ fn rows(text: &mut String, comparison: &Comparison, rows: &[Row], all: bool, sty
         }
         table.add_row(cells);
     }
-    let _ = writeln!(text, "{table}");
+    let _ = writeln!(text, "{}", fitted(table, style));
     if shown.len() < rows.len() {
         let words = format!("{} of {} rows did not change", rows.len() - shown.len(), rows.len());
         let _ = writeln!(text, "{}", style.dim(&words));
@@ -231,9 +232,7 @@ fn why(text: &mut String, comparison: &Comparison, rows: &[&Row], style: Style) 
             }
             let which = if comparison.sides.len() > 2 { format!(" {}", letter(side)) } else { String::new() };
             let lines = format!("{}{which} {:+.2}: {}", row.key.row(), change.absolute, parts.join(", "));
-            for (index, line) in wrap(&lines, style.width.clamp(60, 140) - 6).into_iter().enumerate() {
-                let _ = writeln!(text, "{}{line}", if index == 0 { "  " } else { "      " });
-            }
+            paragraph(text, &lines, ("  ", "      "), PLAIN, style);
         }
     }
 }
@@ -244,7 +243,13 @@ fn unmatched(text: &mut String, comparison: &Comparison, style: Style) {
             comparison.unmatched.iter().filter(|(other, _)| *other == index).map(|(_, key)| key.label()).collect();
         if let [first, rest @ ..] = labels.as_slice() {
             let more = if rest.is_empty() { String::new() } else { format!(" and {} more rows", rest.len()) };
-            paragraph(text, &format!("only in {} ({}): {first}{more}", letter(index), side.name), style, "2");
+            paragraph(
+                text,
+                &format!("only in {} ({}): {first}{more}", letter(index), side.name),
+                ("", "  "),
+                DIM,
+                style,
+            );
         }
     }
 }
@@ -265,13 +270,13 @@ fn published_text(text: &mut String, published: &PublishedChanges, style: Style)
                 percent(change.by_role),
             ]);
         }
-        let _ = writeln!(text, "{table}");
+        let _ = writeln!(text, "{}", fitted(table, style));
     }
     let words = format!(
         "{} changes are printed, {} follow from the tables; {} figures changed by more than 2 % with nothing printed",
         published.printed, published.remade, published.silent
     );
-    paragraph(text, &words, style, "2");
+    paragraph(text, &words, ("", "  "), DIM, style);
 }
 
 fn summary(text: &mut String, comparison: &Comparison, style: Style) {
@@ -288,5 +293,11 @@ fn summary(text: &mut String, comparison: &Comparison, style: Style) {
         parts.iter().filter(|(v, _)| count(*v) > 0).map(|(v, words)| format!("{} {words}", count(*v))).collect();
     let total = comparison.changes().count();
     let verdict = if comparison.has_regression() { "regression" } else { "no regression" };
-    paragraph(text, &format!("{verdict}: {} of {total} comparisons of a row", parts.join(", ")), style, "1");
+    paragraph(
+        text,
+        &format!("{verdict}: {} of {total} comparisons of a row", parts.join(", ")),
+        ("", "  "),
+        "1",
+        style,
+    );
 }

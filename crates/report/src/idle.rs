@@ -1,7 +1,7 @@
 //! Idle states, as an operating system's CPUs entered them.
 
 use crate::Style;
-use crate::terminal::{right, table};
+use crate::grid::{fitted, right, table};
 use crate::words::number;
 use recording::Recording;
 
@@ -37,7 +37,7 @@ pub fn idle_states_text(recording: &Recording, style: Style) -> String {
         let stay = if sum > 0.0 { number(time / sum) } else { String::new() };
         drawn.add_row([state.into(), whole(fewest), whole(most), whole(sum), whole(rejected), right(stay)]);
     }
-    format!("{drawn}\n")
+    format!("{}\n", fitted(drawn, style))
 }
 
 const ENTERED: &str = "idle_entered";

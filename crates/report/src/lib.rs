@@ -11,6 +11,7 @@ mod comparison_json;
 mod comparison_text;
 mod document;
 mod export;
+mod grid;
 mod html;
 mod idle;
 mod measure_table;

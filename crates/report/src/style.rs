@@ -14,7 +14,7 @@ impl Style {
     pub const PLAIN: Self = Self { colour: false, width: 100 };
 
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colour && !code.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
     pub(crate) fn bold(self, text: &str) -> String {

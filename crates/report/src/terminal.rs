@@ -1,11 +1,12 @@
 //! `psci-latency` in the terminal.
 
 use crate::compared::{by_rank, ordinal};
+use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use crate::measure_table::measure_tables;
-use crate::words::{case_title, cause_label, letter, number, place as name, wrap};
+use crate::words::{case_title, cause_label, letter, number, place as name};
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
-use comfy_table::{Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{Cell, Color};
 use std::fmt::Write;
 
 /// A case of a release: the rows of one table.
@@ -16,9 +17,6 @@ pub(crate) struct Group<'a> {
     pub(crate) cells: Vec<&'a Compared>,
 }
 
-/// Blanks beside a cell's text.
-const PADDING: u16 = 2;
-
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
 pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
     let mut text = tables(&document.compared, &document.spreads, document.is_simulated(), style);
@@ -27,25 +25,13 @@ pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
         for measures in measure_tables(&document.others) {
             let mut table = table(style);
             table.set_header(&measures.header);
-            let longest_word =
-                |cell: &String| cell.split(' ').map(|word| word.chars().count()).max().unwrap_or(0) as u16;
-            let column = |at: usize| measures.rows.iter().map(move |row| &row[at]).chain([&measures.header[at]]);
-            let longest_words: Vec<u16> =
-                (0..measures.header.len()).map(|at| column(at).map(longest_word).max().unwrap_or(0)).collect();
             for row in measures.rows {
                 let cells = row.into_iter().enumerate();
                 table.add_row(cells.map(|(at, text)| if at < measures.names { Cell::new(text) } else { right(text) }));
             }
-            // Names are read as wholes; figures are broken between words and nowhere else.
-            for (at, column) in table.column_iter_mut().enumerate() {
-                column.set_constraint(match at < measures.names {
-                    true => ColumnConstraint::ContentWidth,
-                    false => ColumnConstraint::LowerBoundary(Width::Fixed(longest_words[at] + PADDING)),
-                });
-            }
-            let _ = writeln!(text, "{}\n{table}", style.bold(&measures.title));
+            let _ = writeln!(text, "{}\n{}", style.bold(&measures.title), fitted(table, style));
             if let Some(note) = measures.note {
-                let _ = writeln!(text, "{}", style.dim(&note));
+                paragraph(&mut text, &note, ("", "  "), DIM, style);
             }
         }
     }
@@ -53,9 +39,7 @@ pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
         let _ = writeln!(text, "{warning}");
     }
     for (what, fact) in document.source() {
-        for (index, line) in wrap(&format!("{what}: {fact}"), style.width.max(60)).into_iter().enumerate() {
-            let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.dim(&line));
-        }
+        paragraph(&mut text, &format!("{what}: {fact}"), ("", "  "), DIM, style);
     }
     text
 }
@@ -178,13 +162,13 @@ fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) 
         table.add_row(row);
     }
     let _ = writeln!(text, "{}", style.bold(&title(group)));
-    let _ = writeln!(text, "{table}");
+    let _ = writeln!(text, "{}", fitted(table, style));
     let note = if has_published && simulated {
         "us; down: powerdown, wake: wakeup, flush: cache flush; * used in the fit, all others are predictions"
     } else {
         "us; down: powerdown, wake: wakeup, flush: cache flush"
     };
-    let _ = writeln!(text, "{}", style.dim(note));
+    paragraph(text, note, ("", "  "), DIM, style);
 }
 
 fn error(cell: &Compared, style: Style) -> Cell {
@@ -218,6 +202,9 @@ pub(crate) fn look(cause: Cause) -> (char, &'static str, &'static str) {
     (letter(cause), colour, cause_label(cause))
 }
 
+/// A blank at which no line is broken.
+const FIRM: &str = "\u{a0}";
+
 fn why(text: &mut String, group: &Group<'_>, style: Style) {
     for metric in ["powerdown", "wakeup"] {
         let cells: Vec<_> = cpus(group)
@@ -240,7 +227,8 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                 format!("{} {name}", style.paint(colour, &letter.to_string()))
             })
             .collect();
-        let _ = writeln!(text, "why, {metric} (us): {}", legend.join(", "));
+        let legend = format!("why, {metric} (us): {}", legend.join(", "));
+        paragraph(text, &legend, ("", "  "), PLAIN, style);
         let width = style.width.clamp(60, 120) - 56;
         for cell in cells {
             let bar = bar(cell, longest, width, style);
@@ -251,7 +239,12 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                     Some(format!("{} {}", look(*cause).0, number(ticks as f64 * cell.tick_us)))
                 })
                 .collect();
-            let _ = writeln!(text, "  {:>4} {bar} {}", name(cell), parts.join("  "));
+            // A letter and its figure stay on one line: the blank between them is none while lines are broken.
+            let parts: Vec<_> = parts.iter().map(|part| part.replace(' ', FIRM)).collect();
+            let (first, more) = (format!("  {:>4} {bar} ", name(cell)), " ".repeat(width + 10));
+            let mut lines = String::new();
+            paragraph(&mut lines, &parts.join(&format!(" {FIRM}")), (&first, &more), PLAIN, style);
+            text.push_str(&lines.replace(FIRM, " "));
             let waits: Vec<_> = cell
                 .split
                 .waits
@@ -271,7 +264,7 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                 })
                 .collect();
             if !waits.is_empty() {
-                let _ = writeln!(text, "       {}", style.dim(&format!("waits {}", waits.join(", "))));
+                paragraph(text, &format!("waits {}", waits.join(", ")), ("       ", "         "), DIM, style);
             }
         }
     }
@@ -310,9 +303,7 @@ fn free_running(text: &mut String, spread: &Spread, style: Style) {
         spread.orders,
         ranks.join(", ")
     );
-    for (index, line) in wrap(&line, style.width.max(60)).into_iter().enumerate() {
-        let _ = writeln!(text, "{}{}", if index == 0 { "" } else { "  " }, style.dim(&line));
-    }
+    paragraph(text, &line, ("", "  "), DIM, style);
     let _ = writeln!(text);
 }
 
@@ -337,23 +328,7 @@ fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
         ]);
     }
     let _ = writeln!(text, "{}", style.bold("Accuracy of predictions"));
-    let _ = writeln!(text, "{table}");
-}
-
-pub(crate) fn table(style: Style) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(style.width.clamp(40, 140) as u16);
-    if style.colour {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
-    }
-    table
-}
-
-pub(crate) fn right(text: String) -> Cell {
-    Cell::new(text).set_alignment(CellAlignment::Right)
+    let _ = writeln!(text, "{}", fitted(table, style));
 }
 
 /// A CPU by its name in the tables.

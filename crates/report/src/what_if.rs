@@ -1,7 +1,8 @@
 //! A what-if: one table, and one chart of latency against cores.
 
 use crate::Style;
-use crate::terminal::{look, right, table};
+use crate::grid::{fitted, right, table};
+use crate::terminal::look;
 use crate::words::number;
 use causes::Cause;
 use comfy_table::Cell;
@@ -108,7 +109,7 @@ pub fn what_if_text(what_if: &WhatIf, style: Style) -> String {
         ));
         table.add_row(row);
     }
-    let _ = writeln!(text, "{table}");
+    let _ = writeln!(text, "{}", fitted(table, style));
     chart(&mut text, what_if, style);
     text
 }

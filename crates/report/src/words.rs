@@ -94,7 +94,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut used = 0;
     for word in text.split(' ') {
         let needed = room(word);
-        if used > 0 && used + 1 + needed > width - 2 {
+        if used > 0 && used + 1 + needed > width {
             lines.push(String::new());
             used = 0;
         }

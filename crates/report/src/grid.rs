@@ -1,0 +1,89 @@
+//! Tables and paragraphs in a terminal of any width.
+
+use crate::Style;
+use crate::words::wrap;
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use std::fmt::Write;
+
+/// Colour of most text.
+pub(crate) const PLAIN: &str = "";
+/// Colour of what matters less.
+pub(crate) const DIM: &str = "2";
+
+/// An empty table.
+pub(crate) fn table(style: Style) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(columns(style));
+    if style.colour {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table
+}
+
+/// A cell for a figure.
+pub(crate) fn right(text: String) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+/// The table as wide as the terminal at most: where that is narrow, with fewer blanks, and broken between words. A word or number is never
+/// broken; rather is the table too wide.
+pub(crate) fn fitted(mut table: Table, style: Style) -> Table {
+    /// Blanks beside a cell's text.
+    const PADDING: u16 = 2;
+    let natural: u16 = table.column_max_content_widths().iter().map(|width| width + PADDING + 1).sum::<u16>() + 1;
+    let padding = if natural > columns(style) { 0 } else { PADDING };
+    let headings: Vec<String> =
+        table.header().map(|row| row.cell_iter().map(Cell::content).collect()).unwrap_or_default();
+    let longest_word = |text: &str| text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0) as u16;
+    let widest: Vec<u16> = (0..table.column_count())
+        .map(|at| {
+            let cells = table.column_cells_iter(at).flatten().map(|cell| longest_word(&cell.content()));
+            cells.chain(headings.get(at).map(|heading| longest_word(heading))).max().unwrap_or(0)
+        })
+        .collect();
+    for (column, widest) in table.column_iter_mut().zip(widest) {
+        column.set_padding((padding / 2, padding / 2));
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + padding)));
+    }
+    table
+}
+
+/// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before the first line, `more` before the others.
+pub(crate) fn paragraph(text: &mut String, words: &str, (first, more): (&str, &str), colour: &str, style: Style) {
+    for (index, line) in wrap(words, usize::from(columns(style)) - more.len()).into_iter().enumerate() {
+        let _ = writeln!(text, "{}{}", if index == 0 { first } else { more }, style.paint(colour, &line));
+    }
+}
+
+fn columns(style: Style) -> u16 {
+    style.width.clamp(40, 140) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(width: usize) -> String {
+        let style = Style { colour: false, width };
+        let mut table = table(style);
+        table.set_header(["release", "a long heading of many words", "time"]);
+        table.add_row(vec![Cell::new("juno-v2.12"), right("12345.67 (1 to 2)".to_owned()), right("1.5".to_owned())]);
+        fitted(table, style).to_string()
+    }
+
+    #[test]
+    fn a_narrow_terminal_costs_blanks_and_lines_but_no_word_is_broken() {
+        for width in [100, 44, 40, 10] {
+            let drawn = drawn(width);
+            for word in ["juno-v2.12", "12345.67", "heading", "time"] {
+                assert!(drawn.contains(word), "{width}: {word} is broken in\n{drawn}");
+            }
+            let widest = drawn.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(widest <= width.max(40), "{width}: {widest} columns\n{drawn}");
+        }
+        assert_eq!(drawn(100).lines().count(), 5);
+    }
+}
