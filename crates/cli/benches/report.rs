@@ -30,7 +30,8 @@ fn main() {
 
     let reference = references::PsciReference::read(&root.join("references/juno-psci.toml")).expect("the reference");
     let mut page = Vec::new();
-    for (format, name, _) in Format::ALL {
+    for format in Format::ALL {
+        let name = format.name();
         let mut best = f64::MAX;
         let (mut bytes, mut events) = (0, 0);
         for _ in 0..3 {

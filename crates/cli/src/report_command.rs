@@ -2,44 +2,18 @@
 
 use crate::data::DataFolder;
 use crate::output;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use miette::{IntoDiagnostic, miette};
 use recording::Recording;
 use report::{Document, Format};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// What a report can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
-    /// Tables and causes for the terminal.
-    Text,
-    /// Grid tables in the documents' own layout, ready to paste.
-    Rst,
-    /// Markdown tables.
-    Markdown,
-    /// Comma-separated values, a row a cell.
-    Csv,
-    /// JSON.
-    Json,
-    /// One self-contained page with the CPU timeline.
-    Html,
-    /// A trace for ui.perfetto.dev, with every event.
-    Perfetto,
-}
-
-impl From<ReportFormat> for Format {
-    fn from(format: ReportFormat) -> Self {
-        match format {
-            ReportFormat::Text => Self::Text,
-            ReportFormat::Rst => Self::Rst,
-            ReportFormat::Markdown => Self::Markdown,
-            ReportFormat::Csv => Self::Csv,
-            ReportFormat::Json => Self::Json,
-            ReportFormat::Html => Self::Html,
-            ReportFormat::Perfetto => Self::Perfetto,
-        }
-    }
+/// Reads the name of a format.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let names = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(names).try_map(|name| Format::of_name(&name).ok_or("there is no such format"))
 }
 
 /// Options of `report`.
@@ -58,8 +32,8 @@ pub struct ReportOptions {
     #[arg(value_name = "RECORDING")]
     pub recording: PathBuf,
     /// What to make of it [default: what the ending of --out says, else text].
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<ReportFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub format: Option<Format>,
     /// File to write, whole or not at all; standard output if not given.
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -68,7 +42,7 @@ pub struct ReportOptions {
 /// Reads the recording and writes the report.
 pub fn run(data: &DataFolder, options: &ReportOptions) -> miette::Result<()> {
     let format = match (options.format, &options.out) {
-        (Some(format), _) => format.into(),
+        (Some(format), _) => format,
         (None, None) => Format::Text,
         (None, Some(path)) => format_of(path)?,
     };
@@ -86,8 +60,9 @@ pub fn run(data: &DataFolder, options: &ReportOptions) -> miette::Result<()> {
 pub fn format_of(path: &Path) -> miette::Result<Format> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
     Format::of_extension(&ending).ok_or_else(|| {
+        let endings = Format::ALL.map(|format| format!(".{}", format.extension())).join(", ");
         miette!(
-            help = "end it in .txt, .rst, .md, .csv, .json, .html or .pftrace, or give --format to `stopwatt report`",
+            help = format!("end it in one of {endings}, or give --format to `stopwatt report`"),
             "the ending of {} does not say what to write",
             path.display()
         )

@@ -29,20 +29,48 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats with their names on the command line and the endings of file names that mean them.
-    pub const ALL: [(Self, &'static str, &'static [&'static str]); 7] = [
-        (Self::Text, "text", &["txt"]),
-        (Self::Rst, "rst", &["rst"]),
-        (Self::Markdown, "markdown", &["md", "markdown"]),
-        (Self::Csv, "csv", &["csv"]),
-        (Self::Json, "json", &["json"]),
-        (Self::Html, "html", &["html", "htm"]),
-        (Self::Perfetto, "perfetto", &["pftrace", "perfetto-trace"]),
-    ];
+    /// All formats.
+    pub const ALL: [Self; 7] =
+        [Self::Text, Self::Rst, Self::Markdown, Self::Csv, Self::Json, Self::Html, Self::Perfetto];
+
+    /// Its name on the command line, a line about it, and the endings of file names that mean it, the usual one first.
+    const fn facts(self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Self::Text => ("text", "Tables and causes for the terminal", &["txt"]),
+            Self::Rst => ("rst", "Grid tables in the documents' own layout, ready to paste", &["rst"]),
+            Self::Markdown => ("markdown", "Markdown tables", &["md", "markdown"]),
+            Self::Csv => ("csv", "Comma-separated values, a row a cell", &["csv"]),
+            Self::Json => ("json", "JSON", &["json"]),
+            Self::Html => ("html", "One self-contained page with the CPU timeline", &["html", "htm"]),
+            Self::Perfetto => {
+                ("perfetto", "A trace for ui.perfetto.dev, with every event", &["pftrace", "perfetto-trace"])
+            }
+        }
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        self.facts().0
+    }
+
+    /// A line about it.
+    pub const fn about(self) -> &'static str {
+        self.facts().1
+    }
+
+    /// The usual ending of a file of it, without the dot.
+    pub const fn extension(self) -> &'static str {
+        self.facts().2[0]
+    }
+
+    /// The format of that name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
 
     /// The format that the ending of a file's name means.
     pub fn of_extension(extension: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, _, endings)| endings.contains(&extension)).map(|(format, _, _)| format)
+        Self::ALL.into_iter().find(|format| format.facts().2.contains(&extension))
     }
 }
 
