@@ -1,5 +1,7 @@
 //! The EL3 image on a real emulator. Needs `qemu-system-aarch64` and the Rust target of the firmware.
 
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSymbol};
 use qemu::payload::{self, Options, Report, Run};
 use qemu::{Build, Error, Gic, Guest, Images, Load, Machine, linux};
 use std::collections::BTreeMap;
@@ -217,5 +219,30 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
         assert!(report.events.0.iter().any(|event| event == "power/cpu_idle"), "{:?}", report.events);
         assert!(report.trace.iter().any(|line| line.contains("cpu_idle: state=")), "{} lines", report.trace.len());
         assert_eq!(!report.domains.is_empty(), os_initiated);
+    }
+}
+
+/// Nothing that the normal world can do brings EL3 into an exception, so the image is spoilt: the first instruction of the vector that
+/// calls take becomes one that there is not.
+#[test]
+fn an_exception_in_the_firmware_is_reported_with_its_registers() {
+    let good = images(Build::Plain);
+    let elf = std::fs::read(good.firmware.with_extension("")).unwrap();
+    let elf = ElfFile64::<Endianness>::parse(&*elf).unwrap();
+    let vectors = elf.symbols().find(|symbol| symbol.name() == Ok("vectors")).expect("the vector table").address();
+    let place = vectors as usize + 0x400;
+    let mut flat = std::fs::read(&good.firmware).unwrap();
+    flat[place..place + 4].fill(0);
+    let folder = tempfile::tempdir().unwrap();
+    let spoilt = Images { firmware: folder.path().join("spoilt.bin"), ..good };
+    std::fs::write(&spoilt.firmware, flat).unwrap();
+
+    let options = Options { limit: Duration::from_secs(10), ..Options::new(Run::Checks, 1) };
+    let error = payload::run(&spoilt, &machine(1, Gic::V3, false, None), &options).unwrap_err().to_string();
+    // An instruction that is not defined, in 32 bits: exception class 0, IL set (Arm ARM, ESR_EL3).
+    for part in
+        ["synchronous exception from EL3 on CPU 0", "ESR 0x0000000002000000", &format!("ELR {place:#018x}"), "X30 0x"]
+    {
+        assert!(error.contains(part), "`{part}` is not in:\n{error}");
     }
 }
