@@ -3,7 +3,7 @@
 use crate::split::Split;
 use crate::timeline::{Mark, Timeline, timelines};
 use recording::{Measure, Recording, Series};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One cell of a table: a metric of a CPU in a case, over all iterations.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,9 @@ pub struct CellResult {
     pub rank: usize,
     /// Whether it flushed the L2: the last of its cluster to go down.
     pub last_man: bool,
+    /// Whether CPUs went down in different orders in different iterations. A CPU's figures are then of iterations in which it had
+    /// different parts, and those of one row or one cluster need not belong together.
+    pub order_varies: bool,
     /// `powerdown`, `wakeup`, `cache_flush` or `latency`.
     pub metric: String,
     /// The median over the iterations, a value that occurred (the lower of the middle two), in microseconds.
@@ -71,7 +74,7 @@ pub fn cells(recording: &Recording) -> Vec<CellResult> {
 pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<CellResult> {
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
 
-    let mut groups: BTreeMap<(Series, u16, usize), Vec<(f64, u32)>> = BTreeMap::new();
+    let mut groups = Groups::new();
     let mut places: BTreeMap<u16, (u16, u16)> = BTreeMap::new();
     let mut roles: BTreeMap<(Series, u16), String> = BTreeMap::new();
     for measure in recording.measures() {
@@ -85,6 +88,7 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
         }
     }
 
+    let varies = orders_that_vary(recording, &groups);
     let mut cells = Vec::new();
     for ((series, cpu, metric), mut values) in groups {
         values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -108,6 +112,7 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
             rank_in_cluster: 0,
             rank: 0,
             last_man: false,
+            order_varies: varies.contains(&series),
             metric: METRICS[metric].to_owned(),
             value,
             min: values[0].0,
@@ -119,6 +124,28 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
     }
     rank(&mut cells);
     cells
+}
+
+/// Microseconds with their iteration, by series, CPU and place among [`METRICS`].
+type Groups = BTreeMap<(Series, u16, usize), Vec<(f64, u32)>>;
+
+/// The series in which locks decide the order of the powerdowns, and decided it differently in different iterations.
+fn orders_that_vary(recording: &Recording, groups: &Groups) -> BTreeSet<Series> {
+    let mut powerdowns: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
+    for (&(series, cpu, metric), values) in groups {
+        let (_, case, mode) = recording.series_texts(series);
+        if METRICS[metric] == "powerdown" && lock_order_decides(case, mode) {
+            for &(value, iteration) in values {
+                powerdowns.entry((series, iteration)).or_default().push((value, cpu));
+            }
+        }
+    }
+    let mut orders: BTreeMap<Series, BTreeSet<Vec<u16>>> = BTreeMap::new();
+    for ((series, _), mut cpus) in powerdowns {
+        cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        orders.entry(series).or_default().insert(cpus.into_iter().map(|(_, cpu)| cpu).collect());
+    }
+    orders.into_iter().filter(|(_, orders)| orders.len() > 1).map(|(series, _)| series).collect()
 }
 
 /// A CPU's powerdown, for ranking.
@@ -174,5 +201,32 @@ pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usi
             let flush = next(enter, Mark::EnterFlush).filter(|&flush| flush < down)?;
             Some((flush, next(flush, Mark::ExitFlush)?))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Header;
+
+    /// Powerdowns of two CPUs in two iterations.
+    fn recording(mode: &str, powerdowns: [[f64; 2]; 2]) -> Recording {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("v", "suspend-level0", mode);
+        for (iteration, values) in (0..).zip(powerdowns) {
+            for (cpu, value) in (0..).zip(values) {
+                let measure = recording.measure(series, iteration, "powerdown", "us", value);
+                (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(0), Some(cpu));
+            }
+        }
+        recording
+    }
+
+    #[test]
+    fn an_order_varies_where_locks_decide_it_and_did_so_differently() {
+        let varies = |mode, powerdowns| cells(&recording(mode, powerdowns)).iter().all(|cell| cell.order_varies);
+        assert!(varies("parallel", [[1.0, 2.0], [4.0, 3.0]]));
+        assert!(!varies("parallel", [[1.0, 2.0], [3.0, 4.0]]));
+        assert!(!varies("serial", [[1.0, 2.0], [4.0, 3.0]]), "alone, each CPU has its own figures");
     }
 }

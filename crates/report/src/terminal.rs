@@ -3,7 +3,7 @@
 use crate::compared::{by_rank, ordinal};
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use crate::measure_table::measure_tables;
-use crate::words::{case_title, cause_label, letter, number, place as name};
+use crate::words::{ORDER_VARIES, case_title, cause_label, letter, number, place as name};
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use causes::{Cause, CellResult};
 use comfy_table::{Cell, Color};
@@ -169,6 +169,14 @@ fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) 
         "us; down: powerdown, wake: wakeup, flush: cache flush"
     };
     paragraph(text, note, ("", "  "), DIM, style);
+    if order_varies(group) {
+        paragraph(text, ORDER_VARIES, ("", "  "), DIM, style);
+    }
+}
+
+/// Whether the CPUs of a case went down in different orders.
+pub(crate) fn order_varies(group: &Group<'_>) -> bool {
+    group.cells.iter().any(|cell| cell.recorded.order_varies)
 }
 
 fn error(cell: &Compared, style: Style) -> Cell {

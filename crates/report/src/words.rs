@@ -13,6 +13,10 @@ pub(crate) fn case_title(case: &str) -> &str {
     }
 }
 
+/// What to know of a table whose CPUs went down in different orders.
+pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in different iterations: each figure is a CPU's median over the \
+     parts that it had, so the rows need not make up one run; compare matches by part";
+
 /// Letter of a cause, the same in every output; the letters tell causes apart without colour.
 pub(crate) const fn letter(cause: Cause) -> char {
     match cause {

@@ -4,8 +4,8 @@ use super::columns;
 use crate::Document;
 use crate::document::MeasureRow;
 use crate::measure_table::measure_tables;
-use crate::terminal::{Group, cell_of, cpus, groups, short_role};
-use crate::words::{case_title, cause_label, number, place};
+use crate::terminal::{Group, cell_of, cpus, groups, order_varies, short_role};
+use crate::words::{ORDER_VARIES, case_title, cause_label, number, place};
 use causes::Cause;
 use std::fmt::Write;
 
@@ -76,6 +76,9 @@ fn figures(text: &mut String, group: &Group<'_>, document: &Document<'_>) {
     }
     if published && document.is_simulated() {
         text.push_str("\n\\* used in the fit; all others are predictions.\n");
+    }
+    if order_varies(group) {
+        let _ = writeln!(text, "\n{ORDER_VARIES}.");
     }
 }
 

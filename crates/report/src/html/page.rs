@@ -5,8 +5,8 @@ use super::explain::{Answer, answer, full_name};
 use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
 use super::{Detail, chart, data};
 use crate::measure_table::measure_tables;
-use crate::terminal::{Group, METRICS, cell_of, cpus, groups, short_role};
-use crate::words::{case_title, cause_label, grouped, letter, number, place};
+use crate::terminal::{Group, METRICS, cell_of, cpus, groups, order_varies, short_role};
+use crate::words::{ORDER_VARIES, case_title, cause_label, grouped, letter, number, place};
 use crate::{Compared, Document};
 use causes::{Cause, Chosen, Iteration};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -571,7 +571,10 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
     };
     html! {
         div.scroll { table.figures {
-            caption { "Figures in us" @if section.chosen.is_some() { ", medians over the iterations" } ", in order of " (heading(metric).to_lowercase()) }
+            caption {
+                "Figures in us" @if section.chosen.is_some() { ", medians over the iterations" } ", in order of " (heading(metric).to_lowercase())
+                @if order_varies(group) { ". " (ORDER_VARIES) "." }
+            }
             thead {
                 tr {
                     th scope="col" rowspan="2" { "CPU" } th scope="col" rowspan="2" { "Role" }
