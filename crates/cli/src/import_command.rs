@@ -2,7 +2,7 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
-use crate::{output, provenance};
+use crate::output;
 use clap::Args;
 use import::{Figures, ImportError, Options};
 use miette::{IntoDiagnostic, WrapErr};

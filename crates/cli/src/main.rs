@@ -10,7 +10,6 @@ mod data;
 mod import_command;
 mod list;
 mod output;
-mod provenance;
 mod qemu_commands;
 mod report_command;
 mod run_psci_latency;

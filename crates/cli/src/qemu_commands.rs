@@ -2,7 +2,7 @@
 
 use crate::arguments::Format;
 use crate::data::DataFolder;
-use crate::{Answer, output, provenance};
+use crate::{Answer, output};
 use clap::{Args, ValueEnum};
 use experiments::qemu as experiment;
 use indicatif::{ProgressBar, ProgressStyle};

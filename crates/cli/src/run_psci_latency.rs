@@ -2,7 +2,7 @@
 
 use crate::arguments::{Format, Order, PsciLatencyOptions, World};
 use crate::data::DataFolder;
-use crate::{output, provenance, report_command};
+use crate::{output, report_command};
 use experiments::psci_latency::{self, FREE_RUNNING, Options, Release};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, WrapErr, miette};

@@ -2,8 +2,8 @@
 
 use crate::arguments::key_value;
 use crate::data::DataFolder;
+use crate::output;
 use crate::run_psci_latency::{machine_with, progress};
-use crate::{output, provenance};
 use clap::{Args, ValueEnum};
 use experiments::psci_latency::{self, Options, Release};
 use experiments::what_if::{self, SHIPPED, Settings, Vary};

@@ -16,7 +16,7 @@ use recording::{Header, Recording};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::{environment, graphs, host, prefetch};
+use crate::{graphs, host, prefetch};
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -354,6 +354,9 @@ impl ImportRuntimeOptions {
             .map_err(|_| Error::data(&self.file, "not text: it should be what VPP's `show runtime` printed"))?;
         let runtime = import::parse(&text).map_err(|e| Error::data(&self.file, e))?;
         let mut header = header("vpp-runtime", "import", "ticks", 1);
+        // The text was measured elsewhere; this machine only read it.
+        (header.run.machine, header.run.kernel) = (None, None);
+        header.run.more.clear();
         header.time.counter_hz = self.counter_hz;
         import::record(header, &self.variant, &runtime).write(&self.output)?;
         if self.format == Format::Json {
@@ -394,7 +397,8 @@ pub(crate) fn header(experiment: &str, world: &str, unit: &str, iterations: u32)
     let mut header = Header::new(experiment, world, unit);
     header.iterations = iterations;
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    header.run = environment::run();
+    header.run = provenance::this_measurement();
+    header.run.more.insert("counter".to_owned(), dataplane::machine::COUNTER.to_owned());
     header
 }
 

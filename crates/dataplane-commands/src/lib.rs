@@ -7,7 +7,6 @@
 
 pub mod arguments;
 pub mod data;
-pub mod environment;
 pub mod error;
 #[cfg(target_os = "linux")]
 pub mod forward;

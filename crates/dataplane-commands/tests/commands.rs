@@ -121,6 +121,7 @@ fn the_slides_runtime_imports() {
     assert!(said.starts_with("2 nodes, 1 with packets, together 0.42 clocks"), "{said}");
     let recording = Recording::read(&folder).unwrap();
     assert_eq!(recording.header.time.counter_hz, Some(25_000_000));
+    assert!(recording.header.run.machine.is_none() && recording.header.run.more.is_empty(), "it was not measured here");
     std::fs::write(&file, "nothing").unwrap();
     let error = options::<ImportRuntimeOptions>(&arguments).unwrap().run().unwrap_err().to_string();
     assert!(error.contains("runtime.txt") && error.contains("no table"), "{error}");
