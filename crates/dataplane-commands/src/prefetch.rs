@@ -295,11 +295,11 @@ pub fn record(data: &Path, prediction: &Prediction, effort: Effort, mut header: 
         let name = format!("{}+{}/{}", cell.loop_name, cell.stride_first, cell.stride_second);
         let subject = recording.name(&name);
         recording.measure(series, 0, "clocks-per-packet", "ticks", cell.clocks_per_packet).subject = Some(subject);
-        for stall in &cell.stalls {
-            let role = recording.name(&stall.access);
+        // An access is a subject of its own: as a role, stalls of one cell would be taken for repetitions of one measure.
+        for stall in cell.stalls.iter().filter(|stall| stall.waited + stall.blocked > 0.0) {
+            let subject = recording.name(&format!("{name}, {}", stall.access));
             for (metric, value) in [("stall-waited", stall.waited), ("stall-blocked", stall.blocked)] {
-                let measure = recording.measure(series, 0, metric, "ticks", value);
-                (measure.subject, measure.role) = (Some(subject), Some(role));
+                recording.measure(series, 0, metric, "ticks", value).subject = Some(subject);
             }
         }
     }

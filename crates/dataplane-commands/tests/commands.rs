@@ -76,6 +76,12 @@ fn a_prediction_as_json_has_every_published_cell_and_is_the_same_each_time() {
         assert_eq!(cell["used_in_fit"].as_bool().unwrap(), cell["loop"] == "single");
         assert!(cell["stride_first"].is_u64() && cell["stride_second"].is_u64() && cell["clocks_per_packet"].is_f64());
     }
+    let recording = Recording::read(&one).unwrap();
+    let mut seen = std::collections::HashSet::new();
+    for measure in recording.measures() {
+        assert!(seen.insert((measure.metric, measure.subject)), "two figures of one thing would pass for repetitions");
+    }
+    assert!(seen.len() > 2 * cells.len(), "stalls are there too");
     let bytes = |folder: &Path| std::fs::read(folder.join("measures.parquet")).unwrap();
     assert_eq!(bytes(&one), bytes(&two));
     std::fs::remove_dir_all(one).unwrap();

@@ -33,11 +33,17 @@ pub(crate) fn right(text: String) -> Cell {
 pub(crate) fn fitted(mut table: Table, style: Style) -> Table {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
-    let natural: u16 = table.column_max_content_widths().iter().map(|width| width + PADDING + 1).sum::<u16>() + 1;
-    let padding = if natural > columns(style) { 0 } else { PADDING };
+    let columns = columns(style);
+    let natural: u32 =
+        table.column_max_content_widths().iter().map(|&width| u32::from(width) + u32::from(PADDING) + 1).sum();
+    let padding = if natural + 1 > u32::from(columns) { 0 } else { PADDING };
     let headings: Vec<String> =
         table.header().map(|row| row.cell_iter().map(Cell::content).collect()).unwrap_or_default();
-    let longest_word = |text: &str| text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0) as u16;
+    // A word that is longer than the terminal is wide, as only a damaged recording has one, is broken all the same.
+    let longest_word = |text: &str| {
+        let longest = text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+        longest.min(usize::from(columns)) as u16
+    };
     let widest: Vec<u16> = (0..table.column_count())
         .map(|at| {
             let cells = table.column_cells_iter(at).flatten().map(|cell| longest_word(&cell.content()));
@@ -85,5 +91,13 @@ mod tests {
             assert!(widest <= width.max(40), "{width}: {widest} columns\n{drawn}");
         }
         assert_eq!(drawn(100).lines().count(), 5);
+    }
+
+    #[test]
+    fn a_name_without_end_is_drawn() {
+        let mut long = table(Style::PLAIN);
+        long.set_header(["name", "of"]);
+        long.add_row(["x".repeat(33_000), "y".repeat(33_000)]);
+        assert!(fitted(long, Style::PLAIN).to_string().lines().count() > 100);
     }
 }
