@@ -28,15 +28,12 @@ pub(crate) fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-/// The table as wide as the terminal at most: where that is narrow, with fewer blanks, and broken between words. A word or number is never
+/// The table as wide as the terminal at most: where that is narrow, broken between words, and with fewer blanks. A word or number is never
 /// broken; rather is the table too wide.
 pub(crate) fn fitted(mut table: Table, style: Style) -> Table {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
     let columns = columns(style);
-    let natural: u32 =
-        table.column_max_content_widths().iter().map(|&width| u32::from(width) + u32::from(PADDING) + 1).sum();
-    let padding = if natural + 1 > u32::from(columns) { 0 } else { PADDING };
     let headings: Vec<String> =
         table.header().map(|row| row.cell_iter().map(Cell::content).collect()).unwrap_or_default();
     // A word that is longer than the terminal is wide, as only a damaged recording has one, is broken all the same.
@@ -50,6 +47,9 @@ pub(crate) fn fitted(mut table: Table, style: Style) -> Table {
             cells.chain(headings.get(at).map(|heading| longest_word(heading))).max().unwrap_or(0)
         })
         .collect();
+    // Blanks go where lines broken at every word would still be too long.
+    let narrowest: u32 = 1 + widest.iter().map(|&word| u32::from(word) + u32::from(PADDING) + 1).sum::<u32>();
+    let padding = if narrowest > u32::from(columns) { 0 } else { PADDING };
     for (column, widest) in table.column_iter_mut().zip(widest) {
         column.set_padding((padding / 2, padding / 2));
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + padding)));
