@@ -2,11 +2,20 @@
 
 #[allow(dead_code, reason = "the example that takes pictures uses the rest")]
 mod chromium;
+mod common;
 
 use chromium::{Look, Page};
+use common::stopwatt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
+
+/// Runs the cases with these arguments and writes the page of them; the recording goes into the folder.
+fn write_page(page: &Path, folder: &Path, arguments: &[&str]) {
+    let recording = folder.join("recording");
+    let files = ["--report", page.to_str().unwrap(), "-o", recording.to_str().unwrap()];
+    let output = stopwatt(&[&["run", "psci-latency"], arguments, &files].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
 
 /// A page of all cases of one release; made once.
 fn page() -> &'static Path {
@@ -14,16 +23,7 @@ fn page() -> &'static Path {
     let (_, page) = PAGE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let page = folder.path().join("latency.html");
-        let output = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-            .args(["run", "psci-latency", "--release", "juno-2017", "--iterations", "5", "--free-seeds", "3"])
-            .arg("--report")
-            .arg(&page)
-            .arg("-o")
-            .arg(folder.path().join("recording"))
-            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        write_page(&page, folder.path(), &["--release", "juno-2017", "--iterations", "5", "--free-seeds", "3"]);
         (folder, page)
     });
     page
@@ -213,16 +213,9 @@ fn what_was_zoomed_is_printed_whole_on_white() {
 fn a_cpu_without_a_lane_is_called_as_in_the_tables() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    let output = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .args(["run", "psci-latency", "--release", "juno-v2.12", "--iterations", "1", "--free-seeds", "0"])
-        .args(["--set", "topology.clusters=16x4", "--report"])
-        .arg(&file)
-        .arg("-o")
-        .arg(folder.path().join("recording"))
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let shape = ["--set", "topology.clusters=16x4"];
+    let arguments = [&["--release", "juno-v2.12", "--iterations", "1", "--free-seeds", "0"], &shape[..]].concat();
+    write_page(&file, folder.path(), &arguments);
     let page = Page::open(&file, Look { width: 1280, dark: false, scripts: true });
     page.show("#juno-v2-12-suspend-deepest-parallel");
     let labels = page.value(
