@@ -88,12 +88,12 @@ fn tests() -> Result<(), String> {
 }
 
 fn features() -> Result<(), String> {
-    check(&mut cargo(&["test", "--quiet", "-p", "psci", "-p", "points"]))?;
-    check(&mut cargo(&["test", "--quiet", "-p", "psci", "-p", "points", "--all-features"]))
+    check(&mut cargo(&["test", "--quiet", "-p", "stopwatt-psci", "-p", "stopwatt-points"]))?;
+    check(&mut cargo(&["test", "--quiet", "-p", "stopwatt-psci", "-p", "stopwatt-points", "--all-features"]))
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates = ["-p", "points", "-p", "smc", "-p", "psci", "-p", "procedures"];
+    let crates = ["-p", "stopwatt-points", "-p", "stopwatt-smc", "-p", "stopwatt-psci", "-p", "psci-cases"];
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
     check(&mut cargo(&[&build[..], &crates[..]].concat()))
 }
@@ -129,7 +129,7 @@ fn host_target() -> Result<String, String> {
 
 fn aarch64() -> Result<(), String> {
     let mut command = cargo(&["test", "--quiet", "--target", "aarch64-unknown-linux-gnu"]);
-    command.args(["-p", "dataplane", "-p", "core-memory", "--lib", "--test", "packets"]);
+    command.args(["-p", "dataplane", "-p", "core-model", "--lib", "--test", "packets"]);
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
     check(&mut command)

@@ -4,8 +4,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
-use procedures::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
 use psci::{PowerStateFormat, id};
+use psci_cases::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
 
 use crate::cpu;
 use crate::interrupts::{self, Taken};
@@ -154,7 +154,7 @@ extern "C" fn start(_: u64) -> ! {
     interrupts::init_cpu();
     let world = Qemu(());
     let case = current_case();
-    if let Err(failure) = procedures::secondary(&world, case) {
+    if let Err(failure) = psci_cases::secondary(&world, case) {
         fail(case, &failure);
     }
     loop {
@@ -184,7 +184,7 @@ pub fn run_procedures(world: &Qemu, iterations: u64) -> bool {
     for iteration in 0..iterations {
         for (index, case) in CASES.into_iter().enumerate() {
             CASE.store(index, Ordering::Release);
-            if let Err(failure) = procedures::lead(world, case) {
+            if let Err(failure) = psci_cases::lead(world, case) {
                 fail(case, &failure);
                 return false;
             }

@@ -1,0 +1,202 @@
+//! Fits the modelled core to the cells it is given, and sees no others.
+
+use core_model::Parameters;
+
+use crate::model::{Cell, Effort, run};
+
+/// A cell that may be used, with what was measured on the hardware.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UsedCell {
+    /// The loop and its strides.
+    pub cell: Cell,
+    /// Core cycles a packet.
+    pub cycles_per_packet: f64,
+}
+
+/// The parameters that no document gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// Work of a packet in cycles.
+    pub work: f64,
+    /// Run-ahead window in cycles of work.
+    pub window: f64,
+    /// Shortest time of a line from DRAM.
+    pub dram: f64,
+    /// Mean of the spread on top.
+    pub dram_spread: f64,
+    /// First touch of a page.
+    pub translation: f64,
+}
+
+impl Costs {
+    /// The parameters by name.
+    pub const NAMES: [&'static str; 5] = ["work", "window", "dram", "dram_spread", "translation"];
+
+    /// The values in the order of [`Costs::NAMES`].
+    pub fn values(&self) -> [f64; 5] {
+        [self.work, self.window, self.dram, self.dram_spread, self.translation]
+    }
+
+    fn of(values: [f64; 5]) -> Self {
+        let [work, window, dram, dram_spread, translation] = values;
+        Self { work, window, dram, dram_spread, translation }
+    }
+
+    /// The hardware's facts with these costs.
+    pub fn on(&self, hardware: Parameters) -> Parameters {
+        Parameters {
+            work: self.work,
+            window: self.window,
+            dram: self.dram,
+            dram_spread: self.dram_spread,
+            translation: self.translation,
+            ..hardware
+        }
+    }
+
+    /// The nearest costs that hardware could have: nothing negative, and DRAM no faster than L2.
+    fn possible(self, hardware: &Parameters) -> Self {
+        Self {
+            work: self.work.max(0.0),
+            window: self.window.max(0.0),
+            dram: self.dram.max(hardware.l2),
+            dram_spread: self.dram_spread.max(0.0),
+            translation: self.translation.max(0.0),
+        }
+    }
+}
+
+/// What a fit found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The costs.
+    pub costs: Costs,
+    /// Root mean square of the relative errors over the used cells.
+    pub rms: f64,
+    /// The same for the other starts: what else explains the used cells.
+    pub others: Vec<(Costs, f64)>,
+}
+
+/// Where the search begins: a window of half, of one and of two packets' work, with the latency on either side of the translation.
+/// The landscape has a valley near each.
+pub const STARTS: [[f64; 5]; 3] =
+    [[71.0, 73.0, 60.0, 115.0, 130.0], [72.0, 41.0, 254.0, 87.0, 30.0], [73.0, 140.0, 200.0, 115.0, 60.0]];
+const FIRST_STEPS: [f64; 5] = [2.0, 8.0, 20.0, 20.0, 30.0];
+
+/// Fits, from every start, and keeps the best. The starts run side by side; the result does not depend on it.
+pub fn fit(hardware: Parameters, used: &[UsedCell], effort: Effort, rounds: usize) -> Fit {
+    let mut found: Vec<(Costs, f64)> = std::thread::scope(|scope| {
+        let searches: Vec<_> = STARTS
+            .iter()
+            .map(|start| {
+                scope.spawn(move || {
+                    let rms = |values: [f64; 5]| rms(hardware, Costs::of(values).possible(&hardware), used, effort);
+                    let (values, rms) = downhill(*start, FIRST_STEPS, rounds, rms);
+                    (Costs::of(values).possible(&hardware), rms)
+                })
+            })
+            .collect();
+        searches.into_iter().map(|search| search.join().expect("a search does not panic")).collect()
+    });
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (costs, rms) = found.remove(0);
+    Fit { costs, rms, others: found }
+}
+
+/// Root mean square of the relative errors over cells.
+pub fn rms(hardware: Parameters, costs: Costs, cells: &[UsedCell], effort: Effort) -> f64 {
+    let squares: f64 = cells
+        .iter()
+        .map(|used| {
+            let error = run(costs.on(hardware), used.cell, effort).cycles_per_packet / used.cycles_per_packet - 1.0;
+            error * error
+        })
+        .sum();
+    (squares / cells.len() as f64).sqrt()
+}
+
+/// How far the costs can move along a direction, both ways, in steps of half a cycle, before the rms grows by a tenth.
+pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[UsedCell], effort: Effort) -> (f64, f64) {
+    const STEP: f64 = 0.5;
+    const STEPS: u32 = 120;
+    let limit = fit.rms * 1.1;
+    let reach = |sign: f64| {
+        let moved = |far: f64| {
+            let values = fit.costs.values();
+            Costs::of(std::array::from_fn(|n| values[n] + sign * far * direction[n]))
+        };
+        let fits = |far: f64| {
+            let costs = moved(far);
+            costs == costs.possible(&hardware) && rms(hardware, costs, used, effort) <= limit
+        };
+        // A coarse pass and a fine one, both stopping where the fit first gets worse.
+        let mut far = 0.0;
+        for step in [STEP * 10.0, STEP] {
+            for _ in 0..STEPS / 10 {
+                if !fits(far + step) {
+                    break;
+                }
+                far += step;
+            }
+        }
+        far
+    };
+    (reach(-1.0), reach(1.0))
+}
+
+/// The downhill simplex search of Nelder and Mead, with its usual coefficients.
+fn downhill<const N: usize>(
+    start: [f64; N],
+    steps: [f64; N],
+    rounds: usize,
+    cost: impl Fn([f64; N]) -> f64,
+) -> ([f64; N], f64) {
+    let mut simplex = vec![(start, cost(start))];
+    for axis in 0..N {
+        let mut corner = start;
+        corner[axis] += steps[axis];
+        simplex.push((corner, cost(corner)));
+    }
+    for _ in 0..rounds {
+        simplex.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let (worst, worst_cost) = simplex[N];
+        let centre: [f64; N] =
+            std::array::from_fn(|axis| simplex[..N].iter().map(|(corner, _)| corner[axis]).sum::<f64>() / N as f64);
+        let try_at = |far: f64| {
+            let corner: [f64; N] = std::array::from_fn(|axis| centre[axis] + far * (worst[axis] - centre[axis]));
+            (corner, cost(corner))
+        };
+        let reflected = try_at(-1.0);
+        simplex[N] = if reflected.1 < simplex[0].1 {
+            let expanded = try_at(-2.0);
+            if expanded.1 < reflected.1 { expanded } else { reflected }
+        } else if reflected.1 < simplex[N - 1].1 {
+            reflected
+        } else {
+            let contracted = try_at(if reflected.1 < worst_cost { -0.5 } else { 0.5 });
+            if contracted.1 < worst_cost.min(reflected.1) {
+                contracted
+            } else {
+                let best = simplex[0].0;
+                for corner in &mut simplex[1..] {
+                    corner.0 = std::array::from_fn(|axis| best[axis] + 0.5 * (corner.0[axis] - best[axis]));
+                    corner.1 = cost(corner.0);
+                }
+                continue;
+            }
+        };
+    }
+    simplex.sort_by(|a, b| a.1.total_cmp(&b.1));
+    simplex[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_finds_the_bottom_of_a_bowl() {
+        let (at, cost) = downhill([5.0, -3.0], [1.0, 1.0], 200, |[x, y]| (x - 1.0).powi(2) + 10.0 * (y - 2.0).powi(2));
+        assert!((at[0] - 1.0).abs() < 1e-6 && (at[1] - 2.0).abs() < 1e-6 && cost < 1e-10, "{at:?}");
+    }
+}

@@ -1,0 +1,203 @@
+//! The stride study on a modelled core: the loops of `dataplane`, with `core-memory` in place of memory.
+
+use core_model::{Core, Parameters, Site, Stall};
+use dataplane::buffers::Buffer;
+use dataplane::frame::Frame;
+use dataplane::memory::{Meta, PacketMemory};
+use dataplane::study::StudyBody;
+use dataplane::walk::{Shape, Strides, walk};
+
+/// Bytes from one buffer to the next in the modelled pool: a page of its own each, as buffers come back from a device in no
+/// order, and an odd number of lines, so that they spread over the sets of the caches.
+const SLOT: u64 = 4096 + core_model::LINE;
+
+/// The accesses of the study's loop, by the name that a result shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The first read of the metadata's line.
+    HeaderLoad,
+    /// The first read of the packet's data.
+    DataLoad,
+    /// The n-th prefetch in a row (from 1): a burst is what comes without a load between.
+    Prefetch(u8),
+    /// The write of the result to the metadata's line.
+    HeaderStore,
+}
+
+impl Access {
+    /// Every access that a loop of up to four lanes makes.
+    pub const ALL: [Self; 11] = [
+        Self::HeaderLoad,
+        Self::DataLoad,
+        Self::HeaderStore,
+        Self::Prefetch(1),
+        Self::Prefetch(2),
+        Self::Prefetch(3),
+        Self::Prefetch(4),
+        Self::Prefetch(5),
+        Self::Prefetch(6),
+        Self::Prefetch(7),
+        Self::Prefetch(8),
+    ];
+
+    fn site(self) -> Site {
+        match self {
+            Self::HeaderLoad => Site(0),
+            Self::DataLoad => Site(1),
+            Self::HeaderStore => Site(2),
+            Self::Prefetch(n) => Site(16 + n),
+        }
+    }
+
+    /// As a person would say it.
+    pub fn name(self) -> String {
+        match self {
+            Self::HeaderLoad => "first touch of the metadata".to_owned(),
+            Self::DataLoad => "first touch of the packet's data".to_owned(),
+            Self::HeaderStore => "write of the metadata".to_owned(),
+            Self::Prefetch(n) => format!("prefetch {n} of a burst"),
+        }
+    }
+}
+
+/// Memory that charges a modelled core for each access. All packets have the same bytes.
+struct ModelMemory {
+    core: Core,
+    parameters: Parameters,
+    template: [u8; 64],
+    burst: u8,
+    /// The metadata line read last and when it was there: the data's address depends on it.
+    header: (Buffer, f64),
+}
+
+fn header_line(buffer: Buffer) -> u64 {
+    u64::from(buffer) * SLOT
+}
+
+fn data_line(buffer: Buffer) -> u64 {
+    header_line(buffer) + core_model::LINE
+}
+
+impl ModelMemory {
+    fn prefetch(&mut self, address: u64) {
+        self.burst = self.burst.saturating_add(1).min(200);
+        self.core.prefetch(address, Access::Prefetch(self.burst).site());
+    }
+}
+
+impl PacketMemory for ModelMemory {
+    const HEADER_LINE: bool = true;
+
+    fn prefetch_header(&mut self, buffer: Buffer) {
+        self.prefetch(header_line(buffer));
+    }
+
+    fn prefetch_data(&mut self, buffer: Buffer) {
+        self.prefetch(data_line(buffer));
+    }
+
+    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta {
+        self.burst = 0;
+        let buffer = frame.buffer[lane];
+        self.header = (buffer, self.core.load(header_line(buffer), Access::HeaderLoad.site()));
+        Meta { offset: 0, length: 64 }
+    }
+
+    fn set_meta(&mut self, _frame: &Frame, _lane: usize, _l3: u8, _next: u8) {}
+
+    fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
+        self.burst = 0;
+        let known = if self.header.0 == buffer { self.header.1 } else { 0.0 };
+        self.core.load_after(data_line(buffer) + at as u64, Access::DataLoad.site(), known);
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.template[at..at + N]);
+        bytes
+    }
+
+    fn store<const N: usize>(&mut self, _buffer: Buffer, _at: usize, _bytes: [u8; N]) {}
+
+    fn worked(&mut self) {
+        self.core.work(self.parameters.work);
+    }
+}
+
+/// A cell of the study: a loop with its strides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cell {
+    /// Packets an iteration.
+    pub shape: Shape,
+    /// How far ahead.
+    pub strides: Strides,
+}
+
+/// What a cell costs on the modelled core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Core cycles a packet.
+    pub cycles_per_packet: f64,
+    /// Stalls a packet, by access.
+    pub stalls: Vec<(Access, Stall)>,
+}
+
+/// How a cell is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Packets of a frame.
+    pub frame_size: usize,
+    /// Frames.
+    pub frames: usize,
+    /// Seed of the memory's spread.
+    pub seed: u64,
+}
+
+/// Runs one cell: each frame finds its metadata in L2 and its data in DRAM.
+pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
+    const BUFFERS: u32 = 16 * 1024;
+    let mut template = [0; 64];
+    template[12] = 0x08;
+    let mut memory =
+        ModelMemory { core: Core::new(parameters, effort.seed), parameters, template, burst: 0, header: (0, 0.0) };
+    let mut frame = Frame::new();
+    frame.len = effort.frame_size;
+    let mut body = StudyBody::default();
+    let mut next = 0;
+    let mut cycles = 0.0;
+    for _ in 0..effort.frames {
+        for lane in 0..frame.len {
+            frame.buffer[lane] = next;
+            memory.core.place_in_l2(header_line(next));
+            memory.core.device_writes(data_line(next));
+            next = (next + 1) % BUFFERS;
+        }
+        let begin = memory.core.now();
+        walk(cell.shape, cell.strides, &mut memory, &mut frame, &mut body);
+        memory.core.drain();
+        cycles += memory.core.now() - begin;
+    }
+    let packets = (effort.frames * effort.frame_size) as f64;
+    let stalls = Access::ALL
+        .into_iter()
+        .map(|access| {
+            let stall = memory.core.stalls(access.site());
+            let per_packet =
+                Stall { waited: stall.waited / packets, blocked: stall.blocked / packets, count: stall.count };
+            (access, per_packet)
+        })
+        .filter(|(_, stall)| stall.count > 0)
+        .collect();
+    Outcome { cycles_per_packet: cycles / packets, stalls }
+}
+
+/// Bursts of prefetches to lines that are in no cache: the cycles that the n-th of a burst is blocked, on average.
+pub fn burst(parameters: Parameters, length: u8, effort: Effort) -> Vec<f64> {
+    let mut core = Core::new(parameters, effort.seed);
+    let bursts = effort.frames as u64;
+    for burst in 0..bursts {
+        for n in 0..length {
+            let buffer = burst * u64::from(length) + u64::from(n);
+            core.prefetch(buffer * SLOT, Access::Prefetch(n + 1).site());
+        }
+        core.work(10_000.0);
+    }
+    (1..=length).map(|n| core.stalls(Access::Prefetch(n).site()).blocked / bursts as f64).collect()
+}

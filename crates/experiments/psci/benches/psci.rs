@@ -1,0 +1,76 @@
+//! Speed of the simulation, in the PSCI experiments themselves: `cargo bench`.
+//!
+//! An operation is a call through `psci::Platform` that can yield. Targets: 25 M operations a second with 6 CPUs and 15 M
+//! with 256, recording on, on one core; six cases, three releases, 100 iterations in 5 s; 256 cores in 10 s.
+
+use psci_cases::CASES;
+use psci_experiments::psci_latency::{Options, Release, run};
+use soc::Conditions;
+use soc::config::{Document, Machine, Sources};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+fn machine(release: &str, clusters: Option<&str>) -> Machine {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+    let open = |name: String| Document::open(&root.join(name)).expect("the platform files are in the tree");
+    let mut sources = Sources {
+        platform: open("juno-r1.toml".to_owned()),
+        release: open(format!("juno-r1/releases/{release}.toml")),
+        costs: open(format!("juno-r1/costs/{release}.toml")),
+    };
+    if let Some(clusters) = clusters {
+        sources.set("topology.clusters", clusters).expect("a shape");
+    }
+    sources.machine().expect("a sound machine")
+}
+
+/// Operations and time of the six cases on one core, best of several rounds.
+fn rate(name: &str, machine: &Machine, iterations: u32, rounds: u32) {
+    let mut best = f64::MAX;
+    let mut operations = 0;
+    for _ in 0..rounds {
+        let begin = Instant::now();
+        operations = CASES
+            .iter()
+            .map(|&case| {
+                let conditions =
+                    Conditions { case, iterations, seed: 1, order: Vec::new(), record: true, explore: None };
+                soc::run(machine, &conditions).expect("the case ends").platform_calls
+            })
+            .sum::<u64>();
+        best = best.min(begin.elapsed().as_secs_f64());
+    }
+    println!(
+        "{name}: {:.1} M operations a second ({operations} in {best:.3} s, best of {rounds})",
+        operations as f64 / best / 1e6
+    );
+}
+
+fn peak_memory_mb() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+}
+
+fn whole(name: &str, releases: &[Release], iterations: u32) -> Duration {
+    let begin = Instant::now();
+    let recording = run(releases, &Options { iterations, seed: 1, free_seeds: 0 }, || {}).expect("all cases end");
+    let took = begin.elapsed();
+    println!(
+        "{name}: {:.2} s, {} events, peak memory {} MB",
+        took.as_secs_f64(),
+        recording.events().len(),
+        peak_memory_mb().unwrap_or(0)
+    );
+    took
+}
+
+fn main() {
+    rate("6 CPUs", &machine("juno-v2.12", None), 100, 5);
+    rate("256 CPUs", &machine("juno-v2.12", Some("64x4")), 1, 3);
+    let release = |name: &str, clusters| Release { machine: machine(name, clusters), orders: BTreeMap::new() };
+    let all: Vec<_> = ["juno-2017", "juno-v2.11", "juno-v2.12"].iter().map(|name| release(name, None)).collect();
+    whole("six cases, three releases, 100 iterations", &all, 100);
+    whole("six cases, 256 cores, one iteration", &[release("juno-v2.12", Some("64x4"))], 1);
+}

@@ -1,0 +1,246 @@
+//! `psci-latency`: the six PSCI procedures on a simulated SoC.
+
+use psci_cases::{Action, CASES, Case, Mode};
+use rayon::prelude::*;
+use recording::{Event, Header, Measure, Recording, Series};
+use soc::config::Machine;
+use soc::{Conditions, CpuState, RunError, RunOutcome};
+use std::collections::BTreeMap;
+
+/// The experiment's name.
+pub const NAME: &str = "psci-latency";
+
+/// Mode of the runs in which the order at the SCP is left to chance.
+pub const FREE_RUNNING: &str = "parallel-free";
+
+/// One release on its machine.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// The machine, costs included.
+    pub machine: Machine,
+    /// Declared orders in which CPUs reach the SCP, by case, in parallel mode.
+    pub orders: BTreeMap<String, Vec<usize>>,
+}
+
+/// How the experiment is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Repetitions of each case, in one boot. At least 1.
+    pub iterations: u32,
+    /// Seed of all that is left to chance.
+    pub seed: u64,
+    /// How many seeds the parallel suspends run freely with, beside the compared run; 0 for none.
+    pub free_seeds: u32,
+}
+
+/// A case that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("{release}, {case} in {mode}: {source}", mode = .mode.name())]
+pub struct Error {
+    release: String,
+    case: &'static str,
+    mode: Mode,
+    source: RunError,
+}
+
+/// What one simulation is to do.
+struct Job<'a> {
+    release: &'a Release,
+    conditions: Conditions,
+    mode: &'a str,
+    /// Iteration under which a free run is recorded.
+    first_iteration: u32,
+}
+
+/// Runs all cases for all releases, side by side on all cores of the machine, into one recording.
+///
+/// `done` is called from any thread, once for each of the [`simulations`].
+///
+/// # Errors
+/// The first case, in the order of releases and cases, that did not come to its end.
+pub fn run(releases: &[Release], options: &Options, done: impl Fn() + Sync) -> Result<Recording, Error> {
+    let parts: Vec<Result<Recording, Error>> = jobs(releases, options)
+        .into_par_iter()
+        .map(|job| {
+            let part = job.run();
+            done();
+            part
+        })
+        .collect();
+    let mut whole = Recording::new(header(releases, options));
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    whole.reserve_events(parts.iter().map(|part| part.events().len()).sum());
+    for part in &parts {
+        whole.append(part);
+    }
+    Ok(whole)
+}
+
+/// Runs one case for one release in free order, without runs of other seeds.
+///
+/// # Errors
+/// The case did not come to its end.
+pub fn run_case(release: &Release, case: Case, options: &Options) -> Result<Recording, Error> {
+    let conditions = Conditions {
+        case,
+        iterations: options.iterations,
+        seed: options.seed,
+        order: Vec::new(),
+        record: true,
+        explore: None,
+    };
+    let part = Job { release, conditions, mode: case.mode.name(), first_iteration: 0 }.run()?;
+    let options = Options { free_seeds: 0, ..options.clone() };
+    let mut whole = Recording::new(header(std::slice::from_ref(release), &options));
+    whole.append(&part);
+    Ok(whole)
+}
+
+/// How many simulations [`run`] makes.
+pub fn simulations(releases: &[Release], options: &Options) -> usize {
+    jobs(releases, options).len()
+}
+
+fn jobs<'a>(releases: &'a [Release], options: &Options) -> Vec<Job<'a>> {
+    let mut jobs = Vec::new();
+    for release in releases {
+        let order = |case: &Case| release.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned();
+        for case in CASES {
+            let conditions = Conditions {
+                case,
+                iterations: options.iterations,
+                seed: options.seed,
+                order: order(&case).unwrap_or_default(),
+                record: true,
+                explore: None,
+            };
+            jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0 });
+        }
+        for case in CASES.into_iter().filter(|case| order(case).is_some()) {
+            for number in 0..options.free_seeds {
+                let conditions = Conditions {
+                    case,
+                    iterations: 1,
+                    // Seeds of their own, apart from the compared run's.
+                    seed: engine_seed(options.seed, number),
+                    order: Vec::new(),
+                    record: false,
+                    explore: None,
+                };
+                jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number });
+            }
+        }
+    }
+    jobs
+}
+
+fn engine_seed(seed: u64, number: u32) -> u64 {
+    seed.wrapping_add(1 + u64::from(number))
+}
+
+impl Job<'_> {
+    fn run(&self) -> Result<Recording, Error> {
+        let machine = &self.release.machine;
+        let case = self.conditions.case;
+        let outcome = soc::run(machine, &self.conditions).map_err(|source| Error {
+            release: machine.release.name.clone(),
+            case: case.name,
+            mode: case.mode,
+            source,
+        })?;
+        let mut part = Recording::new(Header::new(NAME, "sim", "ps"));
+        let series = part.series(&machine.release.name, case.name, self.mode);
+        record_events(&mut part, series, &outcome);
+        self.record_latencies(&mut part, series, &outcome);
+        if self.conditions.record {
+            self.record_state_times(&mut part, series, &outcome);
+        }
+        Ok(part)
+    }
+
+    /// Powerdown, wakeup and cache flush from the stamps that the procedure read (see `../../docs/psci-latency.md`).
+    fn record_latencies(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
+        let frequency = self.release.machine.platform.counter_frequency as f64;
+        let microseconds = |from: u64, to: u64| (to - from) as f64 * 1e6 / frequency;
+        let version = matches!(self.conditions.case.action, Action::Version);
+        let mut measured = outcome.measured.clone();
+        measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
+        for measured in measured {
+            let [enter, exit, low_power, awake, flush, flushed] = measured.stamps;
+            let values: &[(&str, f64)] = if version {
+                &[("latency", microseconds(enter, exit))]
+            } else {
+                &[
+                    ("powerdown", microseconds(enter, low_power)),
+                    ("wakeup", microseconds(awake, exit)),
+                    ("cache_flush", microseconds(flush, flushed)),
+                ]
+            };
+            for &(metric, value) in values {
+                let iteration = self.first_iteration + measured.iteration;
+                self.push(part, series, iteration, measured.cpu, metric, value);
+            }
+        }
+    }
+
+    fn record_state_times(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
+        for (cpu, times) in outcome.state_times.iter().enumerate() {
+            for (state, &time) in CpuState::ALL.iter().zip(times) {
+                let subject = part.name(state.name());
+                self.push(part, series, 0, cpu, "time_in_state", time as f64 / 1e6).subject = Some(subject);
+            }
+        }
+    }
+
+    fn push<'r>(
+        &self,
+        part: &'r mut Recording,
+        series: Series,
+        iteration: u32,
+        cpu: usize,
+        metric: &str,
+        value: f64,
+    ) -> &'r mut Measure {
+        let machine = &self.release.machine;
+        let place = &machine.platform.topology.cpus[cpu];
+        let role = part.name(if cpu == machine.release.lead { "lead" } else { "non-lead" });
+        let measure = part.measure(series, iteration, metric, "us", value);
+        measure.cpu = Some(cpu as u16);
+        measure.cluster = Some(place.cluster);
+        measure.core = Some(place.core);
+        measure.role = Some(role);
+        measure
+    }
+}
+
+fn record_events(part: &mut Recording, series: Series, outcome: &RunOutcome) {
+    part.reserve_events(outcome.events.len());
+    let mut points = BTreeMap::new();
+    for event in &outcome.events {
+        let point = *points.entry(event.point).or_insert_with(|| part.point(soc::point_name(event.point)));
+        part.push(Event {
+            time: event.time,
+            ticks: event.ticks,
+            iteration: event.iteration,
+            argument: event.argument,
+            series,
+            cpu: event.cpu,
+            point,
+        });
+    }
+}
+
+fn header(releases: &[Release], options: &Options) -> Header {
+    let mut header = Header::new(NAME, "sim", "ps");
+    header.seed = options.seed;
+    header.iterations = options.iterations;
+    header.repeatable = Some(true);
+    header.drawn_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
+    header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    for release in releases {
+        let release = &release.machine.release;
+        header.versions.insert(release.name.clone(), release.title.clone());
+    }
+    header
+}

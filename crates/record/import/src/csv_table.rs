@@ -1,0 +1,122 @@
+//! Figures as CSV, in the columns of `published/juno-psci.csv`.
+
+use crate::error::ImportError;
+use crate::figures::{self, Figure, Figures};
+use crate::{Options, names};
+use serde::Deserialize;
+use std::io::Read;
+
+const RIGHT: &str = "the columns are release, case, mode, cluster, core, metric, value, unit and, where wanted, \
+                     printed_change_percent and iteration; a row is juno-v2.12,suspend-deepest,parallel,0,0,powerdown,244.52,us,-65.43";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    release: String,
+    case: String,
+    mode: String,
+    cluster: u16,
+    core: u16,
+    metric: String,
+    value: f64,
+    unit: String,
+    #[serde(default)]
+    printed_change_percent: Option<f64>,
+    /// Only shows that the row is a repetition: iterations are numbered in the order of the rows.
+    #[serde(default, rename = "iteration")]
+    _iteration: Option<u32>,
+}
+
+/// Reads CSV with a header line. A cell that comes again is the next iteration. Any metric and any unit may stand in it.
+///
+/// # Errors
+/// The file cannot be read; a column is missing or unknown; no row is there; without `lenient`, a row that is wrong.
+pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
+    let mut found = Figures::default();
+    let mut reader = csv::ReaderBuilder::new().flexible(false).trim(csv::Trim::All).from_reader(text);
+    let header = match reader.headers() {
+        Ok(header) => header.clone(),
+        Err(error) => return Err(ImportError::new(&options.file, 1, "", format!("no header: {error}"), RIGHT)),
+    };
+    for column in ["release", "case", "mode", "cluster", "core", "metric", "value", "unit"] {
+        if !header.iter().any(|name| name == column) {
+            let shown = header.iter().collect::<Vec<_>>().join(",");
+            return Err(ImportError::new(&options.file, 1, &shown, format!("there is no column `{column}`"), RIGHT));
+        }
+    }
+    let mut record = csv::StringRecord::new();
+    loop {
+        // The reader's own place is that of the row it is about to read.
+        let mut line = reader.position().line();
+        let read = reader.read_record(&mut record);
+        let shown = match &read {
+            Ok(_) => record.iter().collect::<Vec<_>>().join(","),
+            Err(_) => String::new(),
+        };
+        if let Some(position) = record.position() {
+            line = line.max(position.line());
+        }
+        let figure = match read {
+            Ok(false) => break,
+            Ok(true) => record
+                .deserialize::<Row>(Some(&header))
+                .map_err(|error| cause(&error))
+                .and_then(|row| figure(row, line, options)),
+            Err(error) if error.is_io_error() => {
+                return Err(ImportError::whole(&options.file, format!("cannot be read: {error}"), RIGHT));
+            }
+            Err(error) => Err(cause(&error)),
+        };
+        match figure {
+            Ok(figure) => found.take([figure], options)?,
+            Err(message) => {
+                found.wrong(options, ImportError::new(&options.file, line, &shown, message, RIGHT))?;
+            }
+        }
+    }
+    found.finish(options, true)
+}
+
+/// The error without the library's own account of where it was.
+fn cause(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => match err.field() {
+            Some(field) => format!("field {}: {}", field + 1, err.kind()),
+            None => err.kind().to_string(),
+        },
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} fields where the header has {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "the row is not UTF-8".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
+    let unit = figures::label(&row.unit, "unit")?;
+    figures::plausible(row.value, &unit)?;
+    if row.printed_change_percent.is_some_and(|percent| !percent.is_finite()) {
+        return Err("the printed change is no number".to_owned());
+    }
+    let place = (row.cluster, row.core);
+    figures::known_place(place, options)?;
+    // A test's own name stands for its case and mode.
+    let (case, mode) = match names::of_test(&row.case) {
+        Some((case, mode)) => (case.to_owned(), mode.to_owned()),
+        None if row.mode.is_empty() => (figures::label(&row.case, "case")?, String::new()),
+        None => (figures::label(&row.case, "case")?, figures::label(&row.mode, "mode")?),
+    };
+    Ok(Figure {
+        variant: format!("{}{}", options.prefix, figures::label(&row.release, "release")?),
+        case,
+        mode,
+        cpu: None,
+        place: Some(place),
+        metric: figures::label(&row.metric, "metric")?,
+        value: row.value,
+        unit,
+        printed_change_percent: row.printed_change_percent,
+        iteration: 0,
+        line,
+    })
+}

@@ -1,0 +1,365 @@
+//! The fit.
+
+use crate::parameters::{self, Parameter, Plan};
+use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
+use nalgebra::storage::Owned;
+use nalgebra::{DMatrix, DVector, Dyn};
+use psci_cases::{CASES, Mode};
+use published::{Cell, PsciReference};
+use rayon::prelude::*;
+use soc::config::{ConfigError, Costs, Machine, Platform, Release};
+use soc::{Conditions, RunError};
+use std::collections::BTreeMap;
+
+/// Why there is no fit.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A configuration file is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The plan names a cost that there is not.
+    #[error("the plan fits `{0}`, which is no cost; see a costs file for those there are")]
+    UnknownKey(String),
+    /// No cell of the release may be used.
+    #[error("the reference has no cell of {0} that a fit may use")]
+    NoCells(String),
+    /// A case does not run with the costs that the fit tries.
+    #[error("while fitting {release}, {case} in {mode}: {source}")]
+    Run {
+        /// The release.
+        release: String,
+        /// The case.
+        case: &'static str,
+        /// Its mode.
+        mode: &'static str,
+        /// What happened.
+        source: RunError,
+    },
+    /// The fit did not converge.
+    #[error("the fit of {0} did not converge: {1}")]
+    Diverged(String, String),
+}
+
+/// A used cell and what the fit makes of it.
+#[derive(Clone, Debug)]
+pub struct CellFit {
+    /// The published cell.
+    pub cell: Cell,
+    /// The simulated value in microseconds.
+    pub fitted: f64,
+}
+
+/// Parameters that the used cells cannot tell apart: all can move together and the cells hardly change.
+#[derive(Clone, Debug)]
+pub struct Indistinct {
+    /// Keys with their part of the direction, largest first; the sign says which move against each other.
+    pub members: Vec<(String, f64)>,
+    /// How far the direction is determined, as a part of the priors: more than 1 is not at all.
+    pub uncertainty: f64,
+}
+
+/// A fit and all that belongs to it.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// The release.
+    pub release: String,
+    /// The platform.
+    pub platform: String,
+    /// The fitted costs, rounded as written.
+    pub costs: Costs,
+    /// Key, value in microseconds (or a share), its standard error, and its prior.
+    pub parameters: Vec<(Parameter, f64, f64)>,
+    /// Used cells with what the fit makes of them.
+    pub cells: Vec<CellFit>,
+    /// What the data cannot tell apart.
+    pub indistinct: Vec<Indistinct>,
+    /// Rules that chose the cells.
+    pub rules: Vec<String>,
+    /// Root of the mean square of the residuals, in microseconds.
+    pub rms_us: f64,
+    /// Where the carried parameters started.
+    pub carried_from: Option<String>,
+}
+
+/// Relative accuracy that is asked of a cell: the model is not better than this, however finely a cell is printed.
+const RELATIVE: f64 = 0.005;
+/// And in microseconds.
+const ABSOLUTE: f64 = 0.05;
+/// Step of the numeric derivative, as a part of the prior.
+const STEP: f64 = 0.02;
+/// A direction that is less certain than this part of the priors is not told by the data.
+const INDISTINCT: f64 = 0.5;
+
+/// Fits a release's costs to the cells of `reference` that fits may use.
+///
+/// # Errors
+/// See [`Error`].
+pub fn fit(
+    platform: &Platform,
+    release: &Release,
+    reference: &PsciReference,
+    plan: &Plan,
+    carried: Option<&Costs>,
+) -> Result<Calibration, Error> {
+    let cells: Vec<Cell> =
+        reference.cells.iter().filter(|cell| cell.release == release.name && cell.used_in_fit).cloned().collect();
+    if cells.is_empty() {
+        return Err(Error::NoCells(release.name.clone()));
+    }
+    let parameters = plan.parameters(platform, carried)?;
+    // A counter that resolves picoseconds: the fit wants to see small steps.
+    let mut fine = platform.clone();
+    fine.counter_frequency = 1_000_000_000_000;
+    let model = Model {
+        platform: &fine,
+        release,
+        orders: orders(platform, release, reference),
+        parameters: &parameters,
+        cells: &cells,
+    };
+    let start = DVector::from_element(parameters.len(), 1.0);
+    let problem = Problem { model: &model, scales: start, error: None }.checked()?;
+    let (problem, outcome) = LevenbergMarquardt::new().with_patience(40).minimize(problem);
+    if let Some(error) = problem.error {
+        return Err(error);
+    }
+    use levenberg_marquardt::TerminationReason::{LostPatience, NoImprovementPossible};
+    if !outcome.termination.was_successful() && !matches!(outcome.termination, LostPatience | NoImprovementPossible(_))
+    {
+        return Err(Error::Diverged(release.name.clone(), format!("{:?}", outcome.termination)));
+    }
+
+    let (values, costs) = model.rounded(&problem.scales);
+    let fitted = model.simulate(&costs)?;
+    let data = model.derivative(&problem.scales)?;
+    let rms = (cells.iter().zip(&fitted).map(|(cell, fitted)| (fitted - cell.value_us).powi(2)).sum::<f64>()
+        / cells.len() as f64)
+        .sqrt();
+    let errors = standard_errors(&data, &parameters);
+    Ok(Calibration {
+        release: release.name.clone(),
+        platform: platform.name.clone(),
+        indistinct: indistinct(&data, &parameters),
+        parameters: parameters.iter().cloned().zip(values).zip(errors).map(|((p, v), e)| (p, v, e)).collect(),
+        cells: cells.into_iter().zip(fitted).map(|(cell, fitted)| CellFit { cell, fitted }).collect(),
+        rules: reference.fit_rules.clone(),
+        rms_us: rms,
+        carried_from: carried.map(|_| plan.carry_from.clone()),
+        costs,
+    })
+}
+
+/// The declared orders as CPU numbers, by case.
+fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> BTreeMap<&'static str, Vec<usize>> {
+    let cpus = &platform.topology.cpus;
+    CASES
+        .iter()
+        .filter(|case| case.mode == Mode::Parallel)
+        .map(|case| {
+            let declared = reference.scp_order(&release.name, case.name, case.mode.name());
+            let order =
+                declared.iter().filter_map(|&place| cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == place));
+            (case.name, order.collect())
+        })
+        .collect()
+}
+
+struct Model<'a> {
+    platform: &'a Platform,
+    release: &'a Release,
+    orders: BTreeMap<&'static str, Vec<usize>>,
+    parameters: &'a [Parameter],
+    cells: &'a [Cell],
+}
+
+type Key = (&'static str, &'static str, u16, u16, &'static str);
+
+impl Model<'_> {
+    /// Costs at a point, each a multiple of its prior.
+    fn costs(&self, scales: &DVector<f64>) -> Costs {
+        let mut costs = parameters::zero(self.platform);
+        for (parameter, scale) in self.parameters.iter().zip(scales.iter()) {
+            parameters::set(&mut costs, &parameter.key, scale * parameter.prior.value);
+        }
+        costs
+    }
+
+    /// Values and costs as they will be read again from the file.
+    fn rounded(&self, scales: &DVector<f64>) -> (Vec<f64>, Costs) {
+        let mut costs = parameters::zero(self.platform);
+        let values = self.parameters.iter().zip(scales.iter()).map(|(parameter, scale)| {
+            let (_, value) = parameters::written(&parameter.key, scale * parameter.prior.value);
+            parameters::set(&mut costs, &parameter.key, value);
+            value
+        });
+        let values = values.collect();
+        (values, costs)
+    }
+
+    /// The used cells in microseconds, simulated.
+    fn simulate(&self, costs: &Costs) -> Result<Vec<f64>, Error> {
+        let machine = Machine { platform: self.platform.clone(), release: self.release.clone(), costs: costs.clone() };
+        let mut values: BTreeMap<Key, f64> = BTreeMap::new();
+        for case in CASES {
+            let conditions = Conditions {
+                case,
+                iterations: 1,
+                seed: 0,
+                order: self.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned().unwrap_or_default(),
+                record: false,
+                explore: None,
+            };
+            let mode = case.mode.name();
+            let outcome = soc::run(&machine, &conditions).map_err(|source| Error::Run {
+                release: self.release.name.clone(),
+                case: case.name,
+                mode,
+                source,
+            })?;
+            for measured in outcome.measured {
+                let cpu = &self.platform.topology.cpus[measured.cpu];
+                let [enter, exit, low_power, awake, flush, flushed] = measured.stamps.map(|ticks| ticks as f64 / 1e6);
+                let metrics = [
+                    ("powerdown", low_power - enter),
+                    ("wakeup", exit - awake),
+                    ("cache_flush", flushed - flush),
+                    ("latency", exit - enter),
+                ];
+                for (metric, value) in metrics {
+                    values.insert((case.name, mode, cpu.cluster, cpu.core, metric), value);
+                }
+            }
+        }
+        let value = |cell: &Cell| {
+            let found = values.iter().find(|((case, mode, cluster, core, metric), _)| {
+                (*case, *mode, *cluster, *core, *metric)
+                    == (cell.case.as_str(), cell.mode.as_str(), cell.cluster, cell.core, cell.metric.as_str())
+            });
+            found.map_or(0.0, |(_, &value)| value)
+        };
+        Ok(self.cells.iter().map(value).collect())
+    }
+
+    /// Weighted residuals: cells first, then priors.
+    fn residuals(&self, scales: &DVector<f64>) -> Result<DVector<f64>, Error> {
+        let simulated = self.simulate(&self.costs(scales))?;
+        let cells = self.cells.iter().zip(simulated).map(|(cell, value)| (value - cell.value_us) / sigma(cell));
+        let priors =
+            self.parameters.iter().zip(scales.iter()).map(|(parameter, scale)| (scale - 1.0) / parameter.prior.within);
+        let all: Vec<f64> = cells.chain(priors).collect();
+        Ok(DVector::from_vec(all))
+    }
+
+    /// How the weighted cells change with the scales, by central differences, one parameter a thread.
+    fn derivative(&self, scales: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
+        let columns: Result<Vec<Vec<f64>>, Error> = (0..self.parameters.len())
+            .into_par_iter()
+            .map(|index| {
+                let (mut above, mut below) = (scales.clone(), scales.clone());
+                // Costs end at 0: a step below it would not be one.
+                above[index] = scales[index].max(0.0) + STEP;
+                below[index] = (scales[index].max(0.0) - STEP).max(0.0);
+                let width = above[index] - below[index];
+                let (above, below) = (self.simulate(&self.costs(&above))?, self.simulate(&self.costs(&below))?);
+                let slope = |(cell, (above, below)): (&Cell, (f64, f64))| (above - below) / width / sigma(cell);
+                Ok(self.cells.iter().zip(above.into_iter().zip(below)).map(slope).collect())
+            })
+            .collect();
+        let columns: Vec<_> = columns?.into_iter().map(DVector::from_vec).collect();
+        Ok(DMatrix::from_columns(&columns))
+    }
+}
+
+/// Standard deviation that is granted to a cell, in microseconds.
+fn sigma(cell: &Cell) -> f64 {
+    cell.resolution_us.max(RELATIVE * cell.value_us).max(ABSOLUTE)
+}
+
+struct Problem<'a> {
+    model: &'a Model<'a>,
+    scales: DVector<f64>,
+    error: Option<Error>,
+}
+
+impl Problem<'_> {
+    /// Makes sure that the start can be simulated, so that a failure there is told as what it is.
+    fn checked(self) -> Result<Self, Error> {
+        self.model.residuals(&self.scales)?;
+        Ok(self)
+    }
+}
+
+impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
+    type ParameterStorage = Owned<f64, Dyn>;
+    type ResidualStorage = Owned<f64, Dyn>;
+    type JacobianStorage = Owned<f64, Dyn, Dyn>;
+
+    fn set_params(&mut self, scales: &DVector<f64>) {
+        self.scales.copy_from(scales);
+    }
+
+    fn params(&self) -> DVector<f64> {
+        self.scales.clone()
+    }
+
+    fn residuals(&self) -> Option<DVector<f64>> {
+        self.model.residuals(&self.scales).ok()
+    }
+
+    fn jacobian(&self) -> Option<DMatrix<f64>> {
+        let cells = self.model.derivative(&self.scales).ok()?;
+        let count = self.model.parameters.len();
+        let mut jacobian = DMatrix::zeros(cells.nrows() + count, count);
+        jacobian.rows_mut(0, cells.nrows()).copy_from(&cells);
+        for (index, parameter) in self.model.parameters.iter().enumerate() {
+            jacobian[(cells.nrows() + index, index)] = 1.0 / parameter.prior.within;
+        }
+        Some(jacobian)
+    }
+}
+
+/// Standard errors of the parameters in microseconds (or of a share), priors included.
+fn standard_errors(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<f64> {
+    let mut information = data.transpose() * data;
+    for (index, parameter) in parameters.iter().enumerate() {
+        information[(index, index)] += parameter.prior.within.powi(-2);
+    }
+    match information.try_inverse() {
+        Some(covariance) => {
+            parameters.iter().enumerate().map(|(i, p)| covariance[(i, i)].max(0.0).sqrt() * p.prior.value).collect()
+        }
+        None => vec![f64::INFINITY; parameters.len()],
+    }
+}
+
+/// Directions in which the cells hardly change, from the singular values of the derivative alone.
+fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> {
+    // Rows of zeros make the decomposition show directions that no cell sees at all.
+    let mut padded = DMatrix::zeros(data.nrows().max(parameters.len()), parameters.len());
+    padded.rows_mut(0, data.nrows()).copy_from(data);
+    let decomposition = padded.svd(false, true);
+    let Some(directions) = decomposition.v_t else { return Vec::new() };
+    let mut found: Vec<Indistinct> = decomposition
+        .singular_values
+        .iter()
+        .enumerate()
+        .map(|(row, &value)| (row, 1.0 / value.max(1e-9)))
+        .filter(|&(_, uncertainty)| uncertainty > INDISTINCT)
+        .map(|(row, uncertainty)| {
+            let mut members: Vec<(String, f64)> = parameters
+                .iter()
+                .zip(directions.row(row).iter())
+                .filter(|&(_, &part)| part.abs() > 0.2)
+                .map(|(parameter, &part)| (parameter.key.clone(), part))
+                .collect();
+            members.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            // A direction and its opposite are the same: let the first member be positive.
+            if members.first().is_some_and(|first| first.1 < 0.0) {
+                members.iter_mut().for_each(|member| member.1 = -member.1);
+            }
+            Indistinct { members, uncertainty }
+        })
+        .collect();
+    found.sort_by(|a, b| b.uncertainty.total_cmp(&a.uncertainty));
+    found
+}

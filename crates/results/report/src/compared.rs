@@ -1,0 +1,142 @@
+//! Recorded cells beside published ones.
+
+use attribution::CellResult;
+pub(crate) use attribution::lock_order_decides as by_rank;
+use published::{Cell, PsciReference};
+use recording::{Recording, stats};
+
+/// A recorded cell and the published one that it is compared with, if there is one.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// What was recorded.
+    pub recorded: CellResult,
+    /// What was published.
+    pub published: Option<Cell>,
+}
+
+impl Compared {
+    /// Error of the recorded value against the published one, in percent.
+    pub fn error_percent(&self) -> Option<f64> {
+        let published = self.published.as_ref()?.value_us;
+        (published > 0.0).then(|| (self.recorded.value - published) / published * 100.0)
+    }
+
+    /// Whether a fit used the published cell: then the error is a residual, not a prediction's.
+    pub fn used_in_fit(&self) -> bool {
+        self.published.as_ref().is_some_and(|cell| cell.used_in_fit)
+    }
+
+    /// The CPU's part: its place where lock order decides, `lead` or `non-lead` elsewhere; `last-man` when it took the
+    /// cluster down.
+    pub fn role(&self) -> String {
+        let cell = &self.recorded;
+        let mut role = if by_rank(&cell.case, &cell.mode) {
+            format!("{} of cluster {}", ordinal(cell.rank_in_cluster), cell.cluster)
+        } else {
+            cell.role.clone()
+        };
+        if cell.last_man {
+            role.push_str(", last-man");
+        }
+        role
+    }
+}
+
+/// "1st", "2nd", ...
+pub(crate) fn ordinal(n: usize) -> String {
+    let suffix = match (n % 10, n % 100) {
+        (1, tens) if tens != 11 => "st",
+        (2, tens) if tens != 12 => "nd",
+        (3, tens) if tens != 13 => "rd",
+        _ => "th",
+    };
+    format!("{n}{suffix}")
+}
+
+/// Puts recorded cells beside the published ones of the same release, case and metric: by CPU in the serial tables, by
+/// rank of powerdown within the cluster in the parallel suspend tables.
+pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec<Compared> {
+    cells
+        .into_iter()
+        .map(|recorded| {
+            let published = reference.and_then(|reference| find(reference, &recorded)).cloned();
+            Compared { recorded, published }
+        })
+        .collect()
+}
+
+fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r Cell> {
+    let table = |metric: &str| {
+        let metric = metric.to_owned();
+        reference.cells.iter().filter(move |cell| {
+            cell.release == recorded.variant
+                && cell.case == recorded.case
+                && cell.mode == recorded.mode
+                && cell.cluster == recorded.cluster
+                && cell.metric == metric
+        })
+    };
+    let core = if by_rank(&recorded.case, &recorded.mode) {
+        let mut powerdowns: Vec<_> = table("powerdown").collect();
+        powerdowns.sort_by(|a, b| a.value_us.total_cmp(&b.value_us).then(a.core.cmp(&b.core)));
+        powerdowns.get(recorded.rank_in_cluster.checked_sub(1)?)?.core
+    } else {
+        recorded.core
+    };
+    table(&recorded.metric).find(|cell| cell.core == core)
+}
+
+/// How free-running seeds scatter: the powerdown of the n-th CPU over all seeds.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// Release or configuration.
+    pub variant: String,
+    /// Case.
+    pub case: String,
+    /// Number of seeds.
+    pub seeds: usize,
+    /// For each place by powerdown: smallest, median, largest, in microseconds.
+    pub by_rank: Vec<(f64, f64, f64)>,
+    /// How many different orders of CPUs there were.
+    pub orders: usize,
+}
+
+/// The spread of the free-running seeds of every release and case that has them.
+pub fn spread(recording: &Recording, free_running_mode: &str) -> Vec<Spread> {
+    let mut spreads = Vec::new();
+    for series in recording.all_series() {
+        let (variant, case, mode) = recording.series_texts(series);
+        if mode != free_running_mode {
+            continue;
+        }
+        let mut by_seed: std::collections::BTreeMap<u32, Vec<(f64, u16)>> = std::collections::BTreeMap::new();
+        for measure in recording.measures().iter().filter(|measure| measure.series == series) {
+            if recording.text(measure.metric) == "powerdown" {
+                by_seed.entry(measure.iteration).or_default().push((measure.value, measure.cpu.unwrap_or(0)));
+            }
+        }
+        let mut orders = std::collections::BTreeSet::new();
+        let mut by_rank: Vec<Vec<f64>> = Vec::new();
+        for run in by_seed.values_mut() {
+            run.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            orders.insert(run.iter().map(|&(_, cpu)| cpu).collect::<Vec<_>>());
+            by_rank.resize(by_rank.len().max(run.len()), Vec::new());
+            for (rank, &(value, _)) in run.iter().enumerate() {
+                by_rank[rank].push(value);
+            }
+        }
+        let by_rank = by_rank
+            .iter()
+            .filter_map(|values| stats::summary(values))
+            .map(|summary| (summary.min, summary.median, summary.max))
+            .collect();
+        spreads.push(Spread {
+            variant: variant.to_owned(),
+            case: case.to_owned(),
+            seeds: by_seed.len(),
+            by_rank,
+            orders: orders.len(),
+        });
+    }
+    spreads
+}

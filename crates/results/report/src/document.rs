@@ -1,0 +1,249 @@
+//! What every output is made from: a recording, what is read from it, and the published figures beside it.
+
+use crate::{Accuracy, Compared, Spread, accuracy, compare, spread};
+use attribution::{Timelines, microseconds};
+use published::{Layout, PsciReference};
+use recording::{Header, Recording, Series};
+use std::collections::BTreeMap;
+
+/// Mode of the runs that show the spread; they have tables of their own.
+const FREE_RUNNING: &str = "parallel-free";
+
+/// Metrics of the PSCI tables.
+const PSCI_METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
+
+/// A recording with all that is read from it.
+pub struct Document<'a> {
+    /// The recording.
+    pub recording: &'a Recording,
+    /// Where it is, as it was named on the command line.
+    pub folder: String,
+    /// The published figures that stand beside it, if there are any for its platform.
+    pub reference: Option<&'a PsciReference>,
+    /// PSCI latencies beside published ones; empty for other experiments.
+    pub compared: Vec<Compared>,
+    /// How free-running seeds scatter.
+    pub spreads: Vec<Spread>,
+    /// How good predictions are; empty where nothing was predicted, as in what was measured.
+    pub accuracy: Vec<Accuracy>,
+    /// All measures that are not PSCI latencies in a unit of time.
+    pub others: Vec<MeasureRow>,
+    /// Who did what when, and who waited for whom.
+    pub timelines: Timelines<'a>,
+}
+
+/// A measure over all iterations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasureRow {
+    /// Release or configuration.
+    pub variant: String,
+    /// Case.
+    pub case: String,
+    /// Mode; may be empty.
+    pub mode: String,
+    /// The CPU as cluster.core, where it is known, or its number; empty for what is not of a CPU.
+    pub cpu: String,
+    /// What else it is a measure of; may be empty.
+    pub subject: String,
+    /// What was measured.
+    pub metric: String,
+    /// In what unit.
+    pub unit: String,
+    /// Number of values.
+    pub count: usize,
+    /// The smallest.
+    pub min: f64,
+    /// The middle one, or the mean of the middle two.
+    pub median: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl<'a> Document<'a> {
+    /// Reads everything from a recording. `reference` is left out where the recording's machine has another shape than
+    /// the published one.
+    pub fn new(recording: &'a Recording, folder: &str, reference: Option<&'a PsciReference>) -> Self {
+        let reshaped = recording.header.settings.keys().any(|key| key.starts_with("topology."));
+        let reference = reference.filter(|_| !reshaped);
+        let timelines = Timelines::of(recording);
+        let cells = timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
+        let mut compared = compare(cells, reference);
+        let simulated = is_simulated(&recording.header);
+        if !simulated {
+            // Nothing was fitted to a measurement: whether a fit used the published cell says nothing about it.
+            for published in compared.iter_mut().filter_map(|cell| cell.published.as_mut()) {
+                published.used_in_fit = false;
+            }
+        }
+        let accuracy = if simulated { accuracy(&compared) } else { Vec::new() };
+        Self {
+            recording,
+            folder: folder.to_owned(),
+            reference,
+            accuracy,
+            spreads: spread(recording, FREE_RUNNING),
+            others: others(recording),
+            compared,
+            timelines,
+        }
+    }
+
+    /// Where the figures come from, one fact a row: what stands at the head of every output.
+    pub fn source(&self) -> Vec<(&'static str, String)> {
+        let header = &self.recording.header;
+        let mut facts = vec![("recording", self.folder.clone())];
+        facts.push(("experiment", format!("{} in world {}", header.experiment, header.world)));
+        if let Some(platform) = &header.platform {
+            facts.push(("platform", platform.name.clone()));
+        }
+        let versions: Vec<_> = header.versions.iter().map(|(name, version)| format!("{name} ({version})")).collect();
+        if !versions.is_empty() {
+            facts.push(("versions", versions.join(", ")));
+        }
+        if !header.settings.is_empty() {
+            let settings: Vec<_> = header.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            facts.push(("settings", settings.join(", ")));
+        }
+        if header.iterations > 0 {
+            facts.push(("repeats", repeats(header)));
+        }
+        if let Some(command) = command(header) {
+            facts.push(("command", command));
+        }
+        if let Some(when) = &header.run.when {
+            facts.push(("recorded", when.clone()));
+        }
+        for (release, source) in self.published() {
+            facts.push(("published", format!("{release}: {source}")));
+        }
+        facts
+    }
+
+    /// A warning where settings set the recorded machine apart from the published one.
+    pub fn what_if(&self) -> Option<&'static str> {
+        (self.is_simulated() && !self.recording.header.settings.is_empty() && !self.published().is_empty()).then_some(
+            "What if: settings differ from the published run, so errors are differences between two machines.",
+        )
+    }
+
+    /// [`Document::source`] on one line, for places where there is room for no more.
+    pub fn source_line(&self) -> String {
+        let header = &self.recording.header;
+        let mut line = format!("Source: recording {}", self.folder);
+        if let Some(platform) = &header.platform {
+            line.push_str(&format!(", platform {}", platform.name));
+        }
+        if header.iterations > 0 {
+            line.push_str(&format!(", {}", repeats(header)));
+        }
+        if let Some(command) = command(header) {
+            line.push_str(&format!(", made by `{command}`"));
+        }
+        line
+    }
+
+    /// Releases that have published figures here, with the document's name.
+    pub fn published(&self) -> Vec<(&str, &str)> {
+        let Some(reference) = self.reference else { return Vec::new() };
+        let has =
+            |name: &str| self.compared.iter().any(|cell| cell.recorded.variant == name && cell.published.is_some());
+        reference
+            .releases
+            .iter()
+            .filter(|(name, _)| has(name))
+            .map(|(name, source)| (name.as_str(), source.as_str()))
+            .collect()
+    }
+
+    /// Whether the figures are predictions of a simulation, and not measured.
+    pub fn is_simulated(&self) -> bool {
+        is_simulated(&self.recording.header)
+    }
+
+    /// What a column of recorded figures is called: simulated figures are called so.
+    pub fn recorded_word(&self) -> &'static str {
+        if self.is_simulated() { "simulated" } else { "recorded" }
+    }
+
+    /// How the document of a release lays out its tables.
+    pub fn layout(&self, release: &str) -> Layout {
+        self.reference.map_or_else(Layout::default, |reference| reference.layout(release))
+    }
+}
+
+fn is_simulated(header: &Header) -> bool {
+    header.world == "sim"
+}
+
+/// How often, and from which seed where chance has a part in it.
+fn repeats(header: &Header) -> String {
+    let iterations = match header.iterations {
+        1 => "1 iteration".to_owned(),
+        more => format!("{more} iterations"),
+    };
+    if is_simulated(header) { format!("{iterations}, seed {}", header.seed) } else { iterations }
+}
+
+/// The command that made a recording, with the program by its name.
+fn command(header: &Header) -> Option<String> {
+    let (program, arguments) = header.run.command.split_first()?;
+    let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let quoted = arguments.iter().map(|argument| match argument.contains(char::is_whitespace) {
+        true => format!("'{argument}'"),
+        false => argument.clone(),
+    });
+    Some(std::iter::once(program.to_owned()).chain(quoted).collect::<Vec<_>>().join(" "))
+}
+
+fn others(recording: &Recording) -> Vec<MeasureRow> {
+    type Key = (Series, u32, u32, u32, u32);
+    let mut groups: BTreeMap<Key, (usize, Vec<f64>)> = BTreeMap::new();
+    // Rows come in the order in which the recording first has them.
+    let mut numbers = std::collections::HashMap::new();
+    let mut number = |text: String| {
+        let next = numbers.len() as u32;
+        *numbers.entry(text).or_insert(next)
+    };
+    for (index, measure) in recording.measures().iter().enumerate() {
+        let metric = recording.text(measure.metric);
+        if PSCI_METRICS.contains(&metric) && measure.cpu.is_some() && microseconds(recording, measure).is_some() {
+            continue;
+        }
+        let subject = measure.subject.map_or("", |name| recording.text(name));
+        let cpu = measure.cpu.map_or(u32::MAX, u32::from);
+        let key = (
+            measure.series,
+            number(format!("m{metric}")),
+            number(format!("s{subject}")),
+            cpu,
+            number(format!("u{}", recording.text(measure.unit))),
+        );
+        groups.entry(key).or_insert_with(|| (index, Vec::new())).1.push(measure.value);
+    }
+    groups
+        .into_values()
+        .filter_map(|(index, values)| {
+            let measure = &recording.measures()[index];
+            let summary = recording::stats::summary(&values)?;
+            let (variant, case, mode) = recording.series_texts(measure.series);
+            let cpu = match (measure.cluster, measure.core, measure.cpu) {
+                (Some(cluster), Some(core), _) => format!("{cluster}.{core}"),
+                (_, _, Some(cpu)) => cpu.to_string(),
+                _ => String::new(),
+            };
+            Some(MeasureRow {
+                variant: variant.to_owned(),
+                case: case.to_owned(),
+                mode: mode.to_owned(),
+                cpu,
+                subject: measure.subject.map_or_else(String::new, |name| recording.text(name).to_owned()),
+                metric: recording.text(measure.metric).to_owned(),
+                unit: recording.text(measure.unit).to_owned(),
+                count: summary.count,
+                min: summary.min,
+                median: summary.median,
+                max: summary.max,
+            })
+        })
+        .collect()
+}

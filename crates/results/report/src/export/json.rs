@@ -1,0 +1,131 @@
+//! `psci-latency` as JSON.
+
+use crate::{Compared, Document, Spread, accuracy};
+use attribution::Cause;
+use serde_json::{Map, Value, json};
+
+/// The experiment's result for machines. Times are in microseconds.
+///
+/// `cells` are objects with `release`, `case`, `mode`, `cluster`, `core`, `role`, `metric`, `unit`, `published`, `simulated`,
+/// `error_percent`, `used_in_fit` and `causes` (microseconds by cause, which add up to `simulated`).
+pub fn psci_latency_json(compared: &[Compared], spreads: &[Spread], recording: Option<&std::path::Path>) -> Value {
+    let cells: Vec<Value> = compared.iter().map(cell).collect();
+    let accuracy: Vec<Value> = accuracy(compared)
+        .iter()
+        .map(|accuracy| {
+            json!({
+                "release": accuracy.release,
+                "what": accuracy.what,
+                "cells": accuracy.cells,
+                "median_error_percent": accuracy.median_percent,
+                "within_10_percent_or_1_us": accuracy.within,
+                "worst_error_percent": accuracy.worst_percent,
+            })
+        })
+        .collect();
+    let spreads: Vec<Value> = spreads
+        .iter()
+        .map(|spread| {
+            let ranks: Vec<Value> = spread
+                .by_rank
+                .iter()
+                .map(|(min, median, max)| json!({ "min": min, "median": median, "max": max }))
+                .collect();
+            json!({
+                "release": spread.variant,
+                "case": spread.case,
+                "seeds": spread.seeds,
+                "orders": spread.orders,
+                "powerdown_by_rank": ranks,
+            })
+        })
+        .collect();
+    json!({
+        "experiment": "psci-latency",
+        "recording": recording.map(|path| path.display().to_string()),
+        "cells": cells,
+        "accuracy": accuracy,
+        "free_running": spreads,
+    })
+}
+
+/// A recording for machines: [`psci_latency_json`] with its source, or for other experiments all measures.
+pub fn json(document: &Document<'_>) -> Value {
+    let header = &document.recording.header;
+    let mut value = match document.compared.is_empty() {
+        false => psci_latency_json(&document.compared, &document.spreads, Some(document.folder.as_ref())),
+        true => json!({ "experiment": header.experiment, "recording": document.folder }),
+    };
+    let measures: Vec<Value> = document
+        .others
+        .iter()
+        .map(|row| {
+            json!({
+                "variant": row.variant, "case": row.case, "mode": row.mode, "cpu": row.cpu, "subject": row.subject,
+                "metric": row.metric, "unit": row.unit, "values": row.count, "median": row.median, "min": row.min,
+                "max": row.max,
+            })
+        })
+        .collect();
+    let source: Map<String, Value> =
+        document.source().into_iter().map(|(what, fact)| (what.to_owned(), json!(fact))).collect();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("source".to_owned(), Value::Object(source));
+        object.insert("measures".to_owned(), Value::Array(measures));
+    }
+    value
+}
+
+fn cell(compared: &Compared) -> Value {
+    let recorded = &compared.recorded;
+    // A published cell is told in its own unit; what was recorded follows it.
+    let published = compared.published.as_ref();
+    let (unit, factor) = match published {
+        Some(cell) if cell.unit == "ns" => ("ns", 1e3),
+        _ => ("us", 1.0),
+    };
+    let mut causes = Map::new();
+    for cause in Cause::ALL {
+        if let Some(&ticks) = recorded.split.causes.get(&cause) {
+            causes.insert(cause.name().to_owned(), json!(round(ticks as f64 * recorded.tick_us)));
+        }
+    }
+    let waits: Vec<Value> = recorded
+        .split
+        .waits
+        .iter()
+        .map(|wait| {
+            json!({
+                "cause": wait.cause.name(),
+                "on": wait.on,
+                "holder": wait.holder,
+                "us": round(wait.ticks as f64 * recorded.tick_us),
+            })
+        })
+        .collect();
+    json!({
+        "release": recorded.variant,
+        "case": recorded.case,
+        "mode": recorded.mode,
+        "cluster": published.map_or(recorded.cluster, |cell| cell.cluster),
+        "core": published.map_or(recorded.core, |cell| cell.core),
+        "cpu": recorded.cpu,
+        "role": compared.role(),
+        "metric": recorded.metric,
+        "unit": unit,
+        "published": published.map(|cell| cell.published),
+        "simulated": round(recorded.value * factor),
+        "error_percent": compared.error_percent(),
+        "used_in_fit": compared.used_in_fit(),
+        "iterations": recorded.count,
+        "min": round(recorded.min * factor),
+        "max": round(recorded.max * factor),
+        "causes": causes,
+        "waits": waits,
+    })
+}
+
+/// Picoseconds are exact enough, and read better than what binary fractions make of ticks.
+fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

@@ -1,0 +1,508 @@
+//! A trace for Perfetto (ui.perfetto.dev): every event, the spans that they bound, and who waited for whom.
+//!
+//! A process a case and release, in it a track a CPU and a track a channel of the SCP. On a CPU's track lie the calls, in them
+//! their causes, beside them the times in low power; every event of the recording is an instant on it. A flow leads from a wait to the
+//! event with which the holder ended it. Format: <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers
+//! from there; a test decodes a trace with the descriptors that Perfetto publishes.
+
+use crate::Document;
+use crate::words::cause_label;
+use attribution::{Activity, Iteration, LaneSpan};
+use prost::Message;
+use recording::{Event, PointName, Series};
+use std::collections::{BTreeMap, HashMap};
+
+/// `TrackEvent.Type`.
+const SLICE_BEGIN: i32 = 1;
+const SLICE_END: i32 = 2;
+const INSTANT: i32 = 3;
+/// `TracePacket.SequenceFlags`.
+const STATE_CLEARED: u32 = 1;
+const NEEDS_STATE: u32 = 2;
+/// `TrackDescriptor.ChildTracksOrdering.EXPLICIT`.
+const EXPLICIT: i32 = 3;
+/// The one sequence of packets; any number but 0.
+const SEQUENCE: u32 = 1;
+
+#[derive(Clone, PartialEq, Message)]
+struct TracePacket {
+    #[prost(uint64, optional, tag = "8")]
+    timestamp: Option<u64>,
+    #[prost(uint32, optional, tag = "10")]
+    trusted_packet_sequence_id: Option<u32>,
+    #[prost(message, optional, tag = "11")]
+    track_event: Option<TrackEvent>,
+    #[prost(message, optional, tag = "12")]
+    interned_data: Option<InternedData>,
+    #[prost(uint32, optional, tag = "13")]
+    sequence_flags: Option<u32>,
+    #[prost(message, optional, tag = "60")]
+    track_descriptor: Option<TrackDescriptor>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct TrackEvent {
+    #[prost(uint64, repeated, packed = "false", tag = "3")]
+    category_iids: Vec<u64>,
+    #[prost(message, repeated, tag = "4")]
+    debug_annotations: Vec<DebugAnnotation>,
+    #[prost(int32, optional, tag = "9")]
+    r#type: Option<i32>,
+    #[prost(uint64, optional, tag = "10")]
+    name_iid: Option<u64>,
+    #[prost(uint64, optional, tag = "11")]
+    track_uuid: Option<u64>,
+    #[prost(fixed64, repeated, packed = "false", tag = "47")]
+    flow_ids: Vec<u64>,
+    #[prost(fixed64, repeated, packed = "false", tag = "48")]
+    terminating_flow_ids: Vec<u64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct DebugAnnotation {
+    #[prost(uint64, optional, tag = "1")]
+    name_iid: Option<u64>,
+    #[prost(uint64, optional, tag = "3")]
+    uint_value: Option<u64>,
+    #[prost(string, optional, tag = "6")]
+    string_value: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct InternedData {
+    #[prost(message, repeated, tag = "1")]
+    event_categories: Vec<Interned>,
+    #[prost(message, repeated, tag = "2")]
+    event_names: Vec<Interned>,
+    #[prost(message, repeated, tag = "3")]
+    debug_annotation_names: Vec<Interned>,
+}
+
+/// `EventCategory`, `EventName` and `DebugAnnotationName` alike.
+#[derive(Clone, PartialEq, Message)]
+struct Interned {
+    #[prost(uint64, optional, tag = "1")]
+    iid: Option<u64>,
+    #[prost(string, optional, tag = "2")]
+    name: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct TrackDescriptor {
+    #[prost(uint64, optional, tag = "1")]
+    uuid: Option<u64>,
+    #[prost(string, optional, tag = "2")]
+    name: Option<String>,
+    #[prost(message, optional, tag = "3")]
+    process: Option<ProcessDescriptor>,
+    #[prost(uint64, optional, tag = "5")]
+    parent_uuid: Option<u64>,
+    #[prost(int32, optional, tag = "11")]
+    child_ordering: Option<i32>,
+    #[prost(int32, optional, tag = "12")]
+    sibling_order_rank: Option<i32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ProcessDescriptor {
+    #[prost(int32, optional, tag = "1")]
+    pid: Option<i32>,
+    #[prost(string, optional, tag = "6")]
+    process_name: Option<String>,
+}
+
+/// What is interned: a name in one of the three tables.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Table {
+    Category,
+    Name,
+    Annotation,
+}
+
+/// Writes packets and interns names.
+struct Writer {
+    bytes: Vec<u8>,
+    interned: HashMap<(Table, String), u64>,
+    begun: bool,
+}
+
+/// What a slice or instant carries beside its name.
+#[derive(Default)]
+struct Extra {
+    annotations: Vec<(&'static str, Value)>,
+    flows: Vec<u64>,
+    ends_flows: Vec<u64>,
+}
+
+enum Value {
+    Number(u64),
+    Text(String),
+}
+
+impl Writer {
+    fn packet(&mut self, mut packet: TracePacket) {
+        packet.trusted_packet_sequence_id = Some(SEQUENCE);
+        packet.sequence_flags = Some(if self.begun { NEEDS_STATE } else { STATE_CLEARED | NEEDS_STATE });
+        self.begun = true;
+        // Trace.packet is field 1, length-delimited.
+        self.bytes.push(0x0a);
+        // Writing into a Vec cannot run out of room.
+        let _ = packet.encode_length_delimited(&mut self.bytes);
+    }
+
+    fn iid(&mut self, table: Table, name: &str) -> u64 {
+        if let Some(&iid) = self.interned.get(&(table, name.to_owned())) {
+            return iid;
+        }
+        let iid = self.interned.len() as u64 + 1;
+        self.interned.insert((table, name.to_owned()), iid);
+        let entry = vec![Interned { iid: Some(iid), name: Some(name.to_owned()) }];
+        let mut data = InternedData::default();
+        match table {
+            Table::Category => data.event_categories = entry,
+            Table::Name => data.event_names = entry,
+            Table::Annotation => data.debug_annotation_names = entry,
+        }
+        self.packet(TracePacket { interned_data: Some(data), ..TracePacket::default() });
+        iid
+    }
+
+    fn track(&mut self, uuid: u64, name: &str, parent: Option<u64>, rank: i32) {
+        let descriptor = TrackDescriptor {
+            uuid: Some(uuid),
+            name: Some(name.to_owned()),
+            parent_uuid: parent,
+            sibling_order_rank: Some(rank),
+            ..TrackDescriptor::default()
+        };
+        self.packet(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
+    }
+
+    fn process(&mut self, uuid: u64, pid: i32, name: &str) {
+        let descriptor = TrackDescriptor {
+            uuid: Some(uuid),
+            process: Some(ProcessDescriptor { pid: Some(pid), process_name: Some(name.to_owned()) }),
+            child_ordering: Some(EXPLICIT),
+            ..TrackDescriptor::default()
+        };
+        self.packet(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
+    }
+
+    fn event(&mut self, kind: i32, at: u64, track: u64, names: Option<(&'static str, &str)>, extra: Extra) {
+        let (category_iids, name_iid) = match names {
+            Some((category, name)) => (vec![self.iid(Table::Category, category)], Some(self.iid(Table::Name, name))),
+            None => (Vec::new(), None),
+        };
+        let debug_annotations = extra
+            .annotations
+            .into_iter()
+            .map(|(name, value)| {
+                let name_iid = Some(self.iid(Table::Annotation, name));
+                match value {
+                    Value::Number(number) => DebugAnnotation { name_iid, uint_value: Some(number), string_value: None },
+                    Value::Text(text) => DebugAnnotation { name_iid, uint_value: None, string_value: Some(text) },
+                }
+            })
+            .collect();
+        let event = TrackEvent {
+            category_iids,
+            debug_annotations,
+            r#type: Some(kind),
+            name_iid,
+            track_uuid: Some(track),
+            flow_ids: extra.flows,
+            terminating_flow_ids: extra.ends_flows,
+        };
+        self.packet(TracePacket { timestamp: Some(at), track_event: Some(event), ..TracePacket::default() });
+    }
+}
+
+/// Nanoseconds of the counter's ticks, or of the recording's time where the counter's frequency is not known.
+#[derive(Clone, Copy)]
+enum Clock {
+    Counter(u64),
+    Picoseconds,
+    Raw,
+}
+
+impl Clock {
+    fn of(document: &Document<'_>) -> Self {
+        let time = &document.recording.header.time;
+        match (time.counter_hz, time.unit.as_str()) {
+            (Some(hz), _) if hz > 0 => Self::Counter(hz),
+            (_, "ps") => Self::Picoseconds,
+            _ => Self::Raw,
+        }
+    }
+
+    fn ticks(self, ticks: u64) -> u64 {
+        match self {
+            Self::Counter(hz) => (u128::from(ticks) * 1_000_000_000 / u128::from(hz)) as u64,
+            _ => ticks,
+        }
+    }
+
+    /// Spans and events must agree, and spans are cut from the counter's ticks.
+    fn event(self, event: &Event) -> u64 {
+        match self {
+            Self::Counter(_) => self.ticks(event.ticks),
+            Self::Picoseconds => event.time / 1000,
+            Self::Raw => event.time,
+        }
+    }
+}
+
+/// The trace's bytes.
+pub(crate) fn perfetto(document: &Document<'_>) -> Vec<u8> {
+    let recording = document.recording;
+    let mut writer = Writer {
+        bytes: Vec::with_capacity(recording.events().len() * 48 + 4096),
+        interned: HashMap::new(),
+        begun: false,
+    };
+    let names: BTreeMap<u16, String> = recording
+        .measures()
+        .iter()
+        .filter_map(|measure| Some((measure.cpu?, (measure.cluster?, measure.core?))))
+        .map(|(cpu, (cluster, core))| (cpu, format!("{cluster}.{core} (CPU {cpu})")))
+        .collect();
+    let cpu_name = |cpu: u16| names.get(&cpu).cloned().unwrap_or_else(|| format!("CPU {cpu}"));
+
+    let mut by_series: BTreeMap<Series, BTreeMap<u32, BTreeMap<u16, Vec<&Event>>>> = BTreeMap::new();
+    let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
+    for events in recording.events().chunk_by(same) {
+        let iterations = by_series.entry(events[0].series).or_default();
+        let cpus = iterations.entry(events[0].iteration).or_default();
+        for event in events {
+            cpus.entry(event.cpu).or_default().push(event);
+        }
+    }
+
+    let releases = [recording.find_point("lock-released"), recording.find_point("scp-done")];
+    let mut next_flow = 1;
+    for (number, (&series, iterations)) in by_series.iter().enumerate() {
+        let (variant, case, mode) = recording.series_texts(series);
+        let title: Vec<&str> = [variant, case, mode].into_iter().filter(|text| !text.is_empty()).collect();
+        let process = (number as u64 + 1) << 32;
+        writer.process(process, number as i32 + 1, &title.join(" "));
+        let mut tracks = Tracks { process, clock: Clock::of(document), ends: HashMap::new() };
+        let mut cpus: Vec<u16> = iterations.values().flat_map(|cpus| cpus.keys().copied()).collect();
+        cpus.sort_by_key(|cpu| (names.get(cpu), *cpu));
+        cpus.dedup();
+        for (rank, &cpu) in cpus.iter().enumerate() {
+            writer.track(tracks.cpu(cpu), &cpu_name(cpu), Some(process), rank as i32);
+        }
+        let mut channels = Vec::new();
+        for (&number, events) in iterations {
+            let iteration = document.timelines.iteration(series, number);
+            let ends = cpus_events(events).filter(|event| releases.contains(&Some(event.point)));
+            let ends = ends.map(|event| ((event.cpu, event.ticks, event.argument), Vec::new())).collect();
+            let mut flows = Flows { next: next_flow, ends, begins: HashMap::new() };
+            if let Some(iteration) = &iteration {
+                flows.find(iteration, &cpus);
+                for service in iteration.services() {
+                    if !channels.contains(&service.channel) {
+                        channels.push(service.channel);
+                        let rank = (cpus.len() + channels.len()) as i32;
+                        let name = format!("SCP, channel {}", service.channel);
+                        writer.track(tracks.scp(service.channel), &name, Some(process), rank);
+                    }
+                    let cpu = cpu_name(service.cpu);
+                    let track = tracks.scp(service.channel);
+                    for (from, to, what) in
+                        [(service.turned, service.from, "takes"), (service.from, service.to, "serves")]
+                    {
+                        tracks.slice(
+                            &mut writer,
+                            track,
+                            (from, to),
+                            ("scp", &format!("{what} {cpu}")),
+                            Extra::default(),
+                        );
+                    }
+                }
+            }
+            for (&cpu, events) in events {
+                let items = tracks.items(iteration.as_ref(), cpu, events, releases, &mut flows);
+                let end = |event: &Event| (recording.point_text(event.point), event.argument);
+                tracks.write(&mut writer, cpu, items, &cpu_name, number, end);
+            }
+            next_flow = flows.next;
+        }
+    }
+    writer.bytes
+}
+
+/// The events of all CPUs.
+fn cpus_events<'e>(events: &BTreeMap<u16, Vec<&'e Event>>) -> impl Iterator<Item = &'e Event> {
+    events.values().flatten().copied()
+}
+
+/// Where the tracks of a process are, and how far each is written.
+struct Tracks {
+    process: u64,
+    clock: Clock,
+    /// End of the last slice of a track, in nanoseconds: the next must not begin before.
+    ends: HashMap<u64, u64>,
+}
+
+/// What stands on a CPU's track at a time; those of one time in this order, so that slices nest.
+enum Item<'e> {
+    EndSpan,
+    EndCall,
+    Instant(&'e Event, Vec<u64>),
+    BeginCall(&'static str),
+    BeginSpan(LaneSpan, Option<u64>),
+}
+
+impl Item<'_> {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::EndSpan => 0,
+            Self::EndCall => 1,
+            Self::Instant(..) => 2,
+            Self::BeginCall(_) => 3,
+            Self::BeginSpan(..) => 4,
+        }
+    }
+}
+
+impl Tracks {
+    fn cpu(&self, cpu: u16) -> u64 {
+        self.process + 1 + u64::from(cpu)
+    }
+
+    fn scp(&self, channel: u32) -> u64 {
+        self.process + 0x10_0000 + u64::from(channel)
+    }
+
+    fn slice(
+        &mut self,
+        writer: &mut Writer,
+        track: u64,
+        (from, to): (u64, u64),
+        names: (&'static str, &str),
+        extra: Extra,
+    ) {
+        let end = self.ends.entry(track).or_insert(0);
+        let (from, to) = (self.clock.ticks(from).max(*end), self.clock.ticks(to));
+        if from < to {
+            *end = to;
+            writer.event(SLICE_BEGIN, from, track, Some(names), extra);
+            writer.event(SLICE_END, to, track, None, Extra::default());
+        }
+    }
+
+    /// All that stands on a CPU's track in an iteration, in order.
+    fn items<'e>(
+        &mut self,
+        iteration: Option<&Iteration<'_>>,
+        cpu: u16,
+        events: &[&'e Event],
+        releases: [Option<PointName>; 2],
+        flows: &mut Flows,
+    ) -> Vec<(u64, Item<'e>)> {
+        let mut items: Vec<(u64, Item<'e>)> = Vec::with_capacity(events.len() * 3);
+        if let Some(iteration) = iteration {
+            let calls = iteration.calls(cpu);
+            for call in calls.iter().filter(|call| call.from < call.to) {
+                items.push((self.clock.ticks(call.from), Item::BeginCall(call.name())));
+                items.push((self.clock.ticks(call.to), Item::EndCall));
+            }
+            for span in iteration.lane(cpu) {
+                let within = |call: &&attribution::Call| call.from <= span.from && span.to <= call.to;
+                let at = calls.partition_point(|call| call.to < span.to);
+                let is_shown = match span.activity {
+                    // A call that the iteration cuts off has no slice; its spans would stand alone.
+                    Activity::Cause(_) => calls.get(at).filter(within).is_some(),
+                    Activity::LowPower => true,
+                    Activity::NormalWorld => false,
+                };
+                if is_shown {
+                    let flow = flows.begins.get(&(cpu, span.from, span.to)).copied();
+                    items.push((self.clock.ticks(span.from), Item::BeginSpan(span, flow)));
+                    items.push((self.clock.ticks(span.to), Item::EndSpan));
+                }
+            }
+        }
+        for &event in events {
+            let mut ends = Vec::new();
+            if releases.contains(&Some(event.point)) {
+                ends = flows.ends.remove(&(event.cpu, event.ticks, event.argument)).unwrap_or_default();
+            }
+            items.push((self.clock.event(event), Item::Instant(event, ends)));
+        }
+        // Stable: instants of one time stay in the order of the recording.
+        items.sort_by_key(|(at, item)| (*at, item.rank()));
+        items
+    }
+
+    fn write<'t>(
+        &mut self,
+        writer: &mut Writer,
+        cpu: u16,
+        items: Vec<(u64, Item<'_>)>,
+        cpu_name: &impl Fn(u16) -> String,
+        iteration: u32,
+        point: impl Fn(&Event) -> (&'t str, u32),
+    ) {
+        let track = self.cpu(cpu);
+        for (at, item) in items {
+            match item {
+                Item::EndSpan | Item::EndCall => writer.event(SLICE_END, at, track, None, Extra::default()),
+                Item::BeginCall(name) => {
+                    let annotations = vec![("iteration", Value::Number(u64::from(iteration)))];
+                    let extra = Extra { annotations, ..Extra::default() };
+                    writer.event(SLICE_BEGIN, at, track, Some(("call", name)), extra);
+                }
+                Item::BeginSpan(span, flow) => {
+                    let (category, name) = match span.activity {
+                        Activity::Cause(cause) => ("cause", cause_label(cause)),
+                        _ => ("power", "low power"),
+                    };
+                    let mut extra = Extra { flows: flow.into_iter().collect(), ..Extra::default() };
+                    if let Some(on) = span.on {
+                        extra.annotations.push(("on", Value::Number(u64::from(on))));
+                    }
+                    if let Some(holder) = span.holder {
+                        extra.annotations.push(("waits for", Value::Text(cpu_name(holder))));
+                    }
+                    writer.event(SLICE_BEGIN, at, track, Some((category, name)), extra);
+                }
+                Item::Instant(event, ends_flows) => {
+                    let (name, argument) = point(event);
+                    let annotations = match argument {
+                        0 => Vec::new(),
+                        argument => vec![("argument", Value::Number(u64::from(argument)))],
+                    };
+                    let extra = Extra { annotations, ends_flows, ..Extra::default() };
+                    writer.event(INSTANT, at, track, Some(("point", name)), extra);
+                }
+            }
+        }
+    }
+}
+
+/// Who waited for whom in an iteration, as numbered flows.
+struct Flows {
+    next: u64,
+    /// A wait, by CPU, begin and end.
+    begins: HashMap<(u16, u64, u64), u64>,
+    /// The events with which CPUs let go, by CPU, ticks and argument, and the flows that they end.
+    ends: HashMap<(u16, u64, u32), Vec<u64>>,
+}
+
+impl Flows {
+    fn find(&mut self, iteration: &Iteration<'_>, cpus: &[u16]) {
+        for &cpu in cpus {
+            for span in iteration.lane(cpu) {
+                let (Some(holder), Some(on)) = (span.holder, span.on) else { continue };
+                // A wait for a slot of the SCP can end while the command before is still in hand: nobody let go.
+                let Some(end) = self.ends.get_mut(&(holder, span.to, on)) else { continue };
+                end.push(self.next);
+                self.begins.insert((cpu, span.from, span.to), self.next);
+                self.next += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! `psci-latency` in the terminal.
+
+use crate::compared::{by_rank, ordinal};
+use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
+use crate::measure_table::measure_tables;
+use crate::words::{ORDER_VARIES, case_title, cause_label, letter, number, place as name};
+use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
+use attribution::{Cause, CellResult};
+use comfy_table::{Cell, Color};
+use std::fmt::Write;
+
+/// A case of a release: the rows of one table.
+pub(crate) struct Group<'a> {
+    pub(crate) release: &'a str,
+    pub(crate) case: &'a str,
+    pub(crate) mode: &'a str,
+    pub(crate) cells: Vec<&'a Compared>,
+}
+
+/// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
+pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
+    let mut text = tables(&document.compared, &document.spreads, document.is_simulated(), style);
+    if document.compared.is_empty() {
+        let _ = writeln!(text, "{}", style.bold(&document.recording.header.experiment));
+        for measures in measure_tables(&document.others) {
+            let mut table = table(style);
+            table.set_header(&measures.header);
+            for row in measures.rows {
+                let cells = row.into_iter().enumerate();
+                table.add_row(cells.map(|(at, text)| if at < measures.names { Cell::new(text) } else { right(text) }));
+            }
+            let _ = writeln!(text, "{}\n{}", style.bold(&measures.title), fitted(table, style));
+            if let Some(note) = measures.note {
+                paragraph(&mut text, &note, ("", "  "), DIM, style);
+            }
+        }
+    }
+    if let Some(warning) = document.what_if() {
+        let _ = writeln!(text, "{warning}");
+    }
+    for (what, fact) in document.source() {
+        paragraph(&mut text, &format!("{what}: {fact}"), ("", "  "), DIM, style);
+    }
+    text
+}
+
+/// Tables, causes and accuracy of a simulation, for people.
+pub fn psci_latency_text(compared: &[Compared], spreads: &[Spread], style: Style) -> String {
+    tables(compared, spreads, true, style)
+}
+
+fn tables(compared: &[Compared], spreads: &[Spread], simulated: bool, style: Style) -> String {
+    let mut text = String::new();
+    for group in groups(compared) {
+        figures(&mut text, &group, simulated, style);
+        why(&mut text, &group, style);
+        for spread in spreads
+            .iter()
+            .filter(|spread| spread.variant == group.release && spread.case == group.case && group.mode == "parallel")
+        {
+            free_running(&mut text, spread, style);
+        }
+    }
+    let accuracy = if simulated { accuracy(compared) } else { Vec::new() };
+    if !accuracy.is_empty() {
+        summary(&mut text, &accuracy, style);
+    }
+    text
+}
+
+/// Tables in the order of the recording, each sorted by rank.
+pub(crate) fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for cell in compared {
+        let recorded = &cell.recorded;
+        let same = |group: &&mut Group<'_>| {
+            (group.release, group.case, group.mode)
+                == (recorded.variant.as_str(), recorded.case.as_str(), recorded.mode.as_str())
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.cells.push(cell),
+            None => groups.push(Group {
+                release: &recorded.variant,
+                case: &recorded.case,
+                mode: &recorded.mode,
+                cells: vec![cell],
+            }),
+        }
+    }
+    for group in &mut groups {
+        group.cells.sort_by_key(|cell| (cell.recorded.rank, cell.recorded.cpu));
+    }
+    groups
+}
+
+fn title(group: &Group<'_>) -> String {
+    format!("{}: {}, {}", group.release, case_title(group.case), group.mode)
+}
+
+/// Metrics with their short name in a table's header.
+pub(crate) const METRICS: [(&str, &str); 4] =
+    [("powerdown", "down"), ("wakeup", "wake"), ("cache_flush", "flush"), ("latency", "latency")];
+
+/// A CPU's part in few letters: its place in the cluster, or whether it leads.
+pub(crate) fn short_role(cell: &Compared) -> String {
+    let recorded = &cell.recorded;
+    let mut role = match by_rank(&recorded.case, &recorded.mode) {
+        true => ordinal(recorded.rank_in_cluster),
+        false => recorded.role.clone(),
+    };
+    if recorded.last_man {
+        role.push_str(", last");
+    }
+    role
+}
+
+/// CPUs of a group in their order, once each.
+pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
+    let mut cpus: Vec<&Compared> = Vec::new();
+    for cell in &group.cells {
+        if cpus.iter().all(|other| other.recorded.cpu != cell.recorded.cpu) {
+            cpus.push(cell);
+        }
+    }
+    cpus
+}
+
+pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a Compared> {
+    group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
+}
+
+fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) {
+    let metrics: Vec<_> =
+        METRICS.iter().filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric)).collect();
+    let has_published = group.cells.iter().any(|cell| cell.published.is_some());
+    let mut table = table(style);
+    let mut header = vec!["CPU".to_owned(), "role".to_owned()];
+    let word = if simulated { "sim." } else { "rec." };
+    for (_, name) in &metrics {
+        if has_published {
+            header.extend([format!("{name}\npubl."), format!("{name}\n{word}"), format!("{name}\nerror")]);
+        } else {
+            header.push(format!("{name}\n{word}"));
+        }
+    }
+    table.set_header(header);
+    for cpu in cpus(group) {
+        let recorded = &cpu.recorded;
+        let mut row = vec![Cell::new(name(recorded)), Cell::new(short_role(cpu))];
+        for (metric, _) in &metrics {
+            let cell = cell_of(group, recorded.cpu, metric);
+            let value = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
+            if has_published {
+                let published = cell.and_then(|cell| cell.published.as_ref());
+                row.push(right(published.map_or_else(|| "-".to_owned(), |published| number(published.value_us))));
+                row.push(right(value));
+                row.push(cell.map_or_else(|| right(String::new()), |cell| error(cell, style)));
+            } else {
+                row.push(right(value));
+            }
+        }
+        table.add_row(row);
+    }
+    let _ = writeln!(text, "{}", style.bold(&title(group)));
+    let _ = writeln!(text, "{}", fitted(table, style));
+    let note = if has_published && simulated {
+        "us; down: powerdown, wake: wakeup, flush: cache flush; * used in the fit, all others are predictions"
+    } else {
+        "us; down: powerdown, wake: wakeup, flush: cache flush"
+    };
+    paragraph(text, note, ("", "  "), DIM, style);
+    if order_varies(group) {
+        paragraph(text, ORDER_VARIES, ("", "  "), DIM, style);
+    }
+}
+
+/// Whether the CPUs of a case went down in different orders.
+pub(crate) fn order_varies(group: &Group<'_>) -> bool {
+    group.cells.iter().any(|cell| cell.recorded.order_varies)
+}
+
+fn error(cell: &Compared, style: Style) -> Cell {
+    let Some(error) = cell.error_percent() else { return right("-".to_owned()) };
+    let mark = if cell.used_in_fit() { "*" } else { " " };
+    let cell_text = right(format!("{error:+.1}%{mark}"));
+    if !style.colour {
+        return cell_text;
+    }
+    match error.abs() {
+        _ if cell.used_in_fit() => cell_text.fg(Color::DarkGrey),
+        small if small <= 3.0 => cell_text.fg(Color::Green),
+        middle if middle <= 10.0 => cell_text.fg(Color::Yellow),
+        _ => cell_text.fg(Color::Red),
+    }
+}
+
+/// Letter, colour and name of a cause in a bar.
+pub(crate) fn look(cause: Cause) -> (char, &'static str, &'static str) {
+    let colour = match cause {
+        Cause::Code => "34",
+        Cause::Reset => "36",
+        Cause::LockWait => "31",
+        Cause::FlushL1 => "32",
+        Cause::FlushL2 => "92",
+        Cause::Interconnect => "37",
+        Cause::ScpChannelWait => "33",
+        Cause::ScpWait => "93",
+        Cause::DeclaredOrder => "35",
+    };
+    (letter(cause), colour, cause_label(cause))
+}
+
+/// A blank at which no line is broken.
+const FIRM: &str = "\u{a0}";
+
+fn why(text: &mut String, group: &Group<'_>, style: Style) {
+    for metric in ["powerdown", "wakeup"] {
+        let cells: Vec<_> = cpus(group)
+            .into_iter()
+            .filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric))
+            .map(|cell| &cell.recorded)
+            .collect();
+        let longest = cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
+        if longest <= 0.0 || cells.iter().all(|cell| cell.split.causes.is_empty()) {
+            continue;
+        }
+        let used: Vec<Cause> = Cause::ALL
+            .into_iter()
+            .filter(|cause| cells.iter().any(|cell| cell.split.causes.contains_key(cause)))
+            .collect();
+        let legend: Vec<_> = used
+            .iter()
+            .map(|&cause| {
+                let (letter, colour, name) = look(cause);
+                format!("{} {name}", style.paint(colour, &letter.to_string()))
+            })
+            .collect();
+        let legend = format!("why, {metric} (us): {}", legend.join(", "));
+        paragraph(text, &legend, ("", "  "), PLAIN, style);
+        let width = style.width.clamp(60, 120) - 56;
+        for cell in cells {
+            let bar = bar(cell, longest, width, style);
+            let parts: Vec<_> = used
+                .iter()
+                .filter_map(|cause| {
+                    let ticks = *cell.split.causes.get(cause)?;
+                    Some(format!("{} {}", look(*cause).0, number(ticks as f64 * cell.tick_us)))
+                })
+                .collect();
+            // A letter and its figure stay on one line: the blank between them is none while lines are broken.
+            let parts: Vec<_> = parts.iter().map(|part| part.replace(' ', FIRM)).collect();
+            let (first, more) = (format!("  {:>4} {bar} ", name(cell)), " ".repeat(width + 10));
+            let mut lines = String::new();
+            paragraph(&mut lines, &parts.join(&format!(" {FIRM}")), (&first, &more), PLAIN, style);
+            text.push_str(&lines.replace(FIRM, " "));
+            let waits: Vec<_> = cell
+                .split
+                .waits
+                .iter()
+                .filter(|wait| wait.ticks as f64 * cell.tick_us >= 0.02 * cell.value.max(50.0))
+                .map(|wait| {
+                    let microseconds = number(wait.ticks as f64 * cell.tick_us);
+                    match wait.cause {
+                        Cause::LockWait => {
+                            format!("{microseconds} for {} to release its lock", group_name(group, wait.holder))
+                        }
+                        Cause::ScpChannelWait => {
+                            format!("{microseconds} for {} to leave the SCP channel", group_name(group, wait.holder))
+                        }
+                        _ => format!("{microseconds} while the SCP served {}", group_name(group, wait.holder)),
+                    }
+                })
+                .collect();
+            if !waits.is_empty() {
+                paragraph(text, &format!("waits {}", waits.join(", ")), ("       ", "         "), DIM, style);
+            }
+        }
+    }
+    let _ = writeln!(text);
+}
+
+/// A CPU's bar; every cause that took more than half a column has one.
+fn bar(cell: &CellResult, longest: f64, width: usize, style: Style) -> String {
+    let mut bar = String::new();
+    let mut drawn = 0;
+    let mut reached = 0.0;
+    for cause in Cause::ALL {
+        let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
+        reached += ticks as f64 * cell.tick_us;
+        let end = ((reached / longest) * width as f64).round() as usize;
+        let (letter, colour, _) = look(cause);
+        let part: String = std::iter::repeat_n(letter, end.saturating_sub(drawn)).collect();
+        if !part.is_empty() {
+            bar.push_str(&style.paint(colour, &part));
+        }
+        drawn = drawn.max(end);
+    }
+    bar.extend(std::iter::repeat_n(' ', width.saturating_sub(drawn)));
+    format!("|{bar}|")
+}
+
+fn free_running(text: &mut String, spread: &Spread, style: Style) {
+    let ranks: Vec<_> = spread
+        .by_rank
+        .iter()
+        .map(|&(min, median, max)| format!("{} ({}..{})", number(median), number(min), number(max)))
+        .collect();
+    let line = format!(
+        "free order, {} seeds, {} different orders; powerdown of the n-th CPU, median (min..max): {}",
+        spread.seeds,
+        spread.orders,
+        ranks.join(", ")
+    );
+    paragraph(text, &line, ("", "  "), DIM, style);
+    let _ = writeln!(text);
+}
+
+fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
+    let mut table = table(style);
+    table.set_header([
+        "release",
+        "predicted cells of the parallel tables",
+        "cells",
+        "median |error|",
+        "within 10 % or 1 us",
+        "worst",
+    ]);
+    for row in accuracy {
+        table.add_row(vec![
+            Cell::new(&row.release),
+            Cell::new(row.what),
+            right(row.cells.to_string()),
+            right(format!("{:.1} %", row.median_percent)),
+            right(format!("{} of {}", row.within, row.cells)),
+            right(format!("{:.1} %", row.worst_percent)),
+        ]);
+    }
+    let _ = writeln!(text, "{}", style.bold("Accuracy of predictions"));
+    let _ = writeln!(text, "{}", fitted(table, style));
+}
+
+/// A CPU by its name in the tables.
+fn group_name(group: &Group<'_>, cpu: u16) -> String {
+    let found = group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
+    found.map_or_else(|| format!("CPU {cpu}"), |cell| name(&cell.recorded))
+}

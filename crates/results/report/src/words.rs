@@ -1,0 +1,154 @@
+//! What things are called in every output: cases, causes, CPUs, figures.
+
+use attribution::{Cause, CellResult};
+
+/// A case's title as the documents have it, without the mode.
+pub(crate) fn case_title(case: &str) -> &str {
+    match case {
+        "suspend-deepest" => "CPU_SUSPEND to the deepest power level",
+        "suspend-level0" => "CPU_SUSPEND to power level 0",
+        "cpu-off" => "CPU_OFF on all non-lead CPUs, then CPU_SUSPEND on the lead",
+        "psci-version" => "PSCI_VERSION",
+        other => other,
+    }
+}
+
+/// What to know of a table whose CPUs went down in different orders.
+pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in different iterations: each figure is a CPU's median over the \
+     parts that it had, so the rows need not make up one run; compare matches by part";
+
+/// Letter of a cause, the same in every output; the letters tell causes apart without colour.
+pub(crate) const fn letter(cause: Cause) -> char {
+    match cause {
+        Cause::Code => 'c',
+        Cause::Reset => 'r',
+        Cause::LockWait => 'L',
+        Cause::FlushL1 => 'f',
+        Cause::FlushL2 => 'F',
+        Cause::Interconnect => 'i',
+        Cause::ScpChannelWait => 'S',
+        Cause::ScpWait => 's',
+        Cause::DeclaredOrder => 'o',
+    }
+}
+
+/// A cause in the words of the documents.
+pub(crate) const fn cause_label(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Code => "code",
+        Cause::Reset => "reset",
+        Cause::LockWait => "lock wait",
+        Cause::FlushL1 => "L1 flush",
+        Cause::FlushL2 => "L2 flush",
+        Cause::Interconnect => "interconnect",
+        Cause::ScpChannelWait => "SCP channel wait",
+        Cause::ScpWait => "SCP wait",
+        Cause::DeclaredOrder => "declared order",
+    }
+}
+
+/// A CPU by its place: cluster.core.
+pub(crate) fn place(cell: &CellResult) -> String {
+    format!("{}.{}", cell.cluster, cell.core)
+}
+
+/// A figure with four digits or so.
+pub(crate) fn number(value: f64) -> String {
+    if value.abs() >= 1000.0 {
+        format!("{value:.0}")
+    } else if value.abs() >= 100.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// A figure of a unit: what is counted, such as instructions, has no decimals.
+pub(crate) fn quantity(value: f64, unit: &str) -> String {
+    let is_time = matches!(unit, "ps" | "ns" | "us" | "ms" | "s");
+    if value.fract() == 0.0 && !is_time { format!("{value:.0}") } else { number(value) }
+}
+
+/// A whole number with a thin grouping of thousands, as in "306 151".
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Lines of at most a width, in which what only sets a colour takes no room.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let room = |text: &str| {
+        let mut escaped = false;
+        text.chars()
+            .filter(|&c| {
+                let counts = !escaped && c != '\x1b';
+                escaped = if escaped { c != 'm' } else { c == '\x1b' };
+                counts
+            })
+            .count()
+    };
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let needed = room(word);
+        if used > 0 && used + 1 + needed > width {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += needed;
+        }
+    }
+    lines
+}
+
+/// "a", "a and b", "a, b and c".
+pub(crate) fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_read_as_sentences() {
+        let items: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        assert_eq!(listed(&items), "a, b and c");
+        assert_eq!(listed(&items[..2]), "a and b");
+        assert_eq!(listed(&items[..1]), "a");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_and_colours_take_no_room() {
+        assert_eq!(wrap("one two three", 9), ["one two", "three"]);
+        assert_eq!(wrap("\x1b[1mone\x1b[0m two three", 9), ["\x1b[1mone\x1b[0m two", "three"]);
+    }
+
+    #[test]
+    fn what_is_counted_has_no_decimals() {
+        let texts = [quantity(428.0, "instructions"), quantity(4.5, "clk"), quantity(12.0, "us")];
+        assert_eq!(texts, ["428", "4.50", "12.00"]);
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!([grouped(7), grouped(1000), grouped(1_234_567)], ["7", "1 000", "1 234 567"]);
+    }
+}

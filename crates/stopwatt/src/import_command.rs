@@ -1,0 +1,162 @@
+//! `stopwatt import rt-instr`, `import rst` and `import csv`.
+
+use crate::arguments::Format;
+use crate::data::DataFolder;
+use crate::output;
+use clap::Args;
+use import::{Figures, ImportError, Options};
+use miette::{IntoDiagnostic, WrapErr};
+use recording::{Platform, Recording};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+/// Options of the three.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
+  stopwatt import rst psci-performance.rst --prefix juno- -o recordings/published
+  stopwatt import csv published/juno-psci.csv --platform juno-r1 -o recordings/published
+  stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
+pub struct ImportOptions {
+    /// The file; every line that is not meant is passed over.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Name of what was measured, where the file names no release; by default the file's name.
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// Put before a release that the file names: `juno-` makes juno-v2.12 of v2.12.
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    prefix: String,
+    /// Platform that was measured (see `stopwatt list`): numbers CPUs as it does and refuses those that it lacks.
+    #[arg(long, value_name = "NAME|FILE")]
+    platform: Option<String>,
+    /// Unit of RST tables that name none: ns, us or ms.
+    #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms"])]
+    unit: Option<String>,
+    /// Leave malformed lines out, with a warning, instead of giving up.
+    #[arg(long)]
+    lenient: bool,
+    /// Folder of the recording; an older recording there is replaced.
+    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    output: PathBuf,
+    /// How to print what was read.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// What kind of file it is.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A UART log of the test framework.
+    RtInstr,
+    /// A document.
+    Rst,
+    /// CSV.
+    Csv,
+}
+
+/// Reads the file, writes the recording and says what is in it. Nothing is written when the file cannot be read.
+pub fn run(data: &DataFolder, kind: Kind, options: &ImportOptions) -> miette::Result<()> {
+    let platform = options.platform.as_deref().map(|name| data.platform(name)).transpose()?;
+    let described = platform.as_ref().map(|(_, document)| soc::config::Platform::read(document)).transpose()?;
+    let stem = options.file.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let how = Options {
+        file: options.file.display().to_string(),
+        variant: options.variant.clone().or(stem).unwrap_or_default(),
+        prefix: options.prefix.clone(),
+        unit: options.unit.clone(),
+        cpus: described.map(|platform| platform.topology.cpus.iter().map(|cpu| (cpu.cluster, cpu.core)).collect()),
+        lenient: options.lenient,
+    };
+    let file = File::open(&options.file)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {}", options.file.display()))?;
+    let file = BufReader::new(file);
+    let (name, figures) = match kind {
+        Kind::RtInstr => ("rt-instr", import::rt_instr(file, &how)),
+        Kind::Rst => ("rst", import::rst(file, &how)),
+        Kind::Csv => ("csv", import::csv_table(file, &how)),
+    };
+    let figures = figures?;
+    let mut recording = import::record(&figures, &how, name);
+    recording.header.run = provenance::this_run();
+    // The file was measured elsewhere; this machine only read it.
+    recording.header.run.machine = None;
+    recording.header.run.kernel = None;
+    recording.header.platform = platform.map(|(name, document)| Platform {
+        name,
+        text: document.text().to_owned(),
+        figures: Default::default(),
+    });
+    recording.write(&options.output).into_diagnostic()?;
+    for warning in &figures.warnings {
+        eprintln!("warning: {warning}; left out");
+    }
+    match options.format {
+        Format::Json => output::print_json(&as_json(&recording, &figures, options)),
+        Format::Term => output::print(as_text(&recording, &figures, options).as_bytes()),
+    }
+}
+
+/// Release, case and mode with the CPUs and the metrics, in their units, that were read for it.
+type Tables = BTreeMap<(String, String, String), (BTreeSet<Option<u16>>, BTreeSet<String>, u32)>;
+
+fn tables(recording: &Recording) -> Tables {
+    let mut tables = Tables::new();
+    for measure in recording.measures() {
+        let metric = recording.text(measure.metric);
+        if metric.ends_with(import::PRINTED_CHANGE) {
+            continue;
+        }
+        let (variant, case, mode) = recording.series_texts(measure.series);
+        let table = tables.entry((variant.to_owned(), case.to_owned(), mode.to_owned())).or_default();
+        table.0.insert(measure.cpu);
+        table.1.insert(format!("{metric} ({})", recording.text(measure.unit)));
+        table.2 = table.2.max(measure.iteration + 1);
+    }
+    tables
+}
+
+fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) -> String {
+    let tables = tables(recording);
+    let mut text = String::new();
+    for ((variant, case, mode), (cpus, metrics, iterations)) in &tables {
+        let metrics: Vec<_> = metrics.iter().map(String::as_str).collect();
+        text += &format!(
+            "{variant}: {case} {mode}, {} CPUs, {iterations} iteration{}, {}\n",
+            cpus.len(),
+            if *iterations == 1 { "" } else { "s" },
+            metrics.join(", ")
+        );
+    }
+    let left_out = if figures.left_out > 0 { format!(", {} left out", figures.left_out) } else { String::new() };
+    text + &format!(
+        "{} figures in {} tables{left_out}. Recording: {}\n",
+        figures.figures.len(),
+        tables.len(),
+        options.output.display()
+    )
+}
+
+fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) -> serde_json::Value {
+    let tables: Vec<_> = tables(recording)
+        .into_iter()
+        .map(|((variant, case, mode), (cpus, metrics, iterations))| {
+            json!({
+                "release": variant, "case": case, "mode": mode, "cpus": cpus.len(), "iterations": iterations,
+                "metrics": metrics,
+            })
+        })
+        .collect();
+    let warning = |warning: &ImportError| json!({ "file": warning.file, "line": warning.line, "message": warning.message, "help": warning.help });
+    json!({
+        "recording": options.output.display().to_string(),
+        "figures": figures.figures.len(),
+        "left_out": figures.left_out,
+        "tables": tables,
+        "warnings": figures.warnings.iter().map(warning).collect::<Vec<_>>(),
+    })
+}

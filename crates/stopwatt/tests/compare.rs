@@ -1,0 +1,160 @@
+//! `stopwatt compare`, as a user and a CI job meet it.
+
+mod common;
+
+use common::stopwatt;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Records releases of Juno into a folder of its own.
+fn record(folder: &Path, name: &str, more: &[&str]) -> String {
+    let path = folder.join(name).to_str().unwrap().to_owned();
+    let arguments = ["run", "psci-latency", "--iterations", "3", "--free-seeds", "0", "-o", &path];
+    let output = stopwatt(&[&arguments[..], more].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    path
+}
+
+#[test]
+fn a_recording_does_not_differ_from_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = record(folder.path(), "r", &[]);
+    let output = stopwatt(&["compare", &path, &path, "--threshold", "0"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output).ends_with("no regression: 288 unchanged of 288 comparisons of a row\n"), "{}", text(&output));
+}
+
+#[test]
+fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = record(folder.path(), "r", &[]);
+    let (a, b) = (format!("{path}@juno-v2.11"), format!("{path}@juno-v2.12"));
+    let output = stopwatt(&["compare", &a, &b]);
+    assert_eq!(output.status.code(), Some(1), "some rows of v2.12 are slower");
+    let printed = text(&output);
+    for part in [
+        "exact: a world that repeats itself",
+        "costs.scp.take",
+        "another order",
+        "suspend-level0 serial: powerdown (us)",
+        "SCP wait -",
+        "21 changes are printed, 0 follow from the tables",
+        "+2011.59 %",
+    ] {
+        assert!(printed.contains(part), "`{part}` is not in:\n{printed}");
+    }
+    assert!(!printed.contains('\u{1b}'), "NO_COLOR is respected");
+    let widest = printed.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "without a terminal lines have at most 100 columns, not {widest:?}");
+
+    let json: Value = serde_json::from_slice(&stopwatt(&["compare", &a, &b, "--format", "json"]).stdout).unwrap();
+    assert_eq!(json["published_changes"]["not_remade"].as_array().unwrap().len(), 21);
+    assert_eq!(json["rows"].as_array().unwrap().len(), 96);
+    let level0 = json["rows"].as_array().unwrap().iter().filter(|row| {
+        row["case"] == "suspend-level0"
+            && row["mode"] == "serial"
+            && row["metric"] == "powerdown"
+            && row["row"] != "1.0"
+    });
+    for row in level0 {
+        let change = &row["changes"][0];
+        assert_eq!(
+            (change["verdict"].as_str(), change["how"]["kind"].as_str()),
+            (Some("better"), Some("exact")),
+            "{row}"
+        );
+        assert_eq!(change["main_cause"], "scp-wait", "{row}");
+    }
+}
+
+#[test]
+fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = ["--release", "juno-v2.12", "--order", "declared"];
+    let base = record(folder.path(), "base", &release);
+    let take = [&release[..], &["--set", "costs.scp.take=83.5 us"]].concat();
+    let slower = record(folder.path(), "slower", &take);
+    let code = |more: &[&str]| stopwatt(&[&["compare", &base, &slower][..], more].concat()).status.code();
+    assert_eq!(code(&[]), Some(1), "3 % more of the SCP");
+    assert_eq!(code(&["--threshold", "5%"]), Some(0));
+    let policy = folder.path().join("policy.toml");
+    let policy_path = policy.to_str().unwrap();
+    std::fs::write(
+        &policy,
+        "threshold = 10.0\n[[rule]]\ncase = \"suspend-level0\"\nmode = \"serial\"\nthreshold = 1.0\n",
+    )
+    .unwrap();
+    assert_eq!(code(&["--policy", policy_path]), Some(1));
+    std::fs::write(
+        &policy,
+        "[[rule]]\nmetric = \"powerdown\"\nignore = true\n[[rule]]\nmetric = \"wakeup\"\nbetter = \"neither\"\n",
+    )
+    .unwrap();
+    assert_eq!(code(&["--policy", policy_path]), Some(0));
+    assert_eq!(code(&["--metric", "latency", "--metric", "cache_flush"]), Some(0));
+
+    std::fs::write(&policy, "treshold = 10.0\n").unwrap();
+    for wrong in
+        [vec!["--policy", policy_path], vec!["--threshold", "-1"], vec!["--metric", "none"], vec!["no such recording"]]
+    {
+        let output = stopwatt(&[&["compare", &base, &slower][..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout.is_empty());
+    }
+    let said = String::from_utf8(stopwatt(&["compare", &base, &slower, "--metric", "none"]).stderr).unwrap();
+    let said = said.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("no recording has the measure `none`") && said.contains("powerdown, time_in_state"),
+        "{said}"
+    );
+}
+
+#[test]
+fn ci_formats_have_the_members_that_their_readers_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = record(folder.path(), "base", &["--release", "juno-v2.12"]);
+    let json = |format: &str| -> Value {
+        serde_json::from_slice(&stopwatt(&["compare", &base, &base, "--format", format]).stdout).unwrap()
+    };
+    let github = json("github-action-benchmark");
+    let entries = github.as_array().unwrap();
+    assert_eq!(entries.len(), 96);
+    for entry in entries {
+        assert!(entry["name"].is_string() && entry["unit"] == "us" && entry["value"].is_number(), "{entry}");
+        assert!(entry["range"].is_string() && entry["extra"].is_string(), "{entry}");
+    }
+    let bencher = json("bencher");
+    let benchmarks = bencher.as_object().unwrap();
+    assert_eq!(benchmarks.len(), 96, "names are unique");
+    for (entry, (name, benchmark)) in
+        entries.iter().map(|entry| (entry, benchmarks.get_key_value(entry["name"].as_str().unwrap()).unwrap()))
+    {
+        let latency = &benchmark["latency"];
+        let value = latency["value"].as_f64().unwrap();
+        assert!((value - entry["value"].as_f64().unwrap() * 1e3).abs() < 1e-3, "{name} is in nanoseconds: {benchmark}");
+        assert!(latency["lower_value"].as_f64() <= Some(value) && Some(value) <= latency["upper_value"].as_f64());
+    }
+}
+
+#[test]
+fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let simulated = record(folder.path(), "simulated", &["--release", "juno-v2.12"]);
+    let published = folder.path().join("published").to_str().unwrap().to_owned();
+    let output = stopwatt(&["import", "csv", "published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
+    assert!(output.status.success());
+    let (old, new) = (format!("{published}@juno-v2.11"), format!("{published}@juno-v2.12"));
+    let output = stopwatt(&["compare", &simulated, &old, &new, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "one value a row is no evidence");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["rows"].as_array().unwrap().len(), 96, "every case and name matches");
+    assert!(json["rows"].as_array().unwrap().iter().all(|row| row["changes"].as_array().unwrap().len() == 2));
+    assert!(json["warnings"][0].as_str().unwrap().starts_with("worlds differ"), "{}", json["warnings"]);
+    let output = stopwatt(&["compare", &simulated, &old, &new]);
+    assert!(text(&output).contains("│ row ") && text(&output).contains("C/A"), "{}", text(&output));
+}

@@ -1,0 +1,232 @@
+//! `stopwatt run psci-latency` and `stopwatt calibrate`, as a user meets them.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn stopwatt(data: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .arg("--data")
+        .arg(data)
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .current_dir(data)
+        .output()
+        .unwrap()
+}
+
+fn cells(data: &Path, output: &Path, more: &[&str]) -> Vec<Value> {
+    let mut arguments =
+        vec!["run", "psci-latency", "--format", "json", "--free-seeds", "0", "-o", output.to_str().unwrap()];
+    arguments.extend(more);
+    let output = stopwatt(data, &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    json["cells"].as_array().unwrap().clone()
+}
+
+fn number(cell: &Value, key: &str) -> f64 {
+    cell[key].as_f64().unwrap_or_else(|| panic!("{key} of {cell}"))
+}
+
+/// A copy of the data in a folder of its own.
+fn copy() -> tempfile::TempDir {
+    fn copy_folder(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let target = to.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                copy_folder(&entry.path(), &target);
+            } else {
+                std::fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["platforms", "published"] {
+        copy_folder(&root().join(name), &folder.path().join(name));
+    }
+    folder
+}
+
+#[test]
+fn predictions_are_as_good_as_the_documents_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells = cells(&root(), &folder.path().join("recording"), &[]);
+    assert_eq!(cells.len(), 288, "every published cell and no other");
+    for release in ["juno-2017", "juno-v2.11", "juno-v2.12"] {
+        let errors = |metrics: &[&str]| {
+            let predicted = cells.iter().filter(|cell| {
+                cell["release"] == release
+                    && cell["mode"] == "parallel"
+                    && cell["used_in_fit"] == false
+                    && metrics.contains(&cell["metric"].as_str().unwrap())
+            });
+            let mut errors: Vec<(f64, f64)> = predicted
+                .map(|cell| {
+                    (number(cell, "error_percent").abs(), (number(cell, "simulated") - number(cell, "published")).abs())
+                })
+                .collect();
+            errors.sort_by(|a, b| a.0.total_cmp(&b.0));
+            errors
+        };
+        let powerdown = errors(&["powerdown", "cache_flush"]);
+        assert_eq!(powerdown.len(), 21, "{release}");
+        assert!(powerdown[10].0 <= 3.0, "{release}: median {:.2} %", powerdown[10].0);
+        let within =
+            powerdown.iter().filter(|(percent, microseconds)| *percent <= 10.0 || *microseconds <= 1.0).count();
+        assert!(within * 10 >= powerdown.len() * 9, "{release}: {within} of 21");
+        let wakeup = errors(&["wakeup"]);
+        assert!((wakeup[5].0 + wakeup[6].0) / 2.0 <= 15.0, "{release}: wakeup");
+    }
+}
+
+#[test]
+fn causes_add_up_and_tell_the_commentary_of_2017() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells = cells(&root(), &folder.path().join("recording"), &["--release", "juno-2017"]);
+    for cell in &cells {
+        let sum: f64 = cell["causes"].as_object().unwrap().values().map(|value| value.as_f64().unwrap()).sum();
+        let scale = if cell["unit"] == "ns" { 1e3 } else { 1.0 };
+        assert!((sum * scale - number(cell, "simulated")).abs() < 1e-3, "{cell}");
+    }
+    let find = |case: &str, core: u64, metric: &str| {
+        cells
+            .iter()
+            .find(|cell| {
+                cell["case"] == case
+                    && cell["mode"] == "parallel"
+                    && cell["cluster"] == 1
+                    && cell["core"] == core
+                    && cell["metric"] == metric
+            })
+            .unwrap()
+    };
+    let cause = |cell: &Value, name: &str| cell["causes"][name].as_f64().unwrap_or(0.0);
+    // "CPU 3 has to wait for the 3 other CPUs in the cluster to complete PSCI_ENTRY and release the lock".
+    let last = find("suspend-deepest", 3, "powerdown");
+    assert!(cause(last, "lock-wait") > 100.0, "{last}");
+    let holders: Vec<_> =
+        last["waits"].as_array().unwrap().iter().filter(|wait| wait["cause"] == "lock-wait").collect();
+    assert_eq!(holders.len(), 3, "it waits for the three others: {last}");
+    // Its flush is longer because it is the last of its cluster: the L2 is flushed as well.
+    assert!(cause(find("suspend-deepest", 3, "cache_flush"), "cache-flush-l2") > 50.0);
+    assert_eq!(cause(find("suspend-deepest", 1, "cache_flush"), "cache-flush-l2"), 0.0);
+    // At level 0 there is no lock of a power domain, and the SCP's channel serialises.
+    let level0 = find("suspend-level0", 3, "powerdown");
+    assert_eq!(cause(level0, "lock-wait"), 0.0);
+    assert!(
+        cause(level0, "scp-channel-wait") + cause(level0, "scp-wait") + cause(level0, "declared-order") > 300.0,
+        "{level0}"
+    );
+}
+
+/// Multiplies the published value of the rows that `chosen` chooses.
+fn scale(data: &Path, used: bool) {
+    let reference = published::PsciReference::read(&data.join("published/juno-psci.toml")).unwrap();
+    let path = data.join("published/juno-psci.csv");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for (cell, line) in reference.cells.iter().zip(lines.iter_mut().skip(1)) {
+        if cell.used_in_fit == used {
+            let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+            // Exactly representable, and not below the resolution that the figure had.
+            let digits = fields[6].split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            fields[6] = format!("{:.digits$}", cell.published * 1.5);
+            *line = fields.join(",");
+        }
+    }
+    std::fs::write(path, lines.join("\n") + "\n").unwrap();
+}
+
+fn costs(data: &Path) -> Vec<String> {
+    ["juno-2017", "juno-v2.11", "juno-v2.12"]
+        .map(|name| std::fs::read_to_string(data.join(format!("platforms/juno-r1/costs/{name}.toml"))).unwrap())
+        .to_vec()
+}
+
+fn simulated(data: &Path) -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cells = cells(data, &folder.path().join("recording"), &["--iterations", "1"]);
+    // By CPU, not by the published cell that it is compared with.
+    cells.sort_by_key(|cell| {
+        format!("{}{}{}{}{}", cell["release"], cell["case"], cell["mode"], cell["cpu"], cell["metric"])
+    });
+    cells.iter().map(|cell| number(cell, "simulated")).collect()
+}
+
+#[test]
+fn no_published_figure_leaks_into_a_prediction() {
+    let untouched = costs(&root());
+    let before = simulated(&root());
+
+    let data = copy();
+    scale(data.path(), false);
+    let output = stopwatt(data.path(), &["calibrate"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        costs(data.path()),
+        untouched,
+        "cells that no fit uses changed a cost, or the tree's costs are not a fit's"
+    );
+    assert_eq!(simulated(data.path()), before, "cells that no fit uses changed a simulated figure");
+
+    let data = copy();
+    scale(data.path(), true);
+    let output = stopwatt(data.path(), &["calibrate"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (changed, untouched) in costs(data.path()).iter().zip(&untouched) {
+        assert_ne!(changed, untouched, "a used cell changed no cost");
+    }
+    assert_ne!(simulated(data.path()), before, "a used cell changed no simulated figure");
+}
+
+#[test]
+fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let output_folder = folder.path().join("recording");
+    let path = output_folder.to_str().unwrap();
+    let wrong: [(&[&str], &[&str]); 10] = [
+        (&["--set", "scp.chanels=2"], &["platforms/juno-r1.toml:", "unknown field `chanels`", "channels"]),
+        (&["--set", "counter.frequency=50 us"], &["platforms/juno-r1.toml:", "not a unit of a frequency"]),
+        (&["--set", "costs.scp.core_off=-1 us"], &["costs/juno-2017.toml:", "negative"]),
+        (&["--set", "psci.scp_send=sideways"], &["releases/juno-2017.toml:", "outside-locks"]),
+        (&["--set", "channels"], &["KEY=VALUE"]),
+        (&["--platform", "juno-r9"], &["no platform `juno-r9`", "juno-r1"]),
+        (&["--release", "juno-v9"], &["no release `juno-v9`", "juno-v2.12"]),
+        (&["--cpus", "8"], &["--world qemu", "topology.clusters"]),
+        (&["--world", "qemu", "--seed", "3"], &["--seed says nothing to real firmware"]),
+        (&["--world", "qemu", "--gic", "2", "--cpus", "9"], &["no more than 8 CPUs", "--gic 3"]),
+    ];
+    for (arguments, parts) in wrong {
+        let output = stopwatt(&root(), &[&["run", "psci-latency", "-o", path], arguments].concat());
+        let said = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} was taken");
+        for part in parts {
+            let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains(part), "{arguments:?}: `{part}` is not in: {said}");
+        }
+        assert!(!output_folder.exists(), "{arguments:?} left something behind");
+    }
+}
+
+#[test]
+fn tables_fit_the_terminal_and_name_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recording");
+    let output = stopwatt(&root(), &["run", "psci-latency", "-o", path.to_str().unwrap(), "--free-seeds", "3"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("Accuracy of predictions") && text.contains(path.to_str().unwrap()));
+    assert!(!text.contains('\u{1b}'), "NO_COLOR is respected");
+    for part in ["why, powerdown", "lock wait", "to release its lock", "free order, 3 seeds"] {
+        assert!(text.contains(part), "`{part}` is not in the output");
+    }
+    for file in ["events.parquet", "measures.parquet", "recording.toml"] {
+        assert!(path.join(file).is_file(), "{file}");
+    }
+}

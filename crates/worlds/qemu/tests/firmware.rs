@@ -1,0 +1,248 @@
+//! The EL3 image on a real emulator. Needs `qemu-system-aarch64` and the Rust target of the firmware.
+
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSymbol};
+use qemu::payload::{self, Options, Report, Run};
+use qemu::{Build, Error, Gic, Guest, Images, Load, Machine, linux};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// One build at a time; the second finds the first one's result.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn images(build: Build) -> Images {
+    let _one = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    Images::build(&root(), build).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn machine(cpus: usize, gic: Gic, virtualization: bool, icount: Option<u8>) -> Machine {
+    Machine { cpus, gic, virtualization, icount }
+}
+
+fn run(images: &Images, machine: &Machine, options: &Options) -> Report {
+    payload::run(images, machine, options).unwrap_or_else(|error| panic!("{machine:?}: {error}"))
+}
+
+/// Mean instructions of each call.
+fn counts(build: Build) -> BTreeMap<String, f64> {
+    let machine = machine(2, Gic::V3, false, Some(0));
+    let report = run(&images(build), &machine, &Options::new(Run::Calls, 1000));
+    report
+        .calls
+        .iter()
+        .map(|calls| (calls.name.clone(), machine.instructions(calls.ticks) / calls.count as f64))
+        .collect()
+}
+
+#[test]
+fn calls_stay_within_their_limits() {
+    let (plain, instrumented) = (counts(Build::Plain), counts(Build::Instrumented));
+    // Limit without stamps, and stamps that an instrumented call takes.
+    for (call, limit, stamps) in [
+        ("PSCI_VERSION", 150.0, 2.0),
+        ("PSCI_FEATURES", 180.0, 2.0),
+        ("AFFINITY_INFO(self)", 220.0, 2.0),
+        ("CPU_ON, already on", 300.0, 2.0),
+        ("CPU_SUSPEND, invalid state", 200.0, 2.0),
+        ("standby level 0, interrupt pending", 250.0, 4.0),
+    ] {
+        let (plain, instrumented) = (plain[call], instrumented[call]);
+        assert!(plain <= limit, "{call}: {plain} instructions, more than {limit}");
+        // The mean resolves to 16 nanoseconds of 1000 calls.
+        let each = (instrumented - plain) / stamps;
+        assert!(each <= 10.02, "{call}: a stamp takes {each} instructions, {plain} without and {instrumented} with");
+        assert!(each > 1.0, "{call}: no stamp seems to be taken: {plain} without, {instrumented} with");
+    }
+}
+
+#[test]
+fn counts_repeat_to_the_instruction() {
+    assert_eq!(counts(Build::Instrumented), counts(Build::Instrumented));
+}
+
+/// Machines of every kind: both controllers, with and without EL2, one CPU to two clusters.
+const MACHINES: [(usize, Gic, bool); 6] = [
+    (1, Gic::V3, false),
+    (2, Gic::V2, true),
+    (4, Gic::V3, true),
+    (4, Gic::V2, false),
+    (8, Gic::V2, true),
+    (18, Gic::V3, false),
+];
+
+#[test]
+fn what_must_hold_holds_on_every_machine() {
+    let images = images(Build::Instrumented);
+    for (cpus, gic, virtualization) in MACHINES {
+        let report = run(&images, &machine(cpus, gic, virtualization, Some(4)), &Options::new(Run::Checks, 1));
+        let summary = report.lines.iter().find_map(|line| line.strip_prefix("@checks ")).expect("a summary");
+        let made: u32 = summary.split(' ').next().unwrap().parse().unwrap();
+        assert!(made >= if cpus > 1 { 110 } else { 45 }, "{cpus} CPUs: only {made} checks");
+        assert!(summary.ends_with(" 0"), "{cpus} CPUs: {summary}");
+    }
+}
+
+#[test]
+fn the_plain_build_keeps_what_must_hold() {
+    run(&images(Build::Plain), &machine(4, Gic::V3, false, Some(4)), &Options::new(Run::Checks, 1));
+}
+
+#[test]
+fn procedures_run_on_every_machine() {
+    let images = images(Build::Instrumented);
+    for (cpus, gic, virtualization) in MACHINES {
+        let report = run(&images, &machine(cpus, gic, virtualization, Some(4)), &Options::new(Run::Latency, 2));
+        assert_eq!(report.stamps.len(), 6 * cpus * 2, "{cpus} CPUs");
+        for taken in &report.stamps {
+            let [enter, exit, low, awake, flush, flushed] = taken.stamps;
+            let ways: &[u64] = match taken.case.as_str() {
+                "psci-version" => &[enter, exit],
+                _ => &[enter, flush, flushed, low, awake, exit],
+            };
+            assert!(ways.is_sorted() && enter > 0, "{taken:?}");
+        }
+        let test_lines = report.lines.iter().filter(|line| line.starts_with("<RT_INSTR:test_rt_instr_")).count();
+        assert_eq!(test_lines, 6 * cpus * 2, "{cpus} CPUs");
+    }
+}
+
+#[test]
+fn spans_measured_one_by_one_hold_nobody_elses_instructions() {
+    // If they did, the CPU that goes first would differ from those that follow, and one iteration from the next.
+    let report =
+        run(&images(Build::Instrumented), &machine(4, Gic::V3, false, Some(4)), &Options::new(Run::Latency, 3));
+    let spans: Vec<_> = report
+        .stamps
+        .iter()
+        .filter(|taken| taken.mode == "serial" && taken.case == "suspend-level0")
+        .map(|taken| (taken.stamps[2] - taken.stamps[0], taken.stamps[1] - taken.stamps[3]))
+        .collect();
+    assert_eq!(spans.len(), 12);
+    assert!(spans.iter().all(|span| span == &spans[0]), "{spans:?}");
+}
+
+#[test]
+fn either_exception_level_and_either_format() {
+    let images = images(Build::Instrumented);
+    for (exception_level, extended) in [(1, true), (2, false)] {
+        let mut options = Options::new(Run::Latency, 1);
+        (options.exception_level, options.extended) = (Some(exception_level), extended);
+        let report = run(&images, &machine(2, Gic::V3, true, Some(4)), &options);
+        assert!(report.lines.iter().any(|line| *line == format!("@payload EL{exception_level} 2 CPUs")));
+    }
+}
+
+#[test]
+fn random_calls_neither_hang_nor_crash() {
+    let images = images(Build::Instrumented);
+    for (cpus, gic, seed) in [(4, Gic::V3, 1), (8, Gic::V2, 2), (18, Gic::V3, 3)] {
+        let mut options = Options::new(Run::Fuzz, 100_000);
+        (options.seed, options.limit) = (seed, Duration::from_secs(300));
+        let report = run(&images, &machine(cpus, gic, false, None), &options);
+        let done = report.lines.iter().find(|line| line.starts_with("@fuzz ")).expect("a summary");
+        let starts: u64 = done.split(' ').nth(3).unwrap().parse().unwrap();
+        // Else nobody went down, and the calls were of no interest.
+        assert!(starts > 500, "{done}");
+    }
+}
+
+fn boot(options: &str, silence: Duration) -> (Vec<String>, Result<(), Error>) {
+    let images = images(Build::Instrumented);
+    let machine = machine(1, Gic::V3, false, None);
+    let options = [("opt/stopwatt/firmware", options)];
+    let mut guest = Guest::start(&machine, &images.firmware, &[], &options, silence, Duration::from_secs(60)).unwrap();
+    let mut lines = Vec::new();
+    loop {
+        match guest.line() {
+            Ok(Some(line)) => lines.push(line),
+            Ok(None) => return (lines, Ok(())),
+            Err(error) => return (lines, Err(error)),
+        }
+    }
+}
+
+#[test]
+fn boot_options_that_are_wrong_are_named() {
+    for (options, expected) in [
+        ("entry=0x100", "entry 0x100 should be in memory, 0x40000000..0x80000000"),
+        ("power-state=big", "line 1: power-state cannot be `big`, it should be original or extended"),
+        ("\nspeed=1", "line 2: there is no option `speed`"),
+        ("exception-level=2", "the machine was started without virtualization=on"),
+    ] {
+        let (lines, ended) = boot(options, Duration::from_secs(30));
+        assert!(ended.is_ok(), "{ended:?}");
+        assert!(lines.iter().any(|line| line.contains(expected)), "{options}: {lines:?}");
+    }
+}
+
+#[test]
+fn a_guest_that_hangs_is_ended_and_shows_its_last_output() {
+    // Nothing is at the entry point: the normal world takes one exception after the other, in silence.
+    let (_, ended) = boot("entry=0x60000000", Duration::from_secs(2));
+    let error = ended.expect_err("a hang").to_string();
+    assert!(error.contains("it printed nothing for 2 s"), "{error}");
+    assert!(error.contains("| stopwatt: 1 CPUs, V3, normal world at EL1"), "{error}");
+}
+
+#[test]
+fn a_payload_that_is_none_is_reported() {
+    let images = images(Build::Instrumented);
+    let machine = machine(1, Gic::V3, false, None);
+    let options = [("opt/stopwatt/firmware", ""), ("opt/stopwatt/payload", "run=nothing")];
+    let loads = [Load { file: &images.payload, address: Images::ENTRY }];
+    let (silence, limit) = (Duration::from_secs(30), Duration::from_secs(60));
+    let mut guest = Guest::start(&machine, &images.firmware, &loads, &options, silence, limit).unwrap();
+    let mut lines = Vec::new();
+    while let Some(line) = guest.line().unwrap() {
+        lines.push(line);
+    }
+    assert!(lines.iter().any(|line| line == "@failed: run should be calls, latency, checks or fuzz"), "{lines:?}");
+}
+
+#[test]
+fn linux_boots_idles_unplugs_reboots_and_powers_off() {
+    let images = images(Build::Instrumented);
+    let linux = linux::fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
+    let machine = machine(4, Gic::V3, true, None);
+    for os_initiated in [false, true] {
+        let options = linux::Options { cycles: 3, stay: 1, os_initiated, exception_level: None };
+        let report = linux::run(&images, &linux, &machine, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(report.complaints(&machine), Vec::<String>::new());
+        assert_eq!(report.hotplug, (3, 0));
+        assert!(report.psci.iter().any(|line| line.contains("OSI")), "{:?}", report.psci);
+        assert!(report.events.0.iter().any(|event| event == "power/cpu_idle"), "{:?}", report.events);
+        assert!(report.trace.iter().any(|line| line.contains("cpu_idle: state=")), "{} lines", report.trace.len());
+        assert_eq!(!report.domains.is_empty(), os_initiated);
+    }
+}
+
+/// Nothing that the normal world can do brings EL3 into an exception, so the image is spoilt: the first instruction of the vector that
+/// calls take becomes one that there is not.
+#[test]
+fn an_exception_in_the_firmware_is_reported_with_its_registers() {
+    let good = images(Build::Plain);
+    let elf = std::fs::read(good.firmware.with_extension("")).unwrap();
+    let elf = ElfFile64::<Endianness>::parse(&*elf).unwrap();
+    let vectors = elf.symbols().find(|symbol| symbol.name() == Ok("vectors")).expect("the vector table").address();
+    let place = vectors as usize + 0x400;
+    let mut flat = std::fs::read(&good.firmware).unwrap();
+    flat[place..place + 4].fill(0);
+    let folder = tempfile::tempdir().unwrap();
+    let spoilt = Images { firmware: folder.path().join("spoilt.bin"), ..good };
+    std::fs::write(&spoilt.firmware, flat).unwrap();
+
+    let options = Options { limit: Duration::from_secs(10), ..Options::new(Run::Checks, 1) };
+    let error = payload::run(&spoilt, &machine(1, Gic::V3, false, None), &options).unwrap_err().to_string();
+    // An instruction that is not defined, in 32 bits: exception class 0, IL set (Arm ARM, ESR_EL3).
+    for part in
+        ["synchronous exception from EL3 on CPU 0", "ESR 0x0000000002000000", &format!("ELR {place:#018x}"), "X30 0x"]
+    {
+        assert!(error.contains(part), "`{part}` is not in:\n{error}");
+    }
+}

@@ -1,0 +1,115 @@
+//! The normal world of the simulated machine.
+
+use crate::Soc;
+use crate::interrupts::Pending;
+use crate::system::{Entry, Measured};
+use engine::PS_PER_US;
+use psci::{Call, id};
+use psci_cases::{Depth, NormalWorld, Stamps, Word};
+
+/// Where the normal world is entered; nothing is there but the procedure.
+const ENTRY_POINT: u64 = 0x8000_0000;
+
+pub(crate) struct SimWorld<'a> {
+    pub(crate) soc: &'a Soc,
+    pub(crate) lead: usize,
+}
+
+impl NormalWorld for SimWorld<'_> {
+    fn this_cpu(&self) -> usize {
+        self.soc.this_cpu_index()
+    }
+
+    fn cpu_count(&self) -> usize {
+        self.soc.cpus.len()
+    }
+
+    fn mpidr(&self, cpu: usize) -> u64 {
+        self.soc.machine.platform.topology.cpus[cpu].mpidr()
+    }
+
+    fn power_state(&self, depth: Depth) -> u32 {
+        let name = match depth {
+            Depth::Level0 => "level0",
+            Depth::Deepest => "deepest",
+        };
+        let states = &self.soc.machine.platform.idle_states;
+        states.iter().find(|state| state.name == name).map_or(0, crate::platform::power_state)
+    }
+
+    fn smc(&self, function: u32, args: [u64; 3]) -> [u64; 4] {
+        let cpu = self.soc.this();
+        cpu.call.set(Some(Call { function, args, entered: self.soc.ticks() }));
+        self.soc.scheduler.call(Entry::Smc as u32);
+        cpu.result.take().unwrap_or_default()
+    }
+
+    fn suspend(&self, power_state: u32) -> i64 {
+        self.smc(id::CPU_SUSPEND | id::SMC64, [u64::from(power_state), ENTRY_POINT, 0])[0] as i64
+    }
+
+    fn cpu_on(&self, cpu: usize) -> i64 {
+        self.smc(id::CPU_ON | id::SMC64, [self.mpidr(cpu), ENTRY_POINT, self.lead as u64])[0] as i64
+    }
+
+    fn load(&self, word: Word) -> u64 {
+        self.soc.advance(self.soc.cached_access());
+        self.soc.words[word as usize].get()
+    }
+
+    fn store(&self, word: Word, value: u64) {
+        self.soc.advance(self.soc.cached_access());
+        self.soc.words[word as usize].set(value);
+    }
+
+    fn fetch_add(&self, word: Word, value: u64) -> u64 {
+        if word == Word::TimerClaims {
+            self.soc.let_the_first_claim();
+        }
+        self.soc.advance(self.soc.cached_access());
+        let word = &self.soc.words[word as usize];
+        word.replace(word.get() + value)
+    }
+
+    fn wait_event(&self) {
+        psci::Platform::wait_for_event(self.soc);
+        let skew = self.soc.random.borrow_mut().below(self.soc.machine.platform.assumed.start_skew);
+        self.soc.advance(skew);
+    }
+
+    fn send_event(&self) {
+        psci::Platform::send_event(self.soc);
+    }
+
+    fn relax(&self) {
+        // A CPU whose procedure failed never comes to where others poll for it: who polls stops, so that the run ends.
+        while self.soc.has_failed() {
+            self.soc.scheduler.wait(None);
+        }
+        self.soc.advance(self.soc.machine.platform.assumed.normal_poll);
+    }
+
+    fn start_timer(&self, microseconds: u64) {
+        let deadline = self.soc.scheduler.now() + microseconds * PS_PER_US;
+        self.soc.advance(self.soc.memory_access());
+        self.soc.program_timer(self.soc.this_cpu_index(), deadline);
+    }
+
+    fn interrupt(&self, cpu: usize) {
+        self.soc.advance(self.soc.memory_access());
+        self.soc.raise(cpu, |pending| pending.software = true);
+    }
+
+    fn take_interrupt(&self) -> bool {
+        self.soc.advance(self.soc.machine.platform.assumed.interrupt_entry);
+        self.soc.this().pending.replace(Pending::default()).timer
+    }
+
+    fn publish(&self, stamps: Stamps) {
+        self.soc.measured.borrow_mut().push(Measured {
+            iteration: self.soc.iteration.get(),
+            cpu: self.soc.this_cpu_index(),
+            stamps,
+        });
+    }
+}

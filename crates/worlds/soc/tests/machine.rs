@@ -1,0 +1,155 @@
+//! The PSCI library and the procedures on simulated machines.
+
+use psci_cases::{CASES, Case, Mode};
+use soc::config::{Document, Machine, Sources};
+use soc::{Conditions, Explore, RunError, RunOutcome};
+use std::path::Path;
+
+fn sources(release: &str) -> Sources {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+    let open = |name: String| Document::open(&root.join(name)).unwrap();
+    Sources {
+        platform: open("juno-r1.toml".to_owned()),
+        release: open(format!("juno-r1/releases/{release}.toml")),
+        costs: open(format!("juno-r1/costs/{release}.toml")),
+    }
+}
+
+fn machine(release: &str, settings: &[(&str, &str)]) -> Machine {
+    let mut sources = sources(release);
+    for (key, value) in settings {
+        sources.set(key, value).unwrap();
+    }
+    sources.machine().unwrap()
+}
+
+fn conditions(case: Case, seed: u64) -> Conditions {
+    Conditions { case, iterations: 1, seed, order: Vec::new(), record: true, explore: None }
+}
+
+fn case(name: &str, mode: Mode) -> Case {
+    CASES.into_iter().find(|case| case.name == name && case.mode == mode).unwrap()
+}
+
+/// Longest powerdown in microseconds.
+fn longest_powerdown(machine: &Machine, outcome: &RunOutcome) -> f64 {
+    let ticks = outcome.measured.iter().map(|measured| measured.stamps[2] - measured.stamps[0]).max().unwrap();
+    ticks as f64 * 1e6 / machine.platform.counter_frequency as f64
+}
+
+#[test]
+fn every_case_of_every_release_ends_without_a_stale_load() {
+    for release in ["juno-2017", "juno-v2.11", "juno-v2.12"] {
+        let machine = machine(release, &[]);
+        for case in CASES {
+            let outcome = soc::run(&machine, &conditions(case, 1)).unwrap();
+            assert_eq!(outcome.measured.len(), 6, "{release} {}: every CPU hands its stamps over", case.name);
+            assert_eq!(outcome.stale_loads, 0, "{release} {}: a CPU read an old value", case.name);
+        }
+    }
+}
+
+#[test]
+fn a_random_chooser_finds_no_stale_load_and_no_deadlock() {
+    for release in ["juno-2017", "juno-v2.12"] {
+        let machine = machine(release, &[]);
+        for case in CASES {
+            for seed in 0..15 {
+                let explore = if seed % 2 == 0 { Explore::Uniform(seed) } else { Explore::PassingOver(seed) };
+                let explored = Conditions { explore: Some(explore), record: false, ..conditions(case, seed) };
+                // A chooser can let the timer fire before a CPU is down; then there is nothing to measure, and that is all.
+                match soc::run(&machine, &explored) {
+                    Ok(outcome) => assert_eq!(outcome.stale_loads, 0, "{release} {} seed {seed}", case.name),
+                    Err(RunError::Procedure(psci_cases::Failure::LeftEarly { .. })) => {}
+                    Err(error) => panic!("{release} {} {} seed {seed}: {error}", case.name, case.mode.name()),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_inputs_give_the_same_run_and_another_seed_another() {
+    let machine = machine("juno-v2.12", &[]);
+    let case = case("suspend-deepest", Mode::Parallel);
+    let run = |seed| soc::run(&machine, &conditions(case, seed)).unwrap().events;
+    assert_eq!(run(3), run(3));
+    assert_ne!(run(3), run(4));
+}
+
+#[test]
+fn a_declared_order_is_kept_and_an_unusual_one_runs() {
+    let machine = machine("juno-v2.12", &[]);
+    for order in [vec![0, 1, 2, 3, 4, 5], vec![5, 3, 4, 2, 1, 0], vec![2, 5], vec![4, 4, 99]] {
+        let declared = Conditions { order: order.clone(), ..conditions(case("suspend-level0", Mode::Parallel), 1) };
+        let outcome = soc::run(&machine, &declared).unwrap_or_else(|error| panic!("{order:?}: {error}"));
+        if order.len() == 6 {
+            let mut by_powerdown: Vec<_> = outcome
+                .measured
+                .iter()
+                .map(|measured| (measured.stamps[2] - measured.stamps[0], measured.cpu))
+                .collect();
+            by_powerdown.sort_unstable();
+            assert_eq!(by_powerdown.iter().map(|&(_, cpu)| cpu).collect::<Vec<_>>(), order);
+        }
+    }
+}
+
+#[test]
+fn machines_of_other_shapes_run() {
+    for shape in ["1", "3", "4x1", "1x8", "16x4", "1*cortex-a57+3*cortex-a53"] {
+        let machine = machine("juno-v2.12", &[("topology.clusters", shape)]);
+        for case in CASES {
+            let outcome = soc::run(&machine, &conditions(case, 1)).unwrap_or_else(|error| panic!("{shape}: {error}"));
+            assert_eq!(outcome.measured.len(), machine.platform.topology.cpus.len(), "{shape} {}", case.name);
+            assert_eq!(outcome.stale_loads, 0, "{shape} {}", case.name);
+        }
+    }
+}
+
+#[test]
+fn a_machine_that_stays_coherent_flushes_nothing() {
+    let settings = [("psci.hardware_coherency", "true"), ("psci.lock", "ticket")];
+    let machine = machine("juno-v2.12", &settings);
+    for case in CASES {
+        let outcome = soc::run(&machine, &conditions(case, 1)).unwrap();
+        let flushed = outcome.measured.iter().map(|measured| measured.stamps[5] - measured.stamps[4]);
+        let most = flushed.into_iter().max();
+        assert!(most <= Some(1), "{}: {most:?} ticks between the flush stamps", case.name);
+    }
+}
+
+#[test]
+fn a_second_channel_and_a_message_outside_the_locks_shorten_the_last_powerdown() {
+    let case = case("suspend-deepest", Mode::Parallel);
+    let longest = |settings: &[(&str, &str)]| {
+        let machine = machine("juno-v2.12", settings);
+        longest_powerdown(&machine, &soc::run(&machine, &conditions(case, 1)).unwrap())
+    };
+    let today = longest(&[]);
+    let (channels, outside) = (longest(&[("scp.channels", "2")]), longest(&[("psci.scp_send", "outside-locks")]));
+    assert!(channels < today, "two channels {channels}, today {today}");
+    assert!(outside < today, "outside the locks {outside}, today {today}");
+}
+
+#[test]
+fn a_flush_takes_longer_beside_others_and_with_more_to_flush() {
+    let case = case("suspend-level0", Mode::Parallel);
+    let flush = |settings: &[(&str, &str)]| {
+        let outcome = soc::run(&machine("juno-v2.12", settings), &conditions(case, 1)).unwrap();
+        outcome.measured.iter().map(|measured| measured.stamps[5] - measured.stamps[4]).max().unwrap()
+    };
+    let today = flush(&[]);
+    assert!(flush(&[("costs.shared.flush_port_share", "0.0")]) < today);
+    assert!(flush(&[("cores.cortex-a53.l1_data", "64 KiB"), ("cores.cortex-a57.l1_data", "64 KiB")]) > today);
+}
+
+#[test]
+fn the_time_in_each_state_adds_up() {
+    let machine = machine("juno-2017", &[]);
+    let outcome = soc::run(&machine, &conditions(case("cpu-off", Mode::Serial), 1)).unwrap();
+    for times in &outcome.state_times {
+        assert_eq!(times.iter().sum::<u64>(), outcome.end);
+    }
+    assert!(outcome.state_times.iter().all(|times| times[0] > 0), "every CPU ran at some time");
+}
