@@ -41,9 +41,53 @@ pub struct Header {
     /// Fitted costs by the name of their file or release, whole.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub costs: BTreeMap<String, toml::Table>,
+    /// Where the names of variants and subjects lie on the axes of a sweep: `single+3` at `loop = "single"`, `stride = 3`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub coordinates: BTreeMap<String, toml::Table>,
+    /// The pictures that the measures deserve, as the experiment declares them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
     /// What differs from run to run.
     #[serde(default)]
     pub run: Run,
+}
+
+/// A picture of some measures, drawn by reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Picture {
+    /// What it shows, in a line.
+    pub title: String,
+    /// The metric that is drawn.
+    pub metric: String,
+    /// The case whose measures are drawn; all cases where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+    /// How it is drawn.
+    #[serde(flatten)]
+    pub kind: PictureKind,
+}
+
+/// How a picture is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum PictureKind {
+    /// A bar for each variant, made of its subjects, whose values add up.
+    StackedBars,
+    /// Curves over one axis, a curve for each value of another.
+    Curves {
+        /// The axis, a key of [`Header::coordinates`] with numbers as values.
+        x: String,
+        /// The axis of which each value has a curve of its own; one curve where it is not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A field for each pair of values of two axes.
+    HeatMap {
+        /// The axis that runs to the right, a key of [`Header::coordinates`] with numbers as values.
+        x: String,
+        /// The axis that runs upwards, likewise.
+        y: String,
+    },
 }
 
 impl Header {
@@ -62,6 +106,8 @@ impl Header {
             versions: BTreeMap::new(),
             platform: None,
             costs: BTreeMap::new(),
+            coordinates: BTreeMap::new(),
+            pictures: Vec::new(),
             run: Run::default(),
         }
     }

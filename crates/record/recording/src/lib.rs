@@ -45,7 +45,7 @@ pub mod stats;
 mod store;
 
 pub use error::Error;
-pub use header::{FileFacts, Header, Platform, Run, TimeBase};
+pub use header::{FileFacts, Header, Picture, PictureKind, Platform, Run, TimeBase};
 pub use names::Name;
 pub use rows::{Event, Measure, PointName, Recording, Series, SeriesNames};
 
