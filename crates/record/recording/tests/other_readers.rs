@@ -82,7 +82,7 @@ fn pandas_reads_text_as_categories_and_finds_units_and_descriptions() {
         "events rows=1000 variant:category,case:category,mode:category,iteration:uint32,cpu:uint16,time:uint64,ticks:uint64,point:category,argument:uint32,argument_kind:category",
         "events units ticks=ticks of 50000000 Hz,time=ps",
         "measures units value=as the column `unit` says",
-        "causes rows=1 variant:category,case:category,mode:category,iteration:uint32,cpu:uint16,metric:category,cause:category,on:float64,holder:float64,ticks:uint64",
+        "causes rows=1 variant:category,case:category,mode:category,iteration:uint32,cpu:uint16,metric:category,cause:category,on:uint32,holder:uint16,ticks:uint64",
     ] {
         assert!(text.lines().any(|line| line == expected), "{expected}\nis missing in\n{text}");
     }
