@@ -1,11 +1,12 @@
 //! `psci-latency`: the six PSCI procedures on a simulated SoC.
 
-use psci_cases::{Action, CASES, Case, Mode};
+use psci_cases::{Action, Case, Mode};
 use rayon::prelude::*;
 use recording::{Event, Header, Measure, Recording, Series};
 use soc::config::Machine;
 use soc::{Conditions, CpuState, RunError, RunOutcome};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The experiment's name.
 pub const NAME: &str = "psci-latency";
@@ -52,18 +53,25 @@ struct Job<'a> {
     first_iteration: u32,
 }
 
-/// Runs all cases for all releases, side by side on all cores of the machine, into one recording.
+/// Runs cases for all releases, side by side on all cores of the machine, into one recording.
 ///
-/// `done` is called from any thread, once for each of the [`simulations`].
+/// `done` is called from any thread, once for each of the [`simulations`]; when it answers no, the others are left out.
 ///
 /// # Errors
 /// The first case, in the order of releases and cases, that did not come to its end.
-pub fn run(releases: &[Release], options: &Options, done: impl Fn() + Sync) -> Result<Recording, Error> {
-    let parts: Vec<Result<Recording, Error>> = jobs(releases, options)
+pub fn run(
+    releases: &[Release],
+    cases: &[Case],
+    options: &Options,
+    done: impl Fn() -> bool + Sync,
+) -> Result<Recording, Error> {
+    let goes_on = AtomicBool::new(true);
+    let parts: Vec<Result<Recording, Error>> = jobs(releases, cases, options)
         .into_par_iter()
+        .filter(|_| goes_on.load(Relaxed))
         .map(|job| {
             let part = job.run();
-            done();
+            goes_on.fetch_and(done(), Relaxed);
             part
         })
         .collect();
@@ -76,36 +84,16 @@ pub fn run(releases: &[Release], options: &Options, done: impl Fn() + Sync) -> R
     Ok(whole)
 }
 
-/// Runs one case for one release in free order, without runs of other seeds.
-///
-/// # Errors
-/// The case did not come to its end.
-pub fn run_case(release: &Release, case: Case, options: &Options) -> Result<Recording, Error> {
-    let conditions = Conditions {
-        case,
-        iterations: options.iterations,
-        seed: options.seed,
-        order: Vec::new(),
-        record: true,
-        explore: None,
-    };
-    let part = Job { release, conditions, mode: case.mode.name(), first_iteration: 0 }.run()?;
-    let options = Options { free_seeds: 0, ..options.clone() };
-    let mut whole = Recording::new(header(std::slice::from_ref(release), &options));
-    whole.append(&part);
-    Ok(whole)
-}
-
 /// How many simulations [`run`] makes.
-pub fn simulations(releases: &[Release], options: &Options) -> usize {
-    jobs(releases, options).len()
+pub fn simulations(releases: &[Release], cases: &[Case], options: &Options) -> usize {
+    jobs(releases, cases, options).len()
 }
 
-fn jobs<'a>(releases: &'a [Release], options: &Options) -> Vec<Job<'a>> {
+fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for release in releases {
         let order = |case: &Case| release.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned();
-        for case in CASES {
+        for &case in cases {
             let conditions = Conditions {
                 case,
                 iterations: options.iterations,
@@ -116,7 +104,7 @@ fn jobs<'a>(releases: &'a [Release], options: &Options) -> Vec<Job<'a>> {
             };
             jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0 });
         }
-        for case in CASES.into_iter().filter(|case| order(case).is_some()) {
+        for case in cases.iter().copied().filter(|case| order(case).is_some()) {
             for number in 0..options.free_seeds {
                 let conditions = Conditions {
                     case,

@@ -36,6 +36,18 @@ pub struct Header {
     /// Settings given by hand (`--set key=value`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
+    /// What was asked for in full: every setting that was given, the world among them. A run with another request is another run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub request: BTreeMap<String, String>,
+    /// What a reader of the figures must know, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What the run found that should not be, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
+    /// What is text by nature, by its name: a packet's trace.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, String>,
     /// Versions of what took part: ours, and releases under test.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
@@ -108,6 +120,10 @@ impl Header {
             attribution: None,
             files: BTreeMap::new(),
             settings: BTreeMap::new(),
+            request: BTreeMap::new(),
+            notes: Vec::new(),
+            complaints: Vec::new(),
+            texts: BTreeMap::new(),
             versions: BTreeMap::new(),
             platform: None,
             costs: BTreeMap::new(),

@@ -73,12 +73,19 @@ pub fn linux_boot(
 ) -> Recording {
     let mut recording = Recording::new(header("linux-boot", machine));
     recording.header.versions.insert("kernel".to_owned(), system.kernel_version.clone());
+    if !report.events.1.is_empty() {
+        recording.header.notes.push(format!("This kernel has no event {}.", report.events.1.join(", ")));
+    }
+    recording.header.complaints = report.complaints(machine);
     recording.header.versions.insert("busybox".to_owned(), system.busybox_version.clone());
     let mode = if options.os_initiated { "os-initiated" } else { "platform-coordinated" };
     let series = recording.series(&report.release, "linux-boot", mode);
     recording.measure(series, 0, "cpus_up", "1", report.cpus as f64);
     recording.measure(series, 0, "hotplug_cycles", "1", f64::from(report.hotplug.0));
     recording.measure(series, 0, "hotplug_failures", "1", f64::from(report.hotplug.1));
+    recording.measure(series, 0, "rebooted", "1", f64::from(u8::from(report.rebooted)));
+    recording.measure(series, 0, "powered_off", "1", f64::from(u8::from(report.powered_off)));
+    recording.measure(series, 0, "trace_lines", "1", report.trace.len() as f64);
     for usage in &report.usage {
         let values = [
             ("idle_entered", "1", usage.entered as f64),

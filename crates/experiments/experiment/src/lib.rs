@@ -1,0 +1,57 @@
+//! What an experiment is.
+//!
+//! An experiment is a procedure that leaves a recording. It says what it can be told ([`About`]), is told so ([`Request`]), and hands its
+//! rows to a [`Sink`]. It knows no command line, no file format of reports and no published figure. From its `About` the command makes
+//! `stopwatt run`, `what-if`, `list`, their help, their errors and their progress; whoever adds an experiment adds a crate that implements
+//! [`Experiment`], and a line in the command's list.
+//!
+//! `examples/clock_read.rs` is a whole experiment in some fifty lines.
+//!
+//! | file | what it is about |
+//! |---|---|
+//! | `about.rs` | an experiment's description of itself: worlds, needs, settings |
+//! | `settings.rs` | what it was told, checked against its description |
+//! | `request.rs` | a request: world, settings, platform files, conditions of published runs |
+//! | `sink.rs` | where rows go: memory, or a folder; progress and cancellation |
+//! | `files.rs` | text files of a data folder, or built into the program |
+//! | `sweep.rs` | every combination of some settings |
+#![forbid(unsafe_code)]
+
+mod about;
+mod error;
+mod files;
+mod request;
+mod settings;
+mod sink;
+pub mod sweep;
+
+pub use about::{About, Example, Kind, Need, Setting, World, WorldAbout};
+pub use error::Error;
+pub use files::{Files, FilesError, Folder};
+pub use request::{Conditions, Request};
+pub use settings::{Settings, nearest};
+pub use sink::{Disk, Memory, Progress, Sink};
+
+/// A procedure that leaves a recording.
+pub trait Experiment: Sync {
+    /// What it is and what it can be told.
+    fn about(&self) -> &About;
+
+    /// Finds what is wrong with a request, without running it: a platform that is not there, a setting that contradicts another.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        let _ = request;
+        Ok(())
+    }
+
+    /// Runs, and hands the rows to the sink. The order of the rows must not depend on threads or on time, where the world is repeatable.
+    ///
+    /// What the run found wrong is not an error but one of the header's complaints: the recording is kept, and
+    /// the command's answer is no.
+    ///
+    /// # Errors
+    /// Why there is no recording. [`Error::Cancelled`] when the sink's progress says so and it stopped.
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error>;
+}

@@ -1,0 +1,41 @@
+//! What an experiment is asked for.
+
+use crate::about::World;
+use crate::files::Files;
+use crate::settings::Settings;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A request to run an experiment.
+pub struct Request<'a> {
+    /// Where it is to run.
+    pub world: World,
+    /// What it is told.
+    pub settings: Settings,
+    /// Platform files: `juno-r1.toml`, `juno-r1/releases/…`. Published figures are not among them.
+    pub platforms: &'a dyn Files,
+    /// Under what conditions published runs ran.
+    pub conditions: Conditions,
+    /// A checkout of Stopwatt, where there is one.
+    pub source_tree: Option<&'a Path>,
+}
+
+/// Under what conditions published runs ran: the order of CPUs, the cells of a study. Never what they measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions(BTreeMap<String, Vec<String>>);
+
+impl Conditions {
+    /// Adds the values of a condition. `of` says what it is the condition of: a platform, a release, a case.
+    pub fn add(&mut self, condition: &str, of: &[&str], values: impl IntoIterator<Item = String>) {
+        self.0.insert(key(condition, of), values.into_iter().collect());
+    }
+
+    /// The values of a condition; empty where it is not known.
+    pub fn get(&self, condition: &str, of: &[&str]) -> &[String] {
+        self.0.get(&key(condition, of)).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn key(condition: &str, of: &[&str]) -> String {
+    std::iter::once(condition).chain(of.iter().copied()).collect::<Vec<_>>().join("\n")
+}

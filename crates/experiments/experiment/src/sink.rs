@@ -1,0 +1,162 @@
+//! Where an experiment's rows go.
+
+use crate::error::Error;
+use recording::{Header, Recording, Writer};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Takes an experiment's rows as they come.
+pub trait Sink {
+    /// Starts the recording. The header's unit of time and counter frequency are final; the rest may change until the run ends.
+    ///
+    /// # Errors
+    /// The place where the recording is to lie is not free.
+    fn start(&mut self, header: Header) -> Result<(), Error>;
+
+    /// The header, to be completed. Before [`Sink::start`] it is an empty one.
+    fn header(&mut self) -> &mut Header;
+
+    /// Adds the rows of a recording, whose header is not looked at.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    fn append(&mut self, rows: &Recording) -> Result<(), Error>;
+
+    /// How far the run is, and whether it is to stop; threads may share it.
+    fn progress(&self) -> Arc<Progress>;
+}
+
+/// How far a run is, and whether it is to stop.
+#[derive(Debug, Default)]
+pub struct Progress {
+    total: AtomicU64,
+    done: AtomicU64,
+    doing: Mutex<String>,
+    cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// There will be so many steps; `what` they are is shown, in the plural.
+    pub fn expect(&self, total: u64, what: &str) {
+        self.total.fetch_add(total, Relaxed);
+        self.say(what);
+    }
+
+    /// A step is done.
+    pub fn step(&self) {
+        self.done.fetch_add(1, Relaxed);
+    }
+
+    /// What is going on now.
+    pub fn say(&self, what: &str) {
+        what.clone_into(&mut self.doing.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Steps done, and how many there will be; 0 where that is not known.
+    pub fn steps(&self) -> (u64, u64) {
+        (self.done.load(Relaxed), self.total.load(Relaxed))
+    }
+
+    /// What is going on.
+    pub fn doing(&self) -> String {
+        self.doing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks the run to stop.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Relaxed);
+    }
+
+    /// [`Error::Cancelled`] if the run is to stop: for long runs to ask now and then.
+    ///
+    /// # Errors
+    /// The run is to stop.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.cancelled.load(Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// Keeps the rows in memory.
+pub struct Memory {
+    recording: Recording,
+    progress: Arc<Progress>,
+}
+
+impl Memory {
+    /// An empty sink.
+    pub fn new(progress: Arc<Progress>) -> Self {
+        Self { recording: Recording::new(Header::new("", "", "")), progress }
+    }
+
+    /// What was recorded.
+    pub fn finish(self) -> Recording {
+        self.recording
+    }
+}
+
+impl Sink for Memory {
+    fn start(&mut self, header: Header) -> Result<(), Error> {
+        self.recording.header = header;
+        Ok(())
+    }
+
+    fn header(&mut self) -> &mut Header {
+        &mut self.recording.header
+    }
+
+    fn append(&mut self, rows: &Recording) -> Result<(), Error> {
+        self.recording.append(rows);
+        Ok(())
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
+    }
+}
+
+/// Streams the rows into a folder: for runs whose rows are too many for memory.
+pub struct Disk<'f> {
+    folder: &'f Path,
+    header: Header,
+    writer: Option<Writer>,
+    progress: Arc<Progress>,
+}
+
+impl<'f> Disk<'f> {
+    /// A sink that writes to `folder`.
+    pub fn new(folder: &'f Path, progress: Arc<Progress>) -> Self {
+        Self { folder, header: Header::new("", "", ""), writer: None, progress }
+    }
+
+    /// Moves the recording to its place.
+    ///
+    /// # Errors
+    /// It cannot be written; nothing is left behind.
+    pub fn finish(self) -> Result<(), Error> {
+        self.writer.map_or(Ok(()), |writer| Ok(writer.finish(&self.header)?))
+    }
+}
+
+impl Sink for Disk<'_> {
+    fn start(&mut self, header: Header) -> Result<(), Error> {
+        self.writer = Some(Writer::create(self.folder, &header)?);
+        self.header = header;
+        Ok(())
+    }
+
+    fn header(&mut self) -> &mut Header {
+        &mut self.header
+    }
+
+    fn append(&mut self, rows: &Recording) -> Result<(), Error> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer.append(rows)?),
+            None => Err(Error::Failed("rows came before the recording was started".to_owned())),
+        }
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
+    }
+}

@@ -1,0 +1,319 @@
+//! `psci-latency`: the six PSCI cases, on simulated SoCs or as firmware on QEMU.
+
+use crate::firmware;
+use crate::machine::{MACHINE_SETTINGS, images, machine, source_tree};
+use crate::platforms::PlatformFiles;
+use crate::psci_latency::{self, NAME, Options, Release};
+use experiment::sweep::Shipped;
+use experiment::{
+    About, Conditions, Error, Example, Experiment, Kind, Need, Request, Setting, Sink, World, WorldAbout,
+};
+use miette::Diagnostic;
+use psci_cases::{CASES, Case, Mode};
+use qemu::{Build, payload};
+use recording::{Header, Platform};
+use soc::config::{Machine, Sources};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Runs the six cases of the Juno documents.
+pub struct PsciLatency;
+
+const SIM: &[World] = &[World::Sim];
+
+static SETTINGS: [Setting; 12] = {
+    let [cpus, gic, virtualization] = MACHINE_SETTINGS;
+    [
+        Setting::new("platform", Kind::Platform, "Name of a platform (see `stopwatt list`) or path of a platform file.")
+            .or("juno-r1")
+            .only(SIM),
+        Setting::new(
+            "release",
+            Kind::Releases,
+            "A release of the platform, by its name or the end of it (v2.12); `last` for the last. May be given again; all by default.",
+        )
+        .only(SIM),
+        Setting::new("set", Kind::Keys, "Override a key of the platform, release or costs. May be given again.").only(SIM),
+        Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of all that is left to chance.").or("1").only(SIM),
+        Setting::new("iterations", Kind::Number { min: 1, max: 100_000 }, "Repetitions of each case.").or("11"),
+        Setting::new(
+            "free-seeds",
+            Kind::Number { min: 0, max: 100_000 },
+            "Seeds with which the parallel suspends also run freely, to show the spread.",
+        )
+        .or("100")
+        .only(SIM),
+        Setting::new(
+            "order",
+            Kind::Choice(&[("declared", "the published run's order"), ("free", "whatever comes")]),
+            "Order in which CPUs reach the SCP in the compared run; `declared` by default, `free` with --set.",
+        )
+        .only(SIM),
+        Setting::new("case", Kind::Checked(known_case, "CASE"), "Only the cases of this name.").only(SIM),
+        Setting::new(
+            "mode",
+            Kind::Choice(&[("parallel", "CPUs act together"), ("serial", "CPUs act one by one")]),
+            "Only the cases of this mode.",
+        )
+        .only(SIM),
+        cpus,
+        gic,
+        virtualization,
+    ]
+};
+
+/// Names of the six cases with their modes.
+const CASE_NAMES: [&str; 6] = [
+    "suspend-deepest parallel",
+    "suspend-level0 parallel",
+    "suspend-deepest serial",
+    "suspend-level0 serial",
+    "cpu-off serial",
+    "psci-version parallel",
+];
+
+static ABOUT: About = About {
+    name: NAME,
+    summary: "The six PSCI latency procedures, on a simulated SoC or as firmware on QEMU",
+    details: "Keys of --set: any of the platform file (scp.channels, cores.cortex-a53.clock, topology.domain.little.cores), of the \
+              release (psci.scp_send, psci.lock, firmware.scp_protocol, lead) and of the costs (costs.scp.core_off). \
+              topology.clusters takes 4, 16x4 or 4*cortex-a53+2*cortex-a57.",
+    worlds: &[
+        WorldAbout { world: World::Sim, about: "the library on a simulated SoC", needs: &[] },
+        WorldAbout {
+            world: World::Qemu,
+            about: "the library as an EL3 image on an emulated machine",
+            needs: &[Need::Qemu, Need::SourceTree],
+        },
+    ],
+    settings: &SETTINGS,
+    cases: &CASE_NAMES,
+    examples: &[
+        Example { arguments: "--platform juno-r1 --release v2.12", about: "" },
+        Example { arguments: "--report latency.html", about: "also a page with the CPU timeline" },
+        Example { arguments: "--set psci.scp_send=outside-locks --format json", about: "" },
+        Example { arguments: "--set topology.clusters=64x4 --iterations 1 -o recordings/big", about: "" },
+        Example { arguments: "--world qemu --cpus 4 --iterations 3", about: "" },
+    ],
+    sweep_defaults: &[
+        ("release", "last"),
+        ("order", "free"),
+        ("free-seeds", "0"),
+        ("iterations", "3"),
+        ("case", "suspend-deepest"),
+        ("mode", "parallel"),
+    ],
+    shipped_sweeps: &[
+        Shipped {
+            name: "message-order",
+            what: "the message to the SCP sent after the ancestors' locks are released, against today's order; \
+                   faster or not, it is wrong: docs/adr/0007",
+            vary: &["psci.scp_send=inside-locks,outside-locks", "topology.clusters=1..8"],
+        },
+        Shipped {
+            name: "channels",
+            what: "more channels to the SCP, on machines of more clusters",
+            vary: &["scp.channels=1,2,4", "topology.clusters=1..16"],
+        },
+    ],
+};
+
+fn known_case(name: &str) -> Result<(), String> {
+    match CASES.iter().any(|case| case.name == name) {
+        true => Ok(()),
+        false => Err(format!("there are: {}", CASE_NAMES.join(", "))),
+    }
+}
+
+impl Experiment for PsciLatency {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        match request.world {
+            World::Qemu => {
+                source_tree(request)?;
+                machine(request, Some(4)).map(|_| ())
+            }
+            _ => Simulation::of(request).map(|_| ()),
+        }
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        match request.world {
+            World::Qemu => on_qemu(request, sink),
+            _ => Simulation::of(request)?.run(sink),
+        }
+    }
+}
+
+fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    // One instruction is a tick of the counter, so that each single stamp is exact.
+    let machine = machine(request, Some(4))?;
+    let iterations = request.settings.number("iterations");
+    sink.progress().say("building and running the firmware");
+    let images = images(request, Build::Instrumented)?;
+    let mut run = payload::Options::new(payload::Run::Latency, iterations);
+    run.limit = Duration::from_secs(120 + iterations * machine.cpus as u64);
+    let ran = payload::run(&images, &machine, &run).map_err(Error::failed)?;
+    let recording = firmware::latency(&machine, &ran, iterations as u32);
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
+}
+
+/// What is simulated, for a request.
+struct Simulation {
+    releases: Vec<Release>,
+    sources: Vec<Sources>,
+    cases: Vec<Case>,
+    options: Options,
+    keys: Vec<(String, String)>,
+}
+
+impl Simulation {
+    fn of(request: &Request<'_>) -> Result<Self, Error> {
+        let settings = &request.settings;
+        let platform = PlatformFiles::open(request.platforms, settings.text("platform").unwrap_or_default())?;
+        let mut names = Vec::new();
+        for given in settings.texts("release") {
+            let name = platform.release_name(given)?;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            names = platform.releases()?;
+        }
+        let keys = settings.keys("set");
+        let declared = match settings.text("order") {
+            Some(order) => order == "declared",
+            None => keys.is_empty(),
+        };
+        let (mut releases, mut sources) = (Vec::new(), Vec::new());
+        for name in &names {
+            let mut source = platform.sources(name)?;
+            let machine = machine_with(&mut source, &keys)?;
+            let orders = if declared { declared_orders(&machine, &request.conditions)? } else { BTreeMap::new() };
+            sources.push(source);
+            releases.push(Release { machine, orders });
+        }
+        let (case, mode) = (settings.text("case"), settings.text("mode"));
+        let wanted =
+            |it: &Case| case.is_none_or(|case| it.name == case) && mode.is_none_or(|mode| it.mode.name() == mode);
+        let cases: Vec<Case> = CASES.into_iter().filter(wanted).collect();
+        if cases.is_empty() {
+            let message = format!("there is no case {} {}", case.unwrap_or_default(), mode.unwrap_or_default());
+            return Err(Error::usage(message, format!("there are: {}", CASE_NAMES.join(", "))));
+        }
+        let options = Options {
+            iterations: settings.number("iterations") as u32,
+            seed: settings.number("seed"),
+            free_seeds: settings.number("free-seeds") as u32,
+        };
+        Ok(Self { releases, sources, cases, options, keys })
+    }
+
+    fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
+        let progress = sink.progress();
+        progress.expect(psci_latency::simulations(&self.releases, &self.cases, &self.options) as u64, "simulations");
+        let done = || {
+            progress.step();
+            progress.check().is_ok()
+        };
+        let recording = psci_latency::run(&self.releases, &self.cases, &self.options, done).map_err(Error::failed)?;
+        progress.check()?;
+        let mut header = recording.header.clone();
+        self.describe(&mut header);
+        sink.start(header)?;
+        sink.append(&recording)
+    }
+
+    /// Adds to a header what the machines were made of.
+    fn describe(&self, header: &mut Header) {
+        header.settings = self.keys.iter().cloned().collect();
+        for (source, release) in self.sources.iter().zip(&self.releases) {
+            let name = &release.machine.release.name;
+            // Both were read as TOML to build the machine.
+            let table = |text: &str| toml::from_str(text).unwrap_or_default();
+            header.costs.insert(name.clone(), table(source.costs.text()));
+            let platform = header.platform.get_or_insert_with(|| Platform {
+                name: release.machine.platform.name.clone(),
+                text: source.platform.text().to_owned(),
+                figures: toml::Table::new(),
+            });
+            platform.figures.insert(name.clone(), toml::Value::Table(table(source.release.text())));
+        }
+    }
+}
+
+/// The machine of a release with some keys set. What is wrong then is at a line of a file, or of what a setting made of it, so the
+/// settings are named.
+fn machine_with(sources: &mut Sources, keys: &[(String, String)]) -> Result<Machine, Error> {
+    for (key, value) in keys {
+        sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {key}={value}"), wrong))?;
+    }
+    let given: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    sources.machine().map_err(|wrong| match given.is_empty() {
+        true => Error::file(wrong),
+        false => WhileSetting::error(format!("with {} set", given.join(", ")), wrong),
+    })
+}
+
+/// What is wrong in a file because of a setting.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{what}")]
+struct WhileSetting {
+    what: String,
+    #[source]
+    #[diagnostic_source]
+    wrong: soc::config::ConfigError,
+}
+
+impl WhileSetting {
+    fn error(what: String, wrong: soc::config::ConfigError) -> Error {
+        Error::file(Self { what, wrong })
+    }
+}
+
+/// The orders that published runs declare for a release, as CPU numbers, by case.
+fn declared_orders(machine: &Machine, conditions: &Conditions) -> Result<BTreeMap<String, Vec<usize>>, Error> {
+    let (cpus, release) = (&machine.platform.topology.cpus, machine.release.name.as_str());
+    let mut orders = BTreeMap::new();
+    for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
+        let mut order = Vec::new();
+        for place in conditions.get("scp-order", &[&machine.platform.name, release, case.name]) {
+            let cpu = cpus.iter().position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place);
+            order.push(cpu.ok_or_else(|| {
+                let message = format!(
+                    "the declared order of {release} names CPU {place}, which {} does not have",
+                    machine.platform.name
+                );
+                Error::usage(message, "run with --order free, or on the platform that the published figures are of")
+            })?);
+        }
+        if !order.is_empty() {
+            orders.insert(case.name.to_owned(), order);
+        }
+    }
+    Ok(orders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_listed() {
+        let names = CASES.map(|case| format!("{} {}", case.name, case.mode.name()));
+        assert_eq!(names, CASE_NAMES);
+    }
+
+    #[test]
+    fn what_is_shipped_can_be_varied() {
+        for shipped in ABOUT.shipped_sweeps {
+            let vary: Vec<experiment::sweep::Vary> = shipped.vary.iter().map(|text| text.parse().unwrap()).collect();
+            assert!(experiment::sweep::combinations(&vary).unwrap().len() > 1, "{}", shipped.name);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Platforms of the PSCI story: which there are, and the three files of each release.
+
+use experiment::{Error, Files, nearest};
+use soc::config::{Document, Platform, Sources};
+use std::path::Path;
+
+/// A platform's file, and those of its releases and costs.
+pub struct PlatformFiles<'a> {
+    files: &'a dyn Files,
+    name: String,
+    document: Document,
+}
+
+impl<'a> PlatformFiles<'a> {
+    /// Names of the platforms that have releases, in alphabetical order.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn names(files: &dyn Files) -> Result<Vec<String>, Error> {
+        let names = files.stems("").map_err(Error::failed)?;
+        let has_releases = |name: &String| files.stems(&format!("{name}/releases")).is_ok_and(|all| !all.is_empty());
+        Ok(names.into_iter().filter(has_releases).collect())
+    }
+
+    /// The platform of a name, or of the file at a path; a file's own name says whose releases and costs apply.
+    ///
+    /// # Errors
+    /// There is no such platform; the file is wrong.
+    pub fn open(files: &'a dyn Files, given: &str) -> Result<Self, Error> {
+        let (name, document) = match given.contains(['/', '.']) {
+            true => {
+                let document = Document::open(Path::new(given)).map_err(Error::file)?;
+                let name = Platform::read(&document).map_err(Error::file)?.name;
+                (name, Some(document))
+            }
+            false => (given.to_owned(), None),
+        };
+        let known = Self::names(files)?;
+        if !known.contains(&name) {
+            let near = nearest(&name, known.iter().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+            let there = known.join(", ");
+            let help =
+                format!("{near}there are: {there}; a platform of another name needs releases and costs of its own");
+            return Err(Error::usage(format!("there is no platform `{name}`"), help));
+        }
+        let document = match document {
+            Some(document) => document,
+            None => read(files, &format!("{name}.toml"))?,
+        };
+        Ok(Self { files, name, document })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its file.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Names of its releases, in alphabetical order.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn releases(&self) -> Result<Vec<String>, Error> {
+        self.files.stems(&format!("{}/releases", self.name)).map_err(Error::failed)
+    }
+
+    /// The release that is meant: by its name, by the end of its name (`v2.12` for `juno-v2.12`), or `last`.
+    ///
+    /// # Errors
+    /// None or several are meant.
+    pub fn release_name(&self, given: &str) -> Result<String, Error> {
+        let known = self.releases()?;
+        if let Some(name) = known.iter().find(|name| *name == given) {
+            return Ok(name.clone());
+        }
+        if let ("last", Some(last)) = (given, known.last()) {
+            return Ok(last.clone());
+        }
+        let short: Vec<_> = known.iter().filter(|name| name.ends_with(&format!("-{given}"))).collect();
+        if let [one] = short[..] {
+            return Ok(one.clone());
+        }
+        let near = nearest(given, known.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+        let message = match short.is_empty() {
+            true => format!("{} has no release `{given}`", self.name),
+            false => format!("{} has several releases `{given}`", self.name),
+        };
+        Err(Error::usage(message, format!("{near}there are: {}", known.join(", "))))
+    }
+
+    /// A release's file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn release(&self, release: &str) -> Result<Document, Error> {
+        read(self.files, &format!("{}/releases/{release}.toml", self.name))
+    }
+
+    /// All three files of a release.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub fn sources(&self, release: &str) -> Result<Sources, Error> {
+        Ok(Sources {
+            platform: self.document.clone(),
+            release: self.release(release)?,
+            costs: read(self.files, &format!("{}/costs/{release}.toml", self.name))?,
+        })
+    }
+}
+
+/// A platform file by its path, which goes by that path in messages, wherever it lies.
+fn read(files: &dyn Files, path: &str) -> Result<Document, Error> {
+    let text = files.read(path).map_err(Error::failed)?;
+    Ok(Document::new(format!("platforms/{path}"), text))
+}
