@@ -37,6 +37,7 @@
 
 mod error;
 mod header;
+pub mod metrics;
 mod names;
 mod parquet_files;
 mod rows;
