@@ -108,7 +108,7 @@ fn tables(recording: &Recording) -> Tables {
     let mut tables = Tables::new();
     for measure in recording.measures() {
         let metric = recording.text(measure.metric);
-        if metric.ends_with(import::PRINTED_CHANGE) {
+        if metric.ends_with(recording::metrics::PRINTED_CHANGE) {
             continue;
         }
         let (variant, case, mode) = recording.series_texts(measure.series);

@@ -48,7 +48,7 @@ pub struct WhatIfOptions {
     #[arg(long, default_value = "parallel", value_name = "MODE")]
     mode: String,
     /// What is measured: powerdown, wakeup, cache_flush or latency.
-    #[arg(long, default_value = "powerdown", value_name = "METRIC")]
+    #[arg(long, default_value = recording::metrics::POWERDOWN.name, value_name = "METRIC")]
     metric: String,
     /// Seed of all that is left to chance.
     #[arg(long, default_value_t = 1, value_name = "N")]

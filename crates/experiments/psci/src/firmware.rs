@@ -2,21 +2,18 @@
 
 use psci_cases::{CASES, Mode, STAMPS};
 use qemu::{Machine, linux, payload};
+use recording::metrics;
 use recording::{Event, Header, Platform, Recording};
 
 /// Name of the platform in recordings.
 pub const PLATFORM: &str = "qemu-virt";
-
-/// Points of the stamps, by PMF id (see `psci`, module `points`).
-const POINTS: [&str; STAMPS] =
-    ["enter-psci", "exit-psci", "enter-hw-low-pwr", "exit-hw-low-pwr", "enter-cflush", "exit-cflush"];
 
 /// A recording of the procedures: the stamps as events, in counter ticks; where CPUs act one by one, spans as measures, in
 /// instructions. Where they act together, a span holds instructions of other CPUs as well, and is not measured.
 pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> Recording {
     let mut recording = Recording::new(header("psci-latency", machine));
     recording.header.iterations = iterations;
-    let points = POINTS.map(|name| recording.point(name));
+    let points: [_; STAMPS] = std::array::from_fn(|id| recording.point(soc::point_name(id as u16)));
     let mut taken: Vec<_> = report.stamps.iter().collect();
     taken.sort_by_key(|taken| {
         let case = CASES.iter().position(|case| case.name == taken.case && case.mode.name() == taken.mode);
@@ -34,11 +31,10 @@ pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> 
         if taken.mode != Mode::Serial.name() {
             continue;
         }
-        let [enter, exit, low_power, awake, flush, flushed] = taken.stamps;
-        let spans = [("powerdown", enter, low_power), ("wakeup", awake, exit), ("cache_flush", flush, flushed)];
-        for (metric, from, to) in spans {
+        for metric in metrics::intervals_of(&taken.case) {
+            let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&taken.stamps, point)) else { continue };
             let value = machine.instructions(to - from);
-            let measure = recording.measure(series, taken.iteration, metric, "instructions", value);
+            let measure = recording.measure(series, taken.iteration, metric.name, "instructions", value);
             measure.cpu = Some(cpu);
             measure.cluster = Some(taken.cluster);
             measure.core = Some(taken.core);

@@ -1,7 +1,8 @@
 //! `psci-latency`: the six PSCI procedures on a simulated SoC.
 
-use psci_cases::{Action, Case, Mode};
+use psci_cases::{Case, Mode};
 use rayon::prelude::*;
+use recording::metrics::{self, Metric};
 use recording::{Event, Header, Measure, Recording, Series};
 use soc::config::Machine;
 use soc::{Conditions, CpuState, RunError, RunOutcome};
@@ -146,27 +147,17 @@ impl Job<'_> {
         Ok(part)
     }
 
-    /// Powerdown, wakeup and cache flush from the stamps that the procedure read (see `../../docs/psci-latency.md`).
+    /// The intervals of the case, as the table of metrics has them, from the stamps that the procedure read (see `../../docs/psci-latency.md`).
     fn record_latencies(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
         let frequency = self.release.machine.platform.counter_frequency as f64;
         let microseconds = |from: u64, to: u64| (to - from) as f64 * 1e6 / frequency;
-        let version = matches!(self.conditions.case.action, Action::Version);
         let mut measured = outcome.measured.clone();
         measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
         for measured in measured {
-            let [enter, exit, low_power, awake, flush, flushed] = measured.stamps;
-            let values: &[(&str, f64)] = if version {
-                &[("latency", microseconds(enter, exit))]
-            } else {
-                &[
-                    ("powerdown", microseconds(enter, low_power)),
-                    ("wakeup", microseconds(awake, exit)),
-                    ("cache_flush", microseconds(flush, flushed)),
-                ]
-            };
-            for &(metric, value) in values {
+            for metric in metrics::intervals_of(self.conditions.case.name) {
+                let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&measured.stamps, point)) else { continue };
                 let iteration = self.first_iteration + measured.iteration;
-                self.push(part, series, iteration, measured.cpu, metric, value);
+                self.push(part, series, iteration, measured.cpu, &metric, microseconds(from, to));
             }
         }
     }
@@ -175,7 +166,7 @@ impl Job<'_> {
         for (cpu, times) in outcome.state_times.iter().enumerate() {
             for (state, &time) in CpuState::ALL.iter().zip(times) {
                 let subject = part.name(state.name());
-                self.push(part, series, 0, cpu, "time_in_state", time as f64 / 1e6).subject = Some(subject);
+                self.push(part, series, 0, cpu, &metrics::TIME_IN_STATE, time as f64 / 1e6).subject = Some(subject);
             }
         }
     }
@@ -186,13 +177,13 @@ impl Job<'_> {
         series: Series,
         iteration: u32,
         cpu: usize,
-        metric: &str,
+        metric: &Metric,
         value: f64,
     ) -> &'r mut Measure {
         let machine = &self.release.machine;
         let place = &machine.platform.topology.cpus[cpu];
         let role = part.name(if cpu == machine.release.lead { "lead" } else { "non-lead" });
-        let measure = part.measure(series, iteration, metric, "us", value);
+        let measure = part.measure(series, iteration, metric.name, metric.unit, value);
         measure.cpu = Some(cpu as u16);
         measure.cluster = Some(place.cluster);
         measure.core = Some(place.core);

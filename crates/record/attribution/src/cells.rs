@@ -1,7 +1,8 @@
 //! A recording's PSCI latencies, one cell a CPU and metric, with causes.
 
 use crate::split::Split;
-use crate::timeline::{Mark, Timeline, timelines};
+use crate::timeline::{Mark, Step, Timeline, timelines};
+use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, Series};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,9 +48,6 @@ pub struct CellResult {
     pub tick_us: f64,
 }
 
-/// Metrics and the marks that bound them.
-pub(crate) const METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
-
 /// Whether the order of locks decides which CPU has which figures, so that CPUs match by rank and not by number
 /// (2017 document, Method: "the values for each CPU are sometimes interchanged, depending on the order in which locks are acquired").
 pub fn lock_order_decides(case: &str, mode: &str) -> bool {
@@ -74,11 +72,12 @@ pub fn cells(recording: &Recording) -> Vec<CellResult> {
 pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<CellResult> {
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
 
+    let intervals: Vec<Metric> = metrics::intervals().collect();
     let mut groups = Groups::new();
     let mut places: BTreeMap<u16, (u16, u16)> = BTreeMap::new();
     let mut roles: BTreeMap<(Series, u16), String> = BTreeMap::new();
     for measure in recording.measures() {
-        let metric = METRICS.iter().position(|&name| name == recording.text(measure.metric));
+        let metric = intervals.iter().position(|metric| metric.name == recording.text(measure.metric));
         let (Some(cpu), Some(metric)) = (measure.cpu, metric) else { continue };
         let Some(microseconds) = microseconds(recording, measure) else { continue };
         groups.entry((measure.series, cpu, metric)).or_default().push((microseconds, measure.iteration));
@@ -88,7 +87,7 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
         }
     }
 
-    let varies = orders_that_vary(recording, &groups);
+    let varies = orders_that_vary(recording, &groups, &intervals);
     let mut cells = Vec::new();
     for ((series, cpu, metric), mut values) in groups {
         values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -98,7 +97,7 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
         let split = timelines
             .get(&(series, iteration))
             .and_then(|timeline| {
-                window(timeline, cpu, METRICS[metric]).map(|(from, to)| Split::of(timeline, cpu, from, to))
+                window(timeline, cpu, intervals[metric].name).map(|(from, to)| Split::of(timeline, cpu, from, to))
             })
             .unwrap_or_default();
         cells.push(CellResult {
@@ -113,7 +112,7 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
             rank: 0,
             last_man: false,
             order_varies: varies.contains(&series),
-            metric: METRICS[metric].to_owned(),
+            metric: intervals[metric].name.to_owned(),
             value,
             min: values[0].0,
             max: values[values.len() - 1].0,
@@ -126,15 +125,15 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
     cells
 }
 
-/// Microseconds with their iteration, by series, CPU and place among [`METRICS`].
+/// Microseconds with their iteration, by series, CPU and place among the intervals.
 type Groups = BTreeMap<(Series, u16, usize), Vec<(f64, u32)>>;
 
 /// The series in which locks decide the order of the powerdowns, and decided it differently in different iterations.
-fn orders_that_vary(recording: &Recording, groups: &Groups) -> BTreeSet<Series> {
+fn orders_that_vary(recording: &Recording, groups: &Groups, intervals: &[Metric]) -> BTreeSet<Series> {
     let mut powerdowns: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
     for (&(series, cpu, metric), values) in groups {
         let (_, case, mode) = recording.series_texts(series);
-        if METRICS[metric] == "powerdown" && lock_order_decides(case, mode) {
+        if intervals[metric] == metrics::POWERDOWN && lock_order_decides(case, mode) {
             for &(value, iteration) in values {
                 powerdowns.entry((series, iteration)).or_default().push((value, cpu));
             }
@@ -160,7 +159,7 @@ struct Powerdown {
 fn rank(cells: &mut [CellResult]) {
     let series = |cell: &CellResult| (cell.variant.clone(), cell.case.clone(), cell.mode.clone());
     let mut powerdowns: BTreeMap<_, Vec<Powerdown>> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.metric == "powerdown") {
+    for cell in cells.iter().filter(|cell| cell.metric == metrics::POWERDOWN.name) {
         let last_man = cell.split.causes.contains_key(&crate::Cause::FlushL2);
         let powerdown = Powerdown { cpu: cell.cpu, cluster: cell.cluster, value: cell.value, last_man };
         powerdowns.entry(series(cell)).or_default().push(powerdown);
@@ -177,31 +176,21 @@ fn rank(cells: &mut [CellResult]) {
     }
 }
 
-/// The places of the events that bound a metric of a CPU, in the call that the case measures: its suspend; without one
-/// its first CPU_OFF.
+/// The places of the events that bound a metric of a CPU, in the call that the case measures: for a suspend its first one; without
+/// one its first CPU_OFF. The interval begins before the CPU calls again.
 pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
-    let enters = |function: u32| {
-        steps.iter().position(|step| step.mark == Mark::EnterPsci && step.argument & !smc::SMC64 == function)
+    let interval = metrics::find(metric)?.interval?;
+    let (first_mark, last_mark) = (Mark::of_point(interval.first)?, Mark::of_point(interval.last)?);
+    let enters = |function: &&str| {
+        steps.iter().position(|step| step.mark == Mark::EnterPsci && smc::name(step.argument) == Some(function))
     };
-    let next = |from: usize, mark: Mark| Some(from + steps[from..].iter().position(|step| step.mark == mark)?);
-    if metric == "latency" {
-        let enter = enters(smc::PSCI_VERSION)?;
-        return Some((enter, next(enter, Mark::ExitPsci)?));
-    }
-    let enter = enters(smc::CPU_SUSPEND).or_else(|| enters(smc::CPU_OFF))?;
-    let down = next(enter, Mark::EnterLowPower)?;
-    match metric {
-        "powerdown" => Some((enter, down)),
-        "wakeup" => {
-            let wake = next(down, Mark::ExitLowPower)?;
-            Some((wake, next(wake, Mark::ExitPsci)?))
-        }
-        _ => {
-            let flush = next(enter, Mark::EnterFlush).filter(|&flush| flush < down)?;
-            Some((flush, next(flush, Mark::ExitFlush)?))
-        }
-    }
+    let enter = interval.calls.iter().find_map(enters)?;
+    let calls_again = |step: &Step| step.mark == Mark::EnterPsci;
+    let end = steps[enter + 1..].iter().position(calls_again).map_or(steps.len(), |after| enter + 1 + after);
+    let first = enter + steps[enter..end].iter().position(|step| step.mark == first_mark)?;
+    let last = first + steps[first..].iter().position(|step| step.mark == last_mark)?;
+    Some((first, last))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The causes of every single span, and not only of medians.
 
-use crate::cells::{METRICS, window};
+use crate::cells::window;
 use crate::split::Split;
 use crate::timeline::timelines;
-use recording::{Recording, Series};
+use recording::{Recording, Series, metrics};
 
 /// A measured span of one iteration, split into causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub fn each(recording: &Recording) -> Vec<SpanSplit> {
     let timelines = timelines(recording);
     let mut splits = Vec::new();
     for measure in recording.measures() {
-        let metric = METRICS.into_iter().find(|&name| name == recording.text(measure.metric));
-        let (Some(cpu), Some(metric)) = (measure.cpu, metric) else { continue };
+        let metric = metrics::find(recording.text(measure.metric)).filter(|metric| metric.interval.is_some());
+        let (Some(cpu), Some(metric)) = (measure.cpu, metric.map(|metric| metric.name)) else { continue };
         let Some(timeline) = timelines.get(&(measure.series, measure.iteration)) else { continue };
         let Some((from, to)) = window(timeline, cpu, metric) else { continue };
         let split = Split::of(timeline, cpu, from, to);

@@ -3,6 +3,7 @@
 use crate::cells::{CellResult, cells_of, window};
 use crate::split::{Cause, Split, spans};
 use crate::timeline::{Mark, Step, Timeline, timelines};
+use recording::metrics::METRICS;
 use recording::{Recording, Series};
 use std::collections::BTreeMap;
 
@@ -96,8 +97,9 @@ impl<'a> Timelines<'a> {
     /// Reads a recording's events.
     pub fn of(recording: &'a Recording) -> Self {
         let mut slowest: BTreeMap<Series, (&'static str, BTreeMap<u32, f64>)> = BTreeMap::new();
+        let principal = METRICS.into_iter().filter(|metric| metric.principal);
         let metrics: Vec<_> =
-            ["powerdown", "latency"].into_iter().filter_map(|name| Some((recording.find_name(name)?, name))).collect();
+            principal.filter_map(|metric| Some((recording.find_name(metric.name)?, metric.name))).collect();
         for measure in recording.measures() {
             let Some(&(_, name)) = metrics.iter().find(|&&(metric, _)| metric == measure.metric) else { continue };
             let of_series = &mut slowest.entry(measure.series).or_insert((name, BTreeMap::new())).1;

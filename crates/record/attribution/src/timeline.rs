@@ -49,6 +49,13 @@ const MARKS: [(&str, Mark); 19] = [
     ("reset-done", Mark::ResetDone),
 ];
 
+impl Mark {
+    /// The mark of a point, by its name.
+    pub(crate) fn of_point(point: &str) -> Option<Self> {
+        MARKS.iter().find(|(name, _)| *name == point).map(|&(_, mark)| mark)
+    }
+}
+
 /// One event of interest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {

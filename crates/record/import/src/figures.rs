@@ -2,11 +2,9 @@
 
 use crate::error::{ImportError, printable};
 use crate::{Options, names};
+use recording::metrics::PRINTED_CHANGE;
 use recording::{Header, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// Ends the metric under which a change that a document prints beside a figure is recorded, in percent.
-pub const PRINTED_CHANGE: &str = "_printed_change";
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,7 +17,7 @@ mod rt_instr;
 
 pub use csv_table::csv_table;
 pub use error::ImportError;
-pub use figures::{Figure, Figures, PRINTED_CHANGE, record};
+pub use figures::{Figure, Figures, record};
 pub use rst::rst;
 pub use rt_instr::rt_instr;
 

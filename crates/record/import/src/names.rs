@@ -1,5 +1,7 @@
 //! The names that others give to the measured cases, and ours.
 
+use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP, intervals};
+
 /// Case and mode, by the names that recordings use.
 pub(crate) type CaseAndMode = (&'static str, &'static str);
 
@@ -13,8 +15,8 @@ pub(crate) const TESTS: [(&str, CaseAndMode); 6] = [
     ("test_rt_instr_psci_version_parallel", ("psci-version", "parallel")),
 ];
 
-/// The latencies of a suspend or a CPU_OFF, in the order in which log lines and tables have them.
-pub(crate) const LATENCIES: [&str; 3] = ["powerdown", "wakeup", "cache_flush"];
+/// The latencies of a suspend or a CPU_OFF, in the order in which log lines have them.
+pub(crate) const LATENCIES: [&str; 3] = [POWERDOWN.name, WAKEUP.name, CACHE_FLUSH.name];
 
 /// The case that a test of the framework measures.
 pub(crate) fn of_test(name: &str) -> Option<CaseAndMode> {
@@ -60,11 +62,11 @@ pub(crate) fn of_column(header: &str) -> Option<Column> {
         "cpu" => Column::Cpu,
         "cluster" => Column::Cluster,
         "core" => Column::Core,
-        "powerdown" | "psci_entry" => Column::Metric("powerdown"),
-        "wakeup" | "psci_exit" => Column::Metric("wakeup"),
-        "cache flush" | "cflush_overhead" => Column::Metric("cache_flush"),
-        "latency" | "total time" => Column::Metric("latency"),
-        _ => return None,
+        "psci_entry" => Column::Metric(POWERDOWN.name),
+        "psci_exit" => Column::Metric(WAKEUP.name),
+        "cflush_overhead" => Column::Metric(CACHE_FLUSH.name),
+        "total time" => Column::Metric(LATENCY.name),
+        title => Column::Metric(intervals().find(|metric| metric.title.eq_ignore_ascii_case(title))?.name),
     })
 }
 

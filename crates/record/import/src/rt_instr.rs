@@ -93,7 +93,7 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
     };
     let (case, mode) = names::of_test(test)
         .ok_or_else(|| format!("`{}` is no known test; there are: {}", printable(test), figures::known_tests()))?;
-    let metrics: &[&str] = if case == "psci-version" { &["latency"] } else { &names::LATENCIES };
+    let metrics: &[&str] = if case == "psci-version" { &[recording::metrics::LATENCY.name] } else { &names::LATENCIES };
     if times.len() != metrics.len() {
         return Err(format!("{} times where {test} has {}", times.len(), metrics.len()));
     }

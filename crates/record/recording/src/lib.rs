@@ -40,6 +40,7 @@ mod columns;
 mod error;
 mod folder;
 mod header;
+pub mod metrics;
 mod names;
 mod parquet;
 mod reader;

@@ -7,6 +7,7 @@ use nalgebra::{DMatrix, DVector, Dyn};
 use psci_cases::{CASES, Mode};
 use published::{Cell, PsciReference};
 use rayon::prelude::*;
+use recording::metrics;
 use soc::config::{ConfigError, Costs, Machine, Platform, Release};
 use soc::{Conditions, RunError};
 use std::collections::BTreeMap;
@@ -218,15 +219,10 @@ impl Model<'_> {
             })?;
             for measured in outcome.measured {
                 let cpu = &self.platform.topology.cpus[measured.cpu];
-                let [enter, exit, low_power, awake, flush, flushed] = measured.stamps.map(|ticks| ticks as f64 / 1e6);
-                let metrics = [
-                    ("powerdown", low_power - enter),
-                    ("wakeup", exit - awake),
-                    ("cache_flush", flushed - flush),
-                    ("latency", exit - enter),
-                ];
-                for (metric, value) in metrics {
-                    values.insert((case.name, mode, cpu.cluster, cpu.core, metric), value);
+                for metric in metrics::intervals_of(case.name) {
+                    let seconds = |point: &str| soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6);
+                    let Some((from, to)) = metric.bounds(seconds) else { continue };
+                    values.insert((case.name, mode, cpu.cluster, cpu.core, metric.name), to - from);
                 }
             }
         }

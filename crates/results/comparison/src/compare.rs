@@ -1,12 +1,13 @@
 //! The comparison itself.
 
 use crate::inputs::{self, Difference};
-use crate::policy::{self, Better, Policy, Rule};
+use crate::policy::{Policy, Rule};
 use crate::statistics::{holm, interval_of_change, rank_test};
 use crate::table::{Key, Samples, Table};
 use attribution::Cause;
 use rayon::prelude::*;
-use recording::{Header, Recording, stats};
+use recording::metrics::Better;
+use recording::{Header, Recording, metrics, stats};
 use std::collections::{BTreeSet, HashMap};
 
 /// A recording that is to be compared.
@@ -25,7 +26,7 @@ pub struct Input<'r> {
 pub struct Options {
     /// What counts as a regression.
     pub policy: Policy,
-    /// Measures to compare; all but `time_in_state` where none is named, since time in a state is a consequence of latencies.
+    /// Measures to compare; all but those that follow from others (`time_in_state`) where none is named.
     pub metrics: Vec<String>,
     /// Resamples of each bootstrap interval, at least; more are drawn where many tests ask for wide intervals.
     pub resamples: usize,
@@ -418,7 +419,7 @@ fn match_rows<'o>(
     rules_used: &mut BTreeSet<usize>,
 ) -> (Vec<Pending<'o>>, Vec<(usize, Key)>) {
     let wanted = |key: &Key| match options.metrics.as_slice() {
-        [] => key.metric != "time_in_state",
+        [] => !metrics::find(&key.metric).is_some_and(|metric| metric.derived),
         named => named.contains(&key.metric),
     };
     let find: Vec<HashMap<&Key, &Samples>> =
@@ -560,7 +561,7 @@ fn pend<'o>(
             causes: cause_changes(base, other),
         }));
     }
-    let better = rule.and_then(|rule| rule.better).unwrap_or_else(|| policy::usual(&key.metric, &base.unit));
+    let better = rule.and_then(|rule| rule.better).unwrap_or_else(|| metrics::better(&key.metric, &base.unit));
     Pending { row: Row { key: key.clone(), unit: base.unit.clone(), better, cells, changes }, rule, ticks }
 }
 

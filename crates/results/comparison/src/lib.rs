@@ -21,6 +21,7 @@ pub use compare::{
     CauseChange, Cell, Change, Comparison, Error, How, Input, Options, Row, SMALLEST_SAMPLE, Side, Verdict, compare,
 };
 pub use inputs::Difference;
-pub use policy::{Better, Policy, PolicyError, Rule};
+pub use policy::{Policy, PolicyError, Rule};
+pub use recording::metrics::Better;
 pub use statistics::{holm, interval_of_change, rank_test};
 pub use table::{Key, Who};

@@ -1,6 +1,7 @@
 //! What counts as a regression.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use recording::metrics::Better;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::ops::Range;
@@ -8,18 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::table::Key;
-
-/// Which way of a measure is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Better {
-    /// Less is better: times, clocks.
-    Lower,
-    /// More is better: rates.
-    Higher,
-    /// Neither: counts, shares of time.
-    Neither,
-}
 
 /// Thresholds for all rows and for some.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -154,19 +143,6 @@ impl PolicyError {
     }
 }
 
-/// What is better where no rule says so.
-pub(crate) fn usual(metric: &str, unit: &str) -> Better {
-    const NEITHER: [&str; 4] = ["time_in_state", "window", "empty-clocks", "empty-polls"];
-    match unit {
-        _ if NEITHER.contains(&metric) => Better::Neither,
-        "ps" | "ns" | "us" | "ms" | "s" | "ticks" | "clk" | "cycles" | "instructions" | "J" | "mJ" | "uJ" => {
-            Better::Lower
-        }
-        "Mpps" | "packets/s" | "bit/s" | "Gbit/s" => Better::Higher,
-        _ => Better::Neither,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,13 +180,5 @@ mod tests {
         assert!(
             Policy::read(Path::new("no such file")).unwrap_err().to_string().starts_with("cannot read no such file")
         );
-    }
-
-    #[test]
-    fn times_and_clocks_are_better_lower_and_rates_higher() {
-        assert_eq!(usual("powerdown", "us"), Better::Lower);
-        assert_eq!(usual("rate", "Mpps"), Better::Higher);
-        assert_eq!(usual("time_in_state", "us"), Better::Neither);
-        assert_eq!(usual("calls", "calls"), Better::Neither);
     }
 }

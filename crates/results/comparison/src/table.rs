@@ -1,6 +1,7 @@
 //! The rows of one recording.
 
 use attribution::{Cause, Split};
+use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
 use recording::{Measure, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -123,9 +124,6 @@ pub(crate) struct Table {
     pub(crate) orders: BTreeMap<(String, String, String), Vec<u16>>,
 }
 
-/// Measures that say something about the document and not about the machine.
-const PRINTED_CHANGE: &str = "_printed_change";
-
 impl Table {
     /// The rows of the variants that `variant` renames; those for which it has nothing are left out.
     pub(crate) fn of(recording: &Recording, variant: impl Fn(&str) -> Option<String>) -> Self {
@@ -201,7 +199,7 @@ fn sort(rows: &mut [(Key, Samples)]) {
 /// The clusters of a table's roles, by median powerdown.
 fn orders(rows: &[(Key, Samples)]) -> BTreeMap<(String, String, String), Vec<u16>> {
     let mut tables: BTreeMap<_, Vec<(f64, u16)>> = BTreeMap::new();
-    for (key, samples) in rows.iter().filter(|(key, _)| key.metric == "powerdown") {
+    for (key, samples) in rows.iter().filter(|(key, _)| key.metric == POWERDOWN.name) {
         if let Who::Nth { cluster, .. } | Who::LastMan { cluster } = key.who {
             let table = (key.variant.clone(), key.case.clone(), key.mode.clone());
             tables.entry(table).or_default().push((samples.occurred(), cluster));
@@ -228,7 +226,7 @@ impl Roles {
         let mut tables: BTreeMap<(Series, u32, u16), Vec<(f64, u16)>> = BTreeMap::new();
         for measure in recording.measures() {
             let (_, case, mode) = recording.series_texts(measure.series);
-            if recording.text(measure.metric) != "powerdown" || !attribution::lock_order_decides(case, mode) {
+            if recording.text(measure.metric) != POWERDOWN.name || !attribution::lock_order_decides(case, mode) {
                 continue;
             }
             if let (Some(cpu), Some(cluster)) = (measure.cpu, measure.cluster) {
@@ -241,7 +239,7 @@ impl Roles {
             table.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let (_, case, _) = recording.series_texts(series);
             let flushed = |cpu: u16| {
-                let split = splits.get(&(series, iteration, cpu, "powerdown"));
+                let split = splits.get(&(series, iteration, cpu, POWERDOWN.name));
                 split.map(|split| split.causes.contains_key(&Cause::FlushL2))
             };
             let has_events = table.iter().any(|&(_, cpu)| flushed(cpu).is_some());

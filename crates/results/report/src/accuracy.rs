@@ -1,6 +1,7 @@
 //! How good predictions are.
 
 use crate::Compared;
+use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
 use recording::stats;
 
 /// Errors of the predicted cells of a release.
@@ -31,7 +32,7 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     let mut all = Vec::new();
     for release in releases {
         for (what, metrics) in
-            [("powerdown and cache flush", &["powerdown", "cache_flush"][..]), ("wakeup", &["wakeup"])]
+            [("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name][..]), ("wakeup", &[WAKEUP.name])]
         {
             let predicted = compared.iter().filter(|cell| {
                 cell.recorded.variant == release

@@ -3,6 +3,7 @@
 use attribution::CellResult;
 pub(crate) use attribution::lock_order_decides as by_rank;
 use published::{Cell, PsciReference};
+use recording::metrics::POWERDOWN;
 use recording::{Recording, stats};
 
 /// A recorded cell and the published one that it is compared with, if there is one.
@@ -77,7 +78,7 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
         })
     };
     let core = if by_rank(&recorded.case, &recorded.mode) {
-        let mut powerdowns: Vec<_> = table("powerdown").collect();
+        let mut powerdowns: Vec<_> = table(POWERDOWN.name).collect();
         powerdowns.sort_by(|a, b| a.value_us.total_cmp(&b.value_us).then(a.core.cmp(&b.core)));
         powerdowns.get(recorded.rank_in_cluster.checked_sub(1)?)?.core
     } else {
@@ -111,7 +112,7 @@ pub fn spread(recording: &Recording, free_running_mode: &str) -> Vec<Spread> {
         }
         let mut by_seed: std::collections::BTreeMap<u32, Vec<(f64, u16)>> = std::collections::BTreeMap::new();
         for measure in recording.measures().iter().filter(|measure| measure.series == series) {
-            if recording.text(measure.metric) == "powerdown" {
+            if recording.text(measure.metric) == POWERDOWN.name {
                 by_seed.entry(measure.iteration).or_default().push((measure.value, measure.cpu.unwrap_or(0)));
             }
         }

@@ -3,14 +3,11 @@
 use crate::{Accuracy, Compared, Spread, accuracy, compare, spread};
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference};
-use recording::{Header, Recording, Series};
+use recording::{Header, Recording, Series, metrics};
 use std::collections::BTreeMap;
 
 /// Mode of the runs that show the spread; they have tables of their own.
 const FREE_RUNNING: &str = "parallel-free";
-
-/// Metrics of the PSCI tables.
-const PSCI_METRICS: [&str; 4] = ["powerdown", "wakeup", "cache_flush", "latency"];
 
 /// A recording with all that is read from it.
 pub struct Document<'a> {
@@ -206,7 +203,8 @@ fn others(recording: &Recording) -> Vec<MeasureRow> {
     };
     for (index, measure) in recording.measures().iter().enumerate() {
         let metric = recording.text(measure.metric);
-        if PSCI_METRICS.contains(&metric) && measure.cpu.is_some() && microseconds(recording, measure).is_some() {
+        let is_interval = metrics::find(metric).is_some_and(|metric| metric.interval.is_some());
+        if is_interval && measure.cpu.is_some() && microseconds(recording, measure).is_some() {
             continue;
         }
         let subject = measure.subject.map_or("", |name| recording.text(name));

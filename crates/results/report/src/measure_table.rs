@@ -35,7 +35,7 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<MeasureTable
             header.extend(has_subjects.then(|| "of".to_owned()));
             let names = header.len();
             header.extend(columns.iter().map(|(metric, unit)| {
-                let metric = metric.replace(['_', '-'], " ");
+                let metric = recording::metrics::heading(metric);
                 // Calls are counted in calls.
                 if metric == *unit { metric } else { format!("{metric} ({unit})") }
             }));

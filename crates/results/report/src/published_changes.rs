@@ -2,6 +2,7 @@
 
 use crate::compared::by_rank;
 use published::{Cell, PsciReference};
+use recording::metrics::POWERDOWN;
 
 /// What the printed changes of a release come to.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +92,8 @@ fn same<'c>(cells: &[&'c Cell], like: &Cell) -> Option<&'c Cell> {
 
 /// Cores of the cell's cluster by powerdown, shortest first.
 fn order(cells: &[&Cell], like: &Cell) -> Vec<u16> {
-    let mut down: Vec<_> = cells.iter().filter(|cell| same_table(cell, like) && cell.metric == "powerdown").collect();
+    let mut down: Vec<_> =
+        cells.iter().filter(|cell| same_table(cell, like) && cell.metric == POWERDOWN.name).collect();
     down.sort_by(|a, b| a.value_us.total_cmp(&b.value_us));
     down.iter().map(|cell| cell.core).collect()
 }

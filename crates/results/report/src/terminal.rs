@@ -7,6 +7,7 @@ use crate::words::{ORDER_VARIES, case_title, cause_label, letter, number, place 
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use attribution::{Cause, CellResult};
 use comfy_table::{Cell, Color};
+use recording::metrics::{self, Metric};
 use std::fmt::Write;
 
 /// A case of a release: the rows of one table.
@@ -97,9 +98,10 @@ fn title(group: &Group<'_>) -> String {
     format!("{}: {}, {}", group.release, case_title(group.case), group.mode)
 }
 
-/// Metrics with their short name in a table's header.
-pub(crate) const METRICS: [(&str, &str); 4] =
-    [("powerdown", "down"), ("wakeup", "wake"), ("cache_flush", "flush"), ("latency", "latency")];
+/// The metrics that a group has figures for, in the order of the table of metrics.
+pub(crate) fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
+    metrics::intervals().filter(|metric| group.cells.iter().any(|cell| cell.recorded.metric == metric.name)).collect()
+}
 
 /// A CPU's part in few letters: its place in the cluster, or whether it leads.
 pub(crate) fn short_role(cell: &Compared) -> String {
@@ -130,13 +132,13 @@ pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&
 }
 
 fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) {
-    let metrics: Vec<_> =
-        METRICS.iter().filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric)).collect();
+    let metrics = metrics_of(group);
     let has_published = group.cells.iter().any(|cell| cell.published.is_some());
     let mut table = table(style);
     let mut header = vec!["CPU".to_owned(), "role".to_owned()];
     let word = if simulated { "sim." } else { "rec." };
-    for (_, name) in &metrics {
+    for metric in &metrics {
+        let name = metric.short_title;
         if has_published {
             header.extend([format!("{name}\npubl."), format!("{name}\n{word}"), format!("{name}\nerror")]);
         } else {
@@ -147,8 +149,8 @@ fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) 
     for cpu in cpus(group) {
         let recorded = &cpu.recorded;
         let mut row = vec![Cell::new(name(recorded)), Cell::new(short_role(cpu))];
-        for (metric, _) in &metrics {
-            let cell = cell_of(group, recorded.cpu, metric);
+        for metric in &metrics {
+            let cell = cell_of(group, recorded.cpu, metric.name);
             let value = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
             if has_published {
                 let published = cell.and_then(|cell| cell.published.as_ref());
@@ -163,12 +165,13 @@ fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) 
     }
     let _ = writeln!(text, "{}", style.bold(&title(group)));
     let _ = writeln!(text, "{}", fitted(table, style));
-    let note = if has_published && simulated {
-        "us; down: powerdown, wake: wakeup, flush: cache flush; * used in the fit, all others are predictions"
-    } else {
-        "us; down: powerdown, wake: wakeup, flush: cache flush"
-    };
-    paragraph(text, note, ("", "  "), DIM, style);
+    let shortened = metrics::intervals().filter(|metric| metrics::heading(metric.name) != metric.short_title);
+    let words = shortened.map(|metric| format!("{}: {}", metric.short_title, metrics::heading(metric.name)));
+    let mut note = format!("us; {}", words.collect::<Vec<_>>().join(", "));
+    if has_published && simulated {
+        note.push_str("; * used in the fit, all others are predictions");
+    }
+    paragraph(text, &note, ("", "  "), DIM, style);
     if order_varies(group) {
         paragraph(text, ORDER_VARIES, ("", "  "), DIM, style);
     }
@@ -214,7 +217,7 @@ pub(crate) fn look(cause: Cause) -> (char, &'static str, &'static str) {
 const FIRM: &str = "\u{a0}";
 
 fn why(text: &mut String, group: &Group<'_>, style: Style) {
-    for metric in ["powerdown", "wakeup"] {
+    for metric in [metrics::POWERDOWN.name, metrics::WAKEUP.name] {
         let cells: Vec<_> = cpus(group)
             .into_iter()
             .filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric))

@@ -47,6 +47,12 @@ pub(crate) const fn cause_label(cause: Cause) -> &'static str {
     }
 }
 
+/// A word that begins with a capital.
+pub(crate) fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A CPU by its place: cluster.core.
 pub(crate) fn place(cell: &CellResult) -> String {
     format!("{}.{}", cell.cluster, cell.core)

@@ -24,6 +24,6 @@ pub mod quantity;
 mod scp;
 mod system;
 
-pub use log::{Event, point_name, points};
+pub use log::{Event, point_name, points, stamp_at};
 pub use memory::Word;
 pub use system::{Conditions, CpuState, Explore, Measured, RunError, RunOutcome, Soc, run};

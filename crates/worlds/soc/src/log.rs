@@ -61,6 +61,11 @@ pub fn point_name(id: u16) -> &'static str {
         .map_or("unknown", |point| point.name())
 }
 
+/// The stamp that a CPU's runtime instrumentation took at a point; `None` for a point that it does not serve.
+pub fn stamp_at(stamps: &psci_cases::Stamps, point: &str) -> Option<u64> {
+    (0..).zip(stamps).find(|&(id, _)| point_name(id) == point).map(|(_, &ticks)| ticks)
+}
+
 impl Sink for Soc {
     fn now(&self) -> u64 {
         self.ticks()

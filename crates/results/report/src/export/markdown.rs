@@ -90,7 +90,7 @@ fn causes(text: &mut String, group: &Group<'_>) {
             .into_iter()
             .filter(|cause| cells.iter().any(|cell| cell.recorded.split.causes.contains_key(cause)))
             .collect();
-        if used.is_empty() || metric == "cache_flush" {
+        if used.is_empty() || metric == recording::metrics::CACHE_FLUSH.name {
             continue;
         }
         let _ = writeln!(text, "\nWhere the {} went (us):\n", heading.to_lowercase());

@@ -6,7 +6,8 @@ pub(crate) mod markdown;
 pub(crate) mod perfetto;
 pub(crate) mod rst;
 
-use crate::terminal::{Group, cell_of};
+use crate::terminal::{Group, cell_of, metrics_of};
+use crate::words::capital;
 use crate::{Document, Style};
 
 /// What a report can be.
@@ -87,13 +88,10 @@ pub fn render(document: &Document<'_>, format: Format, style: Style) -> Vec<u8> 
     }
 }
 
-/// Metrics of a table with the heading that the later documents give them.
-pub(crate) const COLUMNS: [(&str, &str); 4] =
-    [("powerdown", "Powerdown"), ("wakeup", "Wakeup"), ("cache_flush", "Cache Flush"), ("latency", "Latency")];
-
-/// The columns that a group has figures for.
-pub(crate) fn columns(group: &Group<'_>) -> Vec<(&'static str, &'static str)> {
-    COLUMNS.into_iter().filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric)).collect()
+/// The metrics that a group has figures for, with the heading that the later documents give them: every word with a capital.
+pub(crate) fn columns(group: &Group<'_>) -> Vec<(&'static str, String)> {
+    let heading = |title: &str| title.split(' ').map(capital).collect::<Vec<_>>().join(" ");
+    metrics_of(group).iter().map(|metric| (metric.name, heading(metric.title))).collect()
 }
 
 /// The recorded value of a CPU, in microseconds.

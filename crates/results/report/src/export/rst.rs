@@ -8,6 +8,7 @@ use crate::Document;
 use crate::measure_table::measure_tables;
 use crate::terminal::{Group, cpus, groups};
 use published::Layout;
+use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use std::fmt::Write;
 
 /// All tables. What they come from is a comment at the head, which a document does not show.
@@ -47,9 +48,9 @@ fn by_number(text: &mut String, group: &Group<'_>) {
     let mut header = vec!["CPU  ".to_owned()];
     for (metric, _) in columns(group) {
         header.push(match metric {
-            "powerdown" => "``PSCI_ENTRY`` (us)".to_owned(),
-            "wakeup" => "``PSCI_EXIT`` (us)".to_owned(),
-            "cache_flush" => "``CFLUSH_OVERHEAD`` (us)".to_owned(),
+            _ if metric == POWERDOWN.name => "``PSCI_ENTRY`` (us)".to_owned(),
+            _ if metric == WAKEUP.name => "``PSCI_EXIT`` (us)".to_owned(),
+            _ if metric == CACHE_FLUSH.name => "``CFLUSH_OVERHEAD`` (us)".to_owned(),
             _ => "TOTAL TIME (ns)  ".to_owned(),
         });
     }
@@ -61,7 +62,8 @@ fn by_number(text: &mut String, group: &Group<'_>) {
             let values = columns(group).into_iter().map(|(metric, _)| {
                 let value = value_of(group, cpu, metric);
                 // Nanoseconds for the one call that takes no microseconds.
-                value.map_or_else(String::new, |us| format!("{:.0}", if metric == "latency" { us * 1e3 } else { us }))
+                value
+                    .map_or_else(String::new, |us| format!("{:.0}", if metric == LATENCY.name { us * 1e3 } else { us }))
             });
             std::iter::once(cpu.to_string()).chain(values).collect()
         })
@@ -84,7 +86,7 @@ fn by_cluster(text: &mut String, group: &Group<'_>) {
     };
     let _ = writeln!(text, ".. table:: {title}\n");
     let mut header = vec!["Cluster".to_owned(), "Core".to_owned()];
-    header.extend(columns(group).into_iter().map(|(_, heading)| heading.to_owned()));
+    header.extend(columns(group).into_iter().map(|(_, heading)| heading));
     let mut cells = cpus(group);
     cells.sort_by_key(|cell| (cell.recorded.cluster, cell.recorded.core));
     let rows: Vec<Vec<String>> = cells

@@ -3,6 +3,7 @@
 use super::picture::{Names, cpu_name};
 use crate::words::{listed, number};
 use attribution::{Cause, Iteration, PathPart, Place};
+use recording::metrics::{POWERDOWN, WAKEUP};
 use std::collections::BTreeMap;
 
 /// What is told of a metric of a CPU.
@@ -40,10 +41,9 @@ pub(super) fn answer(
     let us = |ticks: u64| format!("{} us", number(ticks as f64 * tick_us));
     let name = full_name(names, cpu);
     let what = match metric {
-        "powerdown" => "to power down",
-        "wakeup" => "to wake up",
-        "latency" => "for the call",
-        _ => "",
+        _ if metric == POWERDOWN.name => "to power down",
+        _ if metric == WAKEUP.name => "to wake up",
+        _ => "for the call",
     };
     let ticks = |cause: Cause| split.causes.get(&cause).copied().unwrap_or(0);
     let mut parts: Vec<(u64, String)> = Vec::new();

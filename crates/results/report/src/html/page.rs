@@ -5,12 +5,13 @@ use super::explain::{Answer, answer, full_name};
 use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
 use super::{Detail, chart, data};
 use crate::measure_table::measure_tables;
-use crate::terminal::{Group, METRICS, cell_of, cpus, groups, order_varies, short_role};
-use crate::words::{ORDER_VARIES, case_title, cause_label, grouped, letter, number, place};
+use crate::terminal::{Group, cell_of, cpus, groups, metrics_of, order_varies, short_role};
+use crate::words::{ORDER_VARIES, capital, case_title, cause_label, grouped, letter, number, place};
 use crate::{Compared, Document};
 use attribution::{Cause, Chosen, Iteration};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use recording::Series;
+use recording::metrics::{self, CACHE_FLUSH, LATENCY, Metric};
 use serde_json::json;
 
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -223,7 +224,8 @@ fn source(document: &Document<'_>) -> Markup {
 
 /// The metric that a case is about.
 fn main_metric(group: &Group<'_>) -> &'static str {
-    if group.cells.iter().any(|cell| cell.recorded.metric == "powerdown") { "powerdown" } else { "latency" }
+    let principal = metrics_of(group).into_iter().find(|metric| metric.principal);
+    principal.map_or(LATENCY.name, |metric| metric.name)
 }
 
 fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a Compared> {
@@ -274,11 +276,6 @@ fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
 
 fn short_title(group: &Group<'_>) -> String {
     format!("{}, {}", case_title(group.case), group.mode)
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn published(cell: &Compared) -> String {
@@ -377,8 +374,8 @@ fn one_case(
             (figures(document, section, detail, left_out))
             @if group.cells.iter().any(|cell| !cell.recorded.split.causes.is_empty()) { details {
                 summary { "Causes in numbers" }
-                @for (metric, _) in METRICS.iter().filter(|(metric, _)| *metric != "cache_flush") {
-                    (cause_table(document, group, metric, detail))
+                @for metric in timeline_metrics(group) {
+                    (cause_table(document, group, metric.name, detail))
                 }
             } }
             @if let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) {
@@ -386,6 +383,11 @@ fn one_case(
             }
         }
     }
+}
+
+/// The metrics that have an axis of the timeline: not those that are a part of another.
+fn timeline_metrics(group: &Group<'_>) -> Vec<Metric> {
+    metrics_of(group).into_iter().filter(|&metric| metric != CACHE_FLUSH).collect()
 }
 
 /// A picture of a chosen iteration.
@@ -406,10 +408,7 @@ fn pictures<'a>(
     let (Some(series), Some(chosen)) = (section.series, &section.chosen) else { return Vec::new() };
     let Some(tick_us) = document.timelines.tick_us() else { return Vec::new() };
     let metric = main_metric(&section.group);
-    let metrics: &[(&str, &str)] = match metric {
-        "powerdown" => &[("powerdown", "Powerdown"), ("wakeup", "Wakeup")],
-        _ => &[("latency", "Call")],
-    };
+    let metrics = timeline_metrics(&section.group);
     let value =
         |number: u32| chosen.slowest.iter().find(|(other, _)| *other == number).map_or(0.0, |(_, value)| *value);
     let mut wanted = vec![("Median", chosen.median)];
@@ -419,7 +418,7 @@ fn pictures<'a>(
     let mut shown = Vec::new();
     for (word, number_of) in wanted {
         let Some(iteration) = document.timelines.iteration(series, number_of) else { continue };
-        let extent = Extent { metrics, whole: detail.whole, most_cpus: detail.most_cpus };
+        let extent = Extent { metrics: &metrics, whole: detail.whole, most_cpus: detail.most_cpus };
         let picture = Picture::of(&iteration, names, tick_us, &extent);
         let Some(axis) = picture.axes.first() else { continue };
         let answer = axis.slowest.and_then(|cpu| {
@@ -510,13 +509,7 @@ fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> Markup {
 /// The twin of a timeline for those who cannot see it: a row a span.
 fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> Markup {
     let picture = &shown.picture;
-    let metric = if axis.title == "Wakeup" {
-        "wakeup"
-    } else if axis.title == "Call" {
-        "latency"
-    } else {
-        "powerdown"
-    };
+    let Some(metric) = axis.metric else { return html! {} };
     let us = |ticks: u64| format!("{:.2}", ticks as f64 * picture.tick_us);
     // Rows by the thousand: text put together by hand, from numbers and fixed words alone.
     let mut rows = String::new();
@@ -549,8 +542,7 @@ fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> M
 
 fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
     let group = &section.group;
-    let metrics: Vec<_> =
-        METRICS.iter().filter(|(metric, _)| group.cells.iter().any(|cell| cell.recorded.metric == *metric)).collect();
+    let metrics = metrics_of(group);
     let has_published = group.cells.iter().any(|cell| cell.published.is_some());
     let mut rows = cpus(group);
     rows.sort_by_key(|cell| (cell.recorded.rank, cell.recorded.cluster, cell.recorded.core));
@@ -563,23 +555,17 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
     let longest = slowest(group, metric).map_or(0.0, |cell| cell.recorded.value);
     let has_causes =
         group.cells.iter().any(|cell| cell.recorded.metric == metric && !cell.recorded.split.causes.is_empty());
-    let heading = |metric: &str| match metric {
-        "powerdown" => "Powerdown",
-        "wakeup" => "Wakeup",
-        "cache_flush" => "Cache flush",
-        _ => "Latency",
-    };
     html! {
         div.scroll { table.figures {
             caption {
-                "Figures in us" @if section.chosen.is_some() { ", medians over the iterations" } ", in order of " (heading(metric).to_lowercase())
+                "Figures in us" @if section.chosen.is_some() { ", medians over the iterations" } ", in order of " (metrics::heading(metric))
                 @if order_varies(group) { ". " (ORDER_VARIES) "." }
             }
             thead {
                 tr {
                     th scope="col" rowspan="2" { "CPU" } th scope="col" rowspan="2" { "Role" }
-                    @for (metric, _) in &metrics { th.group scope="colgroup" colspan=(if has_published { "3" } else { "1" }) { (heading(metric)) } }
-                    @if has_causes { th.wide scope="col" rowspan="2" { "Where the " (heading(metric).to_lowercase()) " went (0 to " (number(longest)) " us)" } }
+                    @for metric in &metrics { th.group scope="colgroup" colspan=(if has_published { "3" } else { "1" }) { (metric.title) } }
+                    @if has_causes { th.wide scope="col" rowspan="2" { "Where the " (metrics::heading(metric)) " went (0 to " (number(longest)) " us)" } }
                 }
                 tr {
                     @for _ in &metrics {
@@ -594,8 +580,8 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
                     tr {
                         th scope="row" { (place(&cpu.recorded)) }
                         td { (short_role(cpu)) }
-                        @for (metric, _) in &metrics {
-                            @let cell = cell_of(group, cpu.recorded.cpu, metric);
+                        @for metric in &metrics {
+                            @let cell = cell_of(group, cpu.recorded.cpu, metric.name);
                             @if has_published { td.n { (cell.map_or_else(String::new, published)) } }
                             td.n { b { (cell.map_or_else(String::new, |cell| number(cell.recorded.value))) } }
                             @if has_published { td.n { (cell.map_or_else(String::new, error)) } }

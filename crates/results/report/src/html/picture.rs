@@ -1,6 +1,7 @@
 //! What a timeline shows: lanes, spans, axes and critical paths of one iteration, before anything is drawn.
 
 use attribution::{Activity, Call, Cause, Iteration, LaneSpan, PathPart, Place};
+use recording::metrics::{LATENCY, Metric};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a span is of.
@@ -41,6 +42,8 @@ pub(super) struct Lane {
 /// A way to look at the iteration: some times are kept, what lies between is folded away.
 pub(super) struct Axis {
     pub(super) title: &'static str,
+    /// The metric whose times are kept; `None` where it is everything.
+    pub(super) metric: Option<&'static str>,
     /// Tick from which times are counted.
     pub(super) zero: u64,
     /// Kept times, in order; ticks.
@@ -113,8 +116,8 @@ pub(super) fn cpu_name(names: &Names, cpu: u16) -> String {
 
 /// What goes into a picture.
 pub(super) struct Extent<'a> {
-    /// The metrics whose windows get an axis, with its title.
-    pub(super) metrics: &'a [(&'static str, &'static str)],
+    /// The metrics whose windows get an axis.
+    pub(super) metrics: &'a [Metric],
     /// Whether the whole iteration is an axis as well.
     pub(super) whole: bool,
     /// At most so many CPUs.
@@ -127,9 +130,7 @@ impl Picture {
         let (measured_metrics, mut axes): (Vec<&str>, Vec<Axis>) = extent
             .metrics
             .iter()
-            .filter_map(|&(metric, title)| {
-                Some((metric, measured(iteration, metric, title, us(1.0).max(1), us(5.0).max(1))?))
-            })
+            .filter_map(|metric| Some((metric.name, measured(iteration, metric, us(1.0).max(1), us(5.0).max(1))?)))
             .unzip();
         let mut cpus = iteration.cpus();
         cpus.sort_by_key(|cpu| (names.get(cpu).copied(), *cpu));
@@ -184,22 +185,18 @@ impl Picture {
 }
 
 /// The axis of a metric: the times in which some CPU has it.
-fn measured(
-    iteration: &Iteration<'_>,
-    metric: &'static str,
-    title: &'static str,
-    margin: u64,
-    join: u64,
-) -> Option<Axis> {
+fn measured(iteration: &Iteration<'_>, metric: &Metric, margin: u64, join: u64) -> Option<Axis> {
     let windows: Vec<_> =
-        iteration.cpus().into_iter().filter_map(|cpu| Some((iteration.window(cpu, metric)?, cpu))).collect();
+        iteration.cpus().into_iter().filter_map(|cpu| Some((iteration.window(cpu, metric.name)?, cpu))).collect();
     let slowest = windows.iter().max_by_key(|((from, to), _)| to - from).map(|&(_, cpu)| cpu);
     let zero = windows.iter().map(|((from, _), _)| *from).min()?;
     // Room for what stands at the edges.
     let span: u64 = united(windows.iter().map(|(window, _)| *window), join).iter().map(|(from, to)| to - from).sum();
     let margin = margin.max(span / 150);
     let kept = united(windows.iter().map(|((from, to), _)| (from.saturating_sub(margin), to + margin)), join);
-    Some(Axis { title, zero, kept, paths: BTreeMap::new(), slowest })
+    // What is no power management is a call, and nothing more.
+    let title = if *metric == LATENCY { "Call" } else { metric.title };
+    Some(Axis { title, metric: Some(metric.name), zero, kept, paths: BTreeMap::new(), slowest })
 }
 
 /// The axis of everything: all but the times in which CPUs sleep, poll or run the normal world.
@@ -220,7 +217,14 @@ fn whole(lanes: &[Lane], (first, last): (u64, u64), margin: u64) -> Option<Axis>
         kept = united(busy(), join);
     }
     let zero = kept.first()?.0.max(first);
-    (last > first).then_some(Axis { title: "Whole iteration", zero, kept, paths: BTreeMap::new(), slowest: None })
+    (last > first).then_some(Axis {
+        title: "Whole iteration",
+        metric: None,
+        zero,
+        kept,
+        paths: BTreeMap::new(),
+        slowest: None,
+    })
 }
 
 /// Times in order, those that overlap or are nearer than `join` made one.
@@ -328,7 +332,7 @@ mod tests {
     use super::*;
 
     fn axis(kept: &[(u64, u64)]) -> Axis {
-        Axis { title: "", zero: 0, kept: kept.to_vec(), paths: BTreeMap::new(), slowest: None }
+        Axis { title: "", metric: None, zero: 0, kept: kept.to_vec(), paths: BTreeMap::new(), slowest: None }
     }
 
     #[test]

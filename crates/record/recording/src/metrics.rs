@@ -1,0 +1,246 @@
+//! Every metric of every experiment, one row each: what it is called, in what unit, which way is better, and for an interval
+//! between two points which points those are. Experiments, fits, attribution, comparisons and reports read this table.
+//!
+//! Who adds a metric adds one row to [`METRICS`].
+
+use serde::Deserialize;
+
+/// Which way of a metric is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// Less is better: times, clocks.
+    Lower,
+    /// More is better: rates.
+    Higher,
+    /// Neither: counts, shares of time.
+    Neither,
+}
+
+/// The interval that a metric is the length of, on one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// Name of the point that begins it.
+    pub first: &'static str,
+    /// Name of the point that ends it.
+    pub last: &'static str,
+    /// Names of the PSCI functions of whose call it is a part. Where an iteration has calls of several, the function that is named
+    /// first counts, and of its calls the first.
+    pub calls: &'static [&'static str],
+}
+
+/// A metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name in `measures.parquet` and on the command line.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// Its heading where there is room for a word.
+    pub short_title: &'static str,
+    /// The unit in which our own experiments record it. A recording of another program's figures, or of a machine that knows no
+    /// time, may have another: the measure's own unit holds.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    /// The interval that it is the length of; `None` for what is counted, or measured otherwise.
+    pub interval: Option<Interval>,
+    /// The cases that have it; empty where any case may.
+    pub cases: &'static [&'static str],
+    /// Whether it is what its cases are about: their iterations are ranked by it, and their overview shows it.
+    pub principal: bool,
+    /// Whether it follows from other metrics, so that a comparison leaves it out unless it is asked for.
+    pub derived: bool,
+}
+
+impl Metric {
+    const fn new(
+        name: &'static str,
+        (title, short_title): (&'static str, &'static str),
+        unit: &'static str,
+        better: Better,
+    ) -> Self {
+        Self {
+            name,
+            about: "",
+            title,
+            short_title,
+            unit,
+            better,
+            interval: None,
+            cases: &[],
+            principal: false,
+            derived: false,
+        }
+    }
+
+    /// The interval from a point to a point in a call of one of these functions, in these cases.
+    const fn between(
+        self,
+        (first, last): (&'static str, &'static str),
+        calls: &'static [&'static str],
+        cases: &'static [&'static str],
+    ) -> Self {
+        Self { interval: Some(Interval { first, last, calls }), cases, ..self }
+    }
+
+    const fn principal(self) -> Self {
+        Self { principal: true, ..self }
+    }
+
+    const fn derived(self) -> Self {
+        Self { derived: true, ..self }
+    }
+
+    /// Whether a case may have it.
+    pub fn is_of_case(&self, case: &str) -> bool {
+        self.cases.is_empty() || self.cases.contains(&case)
+    }
+
+    /// Begin and end of its interval, given when a CPU passed each point; `None` if it is no interval or a point is missing.
+    pub fn bounds<T>(&self, passed: impl Fn(&str) -> Option<T>) -> Option<(T, T)> {
+        let interval = self.interval?;
+        Some((passed(interval.first)?, passed(interval.last)?))
+    }
+}
+
+/// The cases in which CPUs go down and come up again, and the functions that they call for it.
+const POWER_CASES: &[&str] = &["suspend-deepest", "suspend-level0", "cpu-off"];
+const POWER_CALLS: &[&str] = &["CPU_SUSPEND", "CPU_OFF"];
+
+macro_rules! metrics {
+    ($(#[doc = $about:literal] $id:ident = $row:expr;)*) => {
+        $(#[doc = $about] pub const $id: Metric = Metric { about: $about.trim_ascii(), ..$row };)*
+
+        /// All metrics, in the order in which tables show them.
+        pub const METRICS: [Metric; [$(stringify!($id)),*].len()] = [$($id),*];
+    };
+}
+
+use Better::{Higher, Lower, Neither};
+
+metrics! {
+    // PSCI. The points are those of the runtime instrumentation, which PMF serves.
+    /// From the call to the last instruction before low power.
+    POWERDOWN = Metric::new("powerdown", ("Powerdown", "down"), "us", Lower)
+        .between(("enter-psci", "enter-hw-low-pwr"), POWER_CALLS, POWER_CASES).principal();
+    /// From the first instruction after low power to the return to the caller.
+    WAKEUP = Metric::new("wakeup", ("Wakeup", "wake"), "us", Lower)
+        .between(("exit-hw-low-pwr", "exit-psci"), POWER_CALLS, POWER_CASES);
+    /// The flush of the caches on the way down.
+    CACHE_FLUSH = Metric::new("cache_flush", ("Cache flush", "flush"), "us", Lower)
+        .between(("enter-cflush", "exit-cflush"), POWER_CALLS, POWER_CASES);
+    /// From the call to the return, of a call that does no power management.
+    LATENCY = Metric::new("latency", ("Latency", "latency"), "us", Lower)
+        .between(("enter-psci", "exit-psci"), &["PSCI_VERSION"], &["psci-version"]).principal();
+    /// How long a CPU was in a power state, over all iterations.
+    TIME_IN_STATE = Metric::new("time_in_state", ("Time in state", "state"), "us", Neither).derived();
+    /// Mean instructions of a kind of call into the firmware.
+    CALL = Metric::new("call", ("Call", "call"), "instructions", Lower);
+
+    // Linux.
+    /// CPUs that the kernel brought up.
+    CPUS_UP = Metric::new("cpus_up", ("CPUs up", "up"), "1", Neither);
+    /// Times that a CPU was taken down and brought up again by hotplug.
+    HOTPLUG_CYCLES = Metric::new("hotplug_cycles", ("Hotplug cycles", "cycles"), "1", Neither);
+    /// Hotplug requests that failed.
+    HOTPLUG_FAILURES = Metric::new("hotplug_failures", ("Hotplug failures", "failures"), "1", Neither);
+    /// Entries of a CPU into an idle state.
+    IDLE_ENTERED = Metric::new("idle_entered", ("Idle entered", "entered"), "1", Neither);
+    /// How long a CPU stayed in an idle state.
+    IDLE_TIME = Metric::new("idle_time", ("Idle time", "time"), "us", Neither);
+    /// Entries into an idle state that ended at once, because an interrupt was pending.
+    IDLE_REJECTED = Metric::new("idle_rejected", ("Idle rejected", "rejected"), "1", Neither);
+    /// Entries of a power domain into a domain idle state.
+    DOMAIN_ENTERED = Metric::new("domain_entered", ("Domain entered", "entered"), "1", Neither);
+
+    // Data plane.
+    /// Packets forwarded in a second.
+    RATE = Metric::new("rate", ("Rate", "rate"), "Mpps", Higher);
+    /// Clocks of a node, a loop or a whole graph for each packet.
+    CLOCKS_PER_PACKET = Metric::new("clocks-per-packet", ("Clocks per packet", "clocks"), "ticks", Lower);
+    /// Clocks for each call of a node that had no packets.
+    CLOCKS = Metric::new("clocks", ("Clocks", "clocks"), "ticks", Lower);
+    /// Calls of a node that had packets.
+    CALLS = Metric::new("calls", ("Calls", "calls"), "calls", Neither);
+    /// Packets that a node was given.
+    VECTORS = Metric::new("vectors", ("Vectors", "vectors"), "packets", Neither);
+    /// Packets for each call of a node.
+    VECTORS_PER_CALL = Metric::new("vectors-per-call", ("Vectors per call", "vectors"), "packets", Neither);
+    /// Times that a node suspended itself.
+    SUSPENDS = Metric::new("suspends", ("Suspends", "suspends"), "suspends", Neither);
+    /// Polls of an input node that found no packet.
+    EMPTY_POLLS = Metric::new("empty-polls", ("Empty polls", "empty"), "calls", Neither);
+    /// Clocks of the polls that found no packet.
+    EMPTY_CLOCKS = Metric::new("empty-clocks", ("Empty clocks", "empty"), "ticks", Neither);
+    /// How long counters counted.
+    WINDOW = Metric::new("window", ("Window", "window"), "s", Neither);
+    /// Packets that were dropped or punted for a reason.
+    PACKETS = Metric::new("packets", ("Packets", "packets"), "packets", Neither);
+    /// Clocks for each packet in which the core waited for an access.
+    STALL_WAITED = Metric::new("stall-waited", ("Stall waited", "waited"), "ticks", Lower);
+    /// Clocks for each packet in which an access could not begin, because all fill buffers were in use.
+    STALL_BLOCKED = Metric::new("stall-blocked", ("Stall blocked", "blocked"), "ticks", Lower);
+    /// Packets that an interface received.
+    RX_PACKETS = Metric::new("rx packets", ("Rx packets", "rx"), "packets", Neither);
+    /// Bytes that an interface received.
+    RX_BYTES = Metric::new("rx bytes", ("Rx bytes", "rx"), "bytes", Neither);
+    /// Packets that an interface sent.
+    TX_PACKETS = Metric::new("tx packets", ("Tx packets", "tx"), "packets", Neither);
+    /// Bytes that an interface sent.
+    TX_BYTES = Metric::new("tx bytes", ("Tx bytes", "tx"), "bytes", Neither);
+    /// Packets of an interface that were dropped.
+    DROPS = Metric::new("drops", ("Drops", "drops"), "packets", Neither);
+    /// Packets of an interface that were handed to another stack.
+    PUNT = Metric::new("punt", ("Punt", "punt"), "packets", Neither);
+    /// Packets of an interface that could not be sent.
+    TX_ERROR = Metric::new("tx-error", ("Tx error", "tx error"), "packets", Neither);
+    /// Packets of an interface that the kernel had no room for.
+    KERNEL_QUEUE_FULL = Metric::new("kernel queue full", ("Kernel queue full", "queue full"), "packets", Neither);
+}
+
+/// What follows a metric's name in the name of a change that a document prints beside a figure: such a measure says something
+/// about the document and not about the machine.
+pub const PRINTED_CHANGE: &str = "_printed_change";
+
+/// The metric of that name; `None` for one that only another program's figures have.
+pub fn find(name: &str) -> Option<&'static Metric> {
+    static TABLE: [Metric; METRICS.len()] = METRICS;
+    TABLE.iter().find(|metric| metric.name == name)
+}
+
+/// The metrics that are intervals between two points, in the order of the table.
+pub fn intervals() -> impl Iterator<Item = Metric> {
+    METRICS.into_iter().filter(|metric| metric.interval.is_some())
+}
+
+/// The metrics that are intervals of a case, in the order of the table.
+pub fn intervals_of(case: &str) -> impl Iterator<Item = Metric> {
+    intervals().filter(move |metric| metric.is_of_case(case))
+}
+
+/// The heading of a metric within a line of words: its title from the table, or else its name with blanks.
+pub fn heading(name: &str) -> String {
+    let Some(metric) = find(name) else { return name.replace(['_', '-'], " ") };
+    let mut letters = metric.title.chars();
+    match (letters.next(), letters.as_str()) {
+        // An abbreviation keeps its capitals.
+        (Some(_), rest) if rest.starts_with(|second: char| second.is_uppercase()) => metric.title.to_owned(),
+        (Some(first), rest) => first.to_lowercase().chain(rest.chars()).collect(),
+        (None, _) => String::new(),
+    }
+}
+
+/// Which way is better: by the table, or else by the unit, in which times and clocks are better lower and rates higher.
+pub fn better(name: &str, unit: &str) -> Better {
+    if let Some(metric) = find(name) {
+        return metric.better;
+    }
+    match unit {
+        "ps" | "ns" | "us" | "ms" | "s" | "ticks" | "clk" | "cycles" | "instructions" | "J" | "mJ" | "uJ" => Lower,
+        "Mpps" | "packets/s" | "bit/s" | "Gbit/s" => Higher,
+        _ => Neither,
+    }
+}
