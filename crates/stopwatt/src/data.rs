@@ -1,153 +1,143 @@
-//! Where platforms and references are.
+//! Where platforms and published figures are: built into the program, or in a folder that overrides them.
 
+use experiment::{Files, FilesError, Folder};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use published::PsciReference;
-use soc::config::{Document, Platform, Sources};
+use published::Published;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder that holds `platforms` and `published`.
-pub struct DataFolder {
-    root: PathBuf,
+/// Every data file, by its path from the root of the data.
+static BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/data_files.rs"));
+
+/// The data that is in force.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// What the program was built with.
+    BuiltIn,
+    /// A folder with `platforms` and `published`.
+    Folder(PathBuf),
 }
 
-impl DataFolder {
-    /// The given folder, or the nearest one above the working folder, or the one that this program was built from.
+impl Data {
+    /// The given folder, or the nearest one above the working folder that has both `platforms` and `published`, or what is built in.
     pub fn find(given: Option<&Path>) -> miette::Result<Self> {
         let holds_data = |folder: &Path| folder.join("platforms").is_dir() && folder.join("published").is_dir();
         if let Some(folder) = given {
             return match holds_data(folder) {
-                true => Ok(Self { root: folder.to_owned() }),
+                true => Ok(Self::Folder(folder.to_owned())),
                 false => Err(miette!(
-                    help = "give the folder that holds both, such as the root of a Stopwatt checkout",
+                    help = "give the folder that holds both, such as the root of a Stopwatt checkout, or leave --data out",
                     "{} has no folders `platforms` and `published`",
                     folder.display()
                 )),
             };
         }
         let here = std::env::current_dir().into_diagnostic().wrap_err("cannot tell the working folder")?;
-        let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let found = here.ancestors().map(Path::to_owned).chain([built_from]).find(|folder| holds_data(folder));
-        found.map(|root| Self { root }).ok_or_else(|| {
-            miette!(
-                help = "run in a Stopwatt checkout, or say where the data is with --data DIR",
-                "no folders `platforms` and `published` here or above"
-            )
-        })
+        let found = here.ancestors().find(|folder| holds_data(folder));
+        Ok(found.map_or(Self::BuiltIn, |folder| Self::Folder(folder.to_owned())))
     }
 
-    /// The folder itself.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Names of the platforms that have releases.
-    pub fn platforms(&self) -> miette::Result<Vec<String>> {
-        let names = stems(&self.root.join("platforms"))?;
-        Ok(names.into_iter().filter(|name| self.platform_folder(name).join("releases").is_dir()).collect())
-    }
-
-    /// Names of a platform's releases.
-    pub fn releases(&self, platform: &str) -> miette::Result<Vec<String>> {
-        stems(&self.platform_folder(platform).join("releases"))
-    }
-
-    /// The platform's name and file for what was given on the command line.
-    pub fn platform(&self, given: &str) -> miette::Result<(String, Document)> {
-        if given.contains(['/', '.']) {
-            let document = Document::open(Path::new(given))?;
-            // The file's own name says whose releases and costs apply.
-            let name = Platform::read(&document)?.name;
-            self.known(&name)?;
-            return Ok((name, document));
+    /// Which data is in force, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::BuiltIn => "built into this program".to_owned(),
+            Self::Folder(folder) => folder.display().to_string(),
         }
-        self.known(given)?;
-        Ok((given.to_owned(), self.open(&format!("platforms/{given}.toml"))?))
     }
 
-    fn known(&self, platform: &str) -> miette::Result<()> {
-        let known = self.platforms()?;
-        match known.iter().any(|name| name == platform) {
-            true => Ok(()),
-            false => Err(miette!(
-                help = format!(
-                    "there are: {}; a platform of another name needs releases and costs of its own",
-                    known.join(", ")
-                ),
-                "there is no platform `{platform}`"
+    /// The platform files.
+    pub fn platforms(&self) -> Part {
+        Part { data: self.clone(), folder: "platforms" }
+    }
+
+    /// The published figures.
+    pub fn published(&self) -> miette::Result<Published> {
+        Published::read(&Part { data: self.clone(), folder: "published" }).into_diagnostic()
+    }
+
+    /// The folder of the data, for what is written into it.
+    pub fn folder(&self) -> miette::Result<&Path> {
+        match self {
+            Self::Folder(folder) => Ok(folder),
+            Self::BuiltIn => Err(miette!(
+                help = "run it in a checkout of Stopwatt, or name a folder with --data",
+                "the data is built into the program, and nothing can be written there"
             )),
         }
     }
 
-    /// A release's file.
-    pub fn release(&self, platform: &str, release: &str) -> miette::Result<Document> {
-        let known = self.releases(platform)?;
-        if !known.iter().any(|name| name == release) {
-            return Err(miette!(
-                help = format!("there are: {}", known.join(", ")),
-                "{platform} has no release `{release}`"
-            ));
-        }
-        self.open(&format!("platforms/{platform}/releases/{release}.toml"))
+    /// The checkout that firmware can be built from: where the data is, or above the working folder.
+    pub fn source_tree(&self) -> Option<PathBuf> {
+        let is_checkout = |folder: &Path| folder.join("firmware/Cargo.toml").is_file();
+        let here = std::env::current_dir().ok();
+        let above = here.iter().flat_map(|here| here.ancestors());
+        let data = match self {
+            Self::Folder(folder) => Some(folder.as_path()),
+            Self::BuiltIn => None,
+        };
+        data.into_iter().chain(above).find(|folder| is_checkout(folder)).map(Path::to_owned)
     }
+}
 
-    /// All three files of a release.
-    pub fn sources(&self, platform: &(String, Document), release: &str) -> miette::Result<Sources> {
-        let (name, document) = platform;
-        Ok(Sources {
-            platform: document.clone(),
-            release: self.release(name, release)?,
-            costs: self.open(&self.costs_name(name, release))?,
-        })
-    }
+/// One of the folders of the data.
+pub struct Part {
+    data: Data,
+    folder: &'static str,
+}
 
-    /// Path of a costs file within the folder.
-    pub fn costs_name(&self, platform: &str, release: &str) -> String {
-        format!("platforms/{platform}/costs/{release}.toml")
-    }
-
-    /// A path within the folder.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
-    /// A file of the folder, which goes by its name within it.
-    pub fn open(&self, name: &str) -> miette::Result<Document> {
-        let document = Document::open(&self.root.join(name))?;
-        Ok(Document::new(name, document.text()))
-    }
-
-    /// The published PSCI figures of a platform, if there are any.
-    pub fn psci_reference(&self, platform: &str) -> miette::Result<Option<PsciReference>> {
-        for path in files(&self.root.join("published"))? {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.ends_with("-psci.toml") {
-                let reference = PsciReference::read(&path).into_diagnostic()?;
-                if reference.platform == platform {
-                    return Ok(Some(reference));
-                }
+impl Files for Part {
+    fn read(&self, path: &str) -> Result<String, FilesError> {
+        match &self.data {
+            Data::Folder(root) => Folder(root.join(self.folder)).read(path),
+            Data::BuiltIn => {
+                let name = format!("{}/{path}", self.folder);
+                let found = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
+                found.ok_or_else(|| FilesError {
+                    path: self.shown(path),
+                    cause: io::Error::new(io::ErrorKind::NotFound, "the program has no such file built in"),
+                })
             }
         }
-        Ok(None)
     }
 
-    fn platform_folder(&self, name: &str) -> PathBuf {
-        self.root.join("platforms").join(name)
+    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+        match &self.data {
+            Data::Folder(root) => Folder(root.join(self.folder)).list(folder),
+            Data::BuiltIn => {
+                let start = match folder {
+                    "" => format!("{}/", self.folder),
+                    _ => format!("{}/{folder}/", self.folder),
+                };
+                let below = BUILT_IN.iter().filter_map(|(name, _)| name.strip_prefix(start.as_str()));
+                Ok(below.filter(|name| !name.contains('/')).map(str::to_owned).collect())
+            }
+        }
+    }
+
+    fn shown(&self, path: &str) -> String {
+        match &self.data {
+            Data::Folder(root) => Folder(root.join(self.folder)).shown(path),
+            Data::BuiltIn => format!("{}/{path} (built in)", self.folder),
+        }
     }
 }
 
-fn files(folder: &Path) -> miette::Result<Vec<PathBuf>> {
-    let entries =
-        std::fs::read_dir(folder).into_diagnostic().wrap_err_with(|| format!("cannot read {}", folder.display()))?;
-    let mut paths = Vec::new();
-    for entry in entries {
-        paths.push(entry.into_diagnostic()?.path());
-    }
-    paths.sort();
-    Ok(paths)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn stems(folder: &Path) -> miette::Result<Vec<String>> {
-    let paths = files(folder)?;
-    let toml = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    Ok(toml.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect())
+    #[test]
+    fn what_is_built_in_is_what_lies_in_the_checkout() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let (built_in, folder) = (Data::BuiltIn.platforms(), Data::Folder(root).platforms());
+        for below in ["", "juno-r1", "juno-r1/releases", "juno-r1/costs", "macchiatobin/costs"] {
+            let names = folder.list(below).unwrap();
+            assert_eq!(built_in.list(below).unwrap(), names, "{below}");
+            for name in names {
+                let path = if below.is_empty() { name } else { format!("{below}/{name}") };
+                assert_eq!(built_in.read(&path).unwrap(), folder.read(&path).unwrap(), "{path}");
+            }
+        }
+        assert!(built_in.read("nowhere.toml").unwrap_err().to_string().contains("no such file built in"));
+    }
 }

@@ -1,5 +1,7 @@
 //! Where results go: the terminal, or a file that is there whole or not at all.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgMatches};
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -24,6 +26,46 @@ pub fn print(bytes: &[u8]) -> miette::Result<()> {
 /// Prints a value as JSON, on lines of their own.
 pub fn print_json(value: &serde_json::Value) -> miette::Result<()> {
     print(format!("{value:#}\n").as_bytes())
+}
+
+/// A way to print: its name, and what it is for.
+pub type PrintFormat = (&'static str, &'static str);
+
+/// How runs and small commands print.
+pub const RUN_FORMATS: [PrintFormat; 2] = [("term", "tables for people"), ("json", "for machines")];
+
+/// `--format`, with the first as the default.
+pub fn format_argument(formats: &'static [PrintFormat]) -> Arg {
+    let values = formats.iter().map(|(name, about)| {
+        let value = PossibleValue::new(*name).help(*about);
+        if *name == "term" { value.alias("text") } else { value }
+    });
+    let arg = Arg::new("format").long("format").value_name("FORMAT").help("How to print the result.");
+    arg.value_parser(PossibleValuesParser::new(values)).default_value(formats[0].0)
+}
+
+/// The format that was asked for.
+pub fn format(matches: &ArgMatches) -> &str {
+    match matches.get_one::<String>("format").map_or("term", String::as_str) {
+        "text" => "term",
+        other => other,
+    }
+}
+
+/// Finds what would keep [`write_file`] from writing a file: for those who would rather know before a long run than after it.
+pub fn check_file(path: &Path) -> miette::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
+    }
+    match parent.is_dir() {
+        true => Ok(()),
+        false => Err(miette::miette!(
+            help = format!("make the folder {} first, or name another", parent.display()),
+            "cannot write {}: its folder is not there",
+            path.display()
+        )),
+    }
 }
 
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a failure leaves it as it was.

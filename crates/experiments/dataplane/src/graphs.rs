@@ -121,6 +121,8 @@ pub struct Window {
     pub ticks: u64,
     /// Packets that came in and went out.
     pub packets: u64,
+    /// Turns of the main loop.
+    pub loops: u64,
     /// What nodes did.
     pub nodes: Vec<RuntimeRow>,
 }
@@ -146,8 +148,8 @@ pub struct Loaded {
     pub balance: Balance,
 }
 
-/// Runs a graph at full load for some windows, after a warm-up of a tenth of one.
-pub fn run(graph: &mut Graph, windows: usize, length: Duration) -> Loaded {
+/// Runs a graph at full load for some windows, after a warm-up of a tenth of one. `next` is asked after each window whether to go on.
+pub fn run(graph: &mut Graph, windows: usize, length: Duration, next: impl Fn() -> bool) -> Loaded {
     let until = |graph: &mut Graph, length: Duration| {
         let (start, mut packets) = (Instant::now(), 0);
         let from = machine::ticks();
@@ -159,12 +161,14 @@ pub fn run(graph: &mut Graph, windows: usize, length: Duration) -> Loaded {
         (start.elapsed().as_secs_f64(), machine::ticks() - from, packets)
     };
     until(graph, length / 10);
-    let windows = (0..windows)
-        .map(|_| {
-            graph.clear_runtime();
-            let (seconds, ticks, packets) = until(graph, length);
-            Window { seconds, ticks, packets, nodes: graph.runtime() }
-        })
-        .collect();
-    Loaded { windows, balance: graph.balance() }
+    let mut measured = Vec::with_capacity(windows);
+    for _ in 0..windows {
+        graph.clear_runtime();
+        let (seconds, ticks, packets) = until(graph, length);
+        measured.push(Window { seconds, ticks, packets, loops: graph.loops(), nodes: graph.runtime() });
+        if !next() {
+            break;
+        }
+    }
+    Loaded { windows: measured, balance: graph.balance() }
 }

@@ -9,6 +9,9 @@ use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, walk};
 
+use experiment::Settings;
+use recording::Header;
+
 use crate::model::Cell;
 
 /// Where a packet's metadata lies.
@@ -47,6 +50,32 @@ pub struct Study {
     pub layout: Layout,
 }
 
+impl Study {
+    /// The study that some settings ask for: those of the crate's `STUDY_SETTINGS`.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Self {
+            frame_size: settings.number("frame-size") as usize,
+            buffers: settings.number("buffers") as usize,
+            rounds: settings.number("rounds") as u32,
+            repetitions: settings.number("repetitions") as usize,
+            frames: settings.number_if_given("frames").unwrap_or(48) as usize,
+            layout: if settings.switch("in-frame") { Layout::InFrame } else { Layout::InBuffer },
+        }
+    }
+
+    /// Notes in a header how the study is made.
+    pub(crate) fn describe(&self, header: &mut Header) {
+        for (key, value) in [
+            ("frame_size", self.frame_size),
+            ("frames", self.frames),
+            ("buffers", self.buffers),
+            ("rounds", self.rounds as usize),
+        ] {
+            header.settings.insert(key.to_owned(), value.to_string());
+        }
+    }
+}
+
 impl Default for Study {
     fn default() -> Self {
         Self { frame_size: 256, buffers: 128 * 1024, rounds: 48, repetitions: 15, frames: 48, layout: Layout::InBuffer }
@@ -64,8 +93,8 @@ pub fn cells() -> Vec<Cell> {
     cells
 }
 
-/// Measures cells: ticks a packet, for each cell one value a repetition.
-pub fn sweep(study: Study, cells: &[Cell]) -> Vec<Vec<f64>> {
+/// Measures cells: ticks per packet, for each cell one value per repetition. `goes_on` is asked after each repetition.
+pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Vec<f64>> {
     let mut pool = Pool::new(study.buffers, Reuse::Hot);
     let order = shuffled(study.buffers);
     for &buffer in &order {
@@ -105,6 +134,9 @@ pub fn sweep(study: Study, cells: &[Cell]) -> Vec<Vec<f64>> {
             black_box(body.hash);
             values.push(ticks as f64 / (study.frames * study.frame_size) as f64);
         }
+        if !goes_on() {
+            break;
+        }
     }
     values
 }
@@ -136,7 +168,7 @@ mod tests {
     #[test]
     fn a_sweep_has_a_value_for_every_cell_and_repetition() {
         let study = Study { buffers: 1024, repetitions: 3, frames: 2, ..Study::default() };
-        let values = sweep(study, &cells());
+        let values = sweep(study, &cells(), || true);
         assert_eq!(values.len(), 11 + 6 + 4 + 10);
         assert!(values.iter().all(|v| v.len() == 3 && v.iter().all(|ticks| *ticks > 0.0)));
     }

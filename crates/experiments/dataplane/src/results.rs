@@ -1,10 +1,35 @@
 //! Results as recordings.
 
-use dataplane::graph::{Graph, RuntimeRow};
-use recording::{Header, Recording, Series};
+use dataplane::graph::{Balance, Graph, RuntimeRow};
+use recording::{Header, Recording, Series, metrics};
 
+use crate::footprint::Footprint;
 use crate::graphs::{GraphKind, Loaded};
 use crate::model::Cell;
+
+/// The case of a loaded graph: its maximum receive rate.
+pub const LOADED_CASE: &str = "mrr";
+
+/// Where a cell lies on the axes of the study. One stride for both lines is an axis of its own, and so are two that are apart.
+pub fn coordinates(loop_name: &str, cell: Cell) -> toml::Table {
+    let (first, second) = (cell.strides.header as i64, cell.strides.data as i64);
+    let mut at = toml::Table::new();
+    at.insert("loop".to_owned(), loop_name.into());
+    at.insert("stride_first".to_owned(), first.into());
+    at.insert("stride_second".to_owned(), second.into());
+    if first == second {
+        at.insert("stride".to_owned(), first.into());
+    } else {
+        at.insert("stride_first_apart".to_owned(), first.into());
+        at.insert("stride_second_apart".to_owned(), second.into());
+    }
+    at
+}
+
+/// The name of a cell's loop: a single loop whose strides are apart is a table of its own.
+fn loop_name(cell: Cell) -> &'static str {
+    if cell.strides.header == cell.strides.data { cell.shape.name() } else { "single-split" }
+}
 
 /// `single+3`, `single+2/13`.
 pub fn label(cell: Cell) -> String {
@@ -18,7 +43,9 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
     let mut recording = Recording::new(header);
     let series = recording.series(variant, "prefetch", layout);
     for (cell, values) in cells {
-        let subject = recording.name(&label(*cell));
+        let name = label(*cell);
+        let subject = recording.name(&name);
+        recording.header.coordinates.insert(name, coordinates(loop_name(*cell), *cell));
         for (iteration, value) in values.iter().enumerate() {
             recording.measure(series, iteration as u32, "clocks-per-packet", "ticks", *value).subject = Some(subject);
         }
@@ -29,16 +56,52 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
 /// A loaded graph: its windows and what nodes did in each.
 pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
     let mut recording = Recording::new(header);
-    let series = recording.series(kind.name(), "mrr", "");
+    let series = recording.series(kind.name(), LOADED_CASE, "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
         let iteration = iteration as u32;
         recording.measure(series, iteration, "rate", "Mpps", window.mpps());
         recording.measure(series, iteration, "clocks-per-packet", "ticks", window.ticks_per_packet());
+        run_measures(&mut recording, series, iteration, window.seconds, window.loops);
         for node in window.nodes.iter().filter(|node| node.counters.calls + node.counters.empty_polls > 0) {
             node_measures(&mut recording, series, iteration, node);
         }
     }
+    balance(&mut recording, series, &loaded.balance);
     recording
+}
+
+fn run_measures(recording: &mut Recording, series: Series, iteration: u32, seconds: f64, loops: u64) {
+    recording.measure(series, iteration, metrics::WINDOW.name, metrics::WINDOW.unit, seconds);
+    recording.measure(series, iteration, metrics::LOOPS.name, metrics::LOOPS.unit, loops as f64);
+}
+
+/// The bytes that a frame touches, by kind of data.
+pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint) {
+    let series = recording.series(variant, "footprint", "");
+    let kinds = [
+        ("indices", row.indices),
+        ("lanes", row.lanes),
+        ("header lines", row.header_lines),
+        ("data lines", row.data_lines),
+    ];
+    for (kind, bytes) in kinds {
+        let subject = recording.name(kind);
+        let metric = metrics::FOOTPRINT;
+        recording.measure(series, 0, metric.name, metric.unit, bytes as f64).subject = Some(subject);
+    }
+}
+
+/// Where packets ended: counts over the whole run, whatever the window.
+fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
+    for (metric, count) in [
+        (metrics::RECEIVED, balance.received),
+        (metrics::SENT, balance.sent),
+        (metrics::DROPPED, balance.dropped),
+        (metrics::PUNTED, balance.punted),
+        (metrics::REFUSED, balance.refused),
+    ] {
+        recording.measure(series, 0, metric.name, metric.unit, count as f64);
+    }
 }
 
 /// What a forwarder did from its start, or since its counters were cleared: its nodes, its interfaces, and why packets were dropped or
@@ -49,6 +112,8 @@ pub fn forwarder(header: Header, variant: &str, graph: &Graph) -> Recording {
     for node in graph.runtime().iter().filter(|node| node.counters.calls + node.counters.empty_polls > 0) {
         node_measures(&mut recording, series, 0, node);
     }
+    run_measures(&mut recording, series, 0, graph.seconds(), graph.loops());
+    balance(&mut recording, series, &graph.balance());
     let series = recording.series(variant, "interfaces", "");
     for interface in &graph.plane.interfaces {
         let subject = recording.name(&interface.name);
@@ -68,7 +133,7 @@ pub fn forwarder(header: Header, variant: &str, graph: &Graph) -> Recording {
 }
 
 fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node: &RuntimeRow) {
-    let subject = recording.name(&node.name);
+    let (subject, state) = (recording.name(&node.name), recording.name(node.state));
     let c = node.counters;
     for (metric, unit, value) in [
         ("calls", "calls", c.calls as f64),
@@ -77,6 +142,7 @@ fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node
         ("empty-polls", "calls", c.empty_polls as f64),
         ("empty-clocks", "ticks", c.empty_ticks as f64),
     ] {
-        recording.measure(series, iteration, metric, unit, value).subject = Some(subject);
+        let measure = recording.measure(series, iteration, metric, unit, value);
+        (measure.subject, measure.role) = (Some(subject), Some(state));
     }
 }

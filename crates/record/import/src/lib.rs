@@ -2,7 +2,7 @@
 //!
 //! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework ([`rt_instr`]), the tables of
 //! reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each yields [`Figures`]; [`record`] makes the recording of them.
-//! Cases, modes and metrics get the names that simulated recordings use, so that both can be compared.
+//! [`vpp_runtime`] reads what VPP's `show runtime` prints. Cases, modes and metrics get the names that simulated recordings use, so that both can be compared.
 //!
 //! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`] that names the file and the
 //! line and says what would be right. Memory grows with the number of figures and not with what lies between them.
@@ -14,6 +14,7 @@ mod figures;
 mod names;
 mod rst;
 mod rt_instr;
+pub mod vpp_runtime;
 
 pub use csv_table::csv_table;
 pub use error::ImportError;

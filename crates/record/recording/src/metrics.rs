@@ -147,6 +147,12 @@ metrics! {
     HOTPLUG_CYCLES = Metric::new("hotplug_cycles", ("Hotplug cycles", "cycles"), "1", Neither);
     /// Hotplug requests that failed.
     HOTPLUG_FAILURES = Metric::new("hotplug_failures", ("Hotplug failures", "failures"), "1", Neither);
+    /// Whether the kernel rebooted when it was told to: 1 or 0.
+    REBOOTED = Metric::new("rebooted", ("Rebooted", "rebooted"), "1", Neither);
+    /// Whether the kernel turned the machine off when it was told to: 1 or 0.
+    POWERED_OFF = Metric::new("powered_off", ("Powered off", "off"), "1", Neither);
+    /// Lines of the kernel's trace.
+    TRACE_LINES = Metric::new("trace_lines", ("Trace lines", "lines"), "1", Neither);
     /// Entries of a CPU into an idle state.
     IDLE_ENTERED = Metric::new("idle_entered", ("Idle entered", "entered"), "1", Neither);
     /// How long a CPU stayed in an idle state.
@@ -177,6 +183,20 @@ metrics! {
     EMPTY_CLOCKS = Metric::new("empty-clocks", ("Empty clocks", "empty"), "ticks", Neither);
     /// How long counters counted.
     WINDOW = Metric::new("window", ("Window", "window"), "s", Neither);
+    /// Turns of the main loop.
+    LOOPS = Metric::new("loops", ("Loops", "loops"), "1", Neither);
+    /// Packets that came in.
+    RECEIVED = Metric::new("received", ("Received", "in"), "packets", Neither);
+    /// Packets that went out.
+    SENT = Metric::new("sent", ("Sent", "out"), "packets", Neither);
+    /// Packets that a node dropped.
+    DROPPED = Metric::new("dropped", ("Dropped", "dropped"), "packets", Neither);
+    /// Packets that were left to the host.
+    PUNTED = Metric::new("punted", ("Punted", "punted"), "packets", Neither);
+    /// Packets that a device refused.
+    REFUSED = Metric::new("refused", ("Refused", "refused"), "packets", Neither);
+    /// Bytes that a frame touches.
+    FOOTPRINT = Metric::new("footprint", ("Footprint", "bytes"), "bytes", Neither);
     /// Packets that were dropped or punted for a reason.
     PACKETS = Metric::new("packets", ("Packets", "packets"), "packets", Neither);
     /// Clocks for each packet in which the core waited for an access.

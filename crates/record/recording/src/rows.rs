@@ -332,6 +332,13 @@ impl Recording {
         self.measures.iter().filter(|m| m.series == series && m.metric == metric).map(|m| m.value).collect()
     }
 
+    /// Forgets the rows of all series but these.
+    pub fn keep_series(&mut self, series: &[Series]) {
+        self.events.retain(|event| series.contains(&event.series));
+        self.measures.retain(|measure| series.contains(&measure.series));
+        self.causes.retain(|cause| series.contains(&cause.series));
+    }
+
     /// Appends another recording's rows; the header stays as it is.
     pub fn append(&mut self, other: &Recording) {
         let series: Vec<Series> = other

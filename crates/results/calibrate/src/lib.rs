@@ -10,6 +10,8 @@
 mod fit;
 mod parameters;
 mod report;
+mod strides;
 
 pub use fit::{Calibration, CellFit, Error, Indistinct, fit};
 pub use parameters::{Parameter, Plan, Prior};
+pub use strides::{fit_strides, usable_strides};

@@ -1,8 +1,8 @@
 //! Instructions of PSCI calls in other firmware.
 
-use crate::Error;
+use crate::error::{Error, parse};
+use experiment::Files;
 use serde::Deserialize;
-use std::path::Path;
 
 /// A measured figure.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -47,22 +47,14 @@ struct Implementation {
 }
 
 impl CallReference {
-    /// Reads a reference by its TOML file.
+    /// Reads the reference whose TOML file has this name among some files.
     ///
     /// # Errors
     /// The file and the line that are wrong.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let read =
-            |path: &Path| std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source });
-        let text = read(path)?;
-        let file: File = toml::from_str(&text).map_err(|error| Error::Line {
-            path: path.to_owned(),
-            line: error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1) as u64),
-            message: error.message().to_owned(),
-        })?;
-        let figures_path = path.with_file_name(&file.figures);
-        let figures_text = read(&figures_path)?;
-        let wrong = |line: u64, message: String| Error::Line { path: figures_path.clone(), line, message };
+    pub fn read_from(files: &dyn Files, name: &str) -> Result<Self, Error> {
+        let file: File = parse(files, name)?;
+        let figures_text = files.read(&file.figures)?;
+        let wrong = |line: u64, message: String| Error::Line { path: files.shown(&file.figures), line, message };
         let mut figures = Vec::new();
         let mut reader = csv::Reader::from_reader(figures_text.as_bytes());
         for (index, row) in reader.deserialize::<CallFigure>().enumerate() {

@@ -2,11 +2,66 @@
 //!
 //! A reference is a CSV file of figures and a TOML file that says where they come from, under which conditions they were taken and
 //! which of them a fit may use. Nothing that predicts may depend on this crate: experiments are told
-//! conditions, never figures. A test on the dependency graph holds them apart.
+//! conditions, never figures. The order of the floors holds them apart.
 #![forbid(unsafe_code)]
 
 mod calls;
+mod error;
 mod psci;
+mod strides;
 
 pub use calls::{CallFigure, CallReference};
-pub use psci::{Cell, Error, Layout, PsciReference};
+pub use error::Error;
+pub use psci::{Cell, Layout, PsciReference};
+pub use strides::{STRIDES, StrideCell, StrideReference};
+
+use experiment::{Conditions, Files};
+
+/// All published figures of a data folder.
+#[derive(Clone, Debug, Default)]
+pub struct Published {
+    /// PSCI latencies, by platform.
+    pub psci: Vec<PsciReference>,
+    /// Instructions of PSCI calls in other firmware, if there are any.
+    pub calls: Option<CallReference>,
+    /// The stride study of the data plane, if there is one.
+    pub strides: Option<StrideReference>,
+}
+
+/// Name of the file about PSCI calls in other firmware.
+const CALLS: &str = "psci-calls-qemu.toml";
+
+impl Published {
+    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn read(files: &dyn Files) -> Result<Self, Error> {
+        let names = files.list("")?;
+        let psci = names.iter().filter(|name| name.ends_with("-psci.toml"));
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        Ok(Self {
+            psci: psci.map(|name| PsciReference::read_from(files, name)).collect::<Result<_, _>>()?,
+            calls: if has(CALLS) { Some(CallReference::read_from(files, CALLS)?) } else { None },
+            strides: if has(&format!("{STRIDES}.toml")) { Some(StrideReference::read(files)?) } else { None },
+        })
+    }
+
+    /// The PSCI latencies of a platform, if there are any.
+    pub fn psci_of(&self, platform: &str) -> Option<&PsciReference> {
+        self.psci.iter().find(|reference| reference.platform == platform)
+    }
+
+    /// The stride study of a platform, if it is of that one.
+    pub fn strides_of(&self, platform: &str) -> Option<&StrideReference> {
+        self.strides.as_ref().filter(|reference| reference.platform == platform)
+    }
+
+    /// Under what conditions the published runs ran: what experiments may know of them.
+    pub fn conditions(&self) -> Conditions {
+        let mut conditions = Conditions::default();
+        self.psci.iter().for_each(|reference| reference.conditions(&mut conditions));
+        self.strides.iter().for_each(|reference| reference.conditions(&mut conditions));
+        conditions
+    }
+}

@@ -1,7 +1,9 @@
 //! PSCI latencies.
 
+use crate::error::{Error, parse};
+use experiment::{Conditions, Files, Folder};
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A published figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,29 +60,6 @@ pub enum Layout {
     ClusterCore,
     /// A row a CPU by number, whole microseconds.
     Cpu,
-}
-
-/// What is wrong with a reference.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The file cannot be read.
-    #[error("cannot read {path}: {source}", path = .path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// A line is wrong.
-    #[error("{path}:{line}: {message}", path = .path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong, and what would be right.
-        message: String,
-    },
 }
 
 #[derive(Deserialize)]
@@ -155,19 +134,22 @@ struct Row {
 }
 
 impl PsciReference {
-    /// Reads a reference from its TOML file; the figures are beside it.
+    /// Reads a reference by the path of its TOML file; the figures are beside it.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = read(path)?;
-        let file: File = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count() as u64);
-            let message = error.message().lines().next().unwrap_or("not a reference").to_owned();
-            Error::Line { path: path.to_owned(), line, message }
-        })?;
-        let figures = path.with_file_name(&file.figures);
-        let mut cells = cells(&figures)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self::read_from(&Folder(path.parent().unwrap_or(Path::new(".")).to_owned()), &name)
+    }
+
+    /// Reads the reference whose TOML file has this name among some files.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn read_from(files: &dyn Files, name: &str) -> Result<Self, Error> {
+        let file: File = parse(files, name)?;
+        let mut cells = cells(files, &file.figures)?;
         let orders = file.condition;
         for cell in &mut cells {
             cell.used_in_fit = file.fit.iter().any(|rule| rule.covers(cell, &orders))
@@ -187,6 +169,14 @@ impl PsciReference {
     /// How the document of a release lays out its tables; as the later documents do for a release that it does not know.
     pub fn layout(&self, release: &str) -> Layout {
         self.layouts.iter().find(|(name, _)| name == release).map_or_else(Layout::default, |&(_, layout)| layout)
+    }
+
+    /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked for. No figure is among it.
+    pub fn conditions(&self, conditions: &mut Conditions) {
+        for Condition { release, case, scp_order } in &self.conditions {
+            let order = scp_order.iter().map(|(cluster, core)| format!("{cluster}.{core}"));
+            conditions.add("scp-order", &[&self.platform, release, case], order);
+        }
     }
 
     /// The declared order in which CPUs, as (cluster, core), reached the SCP; empty where none is declared.
@@ -237,14 +227,10 @@ impl Place {
     }
 }
 
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })
-}
-
-fn cells(path: &Path) -> Result<Vec<Cell>, Error> {
-    let text = read(path)?;
+fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
+    let text = files.read(name)?;
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let wrong = |line: u64, message: String| Error::Line { path: path.to_owned(), line, message };
+    let wrong = |line: u64, message: String| Error::Line { path: files.shown(name), line, message };
     let mut cells: Vec<Cell> = Vec::new();
     for row in reader.deserialize() {
         let row: Row = row.map_err(|error| {

@@ -1,32 +1,55 @@
-//! `dataplane --config FILE`: a forwarder between interfaces of this machine.
+//! The forwarder's configuration: interfaces, neighbours, routes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
-use clap::Args;
 use dataplane::af_packet::{self, PacketInput, Sender};
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
-use dataplane::graph::{ErrorRow, Graph, RuntimeRow};
+use dataplane::graph::Graph;
 use dataplane::inputs::Packets;
 use dataplane::nodes::{Device, Discard};
 use dataplane::pcap;
 use dataplane::plane::{DISCARD, Mac, Mode, Plane, Settings};
-use dataplane::show;
 use dataplane::standard::{INTERFACES_MAX, Ip4Path, build};
-use dataplane_experiments::results;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use toml::Spanned;
 
-use crate::arguments::{Format, OutputOptions, header, json};
-use crate::error::Error;
-use crate::graphs::NodeResult;
+/// What is wrong with a configuration, or with what it names.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file cannot be read or written.
+    #[error("{}: {cause}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer; part of the message already, so not a source that would be printed again.
+        cause: io::Error,
+    },
+    /// A file says something that makes no sense.
+    #[error("{}: {message}", path.display())]
+    Data {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line, and what would be right.
+        message: String,
+    },
+}
+
+impl ConfigError {
+    pub(super) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |cause| Self::Io { path, cause }
+    }
+
+    pub(super) fn data(path: impl Into<PathBuf>, message: impl ToString) -> Self {
+        Self::Data { path: path.into(), message: message.to_string() }
+    }
+}
 
 /// The forwarder's configuration.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,9 +83,9 @@ struct Source {
 
 impl Source {
     /// Something is wrong with the table or value that begins there.
-    fn wrong<T>(&self, there: &Spanned<T>, message: impl Display) -> Error {
+    fn wrong<T>(&self, there: &Spanned<T>, message: impl Display) -> ConfigError {
         let line = self.text.as_bytes()[..there.span().start].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Error::data(&self.path, format!("line {line}: {message}"))
+        ConfigError::data(&self.path, format!("line {line}: {message}"))
     }
 }
 
@@ -112,53 +135,29 @@ pub struct RouteConfig {
     pub via: Option<Ipv4Addr>,
 }
 
-/// Options of `dataplane`.
-#[derive(Args, Debug)]
-pub struct ForwardOptions {
-    /// Configuration: interfaces, neighbours, routes.
-    #[arg(long, value_name = "FILE")]
-    pub config: PathBuf,
-    /// Stop after so many seconds; without it, at the end of the commands or never.
-    #[arg(long, value_name = "S")]
-    pub seconds: Option<u64>,
-    /// Read commands (show runtime, show interface, ...) from standard input; its end stops the forwarder.
-    #[arg(long)]
-    pub prompt: bool,
-    /// Run the commands in a file, one a line, before the first packet: `trace add`, `run ROUNDS`, `show trace`. A line that begins with
-    /// # is a remark.
-    #[arg(long, value_name = "FILE")]
-    pub exec: Option<PathBuf>,
-    /// Poll without ever sleeping.
-    #[arg(long)]
-    pub busy: bool,
-    /// Output.
-    #[command(flatten)]
-    pub output: OutputOptions,
-}
-
 /// Most IP bytes that a buffer can hold behind an Ethernet header with a tag.
 const MTU_MAX: u16 = (dataplane::buffers::DATA_BYTES - 18) as u16;
 
 impl Config {
     /// Reads a configuration and checks what can be checked without the machine.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(Error::io(path))?;
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(path).map_err(ConfigError::io(path))?;
         Self::parse(path, text)
     }
 
     /// As [`Config::read`], of a text; the path is for errors.
-    pub fn parse(path: &Path, text: String) -> Result<Self, Error> {
-        let mut config: Self = toml::from_str(&text).map_err(|e| Error::data(path, e))?;
+    pub fn parse(path: &Path, text: String) -> Result<Self, ConfigError> {
+        let mut config: Self = toml::from_str(&text).map_err(|e| ConfigError::data(path, e))?;
         config.source = Source { path: path.to_owned(), text };
         config.check()?;
         Ok(config)
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), ConfigError> {
         let wrong = |there, message: String| Err(self.source.wrong(there, message));
         if self.interface.is_empty() || self.interface.len() > INTERFACES_MAX {
             let message = format!("there must be 1 to {INTERFACES_MAX} [[interface]] tables");
-            return Err(Error::data(&self.source.path, message));
+            return Err(ConfigError::data(&self.source.path, message));
         }
         let names = || self.interface.iter().map(|interface| &interface.get_ref().name);
         for (number, there) in self.interface.iter().enumerate() {
@@ -194,7 +193,7 @@ impl Config {
     }
 
     /// Builds the graph on this machine's interfaces.
-    pub fn graph(&self) -> Result<Graph, Error> {
+    pub fn graph(&self) -> Result<Graph, ConfigError> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
             self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
@@ -205,7 +204,7 @@ impl Config {
             devices.push(match &interface.pcap_out {
                 Some(file) => {
                     let out = File::create(file).and_then(|out| pcap::Writer::new(BufWriter::new(out)));
-                    Box::new(out.map_err(Error::io(file))?)
+                    Box::new(out.map_err(ConfigError::io(file))?)
                 }
                 None if interface.is_capture() => Box::new(Discard),
                 None => Box::new(Sender::new(&interface.name).map_err(|e| on(there, e))?),
@@ -215,8 +214,8 @@ impl Config {
         for (number, there) in self.interface.iter().enumerate() {
             let interface = there.get_ref();
             if let Some(file) = &interface.pcap_in {
-                let packets = fs::read(file).map_err(Error::io(file))?;
-                let packets = pcap::read(&packets).map_err(|e| Error::data(file, e))?;
+                let packets = fs::read(file).map_err(ConfigError::io(file))?;
+                let packets = pcap::read(&packets).map_err(|e| ConfigError::data(file, e))?;
                 graph.add_input(Packets::new(number as u16, &format!("pcap-input-{}", interface.name), packets), first);
                 continue;
             }
@@ -230,7 +229,10 @@ impl Config {
     }
 
     /// Interfaces, neighbours and routes; `own_mac` says what an interface of this machine has.
-    pub fn plane(&self, own_mac: impl Fn(&Spanned<InterfaceConfig>) -> Result<Mac, Error>) -> Result<Plane, Error> {
+    pub fn plane(
+        &self,
+        own_mac: impl Fn(&Spanned<InterfaceConfig>) -> Result<Mac, ConfigError>,
+    ) -> Result<Plane, ConfigError> {
         let settings = Settings {
             frame_size: self.frame_size.as_ref().map_or(256, |size| *size.get_ref()),
             verify_checksum: self.verify_checksum.unwrap_or(true),
@@ -297,161 +299,6 @@ impl InterfaceConfig {
     }
 }
 
-impl ForwardOptions {
-    /// Forwards until it is time to stop; returns what to print at the end.
-    pub fn run(&self) -> Result<String, Error> {
-        self.output.check()?;
-        if self.prompt && self.output.format == Format::Json {
-            return Err(Error::Usage(
-                "--format json prints the end alone: leave it out, or leave out --prompt".to_owned(),
-            ));
-        }
-        let mut graph = Config::read(&self.config)?.graph()?;
-        if let Some(script) = &self.exec {
-            let answers = execute(&mut graph, script)?;
-            if self.output.format == Format::Term {
-                say(&answers);
-            }
-        }
-        let commands = self.prompt.then(read_lines);
-        forward(&mut graph, self.seconds.map(Duration::from_secs), self.busy, commands);
-        if !graph.balance().holds() {
-            return Err(Error::CheckFailed(format!("packets do not add up: {:?}", graph.balance())));
-        }
-        if let Some(folder) = &self.output.output {
-            let mut header = header("forward", "host", "ticks", 1);
-            header.time.counter_hz = Some(dataplane::machine::counter_hz());
-            header.settings.insert("config".to_owned(), self.config.display().to_string());
-            let name = self.config.file_stem().map_or_else(|| "forward".into(), |stem| stem.to_string_lossy());
-            results::forwarder(header, &name, &graph).write(folder)?;
-        }
-        match self.output.format {
-            Format::Json => json(&ForwardResult::of(&graph)),
-            Format::Term => {
-                Ok(format!("{}\n{}\n{}", show::runtime(&graph), show::interfaces(&graph), show::errors(&graph)))
-            }
-        }
-    }
-}
-
-/// What a forwarder did, for machines.
-#[derive(Clone, Debug, Serialize)]
-struct ForwardResult {
-    /// Seconds since the start, or since the counters were cleared.
-    seconds: f64,
-    /// Nodes in the order of the packets' way.
-    nodes: Vec<NodeResult>,
-    /// The counters of each interface, by the names that `show interface` prints.
-    interfaces: BTreeMap<String, BTreeMap<&'static str, u64>>,
-    /// Why packets were dropped or punted.
-    errors: Vec<ErrorResult>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct ErrorResult {
-    node: String,
-    reason: &'static str,
-    severity: &'static str,
-    packets: u64,
-}
-
-impl ForwardResult {
-    fn of(graph: &Graph) -> Self {
-        let node = |row: RuntimeRow| NodeResult {
-            calls: row.counters.calls,
-            vectors: row.counters.vectors,
-            clocks_per_packet: row.counters.ticks_per_packet(),
-            empty_polls: row.counters.empty_polls,
-            name: row.name,
-        };
-        let error = |row: ErrorRow| ErrorResult {
-            node: row.node,
-            reason: row.reason.text,
-            severity: row.reason.severity.name(),
-            packets: row.count,
-        };
-        let interfaces = graph.plane.interfaces.iter();
-        Self {
-            seconds: graph.seconds(),
-            nodes: graph.runtime().into_iter().map(node).collect(),
-            interfaces: interfaces.map(|i| (i.name.clone(), i.counters().into_iter().collect())).collect(),
-            errors: graph.errors().into_iter().filter(|row| row.count > 0).map(error).collect(),
-        }
-    }
-}
-
-/// Runs a script's commands and returns their answers; a wrong one ends it.
-fn execute(graph: &mut Graph, script: &Path) -> Result<String, Error> {
-    let mut answers = String::new();
-    let text = fs::read_to_string(script).map_err(Error::io(script))?;
-    for (number, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let answer = show::command(graph, line)
-            .map_err(|message| Error::data(script, format!("line {}: {message}", number + 1)))?;
-        answers.push_str(&answer);
-    }
-    Ok(answers)
-}
-
-/// Prints an answer. Whoever asked may have gone, which is no reason to stop forwarding.
-fn say(answer: &str) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(answer.as_bytes()).and_then(|()| out.flush());
-}
-
-/// Lines of standard input, from a thread of their own.
-fn read_lines() -> Receiver<String> {
-    let (lines, received) = channel();
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
-            if lines.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    received
-}
-
-/// Runs the graph, and commands between its rounds.
-fn forward(graph: &mut Graph, length: Option<Duration>, busy: bool, commands: Option<Receiver<String>>) {
-    use std::sync::mpsc::TryRecvError;
-    /// Empty rounds after which the forwarder sleeps a little.
-    const PATIENCE: u32 = 64;
-    const NAP: Duration = Duration::from_micros(50);
-    let start = Instant::now();
-    let mut idle = 0;
-    let mut rounds = 0_u32;
-    loop {
-        if graph.is_done() && commands.is_none() {
-            // Capture files alone, and they are at their end.
-            return;
-        }
-        idle = if graph.run_once() == 0 { idle + 1 } else { 0 };
-        rounds = rounds.wrapping_add(1);
-        if idle >= PATIENCE && !busy {
-            std::thread::sleep(NAP);
-        }
-        if idle == 0 && !rounds.is_multiple_of(64) {
-            continue;
-        }
-        if length.is_some_and(|length| start.elapsed() >= length) {
-            return;
-        }
-        match commands.as_ref().map(Receiver::try_recv) {
-            Some(Ok(line)) => {
-                let answer = show::command(graph, &line).unwrap_or_else(|message| format!("{message}\n"));
-                say(&answer);
-            }
-            // Commands that are at an end stop a forwarder that was given no time.
-            Some(Err(TryRecvError::Disconnected)) if length.is_none() => return,
-            _ => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -481,7 +328,7 @@ via = "10.9.0.2"
 prefix = "21.0.0.0/25"
 "#;
 
-    fn plane(text: String) -> Result<Plane, Error> {
+    fn plane(text: String) -> Result<Plane, ConfigError> {
         Config::parse(Path::new("forward.toml"), text)?.plane(|_| Ok(Mac::default()))
     }
 

@@ -1,15 +1,10 @@
-//! Platform, costs and published figures, from their files.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! A modelled core's platform file, and the costs that were fitted to it.
 
 use core_model::Parameters;
-use dataplane::walk::{Shape, Strides};
-use dataplane_experiments::fit::{Costs, UsedCell};
-use dataplane_experiments::model::Cell;
+use experiment::{Error, Files, nearest};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::fit::Costs;
 
 /// A core as its platform file describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -105,12 +100,39 @@ pub struct PrefetchFacts {
 }
 
 impl CorePlatform {
-    /// Reads `platforms/NAME.toml` under the data folder.
-    pub fn read(data: &Path, name: &str) -> Result<Self, Error> {
-        let path = data.join("platforms").join(format!("{name}.toml"));
-        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-        let mut platform: Self = toml::from_str(&text).map_err(|e| Error::data(&path, e))?;
-        let wrong = |message: &str| Err(Error::data(&path, message));
+    /// Reads `NAME.toml` of the platform files.
+    ///
+    /// # Errors
+    /// There is no such platform, or it is not one of a modelled core; what is wrong in its file, with the line.
+    pub fn read(platforms: &dyn Files, name: &str) -> Result<Self, Error> {
+        let known = Self::names(platforms)?;
+        if platforms.read(&file_of(name)).is_err() {
+            let near = nearest(name, known.iter().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+            let message =
+                format!("there is no modelled core `{name}`: {} is not there", platforms.shown(&file_of(name)));
+            return Err(Error::usage(message, format!("{near}there are: {}", known.join(", "))));
+        }
+        let text = platforms.read(&file_of(name)).map_err(Error::failed)?;
+        Self::parse(&platforms.shown(&file_of(name)), text)
+    }
+
+    /// Names of the platforms that have fitted costs of the stride study, in alphabetical order.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn names(platforms: &dyn Files) -> Result<Vec<String>, Error> {
+        let names = platforms.stems("").map_err(Error::failed)?;
+        Ok(names.into_iter().filter(|name| platforms.read(&costs_file_of(name)).is_ok()).collect())
+    }
+
+    /// Reads the text of a platform file, which goes by `path` in errors.
+    ///
+    /// # Errors
+    /// What is wrong, with the line.
+    pub fn parse(path: &str, text: String) -> Result<Self, Error> {
+        let mut platform: Self = toml::from_str(&text).map_err(|error| Error::Failed(format!("{path}: {error}")))?;
+        let wrong = |message: &str| Err(Error::Failed(format!("{path}: {message}")));
         if platform.core.line_bytes != core_model::LINE {
             return wrong("core.line_bytes must be 64: the packet loops are laid out for lines of 64 bytes");
         }
@@ -153,26 +175,13 @@ impl CorePlatform {
     }
 }
 
-/// Names of the platforms that have fitted costs of the stride study, in alphabetical order.
-///
-/// # Errors
-/// If the folder `platforms` cannot be read.
-pub fn core_platforms(data: &Path) -> Result<Vec<String>, Error> {
-    let folder = data.join("platforms");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(Error::io(&folder))? {
-        let name = entry.map_err(Error::io(&folder))?.file_name().to_string_lossy().into_owned();
-        if costs_path(data, &name).is_file() {
-            names.push(name);
-        }
-    }
-    names.sort_unstable();
-    Ok(names)
+fn file_of(platform: &str) -> String {
+    format!("{platform}.toml")
 }
 
-/// Where a platform's fitted costs of the stride study lie.
-pub fn costs_path(data: &Path, platform: &str) -> PathBuf {
-    data.join("platforms").join(platform).join("costs").join("prefetch.toml")
+/// Where a platform's fitted costs of the stride study lie among the platform files.
+pub fn costs_file_of(platform: &str) -> String {
+    format!("{platform}/costs/prefetch.toml")
 }
 
 /// Fitted costs, as a calibration wrote them.
@@ -232,95 +241,14 @@ pub struct FitTable {
     pub cannot_tell: Vec<String>,
 }
 
-/// Reads the fitted costs.
-pub fn read_costs(data: &Path, platform: &str) -> Result<CostsFile, Error> {
-    let path = costs_path(data, platform);
-    let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-    toml::from_str(&text).map_err(|e| Error::data(&path, e))
-}
-
-/// A published cell of the stride study.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PublishedCell {
-    /// Its loop as published: `single`, `dual`, `single-split`.
-    pub loop_name: String,
-    /// The loop and its strides.
-    pub cell: Cell,
-    /// Ticks a packet.
-    pub ticks: f64,
-    /// Whether a fit may use it.
-    pub may_be_fitted: bool,
-}
-
-impl PublishedCell {
-    /// The cell as a fit sees it; `None` if it may not.
-    pub fn used(&self, cycles_per_tick: f64) -> Option<UsedCell> {
-        self.may_be_fitted.then_some(UsedCell { cell: self.cell, cycles_per_packet: self.ticks * cycles_per_tick })
+impl CostsFile {
+    /// Reads the fitted costs of a platform.
+    ///
+    /// # Errors
+    /// There are none, or what is wrong in their file, with the line.
+    pub fn read(platforms: &dyn Files, platform: &str) -> Result<Self, Error> {
+        let path = costs_file_of(platform);
+        let text = platforms.read(&path).map_err(Error::failed)?;
+        toml::from_str(&text).map_err(|error| Error::Failed(format!("{}: {error}", platforms.shown(&path))))
     }
-
-    /// `single+3`, `single-split+2/13`.
-    pub fn label(&self) -> String {
-        let Strides { header, data } = self.cell.strides;
-        if header == data {
-            format!("{}+{header}", self.loop_name)
-        } else {
-            format!("{}+{header}/{data}", self.loop_name)
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct ReferenceFile {
-    fit: ReferenceFit,
-}
-
-#[derive(Deserialize)]
-struct ReferenceFit {
-    loops: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PublishedRow {
-    #[serde(rename = "loop")]
-    loop_name: String,
-    stride_first: usize,
-    /// As the first where none is given.
-    stride_second: Option<usize>,
-    /// The published clocks say the same.
-    #[serde(rename = "mpps")]
-    _mpps: f64,
-    clocks_per_packet: f64,
-}
-
-/// Reads the published stride tables and what a fit may see of them.
-pub fn read_published(data: &Path) -> Result<Vec<PublishedCell>, Error> {
-    let path = data.join("published/dataplane-prefetch.toml");
-    let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-    let reference: ReferenceFile = toml::from_str(&text).map_err(|e| Error::data(&path, e))?;
-
-    let path = data.join("published/dataplane-prefetch.csv");
-    let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows = reader.deserialize::<PublishedRow>().zip(2..);
-    rows.map(|(row, line)| {
-        let wrong = |what: String| Error::data(&path, format!("line {line}: {what}"));
-        let row = row.map_err(|error| Error::data(&path, error))?;
-        let shape = match row.loop_name.as_str() {
-            "single" | "single-split" => Shape::Single,
-            "dual" => Shape::Dual,
-            other => return Err(wrong(format!("`{other}` is no loop: single, single-split or dual"))),
-        };
-        if !(row.clocks_per_packet.is_finite() && row.clocks_per_packet > 0.0) {
-            return Err(wrong("clocks_per_packet must be greater than 0".to_owned()));
-        }
-        let header = row.stride_first;
-        Ok(PublishedCell {
-            may_be_fitted: reference.fit.loops.contains(&row.loop_name),
-            loop_name: row.loop_name,
-            cell: Cell { shape, strides: Strides { header, data: row.stride_second.unwrap_or(header) } },
-            ticks: row.clocks_per_packet,
-        })
-    })
-    .collect()
 }

@@ -15,8 +15,10 @@ use std::time::{Duration, Instant};
 use dataplane::af_packet::{Receiver, Sender};
 use dataplane::checksum;
 use dataplane::pcap;
-use dataplane_commands::arguments::{Format, OutputOptions};
-use dataplane_commands::forward::ForwardOptions;
+use dataplane_experiments::Forward;
+use experiment::{Conditions, Experiment, Folder, Memory, Request, Settings, World};
+use recording::{Measure, Recording};
+use std::sync::Arc;
 
 const ROLE: &str = "STOPWATT_NETNS_ROLE";
 const FOLDER: &str = "STOPWATT_NETNS_FOLDER";
@@ -208,16 +210,21 @@ fn a_role_in_a_namespace() {
                 std::thread::sleep(Duration::from_millis(2500));
                 fs::write(early, resident_kb().to_string()).unwrap();
             });
-            let options = ForwardOptions {
-                config: folder.join("forward.toml"),
-                seconds: Some(seconds),
-                prompt: false,
-                exec: None,
-                output: OutputOptions { output: None, format: Format::Term },
-                busy: false,
+            let given =
+                [("config", folder.join("forward.toml").display().to_string()), ("seconds", seconds.to_string())];
+            let given = given.map(|(name, value)| (name.to_owned(), value));
+            let request = Request {
+                world: World::Host,
+                settings: Settings::new(Forward.about(), World::Host, given).unwrap(),
+                platforms: &Folder(folder.clone()),
+                conditions: Conditions::default(),
+                source_tree: None,
             };
-            let said = options.run().unwrap();
-            fs::write(folder.join("forwarded.txt"), said).unwrap();
+            let mut sink = Memory::new(Arc::default());
+            Forward.run(&request, &mut sink).unwrap();
+            let recording = sink.finish();
+            assert!(recording.header.complaints.is_empty(), "{:?}", recording.header.complaints);
+            fs::write(folder.join("forwarded.txt"), counts(&recording)).unwrap();
             fs::write(folder.join("memory-late"), resident_kb().to_string()).unwrap();
         }
         other => panic!("no role {other}"),
@@ -226,6 +233,15 @@ fn a_role_in_a_namespace() {
 
 fn number(folder: &Path, name: &str) -> u64 {
     fs::read_to_string(folder.join(name)).unwrap().trim().parse().unwrap()
+}
+
+/// The counts of a recording, one per line: what of, metric, count.
+fn counts(recording: &Recording) -> String {
+    let line = |measure: &Measure| {
+        let subject = measure.subject.map_or("", |name| recording.text(name));
+        format!("{subject}\t{}\t{}\n", recording.text(measure.metric), measure.value)
+    };
+    recording.measures().iter().map(line).collect()
 }
 
 /// Memory of this process that is in place, in kB.
@@ -243,10 +259,8 @@ fn backlog_drops() -> u64 {
 
 /// A counter of `show interface` for the interface whose name begins its line.
 fn shown(said: &str, interface: &str, counter: &str) -> u64 {
-    let from = said.lines().skip_while(|line| !line.starts_with(interface) || line.contains('-'));
-    let own = from.enumerate().take_while(|(n, line)| *n == 0 || line.starts_with(' ')).map(|(_, line)| line);
-    let line = own.filter(|line| line.contains(counter)).last();
-    line.map_or(0, |line| line.split_whitespace().last().unwrap().parse().unwrap())
+    let start = format!("{interface}\t{counter}\t");
+    said.lines().find_map(|line| line.strip_prefix(&start)).map_or(0, |count| count.parse().unwrap())
 }
 
 fn packet(ttl: u8, destination: [u8; 4], payload: usize, number: u16) -> Vec<u8> {

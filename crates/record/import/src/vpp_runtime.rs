@@ -215,23 +215,4 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         assert_eq!(parse(&OLD.replace("1.54e0", "nan")).unwrap_err().line, 6);
         assert!(parse("Name State Calls\n").unwrap_err().message.contains("Packet-Clocks"));
     }
-
-    #[test]
-    fn what_we_show_we_can_import() {
-        let load =
-            crate::graphs::Load { buffers: 1024, ..crate::graphs::Load::new(crate::graphs::GraphKind::Ip4Route) };
-        let mut graph = crate::graphs::graph(load);
-        for _ in 0..10 {
-            graph.run_once();
-        }
-        // In the middle of what else a terminal shows.
-        let text = format!(
-            "# show runtime\nTime flies\n{}\n\n# dmesg\nThread of events\n62ns\n",
-            dataplane::show::runtime(&graph)
-        );
-        let runtime = parse(&text).unwrap();
-        assert!(runtime.rows.iter().all(|row| row.state == "active" || row.state == "polling"), "{:?}", runtime.rows);
-        let lookup = runtime.rows.iter().find(|row| row.node == "ip4-lookup").unwrap();
-        assert_eq!((lookup.calls, lookup.vectors), (10, 2560));
-    }
 }

@@ -1,0 +1,157 @@
+//! `dataplane`: a graph of packet nodes at full load on this machine.
+
+use crate::graphs::{self, GraphKind, Load};
+use crate::{frame_size, host_header, results};
+use dataplane::buffers::Reuse;
+use dataplane::plane::Settings;
+use dataplane::show;
+use dataplane::walk::{Shape, Strides};
+use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use recording::{Picture, PictureKind, metrics};
+use std::time::Duration;
+
+/// Loads a graph and measures what each node takes.
+pub struct Dataplane;
+
+const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "graph",
+        Kind::Choice(&[
+            ("l2-xconnect", "an L2 cross connect of two interfaces"),
+            ("ip4-route", "IPv4 routing, three nodes"),
+            ("ip4-fused", "IPv4 routing in one loop"),
+        ]),
+        "Graph.",
+    )
+    .or("ip4-route"),
+    Setting::new("windows", Kind::Number { min: 1, max: 10_000 }, "Windows of load.").or("10"),
+    Setting::new("window", Kind::Number { min: 1, max: 600_000 }, "Length of a window.").unit("ms").or("1000"),
+    Setting::new("frame-size", Kind::Checked(frame_size, "N"), "Packets of a frame: 64, 128, 256, 512 or 1024.")
+        .or("256"),
+    Setting::new(
+        "loop",
+        Kind::Choice(&[
+            ("single", "a packet per turn"),
+            ("dual", "two packets per turn"),
+            ("quad", "four packets per turn"),
+        ]),
+        "Shape of the nodes' loops.",
+    )
+    .or("dual"),
+    Setting::new(
+        "strides",
+        Kind::Checked(strides, "S1[/S2]"),
+        "Prefetch strides of the first node that reads packets, as 4 or 2/13; 0 is none.",
+    )
+    .or("0"),
+    Setting::new("buffers", Kind::Number { min: 2_048, max: 1 << 22 }, "Buffers.").or("16384"),
+    Setting::new("hot", Kind::Switch, "Hand out the buffer freed last, rather than cycle through all."),
+    Setting::new("routes", Kind::Number { min: 1, max: 65_536 }, "Routes of the IPv4 graphs.").or("1000"),
+    Setting::new("flows", Kind::Number { min: 1, max: 1_000_000 }, "Flows.").or("1"),
+    Setting::new("no-checksum", Kind::Switch, "Do not verify header checksums."),
+    Setting::new("trace", Kind::Number { min: 0, max: 10_000 }, "Follow this many packets through the graph.").or("0"),
+];
+
+static ABOUT: About = About {
+    name: "dataplane",
+    summary: "A graph of packet nodes at full load on this machine",
+    details: "",
+    worlds: &[WorldAbout { world: World::Host, about: "real packets, the machine's own clock", needs: &[] }],
+    settings: SETTINGS,
+    cases: &["l2-xconnect", "ip4-route", "ip4-fused"],
+    examples: &[
+        Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
+        Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },
+    ],
+    sweep_defaults: &[("windows", "3"), ("window", "200")],
+    shipped_sweeps: &[],
+};
+
+fn strides(text: &str) -> Result<(), String> {
+    parse_strides(text).map(|_| ())
+}
+
+/// `4` or `2/13`.
+fn parse_strides(text: &str) -> Result<Strides, String> {
+    let number = |text: &str| {
+        let stride = text.parse::<usize>().ok().filter(|stride| *stride <= 64);
+        stride.ok_or_else(|| format!("`{text}` is no stride: a whole number up to 64, or two as in 2/13"))
+    };
+    match text.split_once('/') {
+        Some((header, data)) => Ok(Strides { header: number(header)?, data: number(data)? }),
+        None => number(text).map(Strides::both),
+    }
+}
+
+impl Experiment for Dataplane {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let settings = &request.settings;
+        let text = |name: &str| settings.text(name).unwrap_or_default();
+        let wrong = |message: String| Error::Usage { message, help: None };
+        let kind: GraphKind = text("graph").parse().map_err(wrong)?;
+        let shape: Shape = text("loop").parse().map_err(wrong)?;
+        let strides = parse_strides(text("strides")).map_err(wrong)?;
+        let load = Load {
+            kind,
+            settings: Settings {
+                shape,
+                strides,
+                frame_size: settings.number("frame-size") as usize,
+                verify_checksum: !settings.switch("no-checksum"),
+            },
+            buffers: settings.number("buffers") as usize,
+            reuse: if settings.switch("hot") { Reuse::Hot } else { Reuse::Cycle },
+            routes: settings.number("routes") as u32,
+            flows: settings.number("flows") as u32,
+        };
+        let windows = settings.number("windows");
+        let progress = sink.progress();
+        progress.expect(windows, "windows");
+
+        let mut graph = graphs::graph(load);
+        let trace = settings.number("trace") as usize;
+        if trace > 0 {
+            graph.tracer.add("pg-input", trace);
+        }
+        let next = || {
+            progress.step();
+            progress.check().is_ok()
+        };
+        let loaded = graphs::run(&mut graph, windows as usize, Duration::from_millis(settings.number("window")), next);
+        progress.check()?;
+        if !loaded.balance.holds() {
+            return Err(Error::Failed(format!("packets do not add up: {:?}", loaded.balance)));
+        }
+
+        let mut header = host_header(ABOUT.name, windows as u32);
+        for (key, value) in [
+            ("graph", kind.name().to_owned()),
+            ("frame_size", load.settings.frame_size.to_string()),
+            ("loop", shape.name().to_owned()),
+            ("strides", format!("{}/{}", strides.header, strides.data)),
+            ("buffers", load.buffers.to_string()),
+            ("reuse", if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned()),
+            ("routes", load.routes.to_string()),
+            ("flows", load.flows.to_string()),
+            ("checksum", load.settings.verify_checksum.to_string()),
+        ] {
+            header.settings.insert(key.to_owned(), value);
+        }
+        header.pictures.push(Picture {
+            title: "Clocks per packet, by node".to_owned(),
+            metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
+            case: Some(results::LOADED_CASE.to_owned()),
+            kind: PictureKind::StackedBars,
+        });
+        if trace > 0 {
+            header.texts.insert("trace".to_owned(), show::trace(&graph, 50));
+        }
+        let recording = results::graph(header, kind, &loaded);
+        sink.start(recording.header.clone())?;
+        sink.append(&recording)
+    }
+}

@@ -1,0 +1,223 @@
+//! `prefetch`: loop shapes and prefetch strides, on this machine or on a modelled core.
+
+use crate::fit::Costs;
+use crate::host::{Study, cells, sweep};
+use crate::model::{self, Cell, Effort};
+use crate::platform::{CorePlatform, CostsFile};
+use crate::{STUDY_SETTINGS, host_header, results};
+use dataplane::walk::{Shape, Strides};
+use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use recording::{Header, Picture, PictureKind, Platform, Recording, metrics};
+
+/// Measures or predicts the clocks of each loop and stride.
+pub struct Prefetch;
+
+const SIM: &[World] = &[World::Sim];
+
+static SETTINGS: [Setting; 8] = {
+    let [frame_size, frames, repetitions, buffers, rounds, in_frame] = STUDY_SETTINGS;
+    [
+        Setting::new("platform", Kind::Platform, "Platform of the modelled core.").or("macchiatobin").only(SIM),
+        Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of the modelled memory's spread.")
+            .or("1")
+            .only(SIM),
+        frame_size,
+        frames,
+        repetitions,
+        buffers,
+        rounds,
+        in_frame,
+    ]
+};
+
+static ABOUT: About = About {
+    name: "prefetch",
+    summary: "Loop shapes and prefetch strides, on this machine or a modelled core",
+    details: "",
+    worlds: &[
+        WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] },
+        WorldAbout { world: World::Sim, about: "the same loops on a modelled core", needs: &[] },
+    ],
+    settings: &SETTINGS,
+    cases: &[],
+    examples: &[
+        Example { arguments: "--world sim --platform macchiatobin", about: "" },
+        Example { arguments: "--world host", about: "" },
+    ],
+    sweep_defaults: &[],
+    shipped_sweeps: &[],
+};
+
+impl Experiment for Prefetch {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        match request.world {
+            World::Sim => Modelled::of(request).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        match request.world {
+            World::Sim => Modelled::of(request)?.run(sink),
+            _ => here(request, sink),
+        }
+    }
+}
+
+/// The pictures of a study in either world.
+fn pictures() -> Vec<Picture> {
+    let picture = |title: &str, kind| Picture {
+        title: title.to_owned(),
+        metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
+        case: None,
+        kind,
+    };
+    vec![
+        picture(
+            "Clocks per packet against the stride",
+            PictureKind::Curves { x: "stride".to_owned(), by: Some("loop".to_owned()) },
+        ),
+        picture(
+            "Clocks per packet, two strides apart",
+            PictureKind::HeatMap { x: "stride_second_apart".to_owned(), y: "stride_first_apart".to_owned() },
+        ),
+    ]
+}
+
+fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    let study = Study::of(&request.settings);
+    let progress = sink.progress();
+    progress.expect(study.repetitions as u64, "repetitions");
+    let cells = cells();
+    let values = sweep(study, &cells, || {
+        progress.step();
+        progress.check().is_ok()
+    });
+    progress.check()?;
+    let mut header = host_header(ABOUT.name, study.repetitions as u32);
+    study.describe(&mut header);
+    header.pictures = pictures();
+    let measured: Vec<_> = cells.into_iter().zip(values).collect();
+    let recording = results::study(header, "host", study.layout.name(), &measured);
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
+}
+
+/// A prediction that is asked for.
+struct Modelled {
+    platform: CorePlatform,
+    costs: CostsFile,
+    /// The cells with the names of their loops.
+    cells: Vec<(String, Cell)>,
+    effort: Effort,
+}
+
+impl Modelled {
+    fn of(request: &Request<'_>) -> Result<Self, Error> {
+        let settings = &request.settings;
+        let platform = CorePlatform::read(request.platforms, settings.text("platform").unwrap_or_default())?;
+        let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
+        // The cells of the published study, and the quad loop, for which there is no figure.
+        let published = request.conditions.get("stride-cells", &[&platform.platform.name]);
+        let mut cells = published.iter().map(|label| parse_cell(label)).collect::<Result<Vec<_>, _>>()?;
+        cells.extend(
+            (1..=3).map(|stride| ("quad".to_owned(), Cell { shape: Shape::Quad, strides: Strides::both(stride) })),
+        );
+        let effort = Effort {
+            frame_size: settings.number("frame-size") as usize,
+            frames: settings.number_if_given("frames").unwrap_or(400) as usize,
+            seed: settings.number("seed"),
+        };
+        Ok(Self { platform, costs, cells, effort })
+    }
+
+    fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
+        let progress = sink.progress();
+        progress.expect(self.cells.len() as u64, "cells");
+        let costs: Costs = self.costs.cycles.into();
+        let (parameters, tick) = (costs.on(self.platform.hardware()), self.platform.cycles_per_tick());
+        let mut recording = Recording::new(self.header()?);
+        let series = recording.series(&self.platform.platform.name, "prefetch", "in-buffer");
+        for (loop_name, cell) in &self.cells {
+            progress.check()?;
+            let outcome = model::run(parameters, *cell, self.effort);
+            let Strides { header: first, data: second } = cell.strides;
+            let name = format!("{loop_name}+{first}/{second}");
+            let subject = recording.name(&name);
+            let clocks = outcome.cycles_per_packet / tick;
+            let metric = metrics::CLOCKS_PER_PACKET;
+            recording.measure(series, 0, metric.name, metric.unit, clocks).subject = Some(subject);
+            recording.header.coordinates.insert(name.clone(), results::coordinates(loop_name, *cell));
+            // An access is a subject of its own: as a role, stalls of one cell would be taken for repetitions of one measure.
+            for (access, stall) in outcome.stalls.iter().filter(|(_, stall)| stall.waited + stall.blocked > 0.0) {
+                let subject = recording.name(&format!("{name}, {}", access.name()));
+                let values = [(metrics::STALL_WAITED, stall.waited), (metrics::STALL_BLOCKED, stall.blocked)];
+                for (metric, value) in values {
+                    recording.measure(series, 0, metric.name, metric.unit, value / tick).subject = Some(subject);
+                }
+            }
+            progress.step();
+        }
+        let series = recording.series(&self.platform.platform.name, "prefetch-burst", "in-buffer");
+        for (number, blocked) in (1..).zip(model::burst(parameters, 8, self.effort)) {
+            let subject = recording.name(&format!("prefetch {number} of a burst"));
+            let metric = metrics::STALL_BLOCKED;
+            recording.measure(series, 0, metric.name, metric.unit, blocked / tick).subject = Some(subject);
+        }
+        sink.start(recording.header.clone())?;
+        sink.append(&recording)
+    }
+
+    fn header(&self) -> Result<Header, Error> {
+        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ticks");
+        header.iterations = 1;
+        header.seed = self.effort.seed;
+        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        header.time.counter_hz = Some(self.platform.counter.hz);
+        header.settings.insert("frame_size".to_owned(), self.effort.frame_size.to_string());
+        header.settings.insert("frames".to_owned(), self.effort.frames.to_string());
+        header.platform = Some(Platform {
+            name: self.platform.platform.name.clone(),
+            text: self.platform.text.clone(),
+            figures: toml::Table::new(),
+        });
+        let costs = toml::Table::try_from(&self.costs).map_err(Error::failed)?;
+        header.costs.insert("prefetch".to_owned(), costs);
+        header.pictures = pictures();
+        Ok(header)
+    }
+}
+
+/// `single+3`, `single-split+2/13`.
+fn parse_cell(label: &str) -> Result<(String, Cell), Error> {
+    let wrong =
+        || Error::usage(format!("`{label}` is no cell"), "a loop and its strides, such as dual+2 or single-split+2/13");
+    let (loop_name, strides) = label.rsplit_once('+').ok_or_else(wrong)?;
+    let shape = loop_name.trim_end_matches("-split").parse().map_err(|_| wrong())?;
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+    let strides = match strides.split_once('/') {
+        Some((first, second)) => Strides { header: number(first)?, data: number(second)? },
+        None => Strides::both(number(strides)?),
+    };
+    Ok((loop_name.to_owned(), Cell { shape, strides }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_told_by_their_labels() {
+        let strides = |header, data| Strides { header, data };
+        let split = Cell { shape: Shape::Single, strides: strides(2, 13) };
+        assert_eq!(parse_cell("single-split+2/13").unwrap(), ("single-split".to_owned(), split));
+        assert_eq!(parse_cell("dual+4").unwrap().1, Cell { shape: Shape::Dual, strides: strides(4, 4) });
+        for wrong in ["dual", "dual+x", "triple+1", "single+1/"] {
+            assert!(parse_cell(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `dataplane`: a graph at full load.
+
+use super::rows::{counter, median, of, role, setting, subject, subjects, sum, tick_ns, values};
+use super::{Run, Style};
+use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
+use comfy_table::Cell;
+use recording::{Recording, metrics, stats};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+const CASE: &str = "mrr";
+
+/// A node as JSON has it, over all windows.
+pub(super) fn node_json(recording: &Recording, case: &str, node: &str) -> Value {
+    let count = |metric| sum(recording, case, metric, node) as u64;
+    json!({
+        "name": node,
+        "calls": count(metrics::CALLS),
+        "vectors": count(metrics::VECTORS),
+        "clocks_per_packet": median(recording, case, metrics::CLOCKS_PER_PACKET, node),
+        "empty_polls": count(metrics::EMPTY_POLLS),
+    })
+}
+
+pub(super) fn json(run: &Run<'_>) -> Value {
+    let recording = run.recording;
+    let whole = |metric| sum(recording, CASE, metric, "") as u64;
+    let rates = values(recording, CASE, metrics::RATE, "");
+    let spread = stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]);
+    let nodes = subjects(recording, CASE, metrics::CALLS);
+    json!({
+        "graph": setting(recording, "graph"),
+        "nodes": nodes.iter().map(|node| node_json(recording, CASE, node)).collect::<Vec<_>>(),
+        "clocks_per_packet": median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
+        "mpps": stats::median(&rates).unwrap_or(0.0),
+        "mpps_spread": spread,
+        "counter": counter(recording),
+        "tick_ns": tick_ns(recording),
+        "checksum_verified": setting(recording, "checksum") == "true",
+        "frame_size": setting(recording, "frame_size").parse::<u64>().unwrap_or(0),
+        "received": whole(metrics::RECEIVED),
+        "sent": whole(metrics::SENT),
+        "lost": whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED),
+        "recording": run.folder,
+    })
+}
+
+pub(super) fn text(run: &Run<'_>, style: Style) -> String {
+    let recording = run.recording;
+    let said = |key| setting(recording, key);
+    let flows = if said("flows") == "1" { "1 flow".to_owned() } else { format!("{} flows", said("flows")) };
+    let reuse = if said("reuse") == "hot" { "reused hot" } else { "cycled" };
+    let mut head = format!(
+        "{}: 64-byte packets, {flows}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
+        said("graph"),
+        said("buffers"),
+        said("frame_size"),
+        said("loop"),
+        said("strides")
+    );
+    if said("graph") != "l2-xconnect" {
+        let checksum = if said("checksum") == "true" { "verified" } else { "not verified" };
+        let _ = write!(head, ", {} routes, header checksum {checksum}", said("routes"));
+    }
+    let mut text = String::new();
+    paragraph(&mut text, &head, ("", "  "), PLAIN, style);
+    text.push_str(&runtime(recording, CASE, style));
+    let rates = values(recording, CASE, metrics::RATE, "");
+    let Some(rate) = stats::summary(&rates) else { return text };
+    let whole = |metric| sum(recording, CASE, metric, "");
+    let summary = format!(
+        "{} windows: median {:.2} Mpps ({:.2} to {:.2}), {:.1} clocks per packet; received {} = sent {} + lost {}",
+        rates.len(),
+        rate.median,
+        rate.min,
+        rate.max,
+        median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
+        whole(metrics::RECEIVED),
+        whole(metrics::SENT),
+        whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED)
+    );
+    paragraph(&mut text, &summary, ("", "  "), PLAIN, style);
+    if let Some(trace) = recording.header.texts.get("trace") {
+        let _ = write!(text, "\n{trace}");
+    }
+    text
+}
+
+/// What nodes did in the last window, in the words that users of VPP know.
+pub(super) fn runtime(recording: &Recording, case: &str, style: Style) -> String {
+    let last = of(recording, case, metrics::CALLS).map(|measure| measure.iteration).max().unwrap_or(0);
+    let at = |metric, node: &str| {
+        let mut there = of(recording, case, metric).filter(|measure| measure.iteration == last);
+        there.find(|measure| subject(recording, measure) == node).map_or(0.0, |measure| measure.value)
+    };
+    let each = |sum: f64, count: f64| if count == 0.0 { 0.0 } else { sum / count };
+    let total = |metric| {
+        let there =
+            of(recording, case, metric).filter(|measure| measure.iteration == last && measure.subject.is_some());
+        there.map(|measure| measure.value).sum::<f64>()
+    };
+    let seconds: f64 = sum(recording, case, metrics::WINDOW, "").max(1e-9);
+    let rate = |metric| sum(recording, case, metric, "") / seconds;
+    let mut text = format!(
+        "Time {:.1}, average vectors/node {:.2}, {:.2} loops/sec\n",
+        at(metrics::WINDOW, ""),
+        each(total(metrics::VECTORS), total(metrics::CALLS)),
+        at(metrics::LOOPS, "") / at(metrics::WINDOW, "").max(1e-9)
+    );
+    let _ = writeln!(
+        text,
+        "  vector rates in {:.4e}, out {:.4e}, drop {:.4e}, punt {:.4e}",
+        rate(metrics::RECEIVED),
+        rate(metrics::SENT),
+        rate(metrics::DROPPED) + rate(metrics::REFUSED),
+        rate(metrics::PUNTED)
+    );
+    let mut grid = table(style);
+    grid.set_header(["Name", "State", "Calls", "Vectors", "Clocks", "Vectors/Call", "Empty polls", "Empty clocks"]);
+    for node in subjects(recording, case, metrics::CALLS) {
+        let state = of(recording, case, metrics::CALLS).find(|measure| subject(recording, measure) == node);
+        let (calls, polls) = (at(metrics::CALLS, node), at(metrics::EMPTY_POLLS, node));
+        grid.add_row(vec![
+            Cell::new(node),
+            Cell::new(state.map_or("", |measure| role(recording, measure))),
+            right(format!("{calls}")),
+            right(format!("{}", at(metrics::VECTORS, node))),
+            right(format!("{:.2e}", at(metrics::CLOCKS_PER_PACKET, node))),
+            right(format!("{:.2}", each(at(metrics::VECTORS, node), calls))),
+            right(format!("{polls}")),
+            right(format!("{:.2e}", each(at(metrics::EMPTY_CLOCKS, node), polls))),
+        ]);
+    }
+    let _ = writeln!(text, "{}", fitted(grid, style));
+    let clocks = format!(
+        "Clocks are ticks of the {} per packet, one tick is {:.3} ns; nodes as in the last of the windows.",
+        counter(recording),
+        tick_ns(recording)
+    );
+    paragraph(&mut text, &clocks, ("", "  "), DIM, style);
+    text
+}

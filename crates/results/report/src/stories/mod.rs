@@ -1,0 +1,107 @@
+//! What a run prints, for people and for machines: some experiments have tables of their own, all others get tables of their measures.
+//!
+//! Everything is read from the recording; published figures stand beside it.
+
+mod batch;
+mod forward;
+mod linux;
+mod loaded;
+mod rows;
+mod strides;
+
+use crate::{Document, Format, Style};
+use published::Published;
+use recording::Recording;
+use serde_json::{Value, json};
+
+/// A way to show the recordings of an experiment.
+struct Story {
+    experiment: &'static str,
+    /// The world, if it is for recordings of one world alone.
+    world: Option<&'static str>,
+    text: fn(&Run<'_>, Style) -> String,
+    json: fn(&Run<'_>) -> Value,
+}
+
+/// The experiments that are not shown by tables of their measures alone.
+const STORIES: [Story; 7] = [
+    Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
+    Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
+    Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
+    Story { experiment: "dataplane", world: None, text: loaded::text, json: loaded::json },
+    Story { experiment: "prefetch", world: None, text: strides::text, json: strides::json },
+    Story { experiment: "batch", world: None, text: batch::text, json: batch::json },
+    Story { experiment: "forward", world: None, text: forward::text, json: forward::json },
+];
+
+/// A recording as a run leaves it, with the published figures of its platform.
+pub(crate) struct Run<'a> {
+    pub(crate) recording: &'a Recording,
+    pub(crate) folder: &'a str,
+    pub(crate) published: &'a Published,
+}
+
+impl<'a> Run<'a> {
+    fn document(&self) -> Document<'a> {
+        let platform = self.recording.header.platform.as_ref();
+        Document::new(self.recording, self.folder, platform.and_then(|platform| self.published.psci_of(&platform.name)))
+    }
+
+    fn story(&self) -> Option<&'static Story> {
+        let header = &self.recording.header;
+        STORIES.iter().find(|story| {
+            story.experiment == header.experiment && story.world.is_none_or(|world| world == header.world)
+        })
+    }
+}
+
+/// What a run prints for people.
+pub fn run_text(recording: &Recording, folder: &str, published: &Published, style: Style) -> String {
+    let run = Run { recording, folder, published };
+    let mut text = match run.story() {
+        Some(story) => (story.text)(&run, style),
+        None => String::from_utf8_lossy(&crate::render(&run.document(), Format::Text, style)).into_owned(),
+    };
+    for note in &recording.header.notes {
+        text.push_str(&format!("{note}\n"));
+    }
+    text.push_str(&format!("Recording: {folder}\n"));
+    text
+}
+
+/// What a run prints for machines.
+pub fn run_json(recording: &Recording, folder: &str, published: &Published) -> Value {
+    let run = Run { recording, folder, published };
+    match run.story() {
+        Some(story) => (story.json)(&run),
+        None => crate::json(&run.document()),
+    }
+}
+
+fn latency_text(run: &Run<'_>, style: Style) -> String {
+    let document = run.document();
+    let what_if = match run.recording.header.settings.is_empty() {
+        true => "",
+        false => "What if: settings differ from the published run, so errors are differences.\n",
+    };
+    crate::psci_latency_text(&document.compared, &document.spreads, style) + what_if
+}
+
+fn latency_json(run: &Run<'_>) -> Value {
+    let document = run.document();
+    crate::psci_latency_json(&document.compared, &document.spreads, Some(run.folder.as_ref()))
+}
+
+fn calls_text(run: &Run<'_>, style: Style) -> String {
+    crate::psci_calls_text(&crate::counted_calls(run.recording), run.published.calls.as_ref(), style)
+}
+
+fn calls_json(run: &Run<'_>) -> Value {
+    let calls = crate::counted_calls(run.recording);
+    crate::psci_calls_json(&calls, run.published.calls.as_ref(), run.folder.as_ref())
+}
+
+/// A number that is not there as JSON has it.
+fn or_null(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, |value| json!(value))
+}

@@ -1,0 +1,20 @@
+//! The experiments. Who adds one adds a line.
+
+use experiment::Experiment;
+
+/// Every experiment, in the order in which help and lists show them.
+pub static EXPERIMENTS: &[&dyn Experiment] = &[
+    &psci_experiments::PsciLatency,
+    &psci_experiments::PsciCalls,
+    &psci_experiments::LinuxBoot,
+    &dataplane_experiments::Dataplane,
+    &dataplane_experiments::Prefetch,
+    &dataplane_experiments::Batch,
+    #[cfg(target_os = "linux")]
+    &dataplane_experiments::Forward,
+];
+
+/// The experiment of a name.
+pub fn find(name: &str) -> Option<&'static dyn Experiment> {
+    EXPERIMENTS.iter().copied().find(|experiment| experiment.about().name == name)
+}

@@ -1,0 +1,148 @@
+//! Recordings on the command line: which one is meant, and whether it may be replaced.
+
+use experiment::nearest;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use recording::{Header, Reader, Recording, Series};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A recording that a command takes: its folder, and one of its releases if only that one is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// As it was given.
+    pub given: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The release, as it was given.
+    pub release: Option<String>,
+}
+
+impl Named {
+    /// `RECORDING` or `RECORDING@RELEASE`; a folder whose own name holds an @ is taken whole.
+    pub fn parse(given: &str) -> Self {
+        let (folder, release) = match given.rsplit_once('@') {
+            Some((folder, release)) if !Path::new(given).exists() && !folder.is_empty() => (folder, Some(release)),
+            _ => (given, None),
+        };
+        Self { given: given.to_owned(), folder: folder.into(), release: release.map(str::to_owned) }
+    }
+
+    /// Reads it; returns it with the whole name of the release that is meant.
+    pub fn read(&self) -> miette::Result<(Recording, Option<String>)> {
+        let recording = Recording::read(&self.folder)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot read the recording `{}`", self.folder.display()))?;
+        let release = self.release.as_deref().map(|given| release_of(&recording, given)).transpose()?;
+        Ok((recording, release))
+    }
+
+    /// Reads it, and forgets all releases but the one that is meant.
+    pub fn read_only(&self) -> miette::Result<Recording> {
+        let (mut recording, release) = self.read()?;
+        if let Some(release) = release {
+            let kept: Vec<Series> =
+                recording.all_series().filter(|series| recording.series_texts(*series).0 == release).collect();
+            recording.keep_series(&kept);
+        }
+        Ok(recording)
+    }
+}
+
+/// The release of a recording that is meant by its name or the end of it.
+fn release_of(recording: &Recording, given: &str) -> miette::Result<String> {
+    let mut known: Vec<&str> = recording.all_series().map(|series| recording.series_texts(series).0).collect();
+    known.dedup();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&given) {
+        return Ok(given.to_owned());
+    }
+    let short: Vec<&&str> = known.iter().filter(|name| name.ends_with(&format!("-{given}"))).collect();
+    if let [one] = short[..] {
+        return Ok((*one).to_owned());
+    }
+    let near = nearest(given, known.iter().copied()).map_or_else(String::new, |near| format!("did you mean {near}? "));
+    Err(miette!(help = format!("{near}there are: {}", known.join(", ")), "the recording has no release `{given}`"))
+}
+
+/// What was asked for, as the recording keeps it: worlds and settings that were given.
+pub type Request = BTreeMap<String, String>;
+
+/// The folder of a run that named none: the experiment's own, with what was asked for in its name where it was not the usual.
+pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
+    let usual = |key: &str| matches!(key, "report" | "format");
+    let parts: Vec<String> =
+        request.iter().filter(|(key, _)| !usual(key)).map(|(key, value)| format!("{key}={value}")).collect();
+    let mut name = experiment.to_owned();
+    for part in parts {
+        name.push('-');
+        name.extend(part.chars().map(|letter| match letter {
+            letter if letter.is_ascii_alphanumeric() || ".=_-".contains(letter) => letter,
+            _ => '_',
+        }));
+    }
+    // A name that no file system takes is cut, and told from others by its sum.
+    if name.len() > LONGEST_NAME {
+        let sum = crc32fast::hash(name.as_bytes());
+        name.truncate(LONGEST_NAME - 9);
+        name.push_str(&format!("-{sum:08x}"));
+    }
+    Path::new("recordings").join(name)
+}
+
+/// Longest name of a folder that is made up here.
+const LONGEST_NAME: usize = 100;
+
+/// Whether a run may put its recording into a folder: nothing is there, or a recording of the same experiment and request.
+pub fn check_target(folder: &Path, experiment: &str, world: &str, request: &Request, replace: bool) -> miette::Result<()> {
+    Recording::check_target(folder).into_diagnostic()?;
+    if replace || !folder.join("recording.toml").exists() {
+        return Ok(());
+    }
+    let Ok(reader) = Reader::open(folder) else { return Ok(()) };
+    let there: &Header = reader.header();
+    if there.experiment == experiment && there.world == world && there.request == *request {
+        return Ok(());
+    }
+    let made: Vec<String> = there.request.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let with = if made.is_empty() { "the usual settings".to_owned() } else { made.join(", ") };
+    Err(miette!(
+        help = "name another folder with --output, or add --replace",
+        "{} holds a recording of another run: {} in world {}, with {with}",
+        folder.display(),
+        there.experiment,
+        there.world
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(pairs: &[(&str, &str)]) -> Request {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_was_asked_for_is_in_the_folders_name() {
+        let name = |pairs: &[(&str, &str)]| default_folder("psci-latency", &request(pairs)).display().to_string();
+        assert_eq!(name(&[]), "recordings/psci-latency");
+        assert_eq!(name(&[("set", "scp.channels=2")]), "recordings/psci-latency-set=scp.channels=2");
+        let (one, two) = ("a/".repeat(99) + "1", "a/".repeat(99) + "2");
+        assert_ne!(name(&[("platform", &one)]), name(&[("platform", &two)]));
+        assert!(name(&[("platform", &one)]).len() <= "recordings/".len() + LONGEST_NAME);
+    }
+
+    #[test]
+    fn a_recording_of_another_run_is_not_replaced_without_a_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r");
+        let mut header = Header::new("psci-latency", "sim", "ps");
+        header.request = request(&[("seed", "7")]);
+        Recording::new(header).write(&path).unwrap();
+        let check = |pairs: &[(&str, &str)], replace| check_target(&path, "psci-latency", "sim", &request(pairs), replace);
+        assert!(check(&[("seed", "7")], false).is_ok() && check(&[], true).is_ok());
+        let refused = format!("{:?}", check(&[], false).unwrap_err());
+        assert!(refused.contains("seed=7") && refused.contains("--replace"), "{refused}");
+    }
+}

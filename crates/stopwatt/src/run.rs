@@ -1,0 +1,117 @@
+//! `stopwatt run`: any experiment, from its own description.
+
+use crate::data::Data;
+use crate::recordings::{self, Request as Asked};
+use crate::report_command;
+use crate::run_arguments::{self, settings};
+use crate::{Answer, output, progress};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use experiment::{Experiment, Memory, Progress, Request, Sink};
+use miette::miette;
+use recording::Recording;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The command that runs an experiment.
+pub fn command(experiment: &dyn Experiment) -> Command {
+    let about = experiment.about();
+    with_output(run_arguments::command(about, &format!("stopwatt run {}", about.name)))
+}
+
+/// The same with what every run can be told about its output.
+pub fn with_output(command: Command) -> Command {
+    let output = Arg::new("output").short('o').long("output").value_name("DIR").value_parser(value_parser!(PathBuf)).help(
+        "Folder of the recording [default: recordings/ and the experiment's name, with the settings that were given]",
+    );
+    let replace =
+        Arg::new("replace").long("replace").action(ArgAction::SetTrue).help("Replace a recording of another run that is there.");
+    let report = Arg::new("report").long("report").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
+        "Also write a report, such as latency.html; the ending says which (see `stopwatt report`).",
+    );
+    let format = output::format_argument(&output::RUN_FORMATS);
+    let all = [output, replace, report, format];
+    all.into_iter().fold(command, |command, arg| command.arg(arg.help_heading("Output")))
+}
+
+/// Runs an experiment, leaves its recording, and prints what is read from it.
+pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatches) -> miette::Result<Answer> {
+    let about = experiment.about();
+    let settings = settings(about, matches)?;
+    let world = run_arguments::world(about, matches);
+    let mut asked: Asked = Asked::new();
+    if world != about.worlds[0].world {
+        asked.insert("world".to_owned(), world.name().to_owned());
+    }
+    for (name, value) in settings.given() {
+        let told = asked.entry(name.to_owned()).or_default();
+        *told = if told.is_empty() { value.to_owned() } else { format!("{told},{value}") };
+    }
+    let published = data.published()?;
+    let tree = data.source_tree();
+    let platforms = data.platforms();
+    let request = Request {
+        world,
+        settings,
+        platforms: &platforms,
+        conditions: published.conditions(),
+        source_tree: tree.as_deref(),
+    };
+    // What cannot be done or written is found before the run, not after it.
+    experiment.check(&request)?;
+    let report: Option<&PathBuf> = matches.get_one("report");
+    let report = report.map(|path| Ok::<_, miette::Report>((path, report_command::format_of(path)?))).transpose()?;
+    if let Some((path, _)) = report {
+        output::check_file(path)?;
+    }
+    let folder = matches.get_one::<PathBuf>("output").cloned();
+    let folder = folder.unwrap_or_else(|| recordings::default_folder(about.name, &asked));
+    recordings::check_target(&folder, about.name, world.name(), &asked, matches.get_flag("replace"))?;
+
+    let mut recording = record(experiment, &request)?;
+    recording.header.request = asked;
+    write(&mut recording, &folder)?;
+    let shown = folder.display().to_string();
+    if let Some((path, format)) = report {
+        report_command::write(&published, &recording, &folder, format, Some(path))?;
+    }
+    match output::format(matches) {
+        "json" => output::print_json(&report::run_json(&recording, &shown, &published))?,
+        _ => {
+            let mut text = report::run_text(&recording, &shown, &published, output::style());
+            if let Some((path, _)) = report {
+                text.push_str(&format!("Report: {}\n", path.display()));
+            }
+            output::print(text.as_bytes())?;
+        }
+    }
+    match recording.header.complaints.as_slice() {
+        [] => Ok(Answer::Yes),
+        complaints => Ok(Answer::no(&miette!("{}", complaints.join("\n")))),
+    }
+}
+
+/// Runs an experiment in memory, with its progress shown.
+fn record(experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<Recording> {
+    let progress: Arc<Progress> = Arc::default();
+    let shown = progress::show(progress.clone());
+    let mut sink = Memory::new(progress);
+    let result = experiment.run(request, &mut sink);
+    drop(shown);
+    result?;
+    // What differs from run to run; what the experiment noted of its own stays.
+    let header = sink.header();
+    let mut run = match header.world.as_str() {
+        "host" => provenance::this_measurement(),
+        _ => provenance::this_run(),
+    };
+    run.more.append(&mut header.run.more);
+    header.run = run;
+    Ok(sink.finish())
+}
+
+/// Writes a recording, with what its spans were spent on.
+pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
+    attribution::record_causes(recording);
+    recording.write(folder).map_err(experiment::Error::from)?;
+    Ok(())
+}

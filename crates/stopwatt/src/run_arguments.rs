@@ -1,0 +1,94 @@
+//! The command line of an experiment, from its own description.
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use experiment::{About, Error, Kind, Setting, Settings, World};
+
+/// The command that runs an experiment; `command` is what stands before the experiment's arguments in examples.
+pub fn command(about: &'static About, command: &str) -> Command {
+    let mut built = Command::new(about.name).about(about.summary).max_term_width(100).after_help(after_help(about, command));
+    for arg in arguments(about) {
+        built = built.arg(arg);
+    }
+    built
+}
+
+/// The arguments of an experiment: its worlds and its settings.
+pub fn arguments(about: &'static About) -> Vec<Arg> {
+    let worlds = about.worlds.iter().map(|world| {
+        let needs: Vec<_> = world.needs.iter().map(|need| need.words()).collect();
+        let needs = if needs.is_empty() { String::new() } else { format!("; needs {}", needs.join(" and ")) };
+        PossibleValue::new(world.world.name()).help(format!("{}{needs}", world.about))
+    });
+    let world = Arg::new("world").long("world").value_name("WORLD").help("Where it runs.");
+    let mut all = vec![world.value_parser(PossibleValuesParser::new(worlds)).default_value(about.worlds[0].world.name())];
+    all.extend(about.settings.iter().map(|setting| argument(about, setting)));
+    all
+}
+
+fn argument(about: &About, setting: &'static Setting) -> Arg {
+    let mut help = setting.about.to_owned();
+    if !setting.unit.is_empty() {
+        help.push_str(&format!(" In {}.", setting.unit));
+    }
+    // A default that help shows and the parser does not know: what was given must be told from what was not.
+    if let (Some(default), false) = (setting.default, matches!(setting.kind, Kind::Switch)) {
+        help.push_str(&format!(" [default: {default}]"));
+    }
+    let mut arg = Arg::new(setting.name).long(setting.name).help(help);
+    arg = match &setting.kind {
+        Kind::Switch => arg.action(ArgAction::SetTrue),
+        kind if kind.is_list() => arg.action(ArgAction::Append).value_name(kind.value_name()),
+        kind => arg.value_name(kind.value_name()),
+    };
+    if let Kind::Choice(choices) = &setting.kind {
+        let values = choices.iter().map(|(name, about)| PossibleValue::new(*name).help(*about));
+        arg = arg.value_parser(PossibleValuesParser::new(values));
+    }
+    match setting.worlds {
+        [only] if about.worlds.len() > 1 => arg.help_heading(format!("In the world {}", only.name())),
+        _ => arg,
+    }
+}
+
+fn after_help(about: &About, command: &str) -> String {
+    let mut help = String::from("Examples:");
+    let width = about.examples.iter().map(|example| example.arguments.len()).max().unwrap_or(0);
+    for example in about.examples {
+        let line = format!("  {command} {:width$}   {}", example.arguments, example.about);
+        help.push_str(&format!("\n{}", line.trim_end()));
+    }
+    if !about.details.is_empty() {
+        help.push_str(&format!("\n\n{}", about.details));
+    }
+    help
+}
+
+/// The world that is asked for.
+pub fn world(about: &About, matches: &ArgMatches) -> World {
+    let name = matches.get_one::<String>("world");
+    let found = about.worlds.iter().find(|world| name.is_some_and(|name| name == world.world.name()));
+    found.unwrap_or(&about.worlds[0]).world
+}
+
+/// Names and values of the settings that were given.
+pub fn given(about: &'static About, matches: &ArgMatches) -> Vec<(String, String)> {
+    let mut given = Vec::new();
+    for setting in about.settings {
+        if matches!(setting.kind, Kind::Switch) {
+            if matches.get_flag(setting.name) {
+                given.push((setting.name.to_owned(), "true".to_owned()));
+            }
+            continue;
+        }
+        for value in matches.get_many::<String>(setting.name).into_iter().flatten() {
+            given.push((setting.name.to_owned(), value.clone()));
+        }
+    }
+    given
+}
+
+/// The settings of a run.
+pub fn settings(about: &'static About, matches: &ArgMatches) -> Result<Settings, Error> {
+    Settings::new(about, world(about, matches), given(about, matches))
+}
