@@ -1,7 +1,6 @@
 //! A comparison in the terminal.
 
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
-use crate::terminal::look;
 use crate::words::number;
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
@@ -218,7 +217,7 @@ fn why(text: &mut String, comparison: &Comparison, rows: &[&Row], style: Style) 
                 .iter()
                 .filter(|cause| cause.absolute().abs() >= (base.abs() * WORTH_TELLING).max(0.005))
                 .map(|cause| {
-                    let (_, colour, name) = look(cause.cause);
+                    let attribution::CauseRow { terminal: colour, title: name, .. } = cause.cause.row();
                     let (from, to) = (number(cause.base), number(cause.other));
                     format!("{} {:+.2} ({from} to {to})", style.paint(colour, name), cause.absolute())
                 })

@@ -3,7 +3,7 @@
 use crate::compared::{by_rank, ordinal};
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use crate::measure_table::measure_tables;
-use crate::words::{ORDER_VARIES, case_title, cause_label, letter, number, place as name};
+use crate::words::{ORDER_VARIES, case_title, number, place as name};
 use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
 use attribution::{Cause, CellResult};
 use comfy_table::{Cell, Color};
@@ -197,22 +197,6 @@ fn error(cell: &Compared, style: Style) -> Cell {
     }
 }
 
-/// Letter, colour and name of a cause in a bar.
-pub(crate) fn look(cause: Cause) -> (char, &'static str, &'static str) {
-    let colour = match cause {
-        Cause::Code => "34",
-        Cause::Reset => "36",
-        Cause::LockWait => "31",
-        Cause::FlushL1 => "32",
-        Cause::FlushL2 => "92",
-        Cause::Interconnect => "37",
-        Cause::ScpChannelWait => "33",
-        Cause::ScpWait => "93",
-        Cause::DeclaredOrder => "35",
-    };
-    (letter(cause), colour, cause_label(cause))
-}
-
 /// A blank at which no line is broken.
 const FIRM: &str = "\u{a0}";
 
@@ -234,8 +218,8 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
         let legend: Vec<_> = used
             .iter()
             .map(|&cause| {
-                let (letter, colour, name) = look(cause);
-                format!("{} {name}", style.paint(colour, &letter.to_string()))
+                let row = cause.row();
+                format!("{} {}", style.paint(row.terminal, &row.letter.to_string()), row.title)
             })
             .collect();
         let legend = format!("why, {metric} (us): {}", legend.join(", "));
@@ -247,7 +231,7 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                 .iter()
                 .filter_map(|cause| {
                     let ticks = *cell.split.causes.get(cause)?;
-                    Some(format!("{} {}", look(*cause).0, number(ticks as f64 * cell.tick_us)))
+                    Some(format!("{} {}", cause.row().letter, number(ticks as f64 * cell.tick_us)))
                 })
                 .collect();
             // A letter and its figure stay on one line: the blank between them is none while lines are broken.
@@ -263,15 +247,8 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                 .filter(|wait| wait.ticks as f64 * cell.tick_us >= 0.02 * cell.value.max(50.0))
                 .map(|wait| {
                     let microseconds = number(wait.ticks as f64 * cell.tick_us);
-                    match wait.cause {
-                        Cause::LockWait => {
-                            format!("{microseconds} for {} to release its lock", group_name(group, wait.holder))
-                        }
-                        Cause::ScpChannelWait => {
-                            format!("{microseconds} for {} to leave the SCP channel", group_name(group, wait.holder))
-                        }
-                        _ => format!("{microseconds} while the SCP served {}", group_name(group, wait.holder)),
-                    }
+                    let (before, after) = wait.cause.row().waited;
+                    format!("{microseconds} {before}{}{after}", group_name(group, wait.holder))
                 })
                 .collect();
             if !waits.is_empty() {
@@ -291,10 +268,10 @@ fn bar(cell: &CellResult, longest: f64, width: usize, style: Style) -> String {
         let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
         reached += ticks as f64 * cell.tick_us;
         let end = ((reached / longest) * width as f64).round() as usize;
-        let (letter, colour, _) = look(cause);
-        let part: String = std::iter::repeat_n(letter, end.saturating_sub(drawn)).collect();
+        let row = cause.row();
+        let part: String = std::iter::repeat_n(row.letter, end.saturating_sub(drawn)).collect();
         if !part.is_empty() {
-            bar.push_str(&style.paint(colour, &part));
+            bar.push_str(&style.paint(row.terminal, &part));
         }
         drawn = drawn.max(end);
     }

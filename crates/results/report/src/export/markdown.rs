@@ -5,7 +5,7 @@ use crate::Document;
 use crate::document::MeasureRow;
 use crate::measure_table::measure_tables;
 use crate::terminal::{Group, cell_of, cpus, groups, order_varies, short_role};
-use crate::words::{ORDER_VARIES, case_title, cause_label, number, place};
+use crate::words::{ORDER_VARIES, case_title, number, place};
 use attribution::Cause;
 use std::fmt::Write;
 
@@ -94,7 +94,7 @@ fn causes(text: &mut String, group: &Group<'_>) {
             continue;
         }
         let _ = writeln!(text, "\nWhere the {} went (us):\n", heading.to_lowercase());
-        let names: Vec<_> = used.iter().map(|&cause| cause_label(cause)).collect();
+        let names: Vec<_> = used.iter().map(|&cause| cause.title()).collect();
         let _ = writeln!(text, "| CPU | {} |", names.join(" | "));
         let _ = writeln!(text, "|---|{}", "--:|".repeat(used.len()));
         for cell in cells {

@@ -6,7 +6,6 @@
 //! from there; a test decodes a trace with the descriptors that Perfetto publishes.
 
 use crate::Document;
-use crate::words::cause_label;
 use attribution::{Activity, Iteration, LaneSpan};
 use prost::Message;
 use recording::{Event, PointName, Series};
@@ -457,7 +456,7 @@ impl Tracks {
                 }
                 Item::BeginSpan(span, flow) => {
                     let (category, name) = match span.activity {
-                        Activity::Cause(cause) => ("cause", cause_label(cause)),
+                        Activity::Cause(cause) => ("cause", cause.title()),
                         _ => ("power", "low power"),
                     };
                     let mut extra = Extra { flows: flow.into_iter().collect(), ..Extra::default() };

@@ -4,8 +4,10 @@ mod chart;
 mod data;
 mod draw;
 mod explain;
+mod kinds;
 mod page;
 mod picture;
+mod style;
 
 use crate::Document;
 

@@ -1,12 +1,14 @@
 //! The page: head, overview, a section a case, and what it leaves out.
 
-use super::draw::{class, drawing, height};
+use super::draw::{drawing, geometry, height};
 use super::explain::{Answer, answer, full_name};
+use super::kinds::kinds_json;
 use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
+use super::style::{patterns, style_sheet};
 use super::{Detail, chart, data};
 use crate::measure_table::measure_tables;
 use crate::terminal::{Group, cell_of, cpus, groups, metrics_of, order_varies, short_role};
-use crate::words::{ORDER_VARIES, capital, case_title, cause_label, grouped, letter, number, place};
+use crate::words::{ORDER_VARIES, capital, case_title, grouped, number, place};
 use crate::{Compared, Document};
 use attribution::{Cause, Chosen, Iteration};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -14,22 +16,7 @@ use recording::Series;
 use recording::metrics::{self, CACHE_FLUSH, LATENCY, Metric};
 use serde_json::json;
 
-const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
-const PATTERNS: &str = include_str!("../../assets/patterns.svg");
-
-/// Colour of each cause in words, as the style sheet has it.
-const COLOURS: [(Cause, &str); 9] = [
-    (Cause::Code, "blue"),
-    (Cause::Reset, "pale blue, dotted"),
-    (Cause::LockWait, "red, rising stripes"),
-    (Cause::FlushL1, "green"),
-    (Cause::FlushL2, "dark green, lying stripes"),
-    (Cause::Interconnect, "grey"),
-    (Cause::ScpChannelWait, "amber, falling stripes"),
-    (Cause::ScpWait, "violet, standing stripes"),
-    (Cause::DeclaredOrder, "brown, dotted"),
-];
 
 /// A case of a release with its series, if that has events.
 struct Section<'a> {
@@ -86,10 +73,10 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " - Stopwatt" }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(style_sheet())) }
             }
             body {
-                (PreEscaped(PATTERNS))
+                (PreEscaped(patterns()))
                 header {
                     p.brand { "Stopwatt" }
                     h1 { (title) }
@@ -115,7 +102,7 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                     (leaves_out(document, detail, &left_out, all_sections > 0))
                 }
                 @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
-                    script type="application/json" id="words" { (PreEscaped(json_text(&words()))) }
+                    script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
                     script { (PreEscaped(SCRIPT)) }
                 }
             }
@@ -129,7 +116,7 @@ pub(super) fn only_names() -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head { meta charset="utf-8"; title { "Stopwatt" } style { (PreEscaped(STYLE)) } }
+            head { meta charset="utf-8"; title { "Stopwatt" } style { (PreEscaped(style_sheet())) } }
             body {
                 h1 { "What this page leaves out" }
                 p { "Everything: the names in this recording are longer than a page may be. " code { "stopwatt report --format csv" } " makes a table of it." }
@@ -203,12 +190,6 @@ fn slug(text: &str) -> String {
 /// JSON that can stand in a script element.
 fn json_text(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
-}
-
-fn words() -> serde_json::Value {
-    let causes: Vec<_> =
-        Cause::ALL.iter().map(|&cause| json!([class(cause), letter(cause).to_string(), cause_label(cause)])).collect();
-    json!({ "causes": causes })
 }
 
 fn source(document: &Document<'_>) -> Markup {
@@ -300,10 +281,10 @@ fn legend(causes: &[Cause], lines: bool) -> Markup {
     html! {
         ul.legend aria-label="Legend" {
             @for &cause in causes {
-                @let colour = COLOURS.iter().find(|(other, _)| *other == cause).map_or("", |(_, colour)| colour);
+                @let row = cause.row();
                 li {
-                    svg width="22" height="12" aria-hidden="true" { rect class=(class(cause)) width="22" height="12" {} }
-                    " " b { (letter(cause)) } " " (cause_label(cause)) span.colour { " (" (colour) ")" }
+                    svg width="22" height="12" aria-hidden="true" { rect class=(row.class) width="22" height="12" {} }
+                    " " b { (row.letter) } " " (cause.title()) span.colour { " (" (row.colour_words) ")" }
                 }
             }
             @if lines {
@@ -524,7 +505,7 @@ fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> M
                 lane.name,
                 us(span.from.saturating_sub(axis.zero)),
                 us(span.to - span.from),
-                cause_label(cause)
+                cause.title()
             ));
         }
     }
@@ -608,7 +589,7 @@ fn cause_table(document: &Document<'_>, group: &Group<'_>, metric: &str, detail:
                 caption { (capital(metric)) " of the median iteration by cause, us" }
                 thead { tr {
                     th scope="col" { "CPU" }
-                    @for &cause in &causes { th.n scope="col" { (cause_label(cause)) } }
+                    @for &cause in &causes { th.n scope="col" { (cause.title()) } }
                     th.n scope="col" { "sum" } th scope="col" { "Waited for" }
                 } }
                 tbody { @for cell in cells {
@@ -640,12 +621,7 @@ fn waits(document: &Document<'_>, cell: &Compared) -> String {
         .iter()
         .take(8)
         .map(|wait| {
-            format!(
-                "{} {} ({})",
-                name(wait.holder),
-                number(wait.ticks as f64 * recorded.tick_us),
-                cause_label(wait.cause)
-            )
+            format!("{} {} ({})", name(wait.holder), number(wait.ticks as f64 * recorded.tick_us), wait.cause.title())
         })
         .collect();
     each.join(", ")
