@@ -49,6 +49,13 @@ pub struct CellResult {
     pub tick_us: f64,
 }
 
+impl CellResult {
+    /// How long the median iteration spent on a cause, in microseconds; `None` if it did not.
+    pub fn microseconds_of(&self, cause: Cause) -> Option<f64> {
+        self.split.causes.get(&cause).map(|&ticks| ticks as f64 * self.tick_us)
+    }
+}
+
 /// Whether the order of locks decides which CPU has which figures, so that CPUs match by rank and not by number
 /// (2017 document, Method: "the values for each CPU are sometimes interchanged, depending on the order in which locks are acquired").
 pub fn lock_order_decides(case: &str, mode: &str) -> bool {

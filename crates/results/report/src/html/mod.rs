@@ -9,7 +9,7 @@ mod page;
 mod picture;
 mod style;
 
-use crate::Document;
+use crate::model::findings::Findings;
 
 /// A page is no longer than this, in bytes, however many events it is of.
 pub const MOST_BYTES: usize = 1_000_000;
@@ -61,14 +61,14 @@ const DETAILS: [Detail; 8] = {
 };
 
 /// The page. Whatever the recording, it is no longer than [`MOST_BYTES`].
-pub(crate) fn html(document: &Document<'_>) -> String {
+pub(crate) fn html(findings: &Findings<'_>) -> String {
     let fewer = |detail: &Detail| {
         let most_cases = detail.most_cases.min(512) / 2;
         let most_rows = detail.most_rows.min(most_cases);
         (detail.most_cases > 0).then_some(Detail { most_cases, most_rows, ..*detail })
     };
     let halved = std::iter::successors(DETAILS.last().and_then(fewer), fewer);
-    let mut pages = DETAILS.into_iter().chain(halved).map(|detail| compact(&page::page(document, detail)));
+    let mut pages = DETAILS.into_iter().chain(halved).map(|detail| compact(&page::page(findings, detail)));
     pages.find(|page| page.len() <= MOST_BYTES).unwrap_or_else(page::only_names)
 }
 

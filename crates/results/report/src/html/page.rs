@@ -6,14 +6,17 @@ use super::kinds::kinds_json;
 use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
 use super::style::{patterns, style_sheet};
 use super::{Detail, chart, data};
-use crate::measure_table::measure_tables;
-use crate::terminal::{Group, cell_of, cpus, groups, metrics_of, order_varies, short_role};
+use crate::model::compared::Compared;
+use crate::model::figures::{
+    CauseTable, FigureTable, Group, cell_of, groups, principal_metric, slowest, used_causes, whole_metrics,
+};
+use crate::model::findings::Findings;
+use crate::model::measures::measure_tables;
 use crate::words::{ORDER_VARIES, capital, case_title, grouped, number, place};
-use crate::{Compared, Document};
 use attribution::{Cause, Chosen, Iteration};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use recording::Series;
-use recording::metrics::{self, CACHE_FLUSH, LATENCY, Metric};
+use recording::metrics;
 use serde_json::json;
 
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
@@ -38,16 +41,16 @@ struct LeftOut {
     worst: bool,
 }
 
-pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
-    let header = &document.recording.header;
+pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
+    let header = &findings.recording.header;
     let platform = header.platform.as_ref().map(|platform| platform.name.as_str());
     let title = match platform {
         Some(platform) => format!("{} on {platform}", header.experiment),
         None => header.experiment.clone(),
     };
     let names: Names =
-        document.compared.iter().map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
-    let mut sections = sections(document);
+        findings.compared.iter().map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
+    let mut sections = sections(findings);
     let all_sections = sections.len();
     sections.truncate(detail.most_cases);
     let with_timeline = with_timeline(&sections, detail.most_timelines);
@@ -56,7 +59,7 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
         .iter()
         .enumerate()
         .map(|(index, section)| {
-            one_case(document, section, &names, detail, with_timeline.contains(&index), &mut left_out)
+            one_case(findings, section, &names, detail, with_timeline.contains(&index), &mut left_out)
         })
         .collect();
     let mut releases: Vec<&str> = Vec::new();
@@ -80,12 +83,12 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                 header {
                     p.brand { "Stopwatt" }
                     h1 { (title) }
-                    p.lead { (lead(document)) }
-                    @if let Some(warning) = document.what_if() { p { b { (warning) } } }
-                    (source(document))
+                    p.lead { (lead(findings)) }
+                    @if let Some(warning) = findings.what_if() { p { b { (warning) } } }
+                    (source(findings))
                 }
                 main {
-                    @if !sections.is_empty() { (overview(document, &sections)) }
+                    @if !sections.is_empty() { (overview(findings, &sections)) }
                     @for release in &releases {
                         section.release {
                             h2 id=(slug(release)) { (release)
@@ -96,10 +99,10 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                             }
                         }
                     }
-                    @if !document.accuracy.is_empty() { (accuracy(document, detail, &mut left_out)) }
-                    @if !document.spreads.is_empty() { (spreads(document, detail, &mut left_out)) }
-                    @if !document.others.is_empty() { (measures(document, detail, &mut left_out)) }
-                    (leaves_out(document, detail, &left_out, all_sections > 0))
+                    @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }
+                    @if !findings.spreads.is_empty() { (spreads(findings, detail, &mut left_out)) }
+                    @if !findings.measures.is_empty() { (measures(findings, detail, &mut left_out)) }
+                    (leaves_out(findings, detail, &left_out, all_sections > 0))
                 }
                 @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
                     script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
@@ -127,8 +130,8 @@ pub(super) fn only_names() -> String {
 }
 
 /// What kind of figures these are.
-fn lead(document: &Document<'_>) -> String {
-    match document.recording.header.world.as_str() {
+fn lead(findings: &Findings<'_>) -> String {
+    match findings.recording.header.world.as_str() {
         "sim" => {
             "Simulated: predictions from costs that were fitted to published figures, not a measurement of a board."
                 .to_owned()
@@ -152,18 +155,18 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn sections<'a>(document: &'a Document<'_>) -> Vec<Section<'a>> {
-    let with_events = document.timelines.series();
-    groups(&document.compared)
+fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
+    let with_events = findings.timelines.series();
+    groups(&findings.compared)
         .into_iter()
         .map(|group| {
             let key = (group.release, group.case, group.mode);
-            let series = with_events.iter().copied().find(|&series| document.recording.series_texts(series) == key);
-            let chosen = document
+            let series = with_events.iter().copied().find(|&series| findings.recording.series_texts(series) == key);
+            let chosen = findings
                 .recording
                 .all_series()
-                .find(|&series| document.recording.series_texts(series) == key)
-                .and_then(|series| document.timelines.chosen(series));
+                .find(|&series| findings.recording.series_texts(series) == key)
+                .and_then(|series| findings.timelines.chosen(series));
             let id = slug(&format!("{} {} {}", group.release, group.case, group.mode));
             Section { id, group, series, chosen }
         })
@@ -192,10 +195,10 @@ fn json_text(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-fn source(document: &Document<'_>) -> Markup {
+fn source(findings: &Findings<'_>) -> Markup {
     html! {
         dl.source {
-            @for (what, fact) in document.source() {
+            @for (what, fact) in findings.source() {
                 @let fact = cut(&fact);
                 div { dt { (what) } dd { @if what == "command" { code { (fact) } } @else { (fact) } } }
             }
@@ -203,21 +206,10 @@ fn source(document: &Document<'_>) -> Markup {
     }
 }
 
-/// The metric that a case is about.
-fn main_metric(group: &Group<'_>) -> &'static str {
-    let principal = metrics_of(group).into_iter().find(|metric| metric.principal);
-    principal.map_or(LATENCY.name, |metric| metric.name)
-}
-
-fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a Compared> {
-    let cells = group.cells.iter().filter(|cell| cell.recorded.metric == metric);
-    cells.copied().max_by(|a, b| a.recorded.value.total_cmp(&b.recorded.value))
-}
-
-fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
+fn overview(findings: &Findings<'_>, sections: &[Section<'_>]) -> Markup {
     let longest = sections
         .iter()
-        .filter_map(|section| slowest(&section.group, main_metric(&section.group)))
+        .filter_map(|section| slowest(&section.group, principal_metric(&section.group).name))
         .map(|cell| cell.recorded.value)
         .fold(0.0, f64::max);
     let has_published = sections.iter().flat_map(|section| &section.group.cells).any(|cell| cell.published.is_some());
@@ -230,13 +222,13 @@ fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
             div.scroll { table {
                 thead { tr {
                     th scope="col" { "Release" } th scope="col" { "Case" } th scope="col" { "Slowest" }
-                    th.n scope="col" { (capital(document.recorded_word())) " (us)" }
+                    th.n scope="col" { (capital(findings.recorded_word())) " (us)" }
                     @if has_published { th.n scope="col" { "Published (us)" } th.n scope="col" { "Error" } }
                     @if has_causes { th.wide scope="col" { "Where the time went (0 to " (number(longest)) " us)" } }
                 } }
                 tbody {
                     @for section in sections {
-                        @if let Some(cell) = slowest(&section.group, main_metric(&section.group)) {
+                        @if let Some(cell) = slowest(&section.group, principal_metric(&section.group).name) {
                             tr {
                                 td { (section.group.release) }
                                 td.case { a href={ "#" (section.id) } { (short_title(&section.group)) } }
@@ -250,7 +242,7 @@ fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
                 }
             } }
             @if has_causes { (legend(&used, false)) }
-            (table_source(document, sections.iter().map(|section| section.group.release)))
+            (table_source(findings, sections.iter().map(|section| section.group.release)))
         }
     }
 }
@@ -268,12 +260,6 @@ fn error(cell: &Compared) -> String {
         Some(error) => format!("{error:+.1} %{}", if cell.used_in_fit() { "*" } else { "" }),
         None => "-".to_owned(),
     }
-}
-
-fn used_causes<'a>(cells: impl Iterator<Item = &'a Compared>) -> Vec<Cause> {
-    let used: std::collections::BTreeSet<Cause> =
-        cells.flat_map(|cell| cell.recorded.split.causes.keys().copied()).collect();
-    Cause::ALL.into_iter().filter(|cause| used.contains(cause)).collect()
 }
 
 /// What colours, letters and lines mean.
@@ -300,9 +286,9 @@ fn legend(causes: &[Cause], lines: bool) -> Markup {
 }
 
 /// The documents that published figures of these releases are from, and the recording.
-fn table_source<'a>(document: &Document<'_>, releases: impl Iterator<Item = &'a str>) -> Markup {
+fn table_source<'a>(findings: &Findings<'_>, releases: impl Iterator<Item = &'a str>) -> Markup {
     let releases: Vec<&str> = releases.collect();
-    let published = document.published();
+    let published = findings.published();
     let mut documents: Vec<&str> = Vec::new();
     for (name, source) in &published {
         if releases.contains(name) && !documents.contains(source) {
@@ -311,18 +297,18 @@ fn table_source<'a>(document: &Document<'_>, releases: impl Iterator<Item = &'a 
     }
     html! {
         p.note {
-            (source_line(document))
+            (source_line(findings))
             @if !documents.is_empty() {
                 " Published figures: " (documents.join("; ")) "."
-                @if document.is_simulated() { " * used in the fit, all others are predictions." }
+                @if findings.is_simulated() { " * used in the fit, all others are predictions." }
             }
         }
     }
 }
 
 /// The recording and the command that made it, as a sentence.
-fn source_line(document: &Document<'_>) -> Markup {
-    let line = cut(&document.source_line());
+fn source_line(findings: &Findings<'_>) -> Markup {
+    let line = cut(&findings.source_line());
     // The command is the last that the line says, between marks that plain text needs.
     match line.strip_suffix('`').and_then(|line| line.split_once('`')) {
         Some((before, command)) => html! { (before) code { (command) } "." },
@@ -331,7 +317,7 @@ fn source_line(document: &Document<'_>) -> Markup {
 }
 
 fn one_case(
-    document: &Document<'_>,
+    findings: &Findings<'_>,
     section: &Section<'_>,
     names: &Names,
     detail: Detail,
@@ -339,7 +325,7 @@ fn one_case(
     left_out: &mut LeftOut,
 ) -> Markup {
     let group = &section.group;
-    let pictures = if with_timeline { pictures(document, section, names, detail, left_out) } else { Vec::new() };
+    let pictures = if with_timeline { pictures(findings, section, names, detail, left_out) } else { Vec::new() };
     if section.series.is_some() && pictures.is_empty() {
         left_out.timelines += 1;
     }
@@ -351,12 +337,12 @@ fn one_case(
                 p.question { (answer.question) }
                 p.answer { (answer.own) @if !answer.path.is_empty() { " " span.path-words { (answer.path) } } }
             }
-            @if !pictures.is_empty() { (timeline(document, section, names, &pictures, detail)) }
-            (figures(document, section, detail, left_out))
+            @if !pictures.is_empty() { (timeline(findings, section, names, &pictures, detail)) }
+            (figures(findings, section, detail, left_out))
             @if group.cells.iter().any(|cell| !cell.recorded.split.causes.is_empty()) { details {
                 summary { "Causes in numbers" }
-                @for metric in timeline_metrics(group) {
-                    (cause_table(document, group, metric.name, detail))
+                @for metric in whole_metrics(group) {
+                    (cause_table(findings, group, metric.name, detail))
                 }
             } }
             @if let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) {
@@ -364,11 +350,6 @@ fn one_case(
             }
         }
     }
-}
-
-/// The metrics that have an axis of the timeline: not those that are a part of another.
-fn timeline_metrics(group: &Group<'_>) -> Vec<Metric> {
-    metrics_of(group).into_iter().filter(|&metric| metric != CACHE_FLUSH).collect()
 }
 
 /// A picture of a chosen iteration.
@@ -380,16 +361,16 @@ struct Shown<'a> {
 }
 
 fn pictures<'a>(
-    document: &'a Document<'_>,
+    findings: &'a Findings<'_>,
     section: &Section<'_>,
     names: &Names,
     detail: Detail,
     left_out: &mut LeftOut,
 ) -> Vec<Shown<'a>> {
     let (Some(series), Some(chosen)) = (section.series, &section.chosen) else { return Vec::new() };
-    let Some(tick_us) = document.timelines.tick_us() else { return Vec::new() };
-    let metric = main_metric(&section.group);
-    let metrics = timeline_metrics(&section.group);
+    let Some(tick_us) = findings.timelines.tick_us() else { return Vec::new() };
+    let metric = principal_metric(&section.group).name;
+    let metrics = whole_metrics(&section.group);
     let value =
         |number: u32| chosen.slowest.iter().find(|(other, _)| *other == number).map_or(0.0, |(_, value)| *value);
     let mut wanted = vec![("Median", chosen.median)];
@@ -398,7 +379,7 @@ fn pictures<'a>(
     }
     let mut shown = Vec::new();
     for (word, number_of) in wanted {
-        let Some(iteration) = document.timelines.iteration(series, number_of) else { continue };
+        let Some(iteration) = findings.timelines.iteration(series, number_of) else { continue };
         let extent = Extent { metrics: &metrics, whole: detail.whole, most_cpus: detail.most_cpus };
         let picture = Picture::of(&iteration, names, tick_us, &extent);
         let Some(axis) = picture.axes.first() else { continue };
@@ -411,12 +392,12 @@ fn pictures<'a>(
         let title = format!("{word} iteration (no. {number_of}, {} us)", number(value(number_of)));
         shown.push(Shown { title, picture, iteration, answer });
     }
-    left_out.iterations += (document.timelines.iterations(series).len() - shown.len().min(2)) as u64;
+    left_out.iterations += (findings.timelines.iterations(series).len() - shown.len().min(2)) as u64;
     shown
 }
 
 fn timeline(
-    document: &Document<'_>,
+    findings: &Findings<'_>,
     section: &Section<'_>,
     names: &Names,
     pictures: &[Shown<'_>],
@@ -447,7 +428,7 @@ fn timeline(
             figcaption.note {
                 "A lane a CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
                 (first.picture.axes.first().and_then(|axis| axis.slowest).map_or_else(String::new, |cpu| full_name(names, cpu)))
-                ", followed back from its last instruction. " (source_line(document))
+                ", followed back from its last instruction. " (source_line(findings))
             }
             script type="application/json" { (PreEscaped(json_text(&json!(data)))) }
         }
@@ -521,18 +502,16 @@ fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> M
     }
 }
 
-fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
+fn figures(findings: &Findings<'_>, section: &Section<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
     let group = &section.group;
-    let metrics = metrics_of(group);
-    let has_published = group.cells.iter().any(|cell| cell.published.is_some());
-    let mut rows = cpus(group);
-    rows.sort_by_key(|cell| (cell.recorded.rank, cell.recorded.cluster, cell.recorded.core));
+    let FigureTable { metrics, has_published, mut rows, order_varies } = FigureTable::of(group);
+    rows.sort_by_key(|row| (row.cpu.recorded.rank, row.cpu.recorded.cluster, row.cpu.recorded.core));
     if rows.len() > detail.most_rows {
         left_out.rows += rows.len() - detail.most_rows;
         // The slowest are what one looks for.
         rows.drain(..rows.len() - detail.most_rows);
     }
-    let metric = main_metric(group);
+    let metric = principal_metric(group).name;
     let longest = slowest(group, metric).map_or(0.0, |cell| cell.recorded.value);
     let has_causes =
         group.cells.iter().any(|cell| cell.recorded.metric == metric && !cell.recorded.split.causes.is_empty());
@@ -540,7 +519,7 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
         div.scroll { table.figures {
             caption {
                 "Figures in us" @if section.chosen.is_some() { ", medians over the iterations" } ", in order of " (metrics::heading(metric))
-                @if order_varies(group) { ". " (ORDER_VARIES) "." }
+                @if order_varies { ". " (ORDER_VARIES) "." }
             }
             thead {
                 tr {
@@ -551,68 +530,60 @@ fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_
                 tr {
                     @for _ in &metrics {
                         @if has_published { th.n scope="col" { "publ." } }
-                        th.n scope="col" { @if document.recorded_word() == "simulated" { "sim." } @else { "rec." } }
+                        th.n scope="col" { @if findings.recorded_word() == "simulated" { "sim." } @else { "rec." } }
                         @if has_published { th.n scope="col" { "error" } }
                     }
                 }
             }
             tbody {
-                @for cpu in rows {
+                @for row in rows {
                     tr {
-                        th scope="row" { (place(&cpu.recorded)) }
-                        td { (short_role(cpu)) }
-                        @for metric in &metrics {
-                            @let cell = cell_of(group, cpu.recorded.cpu, metric.name);
+                        th scope="row" { (row.name) }
+                        td { (row.role) }
+                        @for cell in row.figures {
                             @if has_published { td.n { (cell.map_or_else(String::new, published)) } }
                             td.n { b { (cell.map_or_else(String::new, |cell| number(cell.recorded.value))) } }
                             @if has_published { td.n { (cell.map_or_else(String::new, error)) } }
                         }
                         @if has_causes { td.wide {
-                            @if let Some(cell) = cell_of(group, cpu.recorded.cpu, metric) { (chart::causes(&cell.recorded, longest)) }
+                            @if let Some(cell) = cell_of(group, row.cpu.recorded.cpu, metric) { (chart::causes(&cell.recorded, longest)) }
                         } }
                     }
                 }
             }
         } }
-        (table_source(document, std::iter::once(group.release)))
+        (table_source(findings, std::iter::once(group.release)))
     }
 }
 
-fn cause_table(document: &Document<'_>, group: &Group<'_>, metric: &str, detail: Detail) -> Markup {
-    let cells: Vec<&Compared> =
-        cpus(group).into_iter().filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric)).collect();
-    let cells = &cells[cells.len().saturating_sub(detail.most_rows)..];
-    let causes = used_causes(cells.iter().copied());
+fn cause_table(findings: &Findings<'_>, group: &Group<'_>, metric: &str, detail: Detail) -> Markup {
     html! {
-        @if !causes.is_empty() {
+        @if let Some(table) = CauseTable::of(group, metric, detail.most_rows) {
             div.scroll { table {
                 caption { (capital(metric)) " of the median iteration by cause, us" }
                 thead { tr {
                     th scope="col" { "CPU" }
-                    @for &cause in &causes { th.n scope="col" { (cause.title()) } }
+                    @for cause in &table.causes { th.n scope="col" { (cause.title()) } }
                     th.n scope="col" { "sum" } th scope="col" { "Waited for" }
                 } }
-                tbody { @for cell in cells {
-                    @let recorded = &cell.recorded;
+                tbody { @for row in &table.rows {
                     tr {
-                        th scope="row" { (place(recorded)) }
-                        @for cause in &causes {
-                            td.n { (recorded.split.causes.get(cause).map_or_else(String::new, |&ticks| number(ticks as f64 * recorded.tick_us))) }
-                        }
-                        td.n { b { (number(recorded.value)) } }
-                        td { (waits(document, cell)) }
+                        th scope="row" { (row.name) }
+                        @for part in &row.parts { td.n { (part.map_or_else(String::new, number)) } }
+                        td.n { b { (number(row.cell.recorded.value)) } }
+                        td { (waits(findings, row.cell)) }
                     }
                 } }
             } }
-            (table_source(document, std::iter::empty()))
+            (table_source(findings, std::iter::empty()))
         }
     }
 }
 
-fn waits(document: &Document<'_>, cell: &Compared) -> String {
+fn waits(findings: &Findings<'_>, cell: &Compared) -> String {
     let recorded = &cell.recorded;
     let name = |cpu: u16| {
-        let found = document.compared.iter().find(|other| other.recorded.cpu == cpu);
+        let found = findings.compared.iter().find(|other| other.recorded.cpu == cpu);
         found.map_or_else(|| format!("CPU {cpu}"), |other| place(&other.recorded))
     };
     let each: Vec<String> = recorded
@@ -644,8 +615,8 @@ fn iterations(chosen: &Chosen) -> Markup {
     }
 }
 
-fn accuracy(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    left_out.rows += document.accuracy.len().saturating_sub(detail.most_rows);
+fn accuracy(findings: &Findings<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
+    left_out.rows += findings.accuracy.len().saturating_sub(detail.most_rows);
     html! {
         section {
             h2 id="accuracy" { "Accuracy of predictions" }
@@ -655,7 +626,7 @@ fn accuracy(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> 
                     th scope="col" { "Release" } th scope="col" { "Predicted cells" } th.n scope="col" { "Cells" }
                     th.n scope="col" { "Median error" } th.n scope="col" { "Within 10 % or 1 us" } th.n scope="col" { "Worst" }
                 } }
-                tbody { @for row in document.accuracy.iter().take(detail.most_rows) {
+                tbody { @for row in findings.accuracy.iter().take(detail.most_rows) {
                     tr {
                         td { (row.release) } td { (row.what) } td.n { (row.cells) }
                         td.n { (format!("{:.1} %", row.median_percent)) }
@@ -664,13 +635,13 @@ fn accuracy(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> 
                     }
                 } }
             } }
-            (table_source(document, document.accuracy.iter().map(|row| row.release.as_str())))
+            (table_source(findings, findings.accuracy.iter().map(|row| row.release.as_str())))
         }
     }
 }
 
-fn spreads(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    left_out.rows += document.spreads.len().saturating_sub(detail.most_rows);
+fn spreads(findings: &Findings<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
+    left_out.rows += findings.spreads.len().saturating_sub(detail.most_rows);
     html! {
         section {
             h2 id="free" { "In free order" }
@@ -680,7 +651,7 @@ fn spreads(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> M
                     th scope="col" { "Release" } th scope="col" { "Case" } th.n scope="col" { "Seeds" } th.n scope="col" { "Orders" }
                     th scope="col" { "1st, 2nd, ..." }
                 } }
-                tbody { @for spread in document.spreads.iter().take(detail.most_rows) {
+                tbody { @for spread in findings.spreads.iter().take(detail.most_rows) {
                     @let ranks: Vec<String> = spread.by_rank.iter().take(16).map(|&(min, median, max)| format!("{} ({} to {})", number(median), number(min), number(max))).collect();
                     tr {
                         td { (spread.variant) } td { (case_title(&spread.case)) } td.n { (spread.seeds) } td.n { (spread.orders) }
@@ -688,13 +659,13 @@ fn spreads(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> M
                     }
                 } }
             } }
-            (table_source(document, std::iter::empty()))
+            (table_source(findings, std::iter::empty()))
         }
     }
 }
 
-fn measures(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    let mut tables = measure_tables(&document.others);
+fn measures(findings: &Findings<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
+    let mut tables = measure_tables(&findings.measures);
     let mut room = detail.most_rows;
     for table in &mut tables {
         left_out.rows += table.rows.len().saturating_sub(room);
@@ -713,19 +684,19 @@ fn measures(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> 
                 } }
             } }
         }
-        (table_source(document, std::iter::empty()))
+        (table_source(findings, std::iter::empty()))
     };
     html! {
         section {
             h2 id="measures" { "Measures" }
-            @if document.compared.is_empty() { (table) }
+            @if findings.compared.is_empty() { (table) }
             @else { details { summary { "All other measures of the recording" } (table) } }
         }
     }
 }
 
-fn leaves_out(document: &Document<'_>, detail: Detail, left_out: &LeftOut, is_psci: bool) -> Markup {
-    let events = document.recording.events().len() as u64;
+fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_psci: bool) -> Markup {
+    let events = findings.recording.events().len() as u64;
     let iterations = if detail.worst { "the median and the worst iteration" } else { "the median iteration" };
     html! {
         section {
@@ -756,7 +727,7 @@ fn leaves_out(document: &Document<'_>, detail: Detail, left_out: &LeftOut, is_ps
                 @if left_out.cases > 0 { li { (grouped(left_out.cases as u64)) " cases are left out altogether, for want of room." } }
                 @if left_out.rows > 0 { li { (grouped(left_out.rows as u64)) " rows of tables, for want of room; the slowest CPUs are shown." } }
                 li {
-                    "Everything is in the recording: " code { "stopwatt report " (cut(&document.folder)) " --out cells.csv" } " makes a table of all cells"
+                    "Everything is in the recording: " code { "stopwatt report " (cut(&findings.folder)) " --out cells.csv" } " makes a table of all cells"
                     @if events > 0 { ", " code { "--out run.pftrace" } " a trace of all events for Perfetto" } "."
                 }
             }
