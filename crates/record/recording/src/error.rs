@@ -21,7 +21,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// One of the three files is not there.
+    /// One of the files is not there.
     #[error("{}: missing; a recording is a folder with recording.toml, events.parquet and measures.parquet", path.display())]
     Missing {
         /// The file that should be there.

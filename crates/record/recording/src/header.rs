@@ -26,6 +26,10 @@ pub struct Header {
     /// Modes whose iterations are draws, each with a seed of its own: samples even where the world is repeatable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawn_modes: Vec<String>,
+    /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later rules splits them anew. Without it, spans
+    /// were not split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<u32>,
     /// Rows, length and checksum of each Parquet file; filled in by a write, checked by a read where present.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, FileFacts>,
@@ -101,6 +105,7 @@ impl Header {
             time: TimeBase { unit: time_unit.to_owned(), counter_hz: None },
             repeatable: None,
             drawn_modes: Vec::new(),
+            attribution: None,
             files: BTreeMap::new(),
             settings: BTreeMap::new(),
             versions: BTreeMap::new(),

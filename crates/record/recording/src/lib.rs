@@ -1,11 +1,12 @@
 //! The recording: what a run leaves behind, whichever world it ran in.
 //!
-//! A recording is a folder of three files that need nothing of ours to be read:
+//! A recording is a folder of four files that need nothing of ours to be read:
 //!
 //! | file | holds |
 //! |---|---|
 //! | `events.parquet` | time-stamped events at named points, per CPU |
 //! | `measures.parquet` | named numbers with units, for a case, an iteration, a CPU or another subject |
+//! | `causes.parquet` | what each measured span was spent on, and who was waited for |
 //! | `recording.toml` | what repeats the run ([`Header`]), and in `[run]` what differs from run to run |
 //!
 //! Filling a recording is cheap: names are interned once, and an event is one `Vec` push of 32 bytes.
@@ -35,20 +36,25 @@
 //! simulations side by side appends their recordings in a fixed order ([`Recording::append`]).
 #![forbid(unsafe_code)]
 
+mod columns;
 mod error;
+mod folder;
 mod header;
 pub mod metrics;
 mod names;
-mod parquet_files;
+mod parquet;
+mod reader;
 mod rows;
 pub mod spans;
 pub mod stats;
-mod store;
+mod writer;
 
 pub use error::Error;
 pub use header::{FileFacts, Header, Picture, PictureKind, Platform, Run, TimeBase};
 pub use names::Name;
-pub use rows::{Event, Measure, PointName, Recording, Series, SeriesNames};
+pub use reader::Reader;
+pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};
+pub use writer::Writer;
 
 /// The version of the format that this crate writes, and the only one it reads.
 pub const FORMAT_VERSION: u32 = 1;

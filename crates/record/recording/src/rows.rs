@@ -68,7 +68,28 @@ pub struct Measure {
     pub value: f64,
 }
 
-/// Events, measures and the header that says what they are.
+/// A part of a measured span, and what it was spent on. The parts of a span add up to it, tick for tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CauseRow {
+    /// Variant, case and mode.
+    pub series: Series,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// The CPU, by number.
+    pub cpu: u16,
+    /// The measure whose span it is a part of.
+    pub metric: Name,
+    /// What the part was spent on.
+    pub cause: Name,
+    /// For a wait: the lock's id, or the number of the SCP's channel.
+    pub on: Option<u32>,
+    /// For a wait: the CPU that was waited for.
+    pub holder: Option<u16>,
+    /// How long, in ticks of the counter.
+    pub ticks: u64,
+}
+
+/// Events, measures, causes and the header that says what they are.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// What repeats the run.
@@ -76,10 +97,19 @@ pub struct Recording {
     names: Names,
     series: Vec<SeriesNames>,
     series_numbers: HashMap<SeriesNames, Series>,
-    points: Vec<Name>,
+    points: Vec<Point>,
     point_numbers: HashMap<Name, PointName>,
     events: Vec<Event>,
     measures: Vec<Measure>,
+    causes: Vec<CauseRow>,
+}
+
+/// What a [`PointName`] stands for.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    name: Name,
+    /// What the argument of the point's events is.
+    argument: Option<Name>,
 }
 
 impl Recording {
@@ -94,6 +124,7 @@ impl Recording {
             point_numbers: HashMap::new(),
             events: Vec::new(),
             measures: Vec::new(),
+            causes: Vec::new(),
         }
     }
 
@@ -106,6 +137,7 @@ impl Recording {
     pub fn clear(&mut self) {
         self.events.clear();
         self.measures.clear();
+        self.causes.clear();
     }
 
     /// The number of a name; the same text always has the same one.
@@ -169,9 +201,29 @@ impl Recording {
     pub(crate) fn point_of(&mut self, name: Name) -> PointName {
         *self.point_numbers.entry(name).or_insert_with(|| {
             let number = u16::try_from(self.points.len()).expect("at most 65 536 points");
-            self.points.push(name);
+            self.points.push(Point { name, argument: None });
             PointName(number)
         })
+    }
+
+    /// The number of a point's name, with what the argument of its events is: `lock`, `level`, `smc-function`.
+    ///
+    /// # Panics
+    /// With more than 65 536 points.
+    pub fn point_with_argument(&mut self, text: &str, argument: &str) -> PointName {
+        let (point, argument) = (self.point(text), self.name(argument));
+        self.points[point.0 as usize].argument = Some(argument);
+        point
+    }
+
+    /// What the argument of a point's events is; `None` where it means nothing, or nobody said.
+    pub fn point_argument(&self, point: PointName) -> Option<Name> {
+        self.points[point.0 as usize].argument
+    }
+
+    pub(crate) fn set_point_argument(&mut self, point: PointName, argument: Option<Name>) {
+        let known = &mut self.points[point.0 as usize].argument;
+        *known = known.or(argument);
     }
 
     pub(crate) fn names_len(&self) -> usize {
@@ -179,7 +231,7 @@ impl Recording {
     }
 
     pub(crate) fn point_name(&self, point: PointName) -> Name {
-        self.points[point.0 as usize]
+        self.points[point.0 as usize].name
     }
 
     /// The number of a point's name, if it was ever used here.
@@ -189,7 +241,7 @@ impl Recording {
 
     /// A point's name.
     pub fn point_text(&self, point: PointName) -> &str {
-        self.text(self.points[point.0 as usize])
+        self.text(self.points[point.0 as usize].name)
     }
 
     /// Adds an event: the hot path.
@@ -247,6 +299,33 @@ impl Recording {
         &self.measures
     }
 
+    /// Adds a part of a span's causes.
+    pub fn push_cause(&mut self, cause: CauseRow) {
+        self.causes.push(cause);
+    }
+
+    /// What measured spans were spent on, in the order they were pushed; see [`Header::attribution`].
+    pub fn causes(&self) -> &[CauseRow] {
+        &self.causes
+    }
+
+    /// Forgets what measured spans were spent on.
+    pub fn clear_causes(&mut self) {
+        self.causes.clear();
+    }
+
+    pub(crate) fn forget_events(&mut self, first: usize) {
+        self.events.drain(..first);
+    }
+
+    pub(crate) fn forget_measures(&mut self, first: usize) {
+        self.measures.drain(..first);
+    }
+
+    pub(crate) fn forget_causes(&mut self, first: usize) {
+        self.causes.drain(..first);
+    }
+
     /// Values of a metric in a series, in the order they were pushed.
     pub fn values(&self, series: Series, metric: &str) -> Vec<f64> {
         let Some(metric) = self.find_name(metric) else { return Vec::new() };
@@ -264,8 +343,11 @@ impl Recording {
             .collect();
         let points: Vec<PointName> = (0..other.points.len())
             .map(|index| {
-                let text = other.point_text(PointName(index as u16));
-                self.point(text)
+                let point = PointName(index as u16);
+                let argument = other.point_argument(point).map(|name| self.names.intern(other.text(name)));
+                let point = self.point(other.point_text(point));
+                self.set_point_argument(point, argument);
+                point
             })
             .collect();
         self.events.extend(other.events.iter().map(|event| Event {
@@ -286,6 +368,12 @@ impl Recording {
             };
             self.measures.push(moved);
         }
+        for cause in &other.causes {
+            let mut again = |name: Name| self.names.intern(other.text(name));
+            let (metric, name) = (again(cause.metric), again(cause.cause));
+            let series = series[cause.series.0 as usize];
+            self.causes.push(CauseRow { series, metric, cause: name, ..*cause });
+        }
     }
 }
 
@@ -296,9 +384,11 @@ impl PartialEq for Recording {
         self.header == other.header
             && self.events.len() == other.events.len()
             && self.measures.len() == other.measures.len()
+            && self.causes.len() == other.causes.len()
             && self.events.iter().zip(&other.events).all(|(a, b)| {
                 self.series_texts(a.series) == other.series_texts(b.series)
                     && self.point_text(a.point) == other.point_text(b.point)
+                    && name(self.point_argument(a.point), other.point_argument(b.point))
                     && (a.time, a.ticks, a.iteration, a.argument, a.cpu)
                         == (b.time, b.ticks, b.iteration, b.argument, b.cpu)
             })
@@ -310,6 +400,12 @@ impl PartialEq for Recording {
                     && name(Some(a.unit), Some(b.unit))
                     && (a.iteration, a.cpu, a.cluster, a.core) == (b.iteration, b.cpu, b.cluster, b.core)
                     && a.value.to_bits() == b.value.to_bits()
+            })
+            && self.causes.iter().zip(&other.causes).all(|(a, b)| {
+                self.series_texts(a.series) == other.series_texts(b.series)
+                    && name(Some(a.metric), Some(b.metric))
+                    && name(Some(a.cause), Some(b.cause))
+                    && (a.iteration, a.cpu, a.on, a.holder, a.ticks) == (b.iteration, b.cpu, b.on, b.holder, b.ticks)
             })
     }
 }

@@ -1,9 +1,13 @@
-//! A recording needs nothing of ours to be read: Python with duckdb reads one, from its own virtual environment.
+//! A recording needs nothing of ours to be read: Python reads one with duckdb and with pandas, from a virtual environment of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use recording::{Header, Recording};
+use recording::{CauseRow, Header, Recording};
+use std::sync::Mutex;
+
+/// The tests share the virtual environment, and one makes it.
+static MAKING: Mutex<()> = Mutex::new(());
 
 fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| {
@@ -18,35 +22,68 @@ fn run(command: &mut Command) -> Output {
     output
 }
 
-/// A Python that has duckdb: made once under the target folder.
+/// A Python that has duckdb, pyarrow and pandas: made once under the target folder.
 fn python() -> PathBuf {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-duckdb");
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-readers");
     let python = home.join("bin/python");
-    let works = Command::new(&python).args(["-c", "import duckdb"]).output().is_ok_and(|o| o.status.success());
+    let works =
+        Command::new(&python).args(["-c", "import duckdb, pandas, pyarrow"]).output().is_ok_and(|o| o.status.success());
     if !works {
         let _ = std::fs::remove_dir_all(&home);
         run(Command::new("python3").args(["-m", "venv"]).arg(&home));
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "duckdb"]));
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "duckdb", "pandas", "pyarrow"];
+        run(Command::new(&python).args(install));
     }
     python
 }
 
-#[test]
-fn duckdb_reads_a_recording() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("other-readers-{}", std::process::id()));
-    let mut recording = Recording::new(Header::new("e", "sim", "ps"));
+/// A folder of its own with a recording that has rows in every table.
+fn written(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
+    let mut header = Header::new("e", "sim", "ps");
+    header.time.counter_hz = Some(50_000_000);
+    let mut recording = Recording::new(header);
     let series = recording.series("v2.12", "cpu-off", "");
-    let points = [recording.point("enter-psci"), recording.point("exit-psci")];
+    let points = [recording.point("enter-psci"), recording.point_with_argument("exit-psci", "smc-function")];
     for n in 0..1000_u32 {
         recording.event(series, n, 0, u64::MAX - 1000 + u64::from(n), 0, points[(n % 2) as usize], 0);
         recording.measure(series, n, "powerdown", "us", f64::from(n)).cpu = Some(1);
     }
+    let (metric, cause) = (recording.name("powerdown"), recording.name("lock-wait"));
+    let (iteration, cpu, on, holder, ticks) = (3, 1, Some(0), Some(0), 7);
+    recording.push_cause(CauseRow { series, iteration, cpu, metric, cause, on, holder, ticks });
     recording.write(&folder).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_with_duckdb.py");
-    let output = run(Command::new(python()).arg(script).arg(&folder));
-    std::fs::remove_dir_all(&folder).unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
+    folder
+}
+
+fn read_with(script: &str, folder: &Path) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+    let python = {
+        let _one_at_a_time = MAKING.lock();
+        python()
+    };
+    let output = run(Command::new(python).arg(script).arg(folder));
+    std::fs::remove_dir_all(folder).unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn duckdb_reads_a_recording() {
+    let text = read_with("read_with_duckdb.py", &written("duckdb"));
     let expected =
         "events=1000 last=18446744073709551614 points=enter-psci,exit-psci median=499.5 cpus=1000 subjects=0";
     assert!(text.lines().any(|line| line == expected), "{text}");
+}
+
+#[test]
+fn pandas_reads_text_as_categories_and_finds_units_and_descriptions() {
+    let text = read_with("read_with_pandas.py", &written("pandas"));
+    for expected in [
+        "events rows=1000 variant:category,case:category,mode:category,iteration:uint32,cpu:uint16,time:uint64,ticks:uint64,point:category,argument:uint32,argument_kind:category",
+        "events units ticks=ticks of 50000000 Hz,time=ps",
+        "measures units value=as the column `unit` says",
+        "causes rows=1 variant:category,case:category,mode:category,iteration:uint32,cpu:uint16,metric:category,cause:category,on:uint32,holder:uint16,ticks:uint64",
+    ] {
+        assert!(text.lines().any(|line| line == expected), "{expected}\nis missing in\n{text}");
+    }
 }

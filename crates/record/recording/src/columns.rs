@@ -1,0 +1,196 @@
+//! The columns of the three Parquet files: each is declared here once, with what it holds and how a row gives it.
+
+use crate::names::Name;
+use crate::rows::{CauseRow, Event, Measure, Recording};
+
+/// How a column's value is got from a row.
+pub(crate) enum Get<R> {
+    /// A string, written as a dictionary.
+    Text(fn(&Recording, &R) -> Option<Name>),
+    /// An unsigned 16-bit number.
+    U16(fn(&R) -> Option<u16>),
+    /// An unsigned 32-bit number.
+    U32(fn(&R) -> Option<u32>),
+    /// An unsigned 64-bit number; never null.
+    U64(fn(&R) -> u64),
+    /// A double; never null.
+    F64(fn(&R) -> f64),
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    U16,
+    U32,
+    U64,
+    F64,
+}
+
+impl Kind {
+    /// The type, as an error message names it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "a string",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::F64 => "f64",
+        }
+    }
+}
+
+/// What a column's numbers count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Nothing: names, indices.
+    None,
+    /// The unit that the header's time base names.
+    Time,
+    /// Ticks of the counter whose frequency the header names.
+    Ticks,
+    /// The unit that stands in the row's column `unit`.
+    Row,
+}
+
+/// A column.
+pub(crate) struct Column<R: 'static> {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) unit: Unit,
+    pub(crate) nullable: bool,
+    /// Whether a file without it is read all the same, each row as if it were null.
+    pub(crate) optional: bool,
+    pub(crate) get: Get<R>,
+}
+
+impl<R> Column<R> {
+    const fn new(name: &'static str, about: &'static str, get: Get<R>) -> Self {
+        Self { name, about, unit: Unit::None, nullable: false, optional: false, get }
+    }
+
+    const fn unit(mut self, unit: Unit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    const fn nullable(mut self) -> Self {
+        self.nullable = true;
+        self
+    }
+
+    /// A column that older files do not have.
+    const fn since_later(mut self) -> Self {
+        (self.nullable, self.optional) = (true, true);
+        self
+    }
+
+    pub(crate) const fn kind(&self) -> Kind {
+        match self.get {
+            Get::Text(_) => Kind::Text,
+            Get::U16(_) => Kind::U16,
+            Get::U32(_) => Kind::U32,
+            Get::U64(_) => Kind::U64,
+            Get::F64(_) => Kind::F64,
+        }
+    }
+}
+
+/// `events.parquet`.
+pub(crate) static EVENTS: [Column<Event>; 10] = [
+    Column::new("variant", "the release or configuration", Get::Text(|r, e| Some(r.series_names(e.series).variant))),
+    Column::new("case", "the experiment's case", Get::Text(|r, e| Some(r.series_names(e.series).case))),
+    Column::new(
+        "mode",
+        "the case's mode; empty where it has none",
+        Get::Text(|r, e| Some(r.series_names(e.series).mode)),
+    ),
+    Column::new("iteration", "the repetition, from 0", Get::U32(|e| Some(e.iteration))),
+    Column::new("cpu", "the CPU's number, from 0", Get::U16(|e| Some(e.cpu))),
+    Column::new("time", "when, in the recording's unit of time", Get::U64(|e: &Event| e.time)).unit(Unit::Time),
+    Column::new("ticks", "the raw value of the CPU's counter", Get::U64(|e: &Event| e.ticks)).unit(Unit::Ticks),
+    Column::new("point", "the instrumentation point", Get::Text(|r, e| Some(r.point_name(e.point)))),
+    Column::new("argument", "a number that belongs to the point", Get::U32(|e| Some(e.argument))),
+    Column::new(
+        "argument_kind",
+        "what the argument is: a lock, a level, an SMC function id; null where it means nothing",
+        Get::Text(|r, e: &Event| r.point_argument(e.point)),
+    )
+    .since_later(),
+];
+
+/// `measures.parquet`.
+pub(crate) static MEASURES: [Column<Measure>; 12] = [
+    Column::new("variant", "the release or configuration", Get::Text(|r, m| Some(r.series_names(m.series).variant))),
+    Column::new("case", "the experiment's case", Get::Text(|r, m| Some(r.series_names(m.series).case))),
+    Column::new(
+        "mode",
+        "the case's mode; empty where it has none",
+        Get::Text(|r, m| Some(r.series_names(m.series).mode)),
+    ),
+    Column::new("iteration", "the repetition, from 0", Get::U32(|m| Some(m.iteration))),
+    Column::new("cpu", "the CPU's number, from 0", Get::U16(|m: &Measure| m.cpu)).nullable(),
+    Column::new("cluster", "the CPU's cluster", Get::U16(|m: &Measure| m.cluster)).nullable(),
+    Column::new("core", "the CPU's number within its cluster", Get::U16(|m: &Measure| m.core)).nullable(),
+    Column::new(
+        "subject",
+        "what else it is a measure of: a node, a cell, a state",
+        Get::Text(|_, m: &Measure| m.subject),
+    )
+    .nullable(),
+    Column::new("role", "the part that the CPU or subject played", Get::Text(|_, m: &Measure| m.role)).nullable(),
+    Column::new("metric", "what was measured", Get::Text(|_, m| Some(m.metric))),
+    Column::new("value", "the figure, in the unit of its row", Get::F64(|m: &Measure| m.value)).unit(Unit::Row),
+    Column::new("unit", "the unit of the value", Get::Text(|_, m| Some(m.unit))),
+];
+
+/// `causes.parquet`.
+pub(crate) static CAUSES: [Column<CauseRow>; 10] = [
+    Column::new("variant", "the release or configuration", Get::Text(|r, c| Some(r.series_names(c.series).variant))),
+    Column::new("case", "the experiment's case", Get::Text(|r, c| Some(r.series_names(c.series).case))),
+    Column::new(
+        "mode",
+        "the case's mode; empty where it has none",
+        Get::Text(|r, c| Some(r.series_names(c.series).mode)),
+    ),
+    Column::new("iteration", "the repetition, from 0", Get::U32(|c| Some(c.iteration))),
+    Column::new("cpu", "the CPU's number, from 0", Get::U16(|c| Some(c.cpu))),
+    Column::new("metric", "the measure whose span is split", Get::Text(|_, c| Some(c.metric))),
+    Column::new("cause", "what this part of the span was spent on", Get::Text(|_, c| Some(c.cause))),
+    Column::new("on", "for a wait: the lock's id, or the SCP channel", Get::U32(|c: &CauseRow| c.on)).nullable(),
+    Column::new("holder", "for a wait: the CPU that was waited for", Get::U16(|c: &CauseRow| c.holder)).nullable(),
+    Column::new("ticks", "how long, in ticks of the counter", Get::U64(|c: &CauseRow| c.ticks)).unit(Unit::Ticks),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+    use std::process::{Command, Stdio};
+
+    fn described<R>(table: &str, columns: &[Column<R>]) -> String {
+        let mut text = String::new();
+        for column in columns {
+            let (name, about, kind) = (column.name, column.about, column.kind().name());
+            let _ = writeln!(text, "{table}\t{name}\t{kind}\t{}\t{about}", column.nullable);
+        }
+        text
+    }
+
+    /// `arrow/*.b64` are made from the columns by `arrow/make.py`, which needs pyarrow: `STOPWATT_PYTHON` names a Python that has it. Without
+    /// it, what was made is held to the columns by their names alone; `tests/other_readers.rs` reads it with pyarrow.
+    #[test]
+    fn arrows_schemas_are_those_of_the_columns() {
+        let columns = described("events", &EVENTS) + &described("measures", &MEASURES) + &described("causes", &CAUSES);
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("arrow");
+        let made = std::fs::read_to_string(folder.join("columns.tsv")).unwrap_or_default();
+        if let Some(python) = std::env::var_os("STOPWATT_PYTHON") {
+            let mut make = Command::new(python);
+            let mut make = make.arg(folder.join("make.py")).stdin(Stdio::piped()).spawn().unwrap();
+            std::io::Write::write_all(&mut make.stdin.take().unwrap(), columns.as_bytes()).unwrap();
+            assert!(make.wait().unwrap().success());
+        } else {
+            assert_eq!(made, columns, "run this test with STOPWATT_PYTHON=python, one that has pyarrow");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Columns to rows.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use crate::columns::{Column, Kind};
+use crate::error::Error;
+use crate::names::Name;
+use crate::rows::Recording;
+
+/// One of the files, read a row group at a time.
+pub(crate) struct TableReader<R: 'static> {
+    path: PathBuf,
+    columns: &'static [Column<R>],
+    /// Place in the file of each of our columns; `None` for one that the file may lack, and does.
+    places: Vec<Option<usize>>,
+    file: SerializedFileReader<File>,
+    next_group: usize,
+    rows_before: usize,
+}
+
+/// The values of a column in a row group.
+pub(crate) enum Values {
+    Text(Vec<Option<Name>>),
+    U32(Vec<Option<u32>>),
+    U64(Vec<u64>),
+    F64(Vec<f64>),
+}
+
+impl Values {
+    pub(crate) fn name(&self, row: usize) -> Option<Name> {
+        match self {
+            Self::Text(values) => values[row],
+            _ => None,
+        }
+    }
+
+    pub(crate) fn u32(&self, row: usize) -> Option<u32> {
+        match self {
+            Self::U32(values) => values[row],
+            _ => None,
+        }
+    }
+
+    /// A column of u16 was checked to hold no more.
+    pub(crate) fn u16(&self, row: usize) -> Option<u16> {
+        self.u32(row).map(|value| value as u16)
+    }
+
+    pub(crate) fn u64(&self, row: usize) -> u64 {
+        match self {
+            Self::U64(values) => values[row],
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn f64(&self, row: usize) -> f64 {
+        match self {
+            Self::F64(values) => values[row],
+            _ => 0.0,
+        }
+    }
+}
+
+/// A value of a column that was checked to have one in every row.
+pub(crate) fn sure<T>(value: Option<T>) -> T {
+    value.expect("a column without nulls has a value in every row: `TableReader` checked it")
+}
+
+impl<R> TableReader<R> {
+    /// Opens a file and looks at its columns.
+    pub(crate) fn open(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::io(path, "read"))?;
+        let file = SerializedFileReader::new(file).map_err(|error| bad(path, &error))?;
+        let there = file.metadata().file_metadata().schema_descr();
+        let mut places = Vec::with_capacity(columns.len());
+        for column in columns {
+            let place = (0..there.num_columns()).find(|&at| there.column(at).path().string() == column.name);
+            if let Some(place) = place {
+                check_type(path, column, &there.column(place))?;
+            } else if !column.optional {
+                return Err(Error::MissingColumn {
+                    path: path.to_owned(),
+                    column: column.name,
+                    expected: columns
+                        .iter()
+                        .filter(|column| !column.optional)
+                        .map(|column| format!("{} ({})", column.name, column.kind().name()))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                });
+            }
+            places.push(place);
+        }
+        Ok(Self { path: path.to_owned(), columns, places, file, next_group: 0, rows_before: 0 })
+    }
+
+    /// Reads the next row group; names are interned in `names`. Returns the columns in our order and the number of rows,
+    /// or `None` at the end.
+    pub(crate) fn next_group(&mut self, names: &mut Recording) -> Result<Option<(Vec<Values>, usize)>, Error> {
+        if self.next_group >= self.file.num_row_groups() {
+            return Ok(None);
+        }
+        let path = self.path.clone();
+        let bad = |error: ParquetError| bad(&path, &error);
+        let group = self.file.get_row_group(self.next_group).map_err(bad)?;
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let mut all = Vec::with_capacity(self.columns.len());
+        for (column, place) in self.columns.iter().zip(&self.places) {
+            let Some(place) = *place else {
+                all.push(nothing(column.kind(), rows));
+                continue;
+            };
+            let levels = group.metadata().column(place).column_descr().max_def_level();
+            let reader = group.get_column_reader(place).map_err(bad)?;
+            let values = read_column(column.kind(), reader, rows, levels, names).map_err(bad)?;
+            if !column.nullable
+                && let Some(row) = first_null(&values)
+            {
+                return Err(Error::Null { path, column: column.name, row: self.rows_before + row });
+            }
+            all.push(values);
+        }
+        self.next_group += 1;
+        self.rows_before += rows;
+        Ok(Some((all, rows)))
+    }
+}
+
+fn bad(path: &Path, error: &ParquetError) -> Error {
+    Error::Parquet { path: path.to_owned(), message: error.to_string() }
+}
+
+fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> Result<(), Error> {
+    let unsigned = |bits: i8, converted| match found.logical_type_ref() {
+        Some(LogicalType::Integer(int)) => int.bit_width == bits && !int.is_signed,
+        None => found.converted_type() == converted,
+        Some(_) => false,
+    };
+    let physical = found.physical_type();
+    let fits = match column.kind() {
+        Kind::Text => physical == Physical::BYTE_ARRAY,
+        Kind::U16 => physical == Physical::INT32 && unsigned(16, ConvertedType::UINT_16),
+        Kind::U32 => physical == Physical::INT32 && unsigned(32, ConvertedType::UINT_32),
+        Kind::U64 => physical == Physical::INT64 && unsigned(64, ConvertedType::UINT_64),
+        Kind::F64 => physical == Physical::DOUBLE,
+    };
+    if fits && found.max_rep_level() == 0 && found.max_def_level() <= 1 {
+        return Ok(());
+    }
+    let is = match found.logical_type_ref() {
+        Some(LogicalType::Integer(int)) => {
+            format!("{}{}", if int.is_signed { "i" } else { "u" }, int.bit_width)
+        }
+        Some(logical) => format!("{logical:?}"),
+        None if found.max_rep_level() > 0 => "a list".to_owned(),
+        None => physical.to_string(),
+    };
+    Err(Error::ColumnType {
+        path: path.to_owned(),
+        column: column.name,
+        found: is,
+        expected: column.kind().name().to_owned(),
+    })
+}
+
+fn nothing(kind: Kind, rows: usize) -> Values {
+    match kind {
+        Kind::Text => Values::Text(vec![None; rows]),
+        Kind::U16 | Kind::U32 => Values::U32(vec![None; rows]),
+        Kind::U64 => Values::U64(vec![0; rows]),
+        Kind::F64 => Values::F64(vec![0.0; rows]),
+    }
+}
+
+fn first_null(values: &Values) -> Option<usize> {
+    match values {
+        Values::Text(values) => values.iter().position(Option::is_none),
+        Values::U32(values) => values.iter().position(Option::is_none),
+        Values::U64(_) | Values::F64(_) => None,
+    }
+}
+
+fn read_column(
+    kind: Kind,
+    reader: ColumnReader,
+    rows: usize,
+    levels: i16,
+    names: &mut Recording,
+) -> Result<Values, ParquetError> {
+    Ok(match kind {
+        Kind::Text => {
+            let mut interned = Interned { names, known: HashMap::new() };
+            let texts = read_values::<ByteArrayType>(reader, rows, levels)?;
+            let read: Result<Vec<_>, ParquetError> =
+                texts.into_iter().map(|text| text.map(|text| interned.of(text)).transpose()).collect();
+            Values::Text(read?)
+        }
+        Kind::U16 => {
+            let values = read_values::<Int32Type>(reader, rows, levels)?;
+            if let Some(wrong) = values.iter().flatten().find(|value| u16::try_from(**value).is_err()) {
+                return Err(ParquetError::General(format!("{wrong} in a column of 16 bits")));
+            }
+            Values::U32(values.into_iter().map(|value| value.map(i32::cast_unsigned)).collect())
+        }
+        Kind::U32 => {
+            let values = read_values::<Int32Type>(reader, rows, levels)?;
+            Values::U32(values.into_iter().map(|value| value.map(i32::cast_unsigned)).collect())
+        }
+        Kind::U64 => Values::U64(all::<Int64Type>(reader, rows, levels)?.into_iter().map(i64::cast_unsigned).collect()),
+        Kind::F64 => Values::F64(all::<DoubleType>(reader, rows, levels)?),
+    })
+}
+
+/// Every value of a column in a row group; a null is an error.
+fn all<T: DataType>(reader: ColumnReader, rows: usize, levels: i16) -> Result<Vec<T::T>, ParquetError> {
+    let values = read_values::<T>(reader, rows, levels)?;
+    let there: Vec<T::T> = values.into_iter().flatten().collect();
+    match there.len() == rows {
+        true => Ok(there),
+        false => Err(ParquetError::General("a null where a number must be".to_owned())),
+    }
+}
+
+/// The values of a column in a row group, `None` for a null.
+fn read_values<T: DataType>(
+    reader: ColumnReader,
+    rows: usize,
+    max_level: i16,
+) -> Result<Vec<Option<T::T>>, ParquetError> {
+    let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut read = 0;
+    while read < rows {
+        let (more, _, _) = reader.read_records(rows - read, Some(&mut levels), None, &mut values)?;
+        if more == 0 {
+            return Err(ParquetError::General(format!("{read} values where {rows} must be")));
+        }
+        read += more;
+    }
+    if max_level == 0 {
+        return Ok(values.into_iter().map(Some).collect());
+    }
+    let mut values = values.into_iter();
+    Ok(levels.into_iter().map(|level| if level == max_level { values.next() } else { None }).collect())
+}
+
+/// Texts that were interned already, by the place of their bytes: the values of a dictionary share them.
+struct Interned<'a> {
+    names: &'a mut Recording,
+    /// The text is kept, so that its bytes stay where they are.
+    known: HashMap<(usize, usize), (Name, ByteArray)>,
+}
+
+/// Where more different texts than this are in a column, it has no dictionary worth keeping.
+const MOST_KNOWN: usize = 4096;
+
+impl Interned<'_> {
+    fn of(&mut self, text: ByteArray) -> Result<Name, ParquetError> {
+        let place = (text.data().as_ptr() as usize, text.len());
+        if let Some((name, _)) = self.known.get(&place) {
+            return Ok(*name);
+        }
+        let name = self.names.name(text.as_utf8()?);
+        if self.known.len() < MOST_KNOWN {
+            self.known.insert(place, (name, text));
+        }
+        Ok(name)
+    }
+}

@@ -1,0 +1,183 @@
+//! Rows to columns.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, IntType, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{Type, TypePtr};
+
+use super::GROUP_ROWS;
+use crate::columns::{Column, Get, Kind, Unit};
+use crate::header::Header;
+use crate::names::Name;
+use crate::rows::Recording;
+
+/// Writes one of the files, a row group at a time.
+pub(crate) struct TableWriter<R: 'static, W: Write + Send> {
+    columns: &'static [Column<R>],
+    file: SerializedFileWriter<W>,
+    rows: u64,
+}
+
+impl<R, W: Write + Send> TableWriter<R, W> {
+    /// Begins a file. `arrow` is its schema as Arrow's readers want it: what makes text columns dictionaries to them.
+    pub(crate) fn new(
+        out: W,
+        columns: &'static [Column<R>],
+        header: &Header,
+        arrow: &'static str,
+    ) -> Result<Self, ParquetError> {
+        let properties = Arc::new(properties(columns, header, arrow));
+        Ok(Self { columns, file: SerializedFileWriter::new(out, schema(columns)?, properties)?, rows: 0 })
+    }
+
+    /// Writes rows whose names are those of `names`.
+    pub(crate) fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), ParquetError> {
+        for rows in rows.chunks(GROUP_ROWS) {
+            let mut group = self.file.next_row_group()?;
+            for column in self.columns {
+                let mut writer = group
+                    .next_column()?
+                    .ok_or_else(|| ParquetError::General(format!("no writer for column {}", column.name)))?;
+                write_column(&mut writer, column, names, rows)?;
+                writer.close()?;
+            }
+            group.close()?;
+            self.rows += rows.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Ends the file; returns its number of rows and what it was written to.
+    pub(crate) fn finish(self) -> Result<(u64, W), ParquetError> {
+        Ok((self.rows, self.file.into_inner()?))
+    }
+}
+
+fn schema<R>(columns: &[Column<R>]) -> Result<TypePtr, ParquetError> {
+    let integer = |bit_width| Some(LogicalType::Integer(IntType { bit_width, is_signed: false }));
+    let fields: Result<Vec<TypePtr>, ParquetError> = columns
+        .iter()
+        .map(|column| {
+            let (physical, logical) = match column.kind() {
+                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                Kind::U16 => (Physical::INT32, integer(16)),
+                Kind::U32 => (Physical::INT32, integer(32)),
+                Kind::U64 => (Physical::INT64, integer(64)),
+                Kind::F64 => (Physical::DOUBLE, None),
+            };
+            let repetition = if column.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+            let field = Type::primitive_type_builder(column.name, physical).with_logical_type(logical);
+            field.with_repetition(repetition).build().map(Arc::new)
+        })
+        .collect();
+    Type::group_type_builder("schema").with_fields(fields?).build().map(Arc::new)
+}
+
+/// Every choice that shows in the bytes is made here; none is left to the library's defaults.
+fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_created_by("stopwatt".to_owned())
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_compression(Compression::SNAPPY)
+        .set_data_page_row_count_limit(64 * 1024)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_dictionary_enabled(true)
+        .set_key_value_metadata(Some(metadata(columns, header, arrow)));
+    for column in columns {
+        let encoding = match column.kind() {
+            Kind::U64 => Encoding::DELTA_BINARY_PACKED,
+            Kind::F64 => Encoding::PLAIN,
+            _ => continue,
+        };
+        properties = properties
+            .set_column_dictionary_enabled(column.name.into(), false)
+            .set_column_encoding(column.name.into(), encoding);
+    }
+    properties.build()
+}
+
+/// What each column holds and in what unit, for whoever opens the file without the documents, and Arrow's schema.
+fn metadata<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> Vec<KeyValue> {
+    let mut all = vec![KeyValue::new("ARROW:schema".to_owned(), arrow.trim().to_owned())];
+    for column in columns {
+        all.push(KeyValue::new(format!("description:{}", column.name), column.about.to_owned()));
+        let unit = match column.unit {
+            Unit::None => continue,
+            Unit::Time => header.time.unit.clone(),
+            Unit::Ticks => match header.time.counter_hz {
+                Some(hz) => format!("ticks of {hz} Hz"),
+                None => "ticks".to_owned(),
+            },
+            Unit::Row => "as the column `unit` says".to_owned(),
+        };
+        all.push(KeyValue::new(format!("unit:{}", column.name), unit));
+    }
+    all
+}
+
+fn write_column<R>(
+    writer: &mut SerializedColumnWriter<'_>,
+    column: &Column<R>,
+    names: &Recording,
+    rows: &[R],
+) -> Result<(), ParquetError> {
+    match column.get {
+        Get::Text(get) => {
+            let mut texts = Texts::new(names);
+            let values = rows.iter().map(|row| get(names, row).map(|name| texts.of(name)));
+            let (values, levels) = split(values, column.nullable);
+            writer.typed::<ByteArrayType>().write_batch(&values, levels.as_deref(), None)?;
+        }
+        Get::U16(get) => {
+            let (values, levels) = split(rows.iter().map(|row| get(row).map(i32::from)), column.nullable);
+            writer.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None)?;
+        }
+        Get::U32(get) => {
+            // Parquet's unsigned numbers have the bits of signed ones.
+            let (values, levels) = split(rows.iter().map(|row| get(row).map(u32::cast_signed)), column.nullable);
+            writer.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None)?;
+        }
+        Get::U64(get) => {
+            let values: Vec<i64> = rows.iter().map(|row| get(row).cast_signed()).collect();
+            writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+        }
+        Get::F64(get) => {
+            let values: Vec<f64> = rows.iter().map(get).collect();
+            writer.typed::<DoubleType>().write_batch(&values, None, None)?;
+        }
+    }
+    Ok(())
+}
+
+/// The values that are there, and for a column with nulls a level a row: 1 where there is a value.
+fn split<T>(values: impl Iterator<Item = Option<T>>, nullable: bool) -> (Vec<T>, Option<Vec<i16>>) {
+    if !nullable {
+        return (values.flatten().collect(), None);
+    }
+    let mut levels = Vec::new();
+    let there = values.inspect(|value| levels.push(i16::from(value.is_some()))).flatten().collect();
+    (there, Some(levels))
+}
+
+/// Names as the library's strings; each is made once, and the others share its bytes.
+struct Texts<'a> {
+    names: &'a Recording,
+    made: Vec<Option<ByteArray>>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(names: &'a Recording) -> Self {
+        Self { names, made: vec![None; names.names_len()] }
+    }
+
+    fn of(&mut self, name: Name) -> ByteArray {
+        let made = &mut self.made[name.0 as usize];
+        made.get_or_insert_with(|| ByteArray::from(self.names.text(name).as_bytes().to_vec())).clone()
+    }
+}

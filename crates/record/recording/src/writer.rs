@@ -1,0 +1,234 @@
+//! Writing a recording: rows go to disk as they come, and the folder is there whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+
+use crate::columns::{CAUSES, EVENTS, MEASURES};
+use crate::error::Error;
+use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, header_text, is_replaceable};
+use crate::header::{FileFacts, Header};
+use crate::parquet::{GROUP_ROWS, TableWriter};
+use crate::rows::{CauseRow, Event, Measure, Recording};
+
+impl Recording {
+    /// Whether a recording may be written to a folder: nothing is there, or an older recording. For those who would rather know before a long
+    /// run than after it.
+    ///
+    /// # Errors
+    /// As [`Recording::write`], for what is there.
+    pub fn check_target(folder: impl AsRef<Path>) -> Result<(), Error> {
+        is_replaceable(folder.as_ref()).map(|_| ())
+    }
+
+    /// Writes the recording as a folder: see [`Writer`], which does so for rows that are not in memory at once.
+    ///
+    /// # Errors
+    /// Something that is no recording is in the way, or the system refuses. A failure leaves nothing behind.
+    pub fn write(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
+        let mut writer = Writer::create(folder, &self.header)?;
+        writer.write_whole(self)?;
+        writer.finish(&self.header)
+    }
+}
+
+/// Writes a recording of any length in bounded memory.
+///
+/// The files are written beside the target and moved there by [`Writer::finish`]; a writer that is dropped before leaves nothing behind.
+/// An older recording at the target is replaced; anything else there is left alone, with an error.
+pub struct Writer {
+    folder: PathBuf,
+    partial: Doomed,
+    /// Rows that do not fill a row group yet, and the names of all.
+    rows: Recording,
+    events: Open<Event>,
+    measures: Open<Measure>,
+    causes: Open<CauseRow>,
+}
+
+type Out = Summing<BufWriter<File>>;
+
+/// A file that is being written.
+struct Open<R: 'static> {
+    name: &'static str,
+    path: PathBuf,
+    table: TableWriter<R, Out>,
+}
+
+impl Writer {
+    /// Begins a recording in `folder`. Of the header only the time base must be final: the rest is written by [`Writer::finish`].
+    ///
+    /// # Errors
+    /// Something that is no recording is in the way, or the system refuses.
+    pub fn create(folder: impl AsRef<Path>, header: &Header) -> Result<Self, Error> {
+        let folder = folder.as_ref();
+        is_replaceable(folder)?;
+        let partial = Doomed(beside(folder, "partial")?);
+        let parent = partial.0.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(Error::io(parent, "create"))?;
+        let _ = fs::remove_dir_all(&partial.0);
+        fs::create_dir(&partial.0).map_err(Error::io(&partial.0, "create"))?;
+        let at = |name| partial.0.join(name);
+        Ok(Self {
+            folder: folder.to_owned(),
+            events: Open::new(EVENTS_FILE, at(EVENTS_FILE), |out| {
+                TableWriter::new(out, &EVENTS, header, include_str!("../arrow/events.b64"))
+            })?,
+            measures: Open::new(MEASURES_FILE, at(MEASURES_FILE), |out| {
+                TableWriter::new(out, &MEASURES, header, include_str!("../arrow/measures.b64"))
+            })?,
+            causes: Open::new(CAUSES_FILE, at(CAUSES_FILE), |out| {
+                TableWriter::new(out, &CAUSES, header, include_str!("../arrow/causes.b64"))
+            })?,
+            partial,
+            rows: Recording::new(header.clone()),
+        })
+    }
+
+    /// Adds the rows of a recording; its header is not looked at.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn append(&mut self, part: &Recording) -> Result<(), Error> {
+        self.rows.append(part);
+        self.flush(GROUP_ROWS)
+    }
+
+    /// Writes what fills a row group of `rows` rows; a group's size does not depend on how the rows were handed over.
+    fn flush(&mut self, rows: usize) -> Result<(), Error> {
+        while self.rows.events().len() >= rows.max(1) {
+            let some = rows_of_a_group(self.rows.events());
+            self.events.write(&self.rows, some)?;
+            let written = some.len();
+            self.rows.forget_events(written);
+        }
+        while self.rows.measures().len() >= rows.max(1) {
+            let some = rows_of_a_group(self.rows.measures());
+            self.measures.write(&self.rows, some)?;
+            let written = some.len();
+            self.rows.forget_measures(written);
+        }
+        while self.rows.causes().len() >= rows.max(1) {
+            let some = rows_of_a_group(self.rows.causes());
+            self.causes.write(&self.rows, some)?;
+            let written = some.len();
+            self.rows.forget_causes(written);
+        }
+        Ok(())
+    }
+
+    /// Writes all rows of a recording that has them in memory, without a copy.
+    fn write_whole(&mut self, whole: &Recording) -> Result<(), Error> {
+        self.events.write(whole, whole.events())?;
+        self.measures.write(whole, whole.measures())?;
+        self.causes.write(whole, whole.causes())
+    }
+
+    /// Ends the recording with its header, and moves it to its place.
+    ///
+    /// # Errors
+    /// The system refuses; then nothing is left behind, and an older recording is still there.
+    pub fn finish(mut self, header: &Header) -> Result<(), Error> {
+        self.flush(0)?;
+        let Self { folder, partial, events, measures, causes, .. } = self;
+        let mut header = header.clone();
+        header.files.clear();
+        for (name, facts) in [events.finish()?, measures.finish()?, causes.finish()?] {
+            header.files.insert(name.to_owned(), facts);
+        }
+        let text = header_text(&folder.join(HEADER_FILE), &header)?;
+        let path = partial.0.join(HEADER_FILE);
+        fs::write(&path, text).map_err(Error::io(&path, "write"))?;
+        move_there(&partial, &folder)
+    }
+}
+
+fn rows_of_a_group<R>(rows: &[R]) -> &[R] {
+    &rows[..rows.len().min(GROUP_ROWS)]
+}
+
+/// Moves a whole folder to its place, over an older recording.
+fn move_there(partial: &Doomed, folder: &Path) -> Result<(), Error> {
+    // Once more: something may have come into the way while rows were written.
+    if !is_replaceable(folder)? {
+        return fs::rename(&partial.0, folder).map_err(Error::io(folder, "create"));
+    }
+    let old = Doomed(beside(folder, "replaced")?);
+    fs::rename(folder, &old.0).map_err(Error::io(folder, "replace"))?;
+    fs::rename(&partial.0, folder).map_err(|source| {
+        let _ = fs::rename(&old.0, folder);
+        Error::io(folder, "replace")(source)
+    })
+}
+
+/// A path beside the folder, of this process alone.
+fn beside(folder: &Path, what: &str) -> Result<PathBuf, Error> {
+    let name = folder.file_name().ok_or_else(|| Error::NotARecording {
+        path: folder.to_owned(),
+        why: "the path does not end in a name".to_owned(),
+    })?;
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(parent.join(format!(".{}.{what}-{}", name.to_string_lossy(), std::process::id())))
+}
+
+impl<R> Open<R> {
+    fn new(
+        name: &'static str,
+        path: PathBuf,
+        table: impl FnOnce(Out) -> Result<TableWriter<R, Out>, ParquetError>,
+    ) -> Result<Self, Error> {
+        let file = File::create(&path).map_err(Error::io(&path, "create"))?;
+        let out = Summing { out: BufWriter::new(file), bytes: 0, crc: crc32fast::Hasher::new() };
+        let table = table(out).map_err(|error| failed(&path, error))?;
+        Ok(Self { name, path, table })
+    }
+
+    fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), Error> {
+        self.table.write(names, rows).map_err(|error| failed(&self.path, error))
+    }
+
+    fn finish(self) -> Result<(&'static str, FileFacts), Error> {
+        let (rows, mut out) = self.table.finish().map_err(|error| failed(&self.path, error))?;
+        out.flush().map_err(Error::io(&self.path, "write"))?;
+        Ok((self.name, FileFacts { rows, bytes: out.bytes, crc32: out.crc.finalize() }))
+    }
+}
+
+fn failed(path: &Path, error: ParquetError) -> Error {
+    let cause = match error {
+        ParquetError::External(inner) => io::Error::other(inner),
+        other => io::Error::other(other.to_string()),
+    };
+    Error::Io { path: path.to_owned(), doing: "write", cause }
+}
+
+/// Counts and sums what is written through it.
+struct Summing<W> {
+    out: W,
+    bytes: u64,
+    crc: crc32fast::Hasher,
+}
+
+impl<W: Write> Write for Summing<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(buffer)?;
+        self.crc.update(&buffer[..n]);
+        self.bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A folder that is removed when this goes out of scope, if it is still there.
+struct Doomed(PathBuf);
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
