@@ -9,7 +9,7 @@ mod chromium;
 
 use chromium::{Look, Page};
 use recording::Recording;
-use report::{Document, Format, Style};
+use report::{Findings, Format, Style};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -37,7 +37,7 @@ fn main() {
         for _ in 0..3 {
             let begin = Instant::now();
             let recording = Recording::read(&folder).expect("a recording");
-            let document = Document::new(&recording, "recordings/psci-latency", Some(&reference));
+            let document = Findings::new(&recording, "recordings/psci-latency", Some(&reference));
             let report = report::render(&document, format, Style::PLAIN);
             best = best.min(begin.elapsed().as_secs_f64());
             (bytes, events) = (report.len(), recording.events().len());

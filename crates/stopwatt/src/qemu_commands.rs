@@ -179,7 +179,7 @@ pub fn psci_latency(
     let ran = payload::run(&images, &machine, &run).into_diagnostic()?;
     wait.finish_and_clear();
     let recording = write(experiment::latency(&machine, &ran, iterations), folder)?;
-    let document = report::Document::new(&recording, &folder.display().to_string(), None);
+    let document = report::Findings::new(&recording, &folder.display().to_string(), None);
     match format {
         Format::Json => output::print(&report::render(&document, report::Format::Json, output::style()))?,
         Format::Term => {
@@ -220,7 +220,7 @@ pub fn linux_boot(data: &DataFolder, options: &LinuxBootOptions) -> miette::Resu
     let complaints = saw.complaints(&machine);
     match options.format {
         Format::Json => {
-            let document = report::Document::new(&recording, &options.output.display().to_string(), None);
+            let document = report::Findings::new(&recording, &options.output.display().to_string(), None);
             let mut json = report::json(&document);
             json["kernel"] = system.kernel_version.clone().into();
             json["rebooted"] = saw.rebooted.into();

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use miette::{IntoDiagnostic, miette};
 use recording::Recording;
-use report::{Document, Format};
+use report::{Findings, Format};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,7 @@ pub fn write(
         Some(platform) => data.psci_reference(&platform.name)?,
         None => None,
     };
-    let document = Document::new(recording, &folder.display().to_string(), reference.as_ref());
+    let document = Findings::new(recording, &folder.display().to_string(), reference.as_ref());
     // A file is no terminal.
     let style = if out.is_some() { report::Style::PLAIN } else { output::style() };
     let bytes = report::render(&document, format, style);

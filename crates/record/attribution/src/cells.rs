@@ -1,5 +1,6 @@
 //! A recording's PSCI latencies, one cell a CPU and metric, with causes.
 
+use crate::causes::Cause;
 use crate::split::Split;
 use crate::timeline::{Mark, Step, Timeline, timelines};
 use recording::metrics::{self, Metric};
@@ -46,6 +47,13 @@ pub struct CellResult {
     pub split: Split,
     /// Length of a tick in microseconds.
     pub tick_us: f64,
+}
+
+impl CellResult {
+    /// How long the median iteration spent on a cause, in microseconds; `None` if it did not.
+    pub fn microseconds_of(&self, cause: Cause) -> Option<f64> {
+        self.split.causes.get(&cause).map(|&ticks| ticks as f64 * self.tick_us)
+    }
 }
 
 /// Whether the order of locks decides which CPU has which figures, so that CPUs match by rank and not by number
@@ -160,7 +168,7 @@ fn rank(cells: &mut [CellResult]) {
     let series = |cell: &CellResult| (cell.variant.clone(), cell.case.clone(), cell.mode.clone());
     let mut powerdowns: BTreeMap<_, Vec<Powerdown>> = BTreeMap::new();
     for cell in cells.iter().filter(|cell| cell.metric == metrics::POWERDOWN.name) {
-        let last_man = cell.split.causes.contains_key(&crate::Cause::FlushL2);
+        let last_man = cell.split.causes.contains_key(&Cause::FlushL2);
         let powerdown = Powerdown { cpu: cell.cpu, cluster: cell.cluster, value: cell.value, last_man };
         powerdowns.entry(series(cell)).or_default().push(powerdown);
     }
@@ -183,10 +191,10 @@ pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usi
     let interval = metrics::find(metric)?.interval?;
     let (first_mark, last_mark) = (Mark::of_point(interval.first)?, Mark::of_point(interval.last)?);
     let enters = |function: &&str| {
-        steps.iter().position(|step| step.mark == Mark::EnterPsci && smc::name(step.argument) == Some(function))
+        steps.iter().position(|step| step.mark == Mark::ENTER_PSCI && smc::name(step.argument) == Some(function))
     };
     let enter = interval.calls.iter().find_map(enters)?;
-    let calls_again = |step: &Step| step.mark == Mark::EnterPsci;
+    let calls_again = |step: &Step| step.mark == Mark::ENTER_PSCI;
     let end = steps[enter + 1..].iter().position(calls_again).map_or(steps.len(), |after| enter + 1 + after);
     let first = enter + steps[enter..end].iter().position(|step| step.mark == first_mark)?;
     let last = first + steps[first..].iter().position(|step| step.mark == last_mark)?;

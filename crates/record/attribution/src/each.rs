@@ -1,5 +1,6 @@
 //! The causes of every single span, and not only of medians.
 
+use crate::causes::Cause;
 use crate::cells::window;
 use crate::split::Split;
 use crate::timeline::timelines;
@@ -14,7 +15,7 @@ pub struct SpanSplit {
     pub iteration: u32,
     /// The CPU's number.
     pub cpu: u16,
-    /// `powerdown`, `wakeup`, `cache_flush` or `latency`.
+    /// Name of the metric, one of the intervals of `recording::metrics`.
     pub metric: &'static str,
     /// What it was spent on.
     pub split: Split,
@@ -33,4 +34,81 @@ pub fn each(recording: &Recording) -> Vec<SpanSplit> {
         splits.push(SpanSplit { series: measure.series, iteration: measure.iteration, cpu, metric, split });
     }
     splits
+}
+
+/// The version of the attribution: it grows whenever the same events are split in another way.
+pub const VERSION: u32 = 1;
+
+/// A share of a measured span: what the CPU did, and for a wait what for and who had it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpanCause {
+    /// Variant, case and mode.
+    pub series: Series,
+    /// The iteration.
+    pub iteration: u32,
+    /// The CPU's number.
+    pub cpu: u16,
+    /// Name of the metric.
+    pub metric: &'static str,
+    /// The cause.
+    pub cause: Cause,
+    /// For a wait that another CPU is behind: id of the lock, or number of the SCP channel.
+    pub on: Option<u32>,
+    /// For such a wait: the CPU that held the lock, or whose command the SCP had in hand.
+    pub holder: Option<u16>,
+    /// How long, in ticks; at least 1.
+    pub ticks: u64,
+}
+
+/// The causes of every measured span, a row for each cause and each CPU that was waited for; the rows of a span add up to it.
+/// Spans come in the order of the measures, causes in that of [`Cause::ALL`], and holders by how long they were waited for.
+pub fn causes(recording: &Recording) -> impl Iterator<Item = SpanCause> {
+    each(recording).into_iter().flat_map(|SpanSplit { series, iteration, cpu, metric, split }| {
+        let mut rows = Vec::new();
+        for (cause, ticks) in split.causes {
+            let row = SpanCause { series, iteration, cpu, metric, cause, on: None, holder: None, ticks };
+            let waits = split.waits.iter().filter(|wait| wait.cause == cause);
+            let mut rest = ticks;
+            for wait in waits {
+                rows.push(SpanCause { on: Some(wait.on), holder: Some(wait.holder), ticks: wait.ticks, ..row });
+                rest -= wait.ticks;
+            }
+            if rest > 0 {
+                rows.push(SpanCause { ticks: rest, ..row });
+            }
+        }
+        rows
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Header;
+
+    /// CPU 1 waits for lock 1, which CPU 0 has until 20, and runs code for the rest of its 30 ticks.
+    #[test]
+    fn the_rows_of_a_span_add_up_to_it_and_name_who_was_waited_for() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "suspend-deepest", "parallel");
+        let suspend = smc::CPU_SUSPEND | smc::SMC64;
+        for (cpu, ticks, point, argument) in [
+            (0, 0, "lock-acquired", 1),
+            (1, 1, "enter-psci", suspend),
+            (1, 4, "lock-wait", 1),
+            (0, 20, "lock-released", 1),
+            (1, 21, "lock-acquired", 1),
+            (1, 31, "enter-hw-low-pwr", 0),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 7, cpu, ticks, ticks, point, argument);
+        }
+        let powerdown = recording::metrics::POWERDOWN;
+        recording.measure(series, 7, powerdown.name, powerdown.unit, 30.0).cpu = Some(1);
+        recording.measure(series, 7, "calls", "calls", 1.0).cpu = Some(1);
+        let rows: Vec<_> = causes(&recording).map(|row| (row.cause, row.on, row.holder, row.ticks)).collect();
+        assert_eq!(rows, [(Cause::Code, None, None, 14), (Cause::LockWait, Some(1), Some(0), 16)]);
+        let row = causes(&recording).next().unwrap();
+        assert_eq!((row.series, row.iteration, row.cpu, row.metric), (series, 7, 1, powerdown.name));
+    }
 }

@@ -1,37 +1,13 @@
 //! What each CPU did when: the CPU timeline of an iteration.
 
+use crate::activity::{Activity, LaneSpan};
+use crate::causes::{Cause, WaitFor};
 use crate::cells::{CellResult, cells_of, window};
-use crate::split::{Cause, Split, spans};
+use crate::split::{Split, spans};
 use crate::timeline::{Mark, Step, Timeline, timelines};
 use recording::metrics::METRICS;
 use recording::{Recording, Series};
 use std::collections::BTreeMap;
-
-/// What a CPU was doing in a span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Activity {
-    /// In a PSCI call, or on its way out of low power, for this cause.
-    Cause(Cause),
-    /// In the normal world, outside of PSCI.
-    NormalWorld,
-    /// In low power, or off.
-    LowPower,
-}
-
-/// A span of a CPU's time in which it did one thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneSpan {
-    /// Begin, in ticks of the counter.
-    pub from: u64,
-    /// End, in ticks; after the begin.
-    pub to: u64,
-    /// What it did.
-    pub activity: Activity,
-    /// For a wait: id of the lock, or number of the SCP channel.
-    pub on: Option<u32>,
-    /// For a wait: the CPU that held the lock, or whose command the SCP had in hand.
-    pub holder: Option<u16>,
-}
 
 /// A call into PSCI as the events show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +126,13 @@ impl<'a> Timelines<'a> {
     }
 }
 
+/// The marks that begin and end waits for the SCP.
+fn marks_of_scp_waits() -> Vec<Mark> {
+    let of_scp = |cause: &Cause| cause.wait() == Some(WaitFor::Scp);
+    let recognitions = Cause::ALL.into_iter().filter(of_scp).filter_map(|cause| cause.row().recognition);
+    recognitions.flat_map(|recognition| [recognition.begin, recognition.end]).filter_map(Mark::of_point).collect()
+}
+
 /// One iteration of a series.
 #[derive(Clone, Copy)]
 pub struct Iteration<'a> {
@@ -176,7 +159,7 @@ impl Iteration<'_> {
             Some(steps) if !steps.is_empty() => {
                 // Until its first call a CPU that is on runs the normal world; one that comes out of reset was off.
                 let before = match steps[0].mark {
-                    Mark::ExitLowPower | Mark::ScpTakes | Mark::ScpDone => Activity::LowPower,
+                    Mark::EXIT_LOW_POWER | Mark::SCP_TAKES | Mark::SCP_DONE => Activity::LowPower,
                     _ => Activity::NormalWorld,
                 };
                 spans(self.timeline, cpu, 0, steps.len() - 1, before)
@@ -191,11 +174,11 @@ impl Iteration<'_> {
         let mut open: Option<(Option<u32>, u64)> = None;
         for step in self.timeline.steps.get(&cpu).map_or(&[][..], Vec::as_slice) {
             match step.mark {
-                Mark::EnterPsci => open = Some((Some(step.argument), step.ticks)),
-                Mark::ExitLowPower => open = Some((None, step.ticks)),
-                Mark::ExitPsci | Mark::EnterLowPower => {
+                Mark::ENTER_PSCI => open = Some((Some(step.argument), step.ticks)),
+                Mark::EXIT_LOW_POWER => open = Some((None, step.ticks)),
+                Mark::EXIT_PSCI | Mark::ENTER_LOW_POWER => {
                     if let Some((function, from)) = open.take() {
-                        let into_low_power = step.mark == Mark::EnterLowPower;
+                        let into_low_power = step.mark == Mark::ENTER_LOW_POWER;
                         calls.push(Call { function, from, to: step.ticks, into_low_power });
                     }
                 }
@@ -225,7 +208,8 @@ impl Iteration<'_> {
     /// end may be in the same tick as the taking).
     fn sent(&self, channel: u32, cpu: u16, taken: u64) -> Option<u64> {
         let steps = self.timeline.steps.get(&cpu)?;
-        let sign = |step: &&Step| matches!(step.mark, Mark::ScpWait | Mark::ScpWaitEnd) && step.argument == channel;
+        let signs = marks_of_scp_waits();
+        let sign = |step: &&Step| signs.contains(&step.mark) && step.argument == channel;
         let before = &steps[..steps.partition_point(|step| step.ticks < taken)];
         before.iter().rev().find(sign).map(|step| step.ticks)
     }

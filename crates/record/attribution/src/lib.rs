@@ -7,6 +7,8 @@
 //! A span's causes add up to the span, tick for tick, because both are cut from the same counter values.
 #![forbid(unsafe_code)]
 
+mod activity;
+mod causes;
 mod cells;
 mod each;
 mod lanes;
@@ -14,8 +16,10 @@ mod path;
 mod split;
 mod timeline;
 
+pub use activity::{Activity, LaneSpan};
+pub use causes::{Cause, CauseRow, Colours, Pattern, Recognition, WaitFor};
 pub use cells::{CellResult, cells, lock_order_decides, microseconds};
-pub use each::{SpanSplit, each};
-pub use lanes::{Activity, Call, Chosen, Iteration, LaneSpan, Service, Timelines};
+pub use each::{SpanCause, SpanSplit, VERSION, causes, each};
+pub use lanes::{Call, Chosen, Iteration, Service, Timelines};
 pub use path::{PathPart, Place};
-pub use split::{Cause, Split, Wait};
+pub use split::{Split, Wait};

@@ -1,7 +1,8 @@
 //! The critical path of a metric: what its end hung on, followed back in time.
 
-use crate::lanes::{Activity, Iteration, LaneSpan, Service};
-use crate::split::Cause;
+use crate::activity::{Activity, LaneSpan};
+use crate::causes::WaitFor;
+use crate::lanes::{Iteration, Service};
 use std::collections::BTreeMap;
 
 /// Where a part of a path is.
@@ -111,10 +112,14 @@ impl Walk<'_, '_> {
             // Before the CPU's first event nothing is known of it.
             return (Place::Cpu(cpu), self.part(Place::Cpu(cpu), self.begin, at, None, None));
         };
-        match (span.activity, span.on, span.holder) {
-            (Activity::Cause(Cause::LockWait | Cause::ScpChannelWait), _, Some(holder)) => (Place::Cpu(holder), at),
+        let wait = match span.activity {
+            Activity::Cause(cause) => cause.wait(),
+            _ => None,
+        };
+        match (wait, span.on, span.holder) {
+            (Some(WaitFor::Lock), _, Some(holder)) => (Place::Cpu(holder), at),
             // The SCP's own time between two commands belongs to it as well.
-            (Activity::Cause(Cause::ScpWait), Some(channel), _) if self.served_before(channel, span.from, at) => {
+            (Some(WaitFor::Scp), Some(channel), _) if self.served_before(channel, span.from, at) => {
                 (Place::Scp(channel), at)
             }
             _ => (Place::Cpu(cpu), self.part(Place::Cpu(cpu), span.from, at, Some(span.activity), None)),
@@ -158,7 +163,9 @@ impl Walk<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Activity, Split, Timelines};
+    use crate::causes::Cause;
+    use crate::lanes::Timelines;
+    use crate::split::Split;
     use recording::{Header, Recording};
 
     const SUSPEND: u32 = smc::CPU_SUSPEND | smc::SMC64;

@@ -1,66 +1,14 @@
 //! A span of one CPU, split into causes.
 
-use crate::lanes::{Activity, LaneSpan};
+use crate::activity::{Activity, LaneSpan};
+use crate::causes::{Cause, WaitFor};
 use crate::timeline::{Held, Mark, Step, Timeline};
 use std::collections::BTreeMap;
-
-/// What a CPU was doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
-    /// Executing firmware: everything that no other cause claims.
-    Code,
-    /// Waiting for a power domain's lock while another CPU held it.
-    LockWait,
-    /// Flushing the L1 data cache.
-    FlushL1,
-    /// Flushing the L2 cache.
-    FlushL2,
-    /// Waiting for the SCP channel's lock while another CPU held it.
-    ScpChannelWait,
-    /// Waiting for the SCP itself: for its slot or its response.
-    ScpWait,
-    /// Opening or closing a cluster's port of the interconnect.
-    Interconnect,
-    /// From reset to code that runs.
-    Reset,
-    /// Kept back so that CPUs reach the SCP in the order that the case declares.
-    DeclaredOrder,
-}
-
-impl Cause {
-    /// All causes, in the order in which tables show them.
-    pub const ALL: [Self; 9] = [
-        Self::Code,
-        Self::Reset,
-        Self::LockWait,
-        Self::FlushL1,
-        Self::FlushL2,
-        Self::Interconnect,
-        Self::ScpChannelWait,
-        Self::ScpWait,
-        Self::DeclaredOrder,
-    ];
-
-    /// The cause's name in output for machines.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::LockWait => "lock-wait",
-            Self::FlushL1 => "cache-flush-l1",
-            Self::FlushL2 => "cache-flush-l2",
-            Self::ScpChannelWait => "scp-channel-wait",
-            Self::ScpWait => "scp-wait",
-            Self::Interconnect => "interconnect",
-            Self::Reset => "reset",
-            Self::DeclaredOrder => "declared-order",
-        }
-    }
-}
 
 /// A wait for another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// What kind of wait: [`Cause::LockWait`], [`Cause::ScpChannelWait`] or [`Cause::ScpWait`].
+    /// What kind of wait: a cause that has a [`Cause::wait`].
     pub cause: Cause,
     /// Id of the lock, or number of the SCP channel.
     pub on: u32,
@@ -79,14 +27,11 @@ pub struct Split {
     pub waits: Vec<Wait>,
 }
 
-/// Locks from this id on are the platform's: the channels to its power controller.
-const FIRST_CHANNEL_LOCK: u32 = 0x8000;
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Plain(Activity),
-    Lock(u32),
-    Scp(u32),
+    /// Waiting for what has this id.
+    Waiting(Cause, WaitFor, u32),
 }
 
 impl Split {
@@ -119,7 +64,7 @@ pub(crate) fn spans(timeline: &Timeline, cpu: u16, from: usize, to: usize, befor
     let mut first = 0;
     for (step, next) in steps[from..=to].iter().zip(&steps[from + 1..=to]) {
         doing = after(step, doing);
-        if matches!(step.mark, Mark::EnterPsci | Mark::ExitPsci | Mark::ExitLowPower) {
+        if matches!(step.mark, Mark::ENTER_PSCI | Mark::EXIT_PSCI | Mark::EXIT_LOW_POWER) {
             first = spans.len();
         }
         cut(&mut spans, first, timeline, cpu, doing, step.ticks, next.ticks);
@@ -129,18 +74,14 @@ pub(crate) fn spans(timeline: &Timeline, cpu: u16, from: usize, to: usize, befor
 
 /// Cuts the time between two neighbouring events by who held what the CPU waited for.
 fn cut(spans: &mut Vec<LaneSpan>, first: usize, timeline: &Timeline, cpu: u16, doing: Doing, from: u64, to: u64) {
-    let (cause, on, holders, rest) = match doing {
+    let (cause, on, holders, rest, rest_on) = match doing {
         Doing::Plain(activity) => return push(spans, first, LaneSpan { from, to, activity, on: None, holder: None }),
         // What is left of an acquire when nobody else holds the lock is the acquire's own work.
-        Doing::Lock(id) => {
-            let cause = if id >= FIRST_CHANNEL_LOCK { Cause::ScpChannelWait } else { Cause::LockWait };
-            (cause, id, timeline.locks.get(&id), (Cause::Code, None))
-        }
-        Doing::Scp(channel) => {
-            (Cause::ScpWait, channel, timeline.served.get(&channel), (Cause::ScpWait, Some(channel)))
+        Doing::Waiting(cause, WaitFor::Lock, id) => (cause, id, timeline.locks.get(&id), Cause::Code, None),
+        Doing::Waiting(cause, WaitFor::Scp, channel) => {
+            (cause, channel, timeline.served.get(&channel), cause, Some(channel))
         }
     };
-    let (rest, rest_on) = rest;
     let mut push = |span| push(spans, first, span);
     let rest = |from, to| LaneSpan { from, to, activity: Activity::Cause(rest), on: rest_on, holder: None };
     let mut at = from;
@@ -173,25 +114,48 @@ fn push(spans: &mut Vec<LaneSpan>, first: usize, span: LaneSpan) {
 
 /// What a CPU does after an event.
 fn after(step: &Step, before: Doing) -> Doing {
-    let cause = |cause| Doing::Plain(Activity::Cause(cause));
     match step.mark {
-        Mark::LockWait => Doing::Lock(step.argument),
-        Mark::ScpWait => Doing::Scp(step.argument),
-        Mark::OrderWait => cause(Cause::DeclaredOrder),
-        Mark::EnterFlush => cause(Cause::FlushL1),
-        Mark::FlushL2 => cause(Cause::FlushL2),
-        Mark::Interconnect => cause(Cause::Interconnect),
-        Mark::ExitLowPower => cause(Cause::Reset),
-        Mark::LockAcquired
-        | Mark::ScpWaitEnd
-        | Mark::OrderWaitEnd
-        | Mark::ExitFlush
-        | Mark::InterconnectEnd
-        | Mark::ResetDone
-        | Mark::EnterPsci => cause(Cause::Code),
-        Mark::ExitPsci => Doing::Plain(Activity::NormalWorld),
-        Mark::EnterLowPower => Doing::Plain(Activity::LowPower),
-        // These say what happened to others, or change nothing.
-        Mark::LockReleased | Mark::ScpTakes | Mark::ScpDone => before,
+        Mark::EXIT_PSCI => return Doing::Plain(Activity::NormalWorld),
+        Mark::ENTER_LOW_POWER => return Doing::Plain(Activity::LowPower),
+        Mark::ENTER_PSCI => return Doing::Plain(Activity::Cause(Cause::Code)),
+        _ => {}
+    }
+    let begun = Cause::ALL.into_iter().zip(BEGINS).find(|(_, begins)| {
+        begins.is_some_and(|(mark, (least, most))| mark == step.mark && (least..=most).contains(&step.argument))
+    });
+    match begun {
+        Some((cause, _)) => match cause.wait() {
+            Some(wait) => Doing::Waiting(cause, wait, step.argument),
+            None => Doing::Plain(Activity::Cause(cause)),
+        },
+        None if ENDS.contains(&Some(step.mark)) => Doing::Plain(Activity::Cause(Cause::Code)),
+        // It says what happened to others, or changes nothing.
+        None => before,
     }
 }
+
+/// By cause: the mark that begins it, with the least and the greatest argument.
+const BEGINS: [Option<(Mark, (u32, u32))>; Cause::ALL.len()] = {
+    let mut begins = [None; Cause::ALL.len()];
+    let mut index = 0;
+    while index < begins.len() {
+        if let Some(recognition) = Cause::ALL[index].row().recognition {
+            begins[index] = Some((Mark::at(recognition.begin), recognition.arguments));
+        }
+        index += 1;
+    }
+    begins
+};
+
+/// By cause: the mark that ends it.
+const ENDS: [Option<Mark>; Cause::ALL.len()] = {
+    let mut ends = [None; Cause::ALL.len()];
+    let mut index = 0;
+    while index < ends.len() {
+        if let Some(recognition) = Cause::ALL[index].row().recognition {
+            ends[index] = Some(Mark::at(recognition.end));
+        }
+        index += 1;
+    }
+    ends
+};

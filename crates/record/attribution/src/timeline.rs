@@ -1,59 +1,91 @@
 //! The events of one iteration, sorted by CPU, and who held what when.
 
+use crate::causes::Cause;
 use recording::{Event, Recording, Series};
 use std::collections::BTreeMap;
 
-/// What an event means here; points of other instruments mean nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    EnterPsci,
-    ExitPsci,
-    EnterLowPower,
-    ExitLowPower,
-    EnterFlush,
-    ExitFlush,
-    FlushL2,
-    LockWait,
-    LockAcquired,
-    LockReleased,
-    ScpWait,
-    ScpWaitEnd,
-    OrderWait,
-    OrderWaitEnd,
-    ScpTakes,
-    ScpDone,
-    Interconnect,
-    InterconnectEnd,
-    ResetDone,
-}
-
-const MARKS: [(&str, Mark); 19] = [
-    ("enter-psci", Mark::EnterPsci),
-    ("exit-psci", Mark::ExitPsci),
-    ("enter-hw-low-pwr", Mark::EnterLowPower),
-    ("exit-hw-low-pwr", Mark::ExitLowPower),
-    ("enter-cflush", Mark::EnterFlush),
-    ("exit-cflush", Mark::ExitFlush),
-    ("flushed-l2-lines", Mark::FlushL2),
-    ("lock-wait", Mark::LockWait),
-    ("lock-acquired", Mark::LockAcquired),
-    ("lock-released", Mark::LockReleased),
-    ("scp-wait", Mark::ScpWait),
-    ("scp-wait-end", Mark::ScpWaitEnd),
-    ("order-wait", Mark::OrderWait),
-    ("order-wait-end", Mark::OrderWaitEnd),
-    ("scp-takes", Mark::ScpTakes),
-    ("scp-done", Mark::ScpDone),
-    ("interconnect", Mark::Interconnect),
-    ("interconnect-end", Mark::InterconnectEnd),
-    ("reset-done", Mark::ResetDone),
+/// Points that say what a CPU does, or what it holds, beside those by which causes are recognised.
+const POINTS: [&str; 8] = [
+    "enter-psci",
+    "exit-psci",
+    "enter-hw-low-pwr",
+    "exit-hw-low-pwr",
+    "lock-acquired",
+    "lock-released",
+    "scp-takes",
+    "scp-done",
 ];
 
-impl Mark {
-    /// The mark of a point, by its name.
-    pub(crate) fn of_point(point: &str) -> Option<Self> {
-        MARKS.iter().find(|(name, _)| *name == point).map(|&(_, mark)| mark)
+/// The points that mean something here, by their numbers: [`POINTS`], then begin and end of each cause. A point that stands there
+/// more than once goes by its first number.
+const MARKS: [&str; POINTS.len() + 2 * Cause::ALL.len()] = {
+    let mut marks = [""; POINTS.len() + 2 * Cause::ALL.len()];
+    let mut index = 0;
+    while index < POINTS.len() {
+        marks[index] = POINTS[index];
+        index += 1;
     }
+    let mut cause = 0;
+    while cause < Cause::ALL.len() {
+        if let Some(recognition) = Cause::ALL[cause].row().recognition {
+            marks[index] = recognition.begin;
+            marks[index + 1] = recognition.end;
+            index += 2;
+        }
+        cause += 1;
+    }
+    marks
+};
+
+/// A point that means something here; points of other instruments have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark(u8);
+
+impl Mark {
+    pub(crate) const ENTER_PSCI: Self = Self::at("enter-psci");
+    pub(crate) const EXIT_PSCI: Self = Self::at("exit-psci");
+    pub(crate) const ENTER_LOW_POWER: Self = Self::at("enter-hw-low-pwr");
+    pub(crate) const EXIT_LOW_POWER: Self = Self::at("exit-hw-low-pwr");
+    const LOCK_ACQUIRED: Self = Self::at("lock-acquired");
+    const LOCK_RELEASED: Self = Self::at("lock-released");
+    pub(crate) const SCP_TAKES: Self = Self::at("scp-takes");
+    pub(crate) const SCP_DONE: Self = Self::at("scp-done");
+
+    /// The mark of a point, by its name.
+    pub(crate) const fn of_point(point: &str) -> Option<Self> {
+        let mut index = 0;
+        while index < MARKS.len() {
+            if same(MARKS[index], point) {
+                return Some(Self(index as u8));
+            }
+            index += 1;
+        }
+        None
+    }
+
+    /// The mark of a point that has one; for constants.
+    pub(crate) const fn at(point: &str) -> Self {
+        match Self::of_point(point) {
+            Some(mark) => mark,
+            None => panic!("the point is not in the table"),
+        }
+    }
+}
+
+/// Whether two texts are equal, for constants.
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < one.len() {
+        if one[index] != other[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
 }
 
 /// One event of interest.
@@ -85,7 +117,8 @@ pub(crate) struct Timeline {
 
 /// All iterations of a recording, by series and iteration.
 pub(crate) fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeline> {
-    let marks: Vec<_> = MARKS.iter().filter_map(|&(name, mark)| Some((recording.find_point(name)?, mark))).collect();
+    let marks: Vec<_> =
+        MARKS.into_iter().filter_map(|name| Some((recording.find_point(name)?, Mark::of_point(name)?))).collect();
     let mut timelines: BTreeMap<(Series, u32), Timeline> = BTreeMap::new();
     let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
     // Events of an iteration lie together: one look-up serves them all.
@@ -104,10 +137,10 @@ impl Timeline {
     fn add(&mut self, event: &Event, mark: Mark) {
         let step = Step { mark, ticks: event.ticks, argument: event.argument };
         let (table, opens) = match mark {
-            Mark::LockAcquired => (Some(&mut self.locks), true),
-            Mark::LockReleased => (Some(&mut self.locks), false),
-            Mark::ScpTakes => (Some(&mut self.served), true),
-            Mark::ScpDone => (Some(&mut self.served), false),
+            Mark::LOCK_ACQUIRED => (Some(&mut self.locks), true),
+            Mark::LOCK_RELEASED => (Some(&mut self.locks), false),
+            Mark::SCP_TAKES => (Some(&mut self.served), true),
+            Mark::SCP_DONE => (Some(&mut self.served), false),
             _ => (None, false),
         };
         if let Some(table) = table {

@@ -5,23 +5,29 @@
 //! by position.
 //!
 //! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any difference has a cause among
-//! the inputs ([`How::Exact`]). Elsewhere a rank test says whether two samples differ at all and a bootstrap interval by how much
-//! ([`How::Sampled`]). Where both recordings hold events, each change is split into the changes of its causes.
+//! the inputs ([`Basis::Exact`]). Elsewhere a rank test says whether two samples differ at all and a bootstrap interval by how much
+//! ([`Basis::Sampled`]). Where both recordings hold events, each change is split into the changes of its causes.
 //!
 //! No published figure is known here: a published table is compared by importing it.
 #![forbid(unsafe_code)]
 
 mod compare;
 mod inputs;
+mod judgement;
+mod matching;
 mod policy;
+mod releases;
+mod request;
+mod result;
 mod statistics;
 mod table;
+mod warnings;
 
-pub use compare::{
-    CauseChange, Cell, Change, Comparison, Error, How, Input, Options, Row, SMALLEST_SAMPLE, Side, Verdict, compare,
-};
+pub use compare::compare;
 pub use inputs::Difference;
 pub use policy::{Policy, PolicyError, Rule};
 pub use recording::metrics::Better;
-pub use statistics::{holm, interval_of_change, rank_test};
+pub use request::{Error, Input, Options};
+pub use result::{Basis, CauseChange, Cell, Change, Comparison, Row, Side, Verdict};
+pub use statistics::{SMALLEST_SAMPLE, holm, interval_of_change, rank_test};
 pub use table::{Key, Who};

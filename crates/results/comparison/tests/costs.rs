@@ -272,7 +272,7 @@ fn check(cost: &str) {
             assert_eq!(differs, fed, "{label} and {cost}: {change:?}");
             if fed {
                 assert_eq!(change.main_cause(), Some(cause), "{label}, {cost}: {change:?}");
-                assert_eq!(change.how, comparison::How::Exact);
+                assert_eq!(change.basis, comparison::Basis::Exact);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Noisy worlds, and how rows of different recordings find each other.
 
-use comparison::{Better, Error, How, Input, Options, Policy, Verdict, Who, compare};
+use comparison::{Basis, Better, Error, Input, Options, Policy, Verdict, Who, compare};
 use fastrand::Rng;
 use recording::{Header, Platform, Recording};
 
@@ -86,8 +86,8 @@ fn all_intervals_of_a_comparison_together_hold_the_change_in_95_percent() {
             let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 5.0, 3.0));
             let comparison = compare(&[input(&a), input(&b)], &quick()).unwrap();
             assert!((comparison.interval_level() - (1.0 - 0.05 / f64::from(rows))).abs() < 1e-12);
-            let misses = |change: &comparison::Change| match change.how {
-                How::Sampled { interval: Some((low, high)), .. } => low > 5.0 || high < 5.0,
+            let misses = |change: &comparison::Change| match change.basis {
+                Basis::Sampled { interval: Some((low, high)), .. } => low > 5.0 || high < 5.0,
                 _ => true,
             };
             missed += u32::from(comparison.changes().any(|(_, change)| misses(change)));
@@ -188,7 +188,7 @@ fn only_what_repeats_itself_is_exact() {
     let how = |a: &Recording, b: &Recording| {
         let comparison = compare(&[input(a), input(b)], &quick()).unwrap();
         let (row, change) = comparison.changes().last().unwrap();
-        (change.how == How::Exact, change.verdict, row.better)
+        (change.basis == Basis::Exact, change.verdict, row.better)
     };
     let base = parallel("suspend-deepest", [10.0, 20.0, 30.0, 50.0], "us", true);
     assert_eq!(how(&base, &slower(true)), (true, Verdict::Worse, Better::Lower));

@@ -1,11 +1,9 @@
 // Draws a timeline as the still picture is drawn, and lets it be zoomed and panned. Everything shown comes from the JSON beside it.
 "use strict";
 (() => {
-  const WORDS = JSON.parse(document.getElementById("words").textContent).causes;
-  const [WORLD, LOW, POLLS, GAP, SERVES, TAKES] = [9, 10, 11, 12, 13, 14];
-  const [AXIS, LANE, BAR, HIGH, PATH] = [24, 38, 8, 18, 31];
-  const DARK = new Set(["code", "l1", "l2", "port", "serves"]);
-  const LETTER = 6.4;
+  // Kinds of spans by their numbers, and the measures of the still pictures: see kinds.rs and draw.rs.
+  const { kinds: KINDS, geometry } = JSON.parse(document.getElementById("drawing").textContent);
+  const { axis: AXIS, lane: LANE, bar: BAR, barHeight: HIGH, path: PATH, letter: LETTER } = geometry;
 
   const escape = text => String(text).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
   const figure = us => us >= 1000 ? us.toFixed(0) : us >= 100 ? us.toFixed(1) : us.toFixed(2);
@@ -37,8 +35,8 @@
       let at = packed.t;
       for (let i = 0; i < packed.d.length; i += 3) {
         const [length, what, more] = packed.d.slice(i, i + 3);
-        if (what !== GAP) {
-          const wait = what < WORLD && more ? picture.waits[more - 1] : null;
+        if (KINDS[what].form !== "gap") {
+          const wait = KINDS[what].isCause && more ? picture.waits[more - 1] : null;
           spans.push({ lane: index, from: at, to: at + length, what, more, holder: wait && wait[0], on: wait && wait[1] });
         }
         at += length;
@@ -54,7 +52,7 @@
     const axes = picture.axes.map(axis => {
       const kept = axis.kept;
       const sum = kept.reduce((sum, [from, to]) => sum + to - from, 0);
-      const fold = sum * 0.015;
+      const fold = axis.fold;
       let at = 0;
       const starts = kept.map(([from, to]) => { const start = at; at += to - from + fold; return start; });
       const place = tick => {
@@ -67,7 +65,7 @@
         return starts[i] - fold * (1 - (tick - end) / (from - end));
       };
       const shows = (from, to) => { const i = search(kept, ([, end]) => end <= from); return i < kept.length && kept[i][0] < to; };
-      return { ...axis, fold, starts, place, shows, width: sum + fold * (kept.length - 1), shown: null };
+      return { ...axis, starts, place, shows, width: sum + fold * (kept.length - 1), shown: null };
     });
     return { ...picture, lanes, axes };
   }
@@ -197,19 +195,17 @@
 
     cpuName(cpu) { const lane = this.byCpu.get(cpu); return lane === undefined ? this.picture.names[cpu] ?? "CPU " + cpu : this.picture.lanes[lane].name; }
 
-    word(span) {
-      if (span.what < WORLD) return WORDS[span.what][2];
-      return { [WORLD]: "normal world", [LOW]: "low power", [POLLS]: span.more + " AFFINITY_INFO polls", [SERVES]: "serves " + this.cpuName(span.more), [TAKES]: "takes up the command of " + this.cpuName(span.more) }[span.what];
+    // What stands for {} in the words of a span.
+    named(span) {
+      if (span.holder !== null) return this.cpuName(span.holder);
+      return KINDS[span.what].namesCpu ? this.cpuName(span.more) : span.more;
     }
 
+    word(span) { return KINDS[span.what].words.replace("{}", this.named(span)); }
+
     labels(span) {
-      if (span.what === SERVES) return ["serves " + this.cpuName(span.more), this.cpuName(span.more)];
-      if (span.what === TAKES) return ["takes " + this.cpuName(span.more), this.cpuName(span.more)];
-      if (span.what === POLLS) return [span.more + " polls", "p"];
-      const [, letter, word] = WORDS[span.what];
-      if (span.holder === null) return [word, letter];
-      const holder = this.cpuName(span.holder);
-      return [`${word}: ${holder}`, `${letter} ${holder}`, letter];
+      const { labels, waitingLabels } = KINDS[span.what];
+      return (span.holder === null ? labels : waitingLabels).map(label => label.replace("{}", this.named(span)));
     }
 
     draw() {
@@ -228,25 +224,25 @@
           let [left, right] = [x(span.from), x(span.to)];
           if (left > width) break;
           if (!ax.shows(span.from, span.to)) continue;
-          // What is thinner than half a pixel is drawn once for each pixel.
-          if (right - left < 0.5) {
+          // What is too thin is drawn once for each pixel.
+          if (right - left < geometry.thin) {
             if (Math.floor(left) === dense) continue;
             dense = Math.floor(left);
             right = left + 0.7;
           }
           left = Math.max(left, -4);
           right = Math.min(right, width + 4);
-          if (span.what === WORLD) out.push(`<rect class="world" x="${px(left)}" y="${top + BAR + 8}" width="${px(right - left)}" height="2"/>`);
-          else if (span.what === LOW) out.push(`<line class="low" x1="${px(left)}" x2="${px(right)}" y1="${top + BAR + 9}" y2="${top + BAR + 9}"/>`);
+          const kind = KINDS[span.what];
+          if (kind.form === "flat") out.push(`<rect class="${kind.class}" x="${px(left)}" y="${top + BAR + geometry.flat}" width="${px(right - left)}" height="2"/>`);
+          else if (kind.form === "line") out.push(`<line class="${kind.class}" x1="${px(left)}" x2="${px(right)}" y1="${top + BAR + geometry.middle}" y2="${top + BAR + geometry.middle}"/>`);
           else {
-            const kind = span.what < WORLD ? WORDS[span.what][0] : { [POLLS]: "polls", [SERVES]: "serves", [TAKES]: "takes" }[span.what];
-            out.push(`<rect class="${kind}" data-at="${index},${i}" x="${px(left)}" y="${top + BAR}" width="${px(right - left)}" height="${HIGH}"/>`);
+            out.push(`<rect class="${kind.class}" data-at="${index},${i}" x="${px(left)}" y="${top + BAR}" width="${px(right - left)}" height="${HIGH}"/>`);
             const [seenLeft, seenRight] = [Math.max(left, 0), Math.min(right, width)];
-            const label = this.labels(span).find(text => text.length * LETTER + (text.length === 1 ? 4 : span.what < WORLD ? 14 : 6) <= seenRight - seenLeft);
+            const label = this.labels(span).find(text => text.length * LETTER + (text.length === 1 ? geometry.shortMargin : kind.margin) <= seenRight - seenLeft);
             if (label) {
               const middle = px((seenLeft + seenRight) / 2);
-              if (!DARK.has(kind)) out.push(pill(label, middle, top + BAR));
-              out.push(`<text class="${DARK.has(kind) ? "on-dark" : "on-light"}" x="${middle}" y="${top + BAR + 13}">${escape(label)}</text>`);
+              if (!kind.lightLabel) out.push(pill(label, middle, top + BAR));
+              out.push(`<text class="${kind.lightLabel ? "on-dark" : "on-light"}" x="${middle}" y="${top + BAR + geometry.baseline}">${escape(label)}</text>`);
             }
           }
           if (this.picked === span) out.push(`<rect class="picked" x="${px(left)}" y="${top + BAR - 1}" width="${px(right - left)}" height="${HIGH + 2}"/>`);
@@ -316,7 +312,7 @@
           if (span.holder === null || !ax.shows(span.from, span.to)) continue;
           const end = x(span.to);
           if (end < 0 || end > width || end - x(span.from) < 7) continue;
-          const target = this.byCpu.get(WORDS[span.what][0] === "scp" ? -1 - span.on : span.holder);
+          const target = this.byCpu.get(KINDS[span.what].toScp ? -1 - span.on : span.holder);
           if (target === undefined || target === index) continue;
           const edge = (lane, lower) => AXIS + lane * LANE + BAR + (lower ? HIGH : 0);
           const down = target > index;
@@ -355,10 +351,7 @@
       const since = t => `${figure((t - this.ax.zero) * tick)} us`;
       const call = lane.calls.find(call => call.from <= span.from && call.to >= span.to);
       let text = `${lane.name}${lane.sub ? " (" + lane.sub + ")" : ""}: ${this.word(span)}, ${figure((span.to - span.from) * tick)} us, from ${since(span.from)} to ${since(span.to)}`;
-      if (span.holder !== null) {
-        const scp = WORDS[span.what][0] === "scp";
-        text += scp ? `; the SCP had a command of ${this.cpuName(span.holder)} in hand` : `; ${this.cpuName(span.holder)} held lock ${span.on}`;
-      }
+      if (span.holder !== null) text += `; ${KINDS[span.what].waitingWords.replace("{}", this.cpuName(span.holder)).replace("#", span.on)}`;
       if (call) text += `; in ${call.name}`;
       this.detail.textContent = text + ".";
     }
@@ -372,10 +365,10 @@
       for (let i = 2; i < path.length; i += 3) to += path[i];
       const sums = new Map();
       for (const span of lane.spans) {
-        if (span.from >= path[0] && span.to <= to && span.what < WORLD) sums.set(span.what, (sums.get(span.what) || 0) + span.to - span.from);
+        if (span.from >= path[0] && span.to <= to && KINDS[span.what].isCause) sums.set(span.what, (sums.get(span.what) || 0) + span.to - span.from);
       }
       const { tick } = this.picture;
-      const parts = [...sums].sort((a, b) => b[1] - a[1]).map(([what, ticks]) => `${WORDS[what][2]} ${figure(ticks * tick)}`);
+      const parts = [...sums].sort((a, b) => b[1] - a[1]).map(([what, ticks]) => `${KINDS[what].words} ${figure(ticks * tick)}`);
       return `${lane.name}: ${figure((to - path[0]) * tick)} us = ${parts.join(" + ")}. The heavy line is its critical path; click a CPU's name for that one's.`;
     }
 

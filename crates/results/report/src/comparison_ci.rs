@@ -1,7 +1,7 @@
 //! A comparison in the formats that continuous integration reads. Both track one recording over time, so both print the values of the
 //! last one; what the comparison found stands beside them where the format has room.
 
-use comparison::{Better, Change, Comparison, How, Row};
+use comparison::{Basis, Better, Change, Comparison, Row};
 use serde_json::{Map, Value, json};
 
 /// Rows that the last recording has, with the last recording's change.
@@ -35,7 +35,7 @@ pub fn github_action_benchmark(comparison: &Comparison) -> Value {
 fn extra(row: &Row, change: &Change) -> String {
     let base = row.cells[0].map_or(0.0, |cell| cell.median);
     let mut lines = vec![format!("base {base:.3} {}, {}", row.unit, change.verdict.name())];
-    if let How::Sampled { corrected, .. } = change.how {
+    if let Basis::Sampled { corrected, .. } = change.basis {
         lines.push(format!("p {corrected:.4}"));
     }
     let mut causes = change.causes.clone();

@@ -1,7 +1,7 @@
 //! A comparison as JSON.
 
 use crate::PublishedChanges;
-use comparison::{Better, Comparison, How};
+use comparison::{Basis, Better, Comparison};
 use serde_json::{Map, Value, json};
 
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
@@ -73,9 +73,9 @@ fn change_json(change: &comparison::Change) -> Value {
             json!({ "base": round(cause.base), "other": round(cause.other), "change": round(cause.absolute()) });
         causes.insert(cause.cause.name().to_owned(), value);
     }
-    let how = match change.how {
-        How::Exact => json!({ "kind": "exact" }),
-        How::Sampled { p, corrected, interval } => json!({
+    let how = match change.basis {
+        Basis::Exact => json!({ "kind": "exact" }),
+        Basis::Sampled { p, corrected, interval } => json!({
             "kind": "sampled", "test": "mann-whitney", "p": p, "p_corrected": corrected,
             "interval_percent": interval.map(|(low, high)| [low, high]),
         }),

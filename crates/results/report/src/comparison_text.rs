@@ -1,11 +1,10 @@
 //! A comparison in the terminal.
 
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
-use crate::terminal::look;
 use crate::words::number;
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
-use comparison::{Change, Comparison, How, Row, Verdict};
+use comparison::{Basis, Change, Comparison, Row, Verdict};
 use std::fmt::Write;
 
 /// The comparison for people: the recordings, what differs in what went in, the rows that changed with their causes, a summary.
@@ -68,8 +67,8 @@ fn sides(text: &mut String, comparison: &Comparison, style: Style) {
 }
 
 fn method(text: &mut String, comparison: &Comparison, style: Style) {
-    let sampled = comparison.changes().any(|(_, change)| change.how != How::Exact);
-    let exact = comparison.changes().any(|(_, change)| change.how == How::Exact);
+    let sampled = comparison.changes().any(|(_, change)| change.basis != Basis::Exact);
+    let exact = comparison.changes().any(|(_, change)| change.basis == Basis::Exact);
     if exact {
         let words = "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different";
         paragraph(text, words, ("", "  "), DIM, style);
@@ -182,8 +181,8 @@ fn rows(text: &mut String, comparison: &Comparison, rows: &[Row], all: bool, sty
 fn size(change: &Change) -> String {
     let absolute = || format!("{:+.3}", change.absolute);
     let percent = change.percent.map_or_else(absolute, |percent| format!("{percent:+.1} %"));
-    match change.how {
-        How::Sampled { interval: Some((low, high)), corrected, .. } => {
+    match change.basis {
+        Basis::Sampled { interval: Some((low, high)), corrected, .. } => {
             let p = if corrected < 0.001 { "< 0.001".to_owned() } else { format!("{corrected:.3}") };
             format!("{percent} [{low:+.1}, {high:+.1}] p {p}")
         }
@@ -218,7 +217,7 @@ fn why(text: &mut String, comparison: &Comparison, rows: &[&Row], style: Style) 
                 .iter()
                 .filter(|cause| cause.absolute().abs() >= (base.abs() * WORTH_TELLING).max(0.005))
                 .map(|cause| {
-                    let (_, colour, name) = look(cause.cause);
+                    let attribution::CauseRow { terminal: colour, title: name, .. } = cause.cause.row();
                     let (from, to) = (number(cause.base), number(cause.other));
                     format!("{} {:+.2} ({from} to {to})", style.paint(colour, name), cause.absolute())
                 })

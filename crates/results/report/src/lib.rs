@@ -3,18 +3,15 @@
 //! Everything here starts from a recording. Published figures stand beside what was recorded; they decide nothing.
 #![forbid(unsafe_code)]
 
-mod accuracy;
 mod calls;
-mod compared;
 mod comparison_ci;
 mod comparison_json;
 mod comparison_text;
-mod document;
 mod export;
 mod grid;
 mod html;
 mod idle;
-mod measure_table;
+mod model;
 mod published_changes;
 mod stories;
 mod style;
@@ -22,17 +19,17 @@ mod terminal;
 mod what_if;
 mod words;
 
-pub use accuracy::{Accuracy, accuracy};
 pub use calls::{CountedCall, counted_calls, psci_calls_json, psci_calls_text};
-pub use compared::{Compared, Spread, compare, spread};
 pub use comparison_ci::{bencher, github_action_benchmark};
 pub use comparison_json::comparison_json;
 pub use comparison_text::comparison_text;
-pub use document::{Document, MeasureRow};
 pub use export::json::{json, psci_latency_json};
 pub use export::{Format, render};
 pub use html::MOST_BYTES;
 pub use idle::idle_states_text;
+pub use model::accuracy::{Accuracy, accuracy};
+pub use model::compared::{Compared, Spread, compare, spread};
+pub use model::findings::{Findings, MeasureRow};
 pub use published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use stories::{run_json, run_text};
 pub use style::Style;

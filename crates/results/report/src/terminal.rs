@@ -1,29 +1,24 @@
 //! `psci-latency` in the terminal.
 
-use crate::compared::{by_rank, ordinal};
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
-use crate::measure_table::measure_tables;
-use crate::words::{ORDER_VARIES, case_title, cause_label, letter, number, place as name};
-use crate::{Accuracy, Compared, Document, Spread, Style, accuracy};
+use crate::model::accuracy::{Accuracy, accuracy};
+use crate::model::compared::{Compared, Spread};
+use crate::model::figures::{CauseTable, FigureTable, Group, groups};
+use crate::model::findings::Findings;
+use crate::model::measures::measure_tables;
+use crate::style::Style;
+use crate::words::{ORDER_VARIES, case_title, number, place as name};
 use attribution::{Cause, CellResult};
 use comfy_table::{Cell, Color};
-use recording::metrics::{self, Metric};
+use recording::metrics;
 use std::fmt::Write;
 
-/// A case of a release: the rows of one table.
-pub(crate) struct Group<'a> {
-    pub(crate) release: &'a str,
-    pub(crate) case: &'a str,
-    pub(crate) mode: &'a str,
-    pub(crate) cells: Vec<&'a Compared>,
-}
-
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
-pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
-    let mut text = tables(&document.compared, &document.spreads, document.is_simulated(), style);
-    if document.compared.is_empty() {
-        let _ = writeln!(text, "{}", style.bold(&document.recording.header.experiment));
-        for measures in measure_tables(&document.others) {
+pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
+    let mut text = tables(&findings.compared, &findings.spreads, findings.is_simulated(), style);
+    if findings.compared.is_empty() {
+        let _ = writeln!(text, "{}", style.bold(&findings.recording.header.experiment));
+        for measures in measure_tables(&findings.measures) {
             let mut table = table(style);
             table.set_header(&measures.header);
             for row in measures.rows {
@@ -36,10 +31,10 @@ pub(crate) fn text(document: &Document<'_>, style: Style) -> String {
             }
         }
     }
-    if let Some(warning) = document.what_if() {
+    if let Some(warning) = findings.what_if() {
         let _ = writeln!(text, "{warning}");
     }
-    for (what, fact) in document.source() {
+    for (what, fact) in findings.source() {
         paragraph(&mut text, &format!("{what}: {fact}"), ("", "  "), DIM, style);
     }
     text
@@ -69,117 +64,50 @@ fn tables(compared: &[Compared], spreads: &[Spread], simulated: bool, style: Sty
     text
 }
 
-/// Tables in the order of the recording, each sorted by rank.
-pub(crate) fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for cell in compared {
-        let recorded = &cell.recorded;
-        let same = |group: &&mut Group<'_>| {
-            (group.release, group.case, group.mode)
-                == (recorded.variant.as_str(), recorded.case.as_str(), recorded.mode.as_str())
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.cells.push(cell),
-            None => groups.push(Group {
-                release: &recorded.variant,
-                case: &recorded.case,
-                mode: &recorded.mode,
-                cells: vec![cell],
-            }),
-        }
-    }
-    for group in &mut groups {
-        group.cells.sort_by_key(|cell| (cell.recorded.rank, cell.recorded.cpu));
-    }
-    groups
-}
-
 fn title(group: &Group<'_>) -> String {
     format!("{}: {}, {}", group.release, case_title(group.case), group.mode)
 }
 
-/// The metrics that a group has figures for, in the order of the table of metrics.
-pub(crate) fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
-    metrics::intervals().filter(|metric| group.cells.iter().any(|cell| cell.recorded.metric == metric.name)).collect()
-}
-
-/// A CPU's part in few letters: its place in the cluster, or whether it leads.
-pub(crate) fn short_role(cell: &Compared) -> String {
-    let recorded = &cell.recorded;
-    let mut role = match by_rank(&recorded.case, &recorded.mode) {
-        true => ordinal(recorded.rank_in_cluster),
-        false => recorded.role.clone(),
-    };
-    if recorded.last_man {
-        role.push_str(", last");
-    }
-    role
-}
-
-/// CPUs of a group in their order, once each.
-pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
-    let mut cpus: Vec<&Compared> = Vec::new();
-    for cell in &group.cells {
-        if cpus.iter().all(|other| other.recorded.cpu != cell.recorded.cpu) {
-            cpus.push(cell);
-        }
-    }
-    cpus
-}
-
-pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a Compared> {
-    group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
-}
-
 fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) {
-    let metrics = metrics_of(group);
-    let has_published = group.cells.iter().any(|cell| cell.published.is_some());
+    let figures = FigureTable::of(group);
     let mut table = table(style);
     let mut header = vec!["CPU".to_owned(), "role".to_owned()];
     let word = if simulated { "sim." } else { "rec." };
-    for metric in &metrics {
-        let name = metric.short_title;
-        if has_published {
+    for name in figures.metrics.iter().map(|metric| metric.short_title) {
+        if figures.has_published {
             header.extend([format!("{name}\npubl."), format!("{name}\n{word}"), format!("{name}\nerror")]);
         } else {
             header.push(format!("{name}\n{word}"));
         }
     }
     table.set_header(header);
-    for cpu in cpus(group) {
-        let recorded = &cpu.recorded;
-        let mut row = vec![Cell::new(name(recorded)), Cell::new(short_role(cpu))];
-        for metric in &metrics {
-            let cell = cell_of(group, recorded.cpu, metric.name);
+    for row in figures.rows {
+        let mut cells = vec![Cell::new(row.name), Cell::new(row.role)];
+        for cell in row.figures {
             let value = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
-            if has_published {
+            if figures.has_published {
                 let published = cell.and_then(|cell| cell.published.as_ref());
-                row.push(right(published.map_or_else(|| "-".to_owned(), |published| number(published.value_us))));
-                row.push(right(value));
-                row.push(cell.map_or_else(|| right(String::new()), |cell| error(cell, style)));
+                cells.push(right(published.map_or_else(|| "-".to_owned(), |published| number(published.value_us))));
+                cells.push(right(value));
+                cells.push(cell.map_or_else(|| right(String::new()), |cell| error(cell, style)));
             } else {
-                row.push(right(value));
+                cells.push(right(value));
             }
         }
-        table.add_row(row);
+        table.add_row(cells);
     }
     let _ = writeln!(text, "{}", style.bold(&title(group)));
     let _ = writeln!(text, "{}", fitted(table, style));
     let shortened = metrics::intervals().filter(|metric| metrics::heading(metric.name) != metric.short_title);
     let words = shortened.map(|metric| format!("{}: {}", metric.short_title, metrics::heading(metric.name)));
     let mut note = format!("us; {}", words.collect::<Vec<_>>().join(", "));
-    if has_published && simulated {
+    if figures.has_published && simulated {
         note.push_str("; * used in the fit, all others are predictions");
     }
     paragraph(text, &note, ("", "  "), DIM, style);
-    if order_varies(group) {
+    if figures.order_varies {
         paragraph(text, ORDER_VARIES, ("", "  "), DIM, style);
     }
-}
-
-/// Whether the CPUs of a case went down in different orders.
-pub(crate) fn order_varies(group: &Group<'_>) -> bool {
-    group.cells.iter().any(|cell| cell.recorded.order_varies)
 }
 
 fn error(cell: &Compared, style: Style) -> Cell {
@@ -197,62 +125,34 @@ fn error(cell: &Compared, style: Style) -> Cell {
     }
 }
 
-/// Letter, colour and name of a cause in a bar.
-pub(crate) fn look(cause: Cause) -> (char, &'static str, &'static str) {
-    let colour = match cause {
-        Cause::Code => "34",
-        Cause::Reset => "36",
-        Cause::LockWait => "31",
-        Cause::FlushL1 => "32",
-        Cause::FlushL2 => "92",
-        Cause::Interconnect => "37",
-        Cause::ScpChannelWait => "33",
-        Cause::ScpWait => "93",
-        Cause::DeclaredOrder => "35",
-    };
-    (letter(cause), colour, cause_label(cause))
-}
-
 /// A blank at which no line is broken.
 const FIRM: &str = "\u{a0}";
 
 fn why(text: &mut String, group: &Group<'_>, style: Style) {
     for metric in [metrics::POWERDOWN.name, metrics::WAKEUP.name] {
-        let cells: Vec<_> = cpus(group)
-            .into_iter()
-            .filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric))
-            .map(|cell| &cell.recorded)
-            .collect();
-        let longest = cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
-        if longest <= 0.0 || cells.iter().all(|cell| cell.split.causes.is_empty()) {
+        let Some(CauseTable { causes, rows }) = CauseTable::of(group, metric, usize::MAX) else { continue };
+        let longest = rows.iter().map(|row| row.cell.recorded.value).fold(0.0, f64::max);
+        if longest <= 0.0 {
             continue;
         }
-        let used: Vec<Cause> = Cause::ALL
-            .into_iter()
-            .filter(|cause| cells.iter().any(|cell| cell.split.causes.contains_key(cause)))
-            .collect();
-        let legend: Vec<_> = used
+        let legend: Vec<_> = causes
             .iter()
-            .map(|&cause| {
-                let (letter, colour, name) = look(cause);
-                format!("{} {name}", style.paint(colour, &letter.to_string()))
+            .map(|cause| {
+                let row = cause.row();
+                format!("{} {}", style.paint(row.terminal, &row.letter.to_string()), row.title)
             })
             .collect();
         let legend = format!("why, {metric} (us): {}", legend.join(", "));
         paragraph(text, &legend, ("", "  "), PLAIN, style);
         let width = style.width.clamp(60, 120) - 56;
-        for cell in cells {
+        for row in rows {
+            let cell = &row.cell.recorded;
             let bar = bar(cell, longest, width, style);
-            let parts: Vec<_> = used
-                .iter()
-                .filter_map(|cause| {
-                    let ticks = *cell.split.causes.get(cause)?;
-                    Some(format!("{} {}", look(*cause).0, number(ticks as f64 * cell.tick_us)))
-                })
-                .collect();
+            let parts = causes.iter().zip(row.parts);
+            let parts = parts.filter_map(|(cause, us)| Some(format!("{} {}", cause.row().letter, number(us?))));
             // A letter and its figure stay on one line: the blank between them is none while lines are broken.
-            let parts: Vec<_> = parts.iter().map(|part| part.replace(' ', FIRM)).collect();
-            let (first, more) = (format!("  {:>4} {bar} ", name(cell)), " ".repeat(width + 10));
+            let parts: Vec<_> = parts.map(|part| part.replace(' ', FIRM)).collect();
+            let (first, more) = (format!("  {:>4} {bar} ", row.name), " ".repeat(width + 10));
             let mut lines = String::new();
             paragraph(&mut lines, &parts.join(&format!(" {FIRM}")), (&first, &more), PLAIN, style);
             text.push_str(&lines.replace(FIRM, " "));
@@ -263,15 +163,8 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                 .filter(|wait| wait.ticks as f64 * cell.tick_us >= 0.02 * cell.value.max(50.0))
                 .map(|wait| {
                     let microseconds = number(wait.ticks as f64 * cell.tick_us);
-                    match wait.cause {
-                        Cause::LockWait => {
-                            format!("{microseconds} for {} to release its lock", group_name(group, wait.holder))
-                        }
-                        Cause::ScpChannelWait => {
-                            format!("{microseconds} for {} to leave the SCP channel", group_name(group, wait.holder))
-                        }
-                        _ => format!("{microseconds} while the SCP served {}", group_name(group, wait.holder)),
-                    }
+                    let (before, after) = wait.cause.row().waited;
+                    format!("{microseconds} {before}{}{after}", group_name(group, wait.holder))
                 })
                 .collect();
             if !waits.is_empty() {
@@ -291,10 +184,10 @@ fn bar(cell: &CellResult, longest: f64, width: usize, style: Style) -> String {
         let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
         reached += ticks as f64 * cell.tick_us;
         let end = ((reached / longest) * width as f64).round() as usize;
-        let (letter, colour, _) = look(cause);
-        let part: String = std::iter::repeat_n(letter, end.saturating_sub(drawn)).collect();
+        let row = cause.row();
+        let part: String = std::iter::repeat_n(row.letter, end.saturating_sub(drawn)).collect();
         if !part.is_empty() {
-            bar.push_str(&style.paint(colour, &part));
+            bar.push_str(&style.paint(row.terminal, &part));
         }
         drawn = drawn.max(end);
     }

@@ -2,7 +2,6 @@
 
 use crate::Style;
 use crate::grid::{fitted, right, table};
-use crate::terminal::look;
 use crate::words::number;
 use attribution::Cause;
 use comfy_table::Cell;
@@ -105,7 +104,7 @@ pub fn what_if_text(what_if: &WhatIf, style: Style) -> String {
         row.push(right(point.cpus.to_string()));
         row.extend([point.shortest, point.median, point.longest].map(|value| right(number(value))));
         row.push(Cell::new(
-            point.most.map_or_else(String::new, |(cause, value)| format!("{} {}", look(cause).2, number(value))),
+            point.most.map_or_else(String::new, |(cause, value)| format!("{} {}", cause.title(), number(value))),
         ));
         table.add_row(row);
     }

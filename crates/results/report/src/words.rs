@@ -1,6 +1,6 @@
 //! What things are called in every output: cases, causes, CPUs, figures.
 
-use attribution::{Cause, CellResult};
+use attribution::CellResult;
 
 /// A case's title as the documents have it, without the mode.
 pub(crate) fn case_title(case: &str) -> &str {
@@ -16,36 +16,6 @@ pub(crate) fn case_title(case: &str) -> &str {
 /// What to know of a table whose CPUs went down in different orders.
 pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in different iterations: each figure is a CPU's median over the \
      parts that it had, so the rows need not make up one run; compare matches by part";
-
-/// Letter of a cause, the same in every output; the letters tell causes apart without colour.
-pub(crate) const fn letter(cause: Cause) -> char {
-    match cause {
-        Cause::Code => 'c',
-        Cause::Reset => 'r',
-        Cause::LockWait => 'L',
-        Cause::FlushL1 => 'f',
-        Cause::FlushL2 => 'F',
-        Cause::Interconnect => 'i',
-        Cause::ScpChannelWait => 'S',
-        Cause::ScpWait => 's',
-        Cause::DeclaredOrder => 'o',
-    }
-}
-
-/// A cause in the words of the documents.
-pub(crate) const fn cause_label(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Code => "code",
-        Cause::Reset => "reset",
-        Cause::LockWait => "lock wait",
-        Cause::FlushL1 => "L1 flush",
-        Cause::FlushL2 => "L2 flush",
-        Cause::Interconnect => "interconnect",
-        Cause::ScpChannelWait => "SCP channel wait",
-        Cause::ScpWait => "SCP wait",
-        Cause::DeclaredOrder => "declared order",
-    }
-}
 
 /// A word that begins with a capital.
 pub(crate) fn capital(word: &str) -> String {

@@ -1,19 +1,19 @@
 //! Comma-separated values: a row a cell.
 
-use crate::Document;
+use crate::model::findings::Findings;
 use crate::words::place;
 use attribution::Cause;
 
 /// The cells of a PSCI recording with published figures, causes and waits; of other recordings the measures.
 ///
 /// Columns of causes end in `_us` and add up to `recorded`. Text is quoted as RFC 4180 has it.
-pub(crate) fn csv(document: &Document<'_>) -> String {
+pub(crate) fn csv(findings: &Findings<'_>) -> String {
     // Writing into memory cannot fail.
-    let bytes = if document.compared.is_empty() { measures(document) } else { cells(document) }.unwrap_or_default();
+    let bytes = if findings.compared.is_empty() { measures(findings) } else { cells(findings) }.unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn cells(document: &Document<'_>) -> Result<Vec<u8>, csv::Error> {
+fn cells(findings: &Findings<'_>) -> Result<Vec<u8>, csv::Error> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let mut header: Vec<String> = [
         "release",
@@ -39,7 +39,7 @@ fn cells(document: &Document<'_>) -> Result<Vec<u8>, csv::Error> {
     header.push("waits".to_owned());
     out.write_record(&header)?;
     let exact = |value: f64| format!("{}", (value * 1e6).round() / 1e6);
-    for cell in &document.compared {
+    for cell in &findings.compared {
         let recorded = &cell.recorded;
         let mut row = vec![
             recorded.variant.clone(),
@@ -63,7 +63,7 @@ fn cells(document: &Document<'_>) -> Result<Vec<u8>, csv::Error> {
             recorded.split.causes.get(&cause).map_or_else(String::new, |&ticks| exact(ticks as f64 * recorded.tick_us))
         }));
         let name = |cpu: u16| {
-            let holder = document.compared.iter().find(|other| other.recorded.cpu == cpu);
+            let holder = findings.compared.iter().find(|other| other.recorded.cpu == cpu);
             holder.map_or_else(|| format!("CPU {cpu}"), |holder| place(&holder.recorded))
         };
         let waits = recorded.split.waits.iter().map(|wait| {
@@ -75,12 +75,12 @@ fn cells(document: &Document<'_>) -> Result<Vec<u8>, csv::Error> {
     out.into_inner().map_err(|error| csv::Error::from(error.into_error()))
 }
 
-fn measures(document: &Document<'_>) -> Result<Vec<u8>, csv::Error> {
+fn measures(findings: &Findings<'_>) -> Result<Vec<u8>, csv::Error> {
     let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record([
         "variant", "case", "mode", "cpu", "subject", "metric", "unit", "values", "median", "min", "max",
     ])?;
-    for row in &document.others {
+    for row in &findings.measures {
         let [count, median, min, max] =
             [row.count.to_string(), row.median.to_string(), row.min.to_string(), row.max.to_string()];
         out.write_record([

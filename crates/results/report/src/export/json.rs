@@ -1,6 +1,8 @@
 //! `psci-latency` as JSON.
 
-use crate::{Compared, Document, Spread, accuracy};
+use crate::model::accuracy::accuracy;
+use crate::model::compared::{Compared, Spread};
+use crate::model::findings::Findings;
 use attribution::Cause;
 use serde_json::{Map, Value, json};
 
@@ -50,14 +52,14 @@ pub fn psci_latency_json(compared: &[Compared], spreads: &[Spread], recording: O
 }
 
 /// A recording for machines: [`psci_latency_json`] with its source, or for other experiments all measures.
-pub fn json(document: &Document<'_>) -> Value {
-    let header = &document.recording.header;
-    let mut value = match document.compared.is_empty() {
-        false => psci_latency_json(&document.compared, &document.spreads, Some(document.folder.as_ref())),
-        true => json!({ "experiment": header.experiment, "recording": document.folder }),
+pub fn json(findings: &Findings<'_>) -> Value {
+    let header = &findings.recording.header;
+    let mut value = match findings.compared.is_empty() {
+        false => psci_latency_json(&findings.compared, &findings.spreads, Some(findings.folder.as_ref())),
+        true => json!({ "experiment": header.experiment, "recording": findings.folder }),
     };
-    let measures: Vec<Value> = document
-        .others
+    let measures: Vec<Value> = findings
+        .measures
         .iter()
         .map(|row| {
             json!({
@@ -68,7 +70,7 @@ pub fn json(document: &Document<'_>) -> Value {
         })
         .collect();
     let source: Map<String, Value> =
-        document.source().into_iter().map(|(what, fact)| (what.to_owned(), json!(fact))).collect();
+        findings.source().into_iter().map(|(what, fact)| (what.to_owned(), json!(fact))).collect();
     if let Some(object) = value.as_object_mut() {
         object.insert("source".to_owned(), Value::Object(source));
         object.insert("measures".to_owned(), Value::Array(measures));

@@ -1,33 +1,32 @@
 //! Markdown: tables as GitHub and most others read them.
 
-use super::columns;
-use crate::Document;
-use crate::document::MeasureRow;
-use crate::measure_table::measure_tables;
-use crate::terminal::{Group, cell_of, cpus, groups, order_varies, short_role};
-use crate::words::{ORDER_VARIES, case_title, cause_label, number, place};
-use attribution::Cause;
+use crate::model::figures::{CauseTable, FigureTable, Group, groups, whole_metrics};
+use crate::model::findings::Findings;
+use crate::model::findings::MeasureRow;
+use crate::model::measures::measure_tables;
+use crate::words::{ORDER_VARIES, case_title, number};
+use recording::metrics;
 use std::fmt::Write;
 
 /// All tables, with their source, published figures and causes.
-pub(crate) fn markdown(document: &Document<'_>) -> String {
-    let mut text = format!("# {}\n\n", document.recording.header.experiment);
-    for (what, fact) in document.source() {
+pub(crate) fn markdown(findings: &Findings<'_>) -> String {
+    let mut text = format!("# {}\n\n", findings.recording.header.experiment);
+    for (what, fact) in findings.source() {
         let _ = writeln!(text, "- {what}: {}", if what == "command" { format!("`{fact}`") } else { escape(&fact) });
     }
-    if let Some(warning) = document.what_if() {
+    if let Some(warning) = findings.what_if() {
         let _ = writeln!(text, "\n**{warning}**");
     }
-    for group in groups(&document.compared) {
+    for group in groups(&findings.compared) {
         let _ = writeln!(text, "\n## {}: {}, {}\n", group.release, case_title(group.case), group.mode);
-        figures(&mut text, &group, document);
+        figures(&mut text, &group, findings);
         causes(&mut text, &group);
     }
-    if !document.accuracy.is_empty() {
+    if !findings.accuracy.is_empty() {
         text.push_str("\n## Accuracy of predictions\n\n");
         text.push_str("| release | predicted cells of the parallel tables | cells | median error | within 10 % or 1 us | worst |\n");
         text.push_str("|---|---|--:|--:|--:|--:|\n");
-        for row in &document.accuracy {
+        for row in &findings.accuracy {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {:.1} % | {} of {} | {:.1} % |",
@@ -35,31 +34,29 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
             );
         }
     }
-    if !document.others.is_empty() {
-        measures(&mut text, &document.others);
+    if !findings.measures.is_empty() {
+        measures(&mut text, &findings.measures);
     }
     text
 }
 
-fn figures(text: &mut String, group: &Group<'_>, document: &Document<'_>) {
-    let recorded_word = document.recorded_word();
-    let columns = columns(group);
-    let published = group.cells.iter().any(|cell| cell.published.is_some());
+fn figures(text: &mut String, group: &Group<'_>, findings: &Findings<'_>) {
+    let recorded_word = findings.recorded_word();
+    let FigureTable { metrics, has_published: published, rows, order_varies } = FigureTable::of(group);
     text.push_str("| CPU | role |");
-    for (_, heading) in &columns {
-        let heading = heading.to_lowercase();
+    for metric in &metrics {
+        let heading = metrics::heading(metric.name);
         let _ = match published {
             true => write!(text, " {heading}, published (us) | {heading}, {recorded_word} (us) | error |"),
             false => write!(text, " {heading} (us) |"),
         };
     }
     text.push_str("\n|---|---|");
-    text.push_str(&"--:|".repeat(columns.len() * if published { 3 } else { 1 }));
+    text.push_str(&"--:|".repeat(metrics.len() * if published { 3 } else { 1 }));
     text.push('\n');
-    for cpu in cpus(group) {
-        let _ = write!(text, "| {} | {} |", place(&cpu.recorded), short_role(cpu));
-        for (metric, _) in &columns {
-            let cell = cell_of(group, cpu.recorded.cpu, metric);
+    for row in rows {
+        let _ = write!(text, "| {} | {} |", row.name, row.role);
+        for cell in row.figures {
             let value = cell.map_or_else(String::new, |cell| number(cell.recorded.value));
             if published {
                 let figure = cell.and_then(|cell| cell.published.as_ref());
@@ -74,38 +71,24 @@ fn figures(text: &mut String, group: &Group<'_>, document: &Document<'_>) {
         }
         text.push('\n');
     }
-    if published && document.is_simulated() {
+    if published && findings.is_simulated() {
         text.push_str("\n\\* used in the fit; all others are predictions.\n");
     }
-    if order_varies(group) {
+    if order_varies {
         let _ = writeln!(text, "\n{ORDER_VARIES}.");
     }
 }
 
 fn causes(text: &mut String, group: &Group<'_>) {
-    for (metric, heading) in columns(group) {
-        let cells: Vec<_> =
-            cpus(group).into_iter().filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric)).collect();
-        let used: Vec<_> = Cause::ALL
-            .into_iter()
-            .filter(|cause| cells.iter().any(|cell| cell.recorded.split.causes.contains_key(cause)))
-            .collect();
-        if used.is_empty() || metric == recording::metrics::CACHE_FLUSH.name {
-            continue;
-        }
-        let _ = writeln!(text, "\nWhere the {} went (us):\n", heading.to_lowercase());
-        let names: Vec<_> = used.iter().map(|&cause| cause_label(cause)).collect();
+    for metric in whole_metrics(group) {
+        let Some(table) = CauseTable::of(group, metric.name, usize::MAX) else { continue };
+        let _ = writeln!(text, "\nWhere the {} went (us):\n", metrics::heading(metric.name));
+        let names: Vec<_> = table.causes.iter().map(|cause| cause.title()).collect();
         let _ = writeln!(text, "| CPU | {} |", names.join(" | "));
-        let _ = writeln!(text, "|---|{}", "--:|".repeat(used.len()));
-        for cell in cells {
-            let parts: Vec<_> = used
-                .iter()
-                .map(|cause| {
-                    let ticks = cell.recorded.split.causes.get(cause);
-                    ticks.map_or_else(String::new, |&ticks| number(ticks as f64 * cell.recorded.tick_us))
-                })
-                .collect();
-            let _ = writeln!(text, "| {} | {} |", place(&cell.recorded), parts.join(" | "));
+        let _ = writeln!(text, "|---|{}", "--:|".repeat(names.len()));
+        for row in table.rows {
+            let parts: Vec<_> = row.parts.iter().map(|part| part.map_or_else(String::new, number)).collect();
+            let _ = writeln!(text, "| {} | {} |", row.name, parts.join(" | "));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Outputs for other programs and documents, one a file.
+//! Outputs for other programs and findingss, one a file.
 
 pub(crate) mod csv;
 pub(crate) mod json;
@@ -6,16 +6,14 @@ pub(crate) mod markdown;
 pub(crate) mod perfetto;
 pub(crate) mod rst;
 
-use crate::terminal::{Group, cell_of, metrics_of};
-use crate::words::capital;
-use crate::{Document, Style};
+use crate::{Findings, Style};
 
 /// What a report can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Tables and causes for the terminal.
     Text,
-    /// The documents' own tables in reStructuredText.
+    /// The findingss' own tables in reStructuredText.
     Rst,
     /// Markdown tables.
     Markdown,
@@ -38,7 +36,7 @@ impl Format {
     const fn facts(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::Text => ("text", "Tables and causes for the terminal", &["txt"]),
-            Self::Rst => ("rst", "Grid tables in the documents' own layout, ready to paste", &["rst"]),
+            Self::Rst => ("rst", "Grid tables in the findingss' own layout, ready to paste", &["rst"]),
             Self::Markdown => ("markdown", "Markdown tables", &["md", "markdown"]),
             Self::Csv => ("csv", "Comma-separated values, a row a cell", &["csv"]),
             Self::Json => ("json", "JSON", &["json"]),
@@ -76,25 +74,14 @@ impl Format {
 }
 
 /// The whole report. Only `Text` looks at the style.
-pub fn render(document: &Document<'_>, format: Format, style: Style) -> Vec<u8> {
+pub fn render(findings: &Findings<'_>, format: Format, style: Style) -> Vec<u8> {
     match format {
-        Format::Text => crate::terminal::text(document, style).into_bytes(),
-        Format::Rst => rst::rst(document).into_bytes(),
-        Format::Markdown => markdown::markdown(document).into_bytes(),
-        Format::Csv => csv::csv(document).into_bytes(),
-        Format::Json => format!("{:#}\n", json::json(document)).into_bytes(),
-        Format::Html => crate::html::html(document).into_bytes(),
-        Format::Perfetto => perfetto::perfetto(document),
+        Format::Text => crate::terminal::text(findings, style).into_bytes(),
+        Format::Rst => rst::rst(findings).into_bytes(),
+        Format::Markdown => markdown::markdown(findings).into_bytes(),
+        Format::Csv => csv::csv(findings).into_bytes(),
+        Format::Json => format!("{:#}\n", json::json(findings)).into_bytes(),
+        Format::Html => crate::html::html(findings).into_bytes(),
+        Format::Perfetto => perfetto::perfetto(findings),
     }
-}
-
-/// The metrics that a group has figures for, with the heading that the later documents give them: every word with a capital.
-pub(crate) fn columns(group: &Group<'_>) -> Vec<(&'static str, String)> {
-    let heading = |title: &str| title.split(' ').map(capital).collect::<Vec<_>>().join(" ");
-    metrics_of(group).iter().map(|metric| (metric.name, heading(metric.title))).collect()
-}
-
-/// The recorded value of a CPU, in microseconds.
-pub(crate) fn value_of(group: &Group<'_>, cpu: u16, metric: &str) -> Option<f64> {
-    cell_of(group, cpu, metric).map(|cell| cell.recorded.value)
 }

@@ -5,8 +5,7 @@
 //! event with which the holder ended it. Format: <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers
 //! from there; a test decodes a trace with the descriptors that Perfetto publishes.
 
-use crate::Document;
-use crate::words::cause_label;
+use crate::model::findings::Findings;
 use attribution::{Activity, Iteration, LaneSpan};
 use prost::Message;
 use recording::{Event, PointName, Series};
@@ -226,8 +225,8 @@ enum Clock {
 }
 
 impl Clock {
-    fn of(document: &Document<'_>) -> Self {
-        let time = &document.recording.header.time;
+    fn of(findings: &Findings<'_>) -> Self {
+        let time = &findings.recording.header.time;
         match (time.counter_hz, time.unit.as_str()) {
             (Some(hz), _) if hz > 0 => Self::Counter(hz),
             (_, "ps") => Self::Picoseconds,
@@ -253,8 +252,8 @@ impl Clock {
 }
 
 /// The trace's bytes.
-pub(crate) fn perfetto(document: &Document<'_>) -> Vec<u8> {
-    let recording = document.recording;
+pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
+    let recording = findings.recording;
     let mut writer = Writer {
         bytes: Vec::with_capacity(recording.events().len() * 48 + 4096),
         interned: HashMap::new(),
@@ -285,7 +284,7 @@ pub(crate) fn perfetto(document: &Document<'_>) -> Vec<u8> {
         let title: Vec<&str> = [variant, case, mode].into_iter().filter(|text| !text.is_empty()).collect();
         let process = (number as u64 + 1) << 32;
         writer.process(process, number as i32 + 1, &title.join(" "));
-        let mut tracks = Tracks { process, clock: Clock::of(document), ends: HashMap::new() };
+        let mut tracks = Tracks { process, clock: Clock::of(findings), ends: HashMap::new() };
         let mut cpus: Vec<u16> = iterations.values().flat_map(|cpus| cpus.keys().copied()).collect();
         cpus.sort_by_key(|cpu| (names.get(cpu), *cpu));
         cpus.dedup();
@@ -294,7 +293,7 @@ pub(crate) fn perfetto(document: &Document<'_>) -> Vec<u8> {
         }
         let mut channels = Vec::new();
         for (&number, events) in iterations {
-            let iteration = document.timelines.iteration(series, number);
+            let iteration = findings.timelines.iteration(series, number);
             let ends = cpus_events(events).filter(|event| releases.contains(&Some(event.point)));
             let ends = ends.map(|event| ((event.cpu, event.ticks, event.argument), Vec::new())).collect();
             let mut flows = Flows { next: next_flow, ends, begins: HashMap::new() };
@@ -457,7 +456,7 @@ impl Tracks {
                 }
                 Item::BeginSpan(span, flow) => {
                     let (category, name) = match span.activity {
-                        Activity::Cause(cause) => ("cause", cause_label(cause)),
+                        Activity::Cause(cause) => ("cause", cause.title()),
                         _ => ("power", "low power"),
                     };
                     let mut extra = Extra { flows: flow.into_iter().collect(), ..Extra::default() };

@@ -3,29 +3,28 @@
 //! Two layouts, as the documents have them: the 2017 one (a row a CPU by number, whole microseconds) and that of the later
 //! releases (a row a CPU by cluster and core, the counter's digits).
 
-use super::{columns, value_of};
-use crate::Document;
-use crate::measure_table::measure_tables;
-use crate::terminal::{Group, cpus, groups};
+use crate::model::figures::{Group, columns, cpus, groups, value_of};
+use crate::model::findings::Findings;
+use crate::model::measures::measure_tables;
 use published::Layout;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use std::fmt::Write;
 
 /// All tables. What they come from is a comment at the head, which a document does not show.
-pub(crate) fn rst(document: &Document<'_>) -> String {
+pub(crate) fn rst(findings: &Findings<'_>) -> String {
     let mut text = String::from("..\n");
-    for (what, fact) in document.source() {
+    for (what, fact) in findings.source() {
         let _ = writeln!(text, "    {what}: {}", fact.replace('\n', " "));
     }
-    for group in groups(&document.compared) {
+    for group in groups(&findings.compared) {
         text.push('\n');
-        match document.layout(group.release) {
+        match findings.layout(group.release) {
             Layout::Cpu => by_number(&mut text, &group),
             Layout::ClusterCore => by_cluster(&mut text, &group),
         }
     }
-    if !document.others.is_empty() && document.compared.is_empty() {
-        measures(&mut text, document);
+    if !findings.measures.is_empty() && findings.compared.is_empty() {
+        measures(&mut text, findings);
     }
     text
 }
@@ -116,8 +115,8 @@ fn plain(value: f64) -> String {
     text.strip_suffix('0').map_or_else(|| text.clone(), str::to_owned)
 }
 
-fn measures(text: &mut String, document: &Document<'_>) {
-    for table in measure_tables(&document.others) {
+fn measures(text: &mut String, findings: &Findings<'_>) {
+    for table in measure_tables(&findings.measures) {
         let note = table.note.map_or_else(String::new, |note| format!("; {note}"));
         let _ = writeln!(text, "\n.. table:: {}{note}\n", table.title);
         text.push_str(&grid(&table.header, &table.rows, '=', "    "));

@@ -1,7 +1,6 @@
 //! Small charts: where a CPU's time went, and how iterations scatter. Percent and pixels, as timelines are.
 
-use super::draw::class;
-use crate::words::{cause_label, number};
+use crate::words::number;
 use attribution::{Cause, CellResult, Chosen};
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
@@ -15,8 +14,8 @@ pub(super) fn causes(cell: &CellResult, longest: f64) -> Markup {
         let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
         let us = ticks as f64 * cell.tick_us;
         let (x, width) = (at / longest * 100.0, us / longest * 100.0);
-        let _ = write!(rects, "<rect class={} x={x:.2}% width={width:.2}% height=12 />", class(cause));
-        words.push(format!("{} {} us", cause_label(cause), number(us)));
+        let _ = write!(rects, "<rect class={} x={x:.2}% width={width:.2}% height=12 />", cause.row().class);
+        words.push(format!("{} {} us", cause.title(), number(us)));
         at += us;
     }
     html! {

@@ -1,23 +1,16 @@
 //! What the script needs of a picture: all spans, calls and paths, in few characters.
 
+use super::kinds;
 use super::picture::{Axis, Names, Picture, What, cpu_name};
-use attribution::{Cause, Place};
+use attribution::Place;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-
-/// Numbers of what a span is, as the script knows them: causes by their place in [`Cause::ALL`], then these.
-const NORMAL_WORLD: u64 = 9;
-const LOW_POWER: u64 = 10;
-const POLLS: u64 = 11;
-const GAP: u64 = 12;
-const SERVES: u64 = 13;
-const TAKES: u64 = 14;
 
 /// A picture as JSON.
 ///
 /// `lanes`: `n` name, `s` second name, `p` CPU (or -1 less the channel), `t` first tick after `t0`, `d` three numbers a span: length,
-/// what, and (by what) number of a wait from 1, count of polls, or CPU; `c` three numbers a call: ticks since the call before,
-/// length, number of its name. `waits`: holder and what was waited for. `names`: those of CPUs that have no lane, by their number. `axes`: `kept` in ticks after `t0`; `paths` by CPU: first
+/// kind (see [`kinds::kinds`]), and (by what) number of a wait from 1, count of polls, or CPU; `c` three numbers a call: ticks since the call before,
+/// length, number of its name. `waits`: holder and what was waited for. `names`: those of CPUs that have no lane, by their number. `axes`: `kept` in ticks after `t0`; `fold`, its width in ticks; `paths` by CPU: first
 /// tick, then three numbers a part: lane, length, CPU that is served or -1.
 pub(super) fn data(picture: &Picture, names: &Names) -> Value {
     let t0 = picture.lanes.iter().filter_map(|lane| Some(lane.spans.first()?.from)).min().unwrap_or(0);
@@ -31,24 +24,20 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
         let mut numbers: Vec<u64> = Vec::with_capacity(lane.spans.len() * 3);
         for span in &lane.spans {
             if span.from > at {
-                numbers.extend([span.from - at, GAP, 0]);
+                numbers.extend([span.from - at, kinds::GAP as u64, 0]);
             }
-            let (what, more) = match span.what {
-                What::Cause(cause) => {
-                    let wait = span.holder.map_or(0, |holder| {
-                        *wait_numbers.entry((holder, span.on.unwrap_or(0))).or_insert_with(|| {
-                            waits.push((holder, span.on.unwrap_or(0)));
-                            waits.len() as u64
-                        })
-                    });
-                    (number_of(cause), wait)
-                }
-                What::NormalWorld => (NORMAL_WORLD, 0),
-                What::LowPower => (LOW_POWER, 0),
-                What::Polls(count) => (POLLS, u64::from(count)),
-                What::Serves(cpu) => (SERVES, u64::from(cpu)),
-                What::Takes(cpu) => (TAKES, u64::from(cpu)),
+            let more = match span.what {
+                What::Cause(_) => span.holder.map_or(0, |holder| {
+                    *wait_numbers.entry((holder, span.on.unwrap_or(0))).or_insert_with(|| {
+                        waits.push((holder, span.on.unwrap_or(0)));
+                        waits.len() as u64
+                    })
+                }),
+                What::NormalWorld | What::LowPower => 0,
+                What::Polls(count) => u64::from(count),
+                What::Serves(cpu) | What::Takes(cpu) => u64::from(cpu),
             };
+            let what = kinds::number(span.what) as u64;
             numbers.extend([span.to.saturating_sub(span.from.max(at)), what, more]);
             at = span.to.max(at);
         }
@@ -97,9 +86,5 @@ fn axis(picture: &Picture, axis: &Axis, t0: u64) -> Value {
             (cpu.to_string(), json!(numbers))
         })
         .collect();
-    json!({ "title": axis.title, "zero": axis.zero - t0.min(axis.zero), "kept": kept, "slow": axis.slowest, "paths": paths })
-}
-
-fn number_of(cause: Cause) -> u64 {
-    Cause::ALL.iter().position(|&other| other == cause).unwrap_or(0) as u64
+    json!({ "title": axis.title, "zero": axis.zero - t0.min(axis.zero), "fold": axis.fold(), "kept": kept, "slow": axis.slowest, "paths": paths })
 }

@@ -1,10 +1,19 @@
 //! A timeline as SVG that needs no script: horizontal places in percent, so that it fits any width, and text in pixels, so that it
 //! stays legible. `assets/timeline.js` draws the same picture with the same measures, and lets it be zoomed.
 
+use super::kinds::{self, Form, Kind};
 use super::picture::{Axis, Names, Picture, Span, What, cpu_name};
-use crate::words::{cause_label, letter};
-use attribution::{Cause, Place};
+use attribution::{Place, WaitFor};
+use serde_json::{Value, json};
 use std::fmt::Write;
+
+/// The measures of a picture that the script draws by, too.
+pub(super) fn geometry() -> Value {
+    json!({
+        "axis": AXIS, "lane": LANE, "bar": BAR.0, "barHeight": BAR.1, "path": PATH, "letter": LETTER, "thin": THIN,
+        "shortMargin": SHORT_MARGIN, "flat": FLAT, "middle": MIDDLE, "baseline": BASELINE,
+    })
+}
 
 /// Height of the axis at the top, in pixels.
 pub(super) const AXIS: usize = 24;
@@ -14,25 +23,18 @@ pub(super) const LANE: usize = 38;
 const BAR: (usize, usize) = (8, 18);
 /// Where in a lane the critical path runs.
 const PATH: usize = 31;
+/// Where in a bar a flat bar begins, where a line runs, and where text stands.
+const FLAT: usize = 8;
+const MIDDLE: usize = 9;
+const BASELINE: usize = 13;
+/// Room beside a label of one letter.
+const SHORT_MARGIN: f64 = 4.0;
+/// What is thinner than this is drawn once for each pixel.
+const THIN: f64 = 0.5;
 /// Labels are put where they fit at this width, the least that a picture without script has.
 const WIDTH: f64 = 680.0;
 /// Width of a letter, about.
 const LETTER: f64 = 6.4;
-
-/// Class of a cause in the style sheet, and half of its pattern's name.
-pub(super) const fn class(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Code => "code",
-        Cause::Reset => "reset",
-        Cause::LockWait => "lock",
-        Cause::FlushL1 => "l1",
-        Cause::FlushL2 => "l2",
-        Cause::Interconnect => "port",
-        Cause::ScpChannelWait => "channel",
-        Cause::ScpWait => "scp",
-        Cause::DeclaredOrder => "order",
-    }
-}
 
 /// Height of a picture in pixels.
 pub(super) fn height(picture: &Picture) -> usize {
@@ -44,19 +46,19 @@ pub(super) fn height(picture: &Picture) -> usize {
 pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
     let mut out = String::new();
     ruler(&mut out, picture, axis);
+    let kinds = kinds::kinds();
     for (index, lane) in picture.lanes.iter().enumerate() {
         let _ = write!(out, "<g transform=\"translate(0 {})\">", AXIS + index * LANE);
         let mut thin_at = None;
         for span in lane.spans.iter().filter(|span| axis.shows(span.from, span.to)) {
-            // What is thinner than half a pixel is drawn once for each pixel, as the script does it.
-            if (axis.place(span.to) - axis.place(span.from)) / axis.width() * WIDTH < 0.5 {
+            if (axis.place(span.to) - axis.place(span.from)) / axis.width() * WIDTH < THIN {
                 let pixel = Some((axis.place(span.from) / axis.width() * WIDTH) as u32);
                 if pixel == thin_at {
                     continue;
                 }
                 thin_at = pixel;
             }
-            bar(&mut out, axis, span, names);
+            bar(&mut out, axis, span, &kinds, names);
         }
         out.push_str("</g>");
     }
@@ -148,45 +150,36 @@ fn time(us: f64, step: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
+fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names) {
     let (x, end) = (axis.place(span.from) / axis.width(), axis.place(span.to) / axis.width());
     // The thinnest is still to be seen.
     let (left, width) = (share(x), share(end - x).max(0.1));
     let (y, height) = BAR;
-    match span.what {
-        What::NormalWorld => {
-            let _ = write!(out, "<rect class=world x={left}% y={} width={width}% height=2 />", y + 8);
+    let kind = &kinds[kinds::number(span.what)];
+    let class = kind.class;
+    match kind.form {
+        Form::Flat => {
+            let _ = write!(out, "<rect class={class} x={left}% y={} width={width}% height=2 />", y + FLAT);
             return;
         }
-        What::LowPower => {
-            let middle = y + 9;
+        Form::Line => {
+            let middle = y + MIDDLE;
             let right = share(end);
-            let _ = write!(out, "<line class=low x1={left}% x2={right}% y1={middle} y2={middle} />");
+            let _ = write!(out, "<line class={class} x1={left}% x2={right}% y1={middle} y2={middle} />");
             return;
         }
-        _ => {}
+        Form::Gap => return,
+        Form::Bar => {}
     }
-    let class = match span.what {
-        What::Cause(cause) => class(cause),
-        What::Polls(_) => "polls",
-        What::Takes(_) => "takes",
-        _ => "serves",
-    };
     let _ = write!(out, "<rect class={class} x={left}% y={y} width={width}% height={height} />");
     let fits = |text: &String| {
-        // Beside a label enough of the pattern is to be seen.
-        let margin = if matches!(span.what, What::Cause(_)) { 14.0 } else { 6.0 };
-        text.chars().count() as f64 * LETTER + if text.chars().count() == 1 { 4.0 } else { margin } <= (end - x) * WIDTH
+        let letters = text.chars().count();
+        letters as f64 * LETTER + if letters == 1 { SHORT_MARGIN } else { kind.margin } <= (end - x) * WIDTH
     };
-    if let Some(text) = labels(span, names).into_iter().find(fits) {
-        let dark = match span.what {
-            What::Cause(Cause::Code | Cause::FlushL2 | Cause::FlushL1 | Cause::Interconnect) | What::Serves(_) => {
-                "on-dark"
-            }
-            _ => "on-light",
-        };
+    if let Some(text) = labels(span, kind, names).into_iter().find(fits) {
+        let dark = if kind.light_label { "on-dark" } else { "on-light" };
         let middle = share((x + end) / 2.0);
-        if dark == "on-light" {
+        if !kind.light_label {
             // Keeps the label legible on stripes; its place is in percent, its width in pixels.
             let wide = text.chars().count() as f64 * LETTER + 3.0;
             let _ = write!(
@@ -196,29 +189,18 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, names: &Names) {
                 -wide / 2.0
             );
         }
-        let _ = write!(out, "<text class={dark} x={middle}% y={}>{text}</text>", y + 13);
+        let _ = write!(out, "<text class={dark} x={middle}% y={}>{text}</text>", y + BASELINE);
     }
 }
 
 /// What can stand in a bar, longest first.
-fn labels(span: &Span, names: &Names) -> Vec<String> {
+fn labels(span: &Span, kind: &Kind, names: &Names) -> Vec<String> {
+    let fill = |labels: &[String], with: &str| labels.iter().map(|label| label.replace("{}", with)).collect();
     match (span.what, span.holder) {
-        (What::Cause(cause), Some(holder)) => {
-            let holder = cpu_name(names, holder);
-            let letter = letter(cause);
-            vec![format!("{}: {holder}", cause_label(cause)), format!("{letter} {holder}"), letter.to_string()]
-        }
-        (What::Cause(cause), None) => vec![cause_label(cause).to_owned(), letter(cause).to_string()],
-        (What::Serves(cpu), _) => {
-            let cpu = cpu_name(names, cpu);
-            vec![format!("serves {cpu}"), cpu]
-        }
-        (What::Takes(cpu), _) => {
-            let cpu = cpu_name(names, cpu);
-            vec![format!("takes {cpu}"), cpu]
-        }
-        (What::Polls(count), _) => vec![format!("{count} polls"), "p".to_owned()],
-        _ => Vec::new(),
+        (_, Some(holder)) => fill(&kind.waiting_labels, &cpu_name(names, holder)),
+        (What::Serves(cpu) | What::Takes(cpu), None) => fill(&kind.labels, &cpu_name(names, cpu)),
+        (What::Polls(count), None) => fill(&kind.labels, &count.to_string()),
+        (_, None) => kind.labels.clone(),
     }
 }
 
@@ -231,7 +213,7 @@ fn arrows(out: &mut String, picture: &Picture, axis: &Axis) {
             if !axis.shows(span.from, span.to) || axis.place(span.to) - axis.place(span.from) < least {
                 continue;
             }
-            let place = if cause == Cause::ScpWait { Place::Scp(on) } else { Place::Cpu(holder) };
+            let place = if cause.wait() == Some(WaitFor::Scp) { Place::Scp(on) } else { Place::Cpu(holder) };
             let Some(target) = picture.lane_of(place) else { continue };
             let edge = |lane: usize, lower: bool| AXIS + lane * LANE + BAR.0 + if lower { BAR.1 } else { 0 };
             let down = target > index;

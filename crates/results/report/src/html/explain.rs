@@ -113,15 +113,9 @@ pub(super) fn answer(
     } else if l1 > 0 {
         parts.push((l1, format!("flushed the L1 for {}", us(l1))));
     }
-    for (cause, text) in [
-        (Cause::Code, "ran code for"),
-        (Cause::Reset, "came out of reset in"),
-        (Cause::Interconnect, "opened or closed the interconnect's port in"),
-        (Cause::DeclaredOrder, "was kept back to the declared order for"),
-    ] {
-        if ticks(cause) > 0 {
-            parts.push((ticks(cause), format!("{text} {}", us(ticks(cause)))));
-        }
+    let told = [Cause::LockWait, Cause::ScpChannelWait, Cause::ScpWait, Cause::FlushL1, Cause::FlushL2];
+    for cause in Cause::ALL.into_iter().filter(|cause| !told.contains(cause) && ticks(*cause) > 0) {
+        parts.push((ticks(cause), format!("{} {}", cause.row().sentence, us(ticks(cause)))));
     }
     parts.sort_by_key(|part| std::cmp::Reverse(part.0));
     let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();

@@ -1,72 +1,35 @@
 //! One self-contained page: no network, readable with scripts off, at most [`MOST_BYTES`].
 
+mod case;
 mod chart;
 mod data;
+mod detail;
 mod draw;
 mod explain;
+mod kinds;
 mod page;
+mod parts;
 mod picture;
+mod section;
+mod style;
+mod summary;
+mod timeline;
 
-use crate::Document;
+use crate::model::findings::Findings;
+use detail::{DETAILS, Detail};
 
 /// A page is no longer than this, in bytes, however many events it is of.
 pub const MOST_BYTES: usize = 1_000_000;
 
-/// How much of a recording a page shows.
-#[derive(Clone, Copy, Debug)]
-struct Detail {
-    /// Whole iterations, or the measured times only.
-    whole: bool,
-    /// The worst iteration beside the median.
-    worst: bool,
-    /// The worst iteration as a still picture too, for readers without scripts.
-    worst_still: bool,
-    /// Spans of the worst iteration as a table too.
-    worst_table: bool,
-    /// Spans as a table at all.
-    tables: bool,
-    /// At most so many CPUs in a timeline.
-    most_cpus: usize,
-    /// At most so many timelines; the cases with the longest times have them.
-    most_timelines: usize,
-    /// At most so many rows in a table of figures.
-    most_rows: usize,
-    /// At most so many cases at all.
-    most_cases: usize,
-}
-
-/// From all to little; the first that is short enough is taken.
-const DETAILS: [Detail; 8] = {
-    let all = Detail {
-        whole: true,
-        worst: true,
-        worst_still: true,
-        worst_table: true,
-        tables: true,
-        most_cpus: 24,
-        most_timelines: usize::MAX,
-        most_rows: 1024,
-        most_cases: usize::MAX,
-    };
-    let no_worst_table = Detail { worst_table: false, ..all };
-    let no_worst_still = Detail { worst_still: false, ..no_worst_table };
-    let measured = Detail { whole: false, ..no_worst_still };
-    let fewer = Detail { most_cpus: 16, most_rows: 256, ..measured };
-    let median = Detail { worst: false, tables: false, most_cpus: 12, most_rows: 64, ..fewer };
-    let few = Detail { most_timelines: 12, ..median };
-    let least = Detail { most_timelines: 2, most_cpus: 8, most_rows: 16, ..few };
-    [all, no_worst_table, no_worst_still, measured, fewer, median, few, least]
-};
-
 /// The page. Whatever the recording, it is no longer than [`MOST_BYTES`].
-pub(crate) fn html(document: &Document<'_>) -> String {
+pub(crate) fn html(findings: &Findings<'_>) -> String {
     let fewer = |detail: &Detail| {
         let most_cases = detail.most_cases.min(512) / 2;
         let most_rows = detail.most_rows.min(most_cases);
         (detail.most_cases > 0).then_some(Detail { most_cases, most_rows, ..*detail })
     };
     let halved = std::iter::successors(DETAILS.last().and_then(fewer), fewer);
-    let mut pages = DETAILS.into_iter().chain(halved).map(|detail| compact(&page::page(document, detail)));
+    let mut pages = DETAILS.into_iter().chain(halved).map(|detail| compact(&page::page(findings, detail)));
     pages.find(|page| page.len() <= MOST_BYTES).unwrap_or_else(page::only_names)
 }
 

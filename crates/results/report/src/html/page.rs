@@ -1,66 +1,33 @@
-//! The page: head, overview, a section a case, and what it leaves out.
+//! The page: head, sections, and what it leaves out.
 
-use super::draw::{class, drawing, height};
-use super::explain::{Answer, answer, full_name};
-use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
-use super::{Detail, chart, data};
-use crate::measure_table::measure_tables;
-use crate::terminal::{Group, cell_of, cpus, groups, metrics_of, order_varies, short_role};
-use crate::words::{ORDER_VARIES, capital, case_title, cause_label, grouped, letter, number, place};
-use crate::{Compared, Document};
-use attribution::{Cause, Chosen, Iteration};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use recording::Series;
-use recording::metrics::{self, CACHE_FLUSH, LATENCY, Metric};
+use super::case::one_case;
+use super::detail::{Detail, LeftOut};
+use super::draw::geometry;
+use super::kinds::kinds_json;
+use super::parts::{cut, slug};
+use super::picture::Names;
+use super::section::{Section, sections};
+use super::style::{patterns, style_sheet};
+use super::summary::{accuracy, measures, overview, spreads};
+use super::timeline::json_text;
+use crate::model::findings::Findings;
+use crate::words::grouped;
+use maud::DOCTYPE;
+use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 
-const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
-const PATTERNS: &str = include_str!("../../assets/patterns.svg");
 
-/// Colour of each cause in words, as the style sheet has it.
-const COLOURS: [(Cause, &str); 9] = [
-    (Cause::Code, "blue"),
-    (Cause::Reset, "pale blue, dotted"),
-    (Cause::LockWait, "red, rising stripes"),
-    (Cause::FlushL1, "green"),
-    (Cause::FlushL2, "dark green, lying stripes"),
-    (Cause::Interconnect, "grey"),
-    (Cause::ScpChannelWait, "amber, falling stripes"),
-    (Cause::ScpWait, "violet, standing stripes"),
-    (Cause::DeclaredOrder, "brown, dotted"),
-];
-
-/// A case of a release with its series, if that has events.
-struct Section<'a> {
-    id: String,
-    group: Group<'a>,
-    series: Option<Series>,
-    chosen: Option<Chosen>,
-}
-
-/// What the page does not show, found while it is made.
-#[derive(Default)]
-struct LeftOut {
-    iterations: u64,
-    cpus: usize,
-    timelines: usize,
-    rows: usize,
-    cases: usize,
-    /// Whether any case has a worst iteration beside its median.
-    worst: bool,
-}
-
-pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
-    let header = &document.recording.header;
+pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
+    let header = &findings.recording.header;
     let platform = header.platform.as_ref().map(|platform| platform.name.as_str());
     let title = match platform {
         Some(platform) => format!("{} on {platform}", header.experiment),
         None => header.experiment.clone(),
     };
     let names: Names =
-        document.compared.iter().map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
-    let mut sections = sections(document);
+        findings.compared.iter().map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
+    let mut sections = sections(findings);
     let all_sections = sections.len();
     sections.truncate(detail.most_cases);
     let with_timeline = with_timeline(&sections, detail.most_timelines);
@@ -69,7 +36,7 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
         .iter()
         .enumerate()
         .map(|(index, section)| {
-            one_case(document, section, &names, detail, with_timeline.contains(&index), &mut left_out)
+            one_case(findings, section, &names, detail, with_timeline.contains(&index), &mut left_out)
         })
         .collect();
     let mut releases: Vec<&str> = Vec::new();
@@ -86,19 +53,19 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " - Stopwatt" }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(style_sheet())) }
             }
             body {
-                (PreEscaped(PATTERNS))
+                (PreEscaped(patterns()))
                 header {
                     p.brand { "Stopwatt" }
                     h1 { (title) }
-                    p.lead { (lead(document)) }
-                    @if let Some(warning) = document.what_if() { p { b { (warning) } } }
-                    (source(document))
+                    p.lead { (lead(findings)) }
+                    @if let Some(warning) = findings.what_if() { p { b { (warning) } } }
+                    (source(findings))
                 }
                 main {
-                    @if !sections.is_empty() { (overview(document, &sections)) }
+                    @if !sections.is_empty() { (overview(findings, &sections)) }
                     @for release in &releases {
                         section.release {
                             h2 id=(slug(release)) { (release)
@@ -109,13 +76,13 @@ pub(super) fn page(document: &Document<'_>, detail: Detail) -> String {
                             }
                         }
                     }
-                    @if !document.accuracy.is_empty() { (accuracy(document, detail, &mut left_out)) }
-                    @if !document.spreads.is_empty() { (spreads(document, detail, &mut left_out)) }
-                    @if !document.others.is_empty() { (measures(document, detail, &mut left_out)) }
-                    (leaves_out(document, detail, &left_out, all_sections > 0))
+                    @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }
+                    @if !findings.spreads.is_empty() { (spreads(findings, detail, &mut left_out)) }
+                    @if !findings.measures.is_empty() { (measures(findings, detail, &mut left_out)) }
+                    (leaves_out(findings, detail, &left_out, all_sections > 0))
                 }
                 @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
-                    script type="application/json" id="words" { (PreEscaped(json_text(&words()))) }
+                    script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
                     script { (PreEscaped(SCRIPT)) }
                 }
             }
@@ -129,7 +96,7 @@ pub(super) fn only_names() -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head { meta charset="utf-8"; title { "Stopwatt" } style { (PreEscaped(STYLE)) } }
+            head { meta charset="utf-8"; title { "Stopwatt" } style { (PreEscaped(style_sheet())) } }
             body {
                 h1 { "What this page leaves out" }
                 p { "Everything: the names in this recording are longer than a page may be. " code { "stopwatt report --format csv" } " makes a table of it." }
@@ -140,8 +107,8 @@ pub(super) fn only_names() -> String {
 }
 
 /// What kind of figures these are.
-fn lead(document: &Document<'_>) -> String {
-    match document.recording.header.world.as_str() {
+fn lead(findings: &Findings<'_>) -> String {
+    match findings.recording.header.world.as_str() {
         "sim" => {
             "Simulated: predictions from costs that were fitted to published figures, not a measurement of a board."
                 .to_owned()
@@ -156,33 +123,6 @@ fn lead(document: &Document<'_>) -> String {
     }
 }
 
-/// A text of the recording that stands at many places of the page, or one of many: no longer than a line or three.
-fn cut(text: &str) -> String {
-    const MOST: usize = 400;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-fn sections<'a>(document: &'a Document<'_>) -> Vec<Section<'a>> {
-    let with_events = document.timelines.series();
-    groups(&document.compared)
-        .into_iter()
-        .map(|group| {
-            let key = (group.release, group.case, group.mode);
-            let series = with_events.iter().copied().find(|&series| document.recording.series_texts(series) == key);
-            let chosen = document
-                .recording
-                .all_series()
-                .find(|&series| document.recording.series_texts(series) == key)
-                .and_then(|series| document.timelines.chosen(series));
-            let id = slug(&format!("{} {} {}", group.release, group.case, group.mode));
-            Section { id, group, series, chosen }
-        })
-        .collect()
-}
-
 /// The sections that get a timeline: those with the longest times, if there is not room for all.
 fn with_timeline(sections: &[Section<'_>], most: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sections.len()).collect();
@@ -195,26 +135,10 @@ fn with_timeline(sections: &[Section<'_>], most: usize) -> Vec<usize> {
     order
 }
 
-/// A name that can stand in an address: letters, digits and hyphens.
-fn slug(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
-}
-
-/// JSON that can stand in a script element.
-fn json_text(value: &serde_json::Value) -> String {
-    value.to_string().replace('<', "\\u003c")
-}
-
-fn words() -> serde_json::Value {
-    let causes: Vec<_> =
-        Cause::ALL.iter().map(|&cause| json!([class(cause), letter(cause).to_string(), cause_label(cause)])).collect();
-    json!({ "causes": causes })
-}
-
-fn source(document: &Document<'_>) -> Markup {
+fn source(findings: &Findings<'_>) -> Markup {
     html! {
         dl.source {
-            @for (what, fact) in document.source() {
+            @for (what, fact) in findings.source() {
                 @let fact = cut(&fact);
                 div { dt { (what) } dd { @if what == "command" { code { (fact) } } @else { (fact) } } }
             }
@@ -222,534 +146,8 @@ fn source(document: &Document<'_>) -> Markup {
     }
 }
 
-/// The metric that a case is about.
-fn main_metric(group: &Group<'_>) -> &'static str {
-    let principal = metrics_of(group).into_iter().find(|metric| metric.principal);
-    principal.map_or(LATENCY.name, |metric| metric.name)
-}
-
-fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a Compared> {
-    let cells = group.cells.iter().filter(|cell| cell.recorded.metric == metric);
-    cells.copied().max_by(|a, b| a.recorded.value.total_cmp(&b.recorded.value))
-}
-
-fn overview(document: &Document<'_>, sections: &[Section<'_>]) -> Markup {
-    let longest = sections
-        .iter()
-        .filter_map(|section| slowest(&section.group, main_metric(&section.group)))
-        .map(|cell| cell.recorded.value)
-        .fold(0.0, f64::max);
-    let has_published = sections.iter().flat_map(|section| &section.group.cells).any(|cell| cell.published.is_some());
-    let used = used_causes(sections.iter().flat_map(|section| section.group.cells.iter().copied()));
-    let has_causes = !used.is_empty();
-    html! {
-        section.overview {
-            h2 id="overview" { "Overview" }
-            p { "The slowest CPU of each case: its median over the iterations" @if has_causes { ", and what that time went to" } "." }
-            div.scroll { table {
-                thead { tr {
-                    th scope="col" { "Release" } th scope="col" { "Case" } th scope="col" { "Slowest" }
-                    th.n scope="col" { (capital(document.recorded_word())) " (us)" }
-                    @if has_published { th.n scope="col" { "Published (us)" } th.n scope="col" { "Error" } }
-                    @if has_causes { th.wide scope="col" { "Where the time went (0 to " (number(longest)) " us)" } }
-                } }
-                tbody {
-                    @for section in sections {
-                        @if let Some(cell) = slowest(&section.group, main_metric(&section.group)) {
-                            tr {
-                                td { (section.group.release) }
-                                td.case { a href={ "#" (section.id) } { (short_title(&section.group)) } }
-                                td { (place(&cell.recorded)) }
-                                td.n { (number(cell.recorded.value)) }
-                                @if has_published { td.n { (published(cell)) } td.n { (error(cell)) } }
-                                @if has_causes { td.wide { (chart::causes(&cell.recorded, longest)) } }
-                            }
-                        }
-                    }
-                }
-            } }
-            @if has_causes { (legend(&used, false)) }
-            (table_source(document, sections.iter().map(|section| section.group.release)))
-        }
-    }
-}
-
-fn short_title(group: &Group<'_>) -> String {
-    format!("{}, {}", case_title(group.case), group.mode)
-}
-
-fn published(cell: &Compared) -> String {
-    cell.published.as_ref().map_or_else(|| "-".to_owned(), |published| number(published.value_us))
-}
-
-fn error(cell: &Compared) -> String {
-    match cell.error_percent() {
-        Some(error) => format!("{error:+.1} %{}", if cell.used_in_fit() { "*" } else { "" }),
-        None => "-".to_owned(),
-    }
-}
-
-fn used_causes<'a>(cells: impl Iterator<Item = &'a Compared>) -> Vec<Cause> {
-    let used: std::collections::BTreeSet<Cause> =
-        cells.flat_map(|cell| cell.recorded.split.causes.keys().copied()).collect();
-    Cause::ALL.into_iter().filter(|cause| used.contains(cause)).collect()
-}
-
-/// What colours, letters and lines mean.
-fn legend(causes: &[Cause], lines: bool) -> Markup {
-    html! {
-        ul.legend aria-label="Legend" {
-            @for &cause in causes {
-                @let colour = COLOURS.iter().find(|(other, _)| *other == cause).map_or("", |(_, colour)| colour);
-                li {
-                    svg width="22" height="12" aria-hidden="true" { rect class=(class(cause)) width="22" height="12" {} }
-                    " " b { (letter(cause)) } " " (cause_label(cause)) span.colour { " (" (colour) ")" }
-                }
-            }
-            @if lines {
-                li { svg width="22" height="12" aria-hidden="true" { rect.serves width="22" height="12" {} } " the SCP serves a CPU" }
-                li { svg width="22" height="12" aria-hidden="true" { rect.takes x="1" y="1" width="20" height="10" {} } " the SCP takes its command up" }
-                li { svg width="22" height="12" aria-hidden="true" { rect.world y="5" width="22" height="2" {} } " normal world" }
-                li { svg width="22" height="12" aria-hidden="true" { line.low x1="0" x2="22" y1="6" y2="6" {} } " low power" }
-                li { svg width="22" height="14" aria-hidden="true" { line.wait x1="11" x2="11" y1="2" y2="12" {} circle.waiter cx="11" cy="2" r="2" {} } " waiter (dot) to holder (arrow)" }
-                li { svg width="22" height="12" aria-hidden="true" { line.path x1="0" x2="22" y1="6" y2="6" {} } " critical path" }
-            }
-        }
-    }
-}
-
-/// The documents that published figures of these releases are from, and the recording.
-fn table_source<'a>(document: &Document<'_>, releases: impl Iterator<Item = &'a str>) -> Markup {
-    let releases: Vec<&str> = releases.collect();
-    let published = document.published();
-    let mut documents: Vec<&str> = Vec::new();
-    for (name, source) in &published {
-        if releases.contains(name) && !documents.contains(source) {
-            documents.push(source);
-        }
-    }
-    html! {
-        p.note {
-            (source_line(document))
-            @if !documents.is_empty() {
-                " Published figures: " (documents.join("; ")) "."
-                @if document.is_simulated() { " * used in the fit, all others are predictions." }
-            }
-        }
-    }
-}
-
-/// The recording and the command that made it, as a sentence.
-fn source_line(document: &Document<'_>) -> Markup {
-    let line = cut(&document.source_line());
-    // The command is the last that the line says, between marks that plain text needs.
-    match line.strip_suffix('`').and_then(|line| line.split_once('`')) {
-        Some((before, command)) => html! { (before) code { (command) } "." },
-        None => html! { (line) "." },
-    }
-}
-
-fn one_case(
-    document: &Document<'_>,
-    section: &Section<'_>,
-    names: &Names,
-    detail: Detail,
-    with_timeline: bool,
-    left_out: &mut LeftOut,
-) -> Markup {
-    let group = &section.group;
-    let pictures = if with_timeline { pictures(document, section, names, detail, left_out) } else { Vec::new() };
-    if section.series.is_some() && pictures.is_empty() {
-        left_out.timelines += 1;
-    }
-    let answer = pictures.first().and_then(|shown| shown.answer.as_ref());
-    html! {
-        article id=(section.id) {
-            h3 { (short_title(group)) }
-            @if let Some(answer) = answer {
-                p.question { (answer.question) }
-                p.answer { (answer.own) @if !answer.path.is_empty() { " " span.path-words { (answer.path) } } }
-            }
-            @if !pictures.is_empty() { (timeline(document, section, names, &pictures, detail)) }
-            (figures(document, section, detail, left_out))
-            @if group.cells.iter().any(|cell| !cell.recorded.split.causes.is_empty()) { details {
-                summary { "Causes in numbers" }
-                @for metric in timeline_metrics(group) {
-                    (cause_table(document, group, metric.name, detail))
-                }
-            } }
-            @if let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) {
-                (iterations(chosen))
-            }
-        }
-    }
-}
-
-/// The metrics that have an axis of the timeline: not those that are a part of another.
-fn timeline_metrics(group: &Group<'_>) -> Vec<Metric> {
-    metrics_of(group).into_iter().filter(|&metric| metric != CACHE_FLUSH).collect()
-}
-
-/// A picture of a chosen iteration.
-struct Shown<'a> {
-    title: String,
-    picture: Picture,
-    iteration: Iteration<'a>,
-    answer: Option<Answer>,
-}
-
-fn pictures<'a>(
-    document: &'a Document<'_>,
-    section: &Section<'_>,
-    names: &Names,
-    detail: Detail,
-    left_out: &mut LeftOut,
-) -> Vec<Shown<'a>> {
-    let (Some(series), Some(chosen)) = (section.series, &section.chosen) else { return Vec::new() };
-    let Some(tick_us) = document.timelines.tick_us() else { return Vec::new() };
-    let metric = main_metric(&section.group);
-    let metrics = timeline_metrics(&section.group);
-    let value =
-        |number: u32| chosen.slowest.iter().find(|(other, _)| *other == number).map_or(0.0, |(_, value)| *value);
-    let mut wanted = vec![("Median", chosen.median)];
-    if detail.worst && chosen.worst != chosen.median {
-        wanted.push(("Worst", chosen.worst));
-    }
-    let mut shown = Vec::new();
-    for (word, number_of) in wanted {
-        let Some(iteration) = document.timelines.iteration(series, number_of) else { continue };
-        let extent = Extent { metrics: &metrics, whole: detail.whole, most_cpus: detail.most_cpus };
-        let picture = Picture::of(&iteration, names, tick_us, &extent);
-        let Some(axis) = picture.axes.first() else { continue };
-        let answer = axis.slowest.and_then(|cpu| {
-            let path = axis.paths.get(&cpu).map_or(&[][..], Vec::as_slice);
-            answer(&iteration, names, cpu, metric, tick_us, path)
-        });
-        left_out.cpus = left_out.cpus.max(picture.left_out);
-        left_out.worst |= word == "Worst";
-        let title = format!("{word} iteration (no. {number_of}, {} us)", number(value(number_of)));
-        shown.push(Shown { title, picture, iteration, answer });
-    }
-    left_out.iterations += (document.timelines.iterations(series).len() - shown.len().min(2)) as u64;
-    shown
-}
-
-fn timeline(
-    document: &Document<'_>,
-    section: &Section<'_>,
-    names: &Names,
-    pictures: &[Shown<'_>],
-    detail: Detail,
-) -> Markup {
-    let Some(first) = pictures.first() else { return html! {} };
-    let data: Vec<_> = pictures
-        .iter()
-        .map(|shown| json!({ "title": shown.title, "picture": data::data(&shown.picture, names) }))
-        .collect();
-    let causes: Vec<Cause> = {
-        let all: Vec<Cause> = first.picture.axes.iter().flat_map(|axis| first.picture.causes(axis)).collect();
-        Cause::ALL.into_iter().filter(|cause| all.contains(cause)).collect()
-    };
-    html! {
-        figure.timeline data-timeline=(section.id) {
-            @for (number, shown) in pictures.iter().enumerate().take(if detail.worst_still { 2 } else { 1 }) {
-                // Of the worst iteration what the case is about; of the median the rest as well.
-                @for (index, axis) in shown.picture.axes.iter().enumerate().filter(|(index, axis)| axis.slowest.is_some() && index * number == 0) {
-                    div.still {
-                        p.axis-title { b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) } }
-                        (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, short_title(&section.group), shown.title)))
-                    }
-                }
-            }
-            p.detail hidden aria-live="polite" {}
-            (legend(&causes, true))
-            figcaption.note {
-                "A lane a CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
-                (first.picture.axes.first().and_then(|axis| axis.slowest).map_or_else(String::new, |cpu| full_name(names, cpu)))
-                ", followed back from its last instruction. " (source_line(document))
-            }
-            script type="application/json" { (PreEscaped(json_text(&json!(data)))) }
-        }
-        @if detail.tables {
-            @for (index, shown) in pictures.iter().enumerate().filter(|(index, _)| *index == 0 || detail.worst_table) {
-                details.twin {
-                    summary { "The timeline as a table: " (shown.title.to_lowercase()) }
-                    @for axis in shown.picture.axes.iter().filter(|axis| axis.slowest.is_some()) {
-                        (spans_table(axis, shown, names, index))
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn window_words(axis: &Axis, picture: &Picture) -> String {
-    let end = axis.kept.last().map_or(0, |(_, to)| *to);
-    let us = end.saturating_sub(axis.zero) as f64 * picture.tick_us;
-    match axis.kept.len() {
-        1 => format!(": {} us from the first CPU's begin to the last one's end", number(us)),
-        parts => format!(": {parts} stretches within {} ms", number(us / 1000.0)),
-    }
-}
-
-/// Names of the lanes beside the drawing.
-fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> Markup {
-    html! {
-        div.stage {
-            ol.names aria-hidden="true" {
-                @for lane in &picture.lanes { li { b { (lane.name) } " " span { (lane.sub) } } }
-            }
-            div.scroll {
-                svg.plot role="img" aria-label=(label) width="100%" height=(height(picture)) { (PreEscaped(drawing(picture, axis, names))) }
-            }
-        }
-    }
-}
-
-/// The twin of a timeline for those who cannot see it: a row a span.
-fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> Markup {
-    let picture = &shown.picture;
-    let Some(metric) = axis.metric else { return html! {} };
-    let us = |ticks: u64| format!("{:.2}", ticks as f64 * picture.tick_us);
-    // Rows by the thousand: text put together by hand, from numbers and fixed words alone.
-    let mut rows = String::new();
-    for lane in &picture.lanes {
-        let attribution::Place::Cpu(cpu) = lane.place else { continue };
-        let Some((from, to)) = shown.iteration.window(cpu, metric) else { continue };
-        for span in lane.spans.iter().filter(|span| span.from >= from && span.to <= to) {
-            let What::Cause(cause) = span.what else { continue };
-            let whom = span.holder.map_or_else(String::new, |holder| cpu_name(names, holder));
-            rows.push_str(&format!(
-                "<tr><td>{}<td class=n>{}<td class=n>{}<td>{}<td>{whom}",
-                lane.name,
-                us(span.from.saturating_sub(axis.zero)),
-                us(span.to - span.from),
-                cause_label(cause)
-            ));
-        }
-    }
-    html! {
-        div.scroll { table.spans {
-            caption { (axis.title) @if index == 0 { ", median iteration" } @else { ", worst iteration" } }
-            thead { tr {
-                th scope="col" { "CPU" } th.n scope="col" { "From (us)" } th.n scope="col" { "Took (us)" }
-                th scope="col" { "What" } th scope="col" { "Waited for" }
-            } }
-            tbody { (PreEscaped(rows)) }
-        } }
-    }
-}
-
-fn figures(document: &Document<'_>, section: &Section<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    let group = &section.group;
-    let metrics = metrics_of(group);
-    let has_published = group.cells.iter().any(|cell| cell.published.is_some());
-    let mut rows = cpus(group);
-    rows.sort_by_key(|cell| (cell.recorded.rank, cell.recorded.cluster, cell.recorded.core));
-    if rows.len() > detail.most_rows {
-        left_out.rows += rows.len() - detail.most_rows;
-        // The slowest are what one looks for.
-        rows.drain(..rows.len() - detail.most_rows);
-    }
-    let metric = main_metric(group);
-    let longest = slowest(group, metric).map_or(0.0, |cell| cell.recorded.value);
-    let has_causes =
-        group.cells.iter().any(|cell| cell.recorded.metric == metric && !cell.recorded.split.causes.is_empty());
-    html! {
-        div.scroll { table.figures {
-            caption {
-                "Figures in us" @if section.chosen.is_some() { ", medians over the iterations" } ", in order of " (metrics::heading(metric))
-                @if order_varies(group) { ". " (ORDER_VARIES) "." }
-            }
-            thead {
-                tr {
-                    th scope="col" rowspan="2" { "CPU" } th scope="col" rowspan="2" { "Role" }
-                    @for metric in &metrics { th.group scope="colgroup" colspan=(if has_published { "3" } else { "1" }) { (metric.title) } }
-                    @if has_causes { th.wide scope="col" rowspan="2" { "Where the " (metrics::heading(metric)) " went (0 to " (number(longest)) " us)" } }
-                }
-                tr {
-                    @for _ in &metrics {
-                        @if has_published { th.n scope="col" { "publ." } }
-                        th.n scope="col" { @if document.recorded_word() == "simulated" { "sim." } @else { "rec." } }
-                        @if has_published { th.n scope="col" { "error" } }
-                    }
-                }
-            }
-            tbody {
-                @for cpu in rows {
-                    tr {
-                        th scope="row" { (place(&cpu.recorded)) }
-                        td { (short_role(cpu)) }
-                        @for metric in &metrics {
-                            @let cell = cell_of(group, cpu.recorded.cpu, metric.name);
-                            @if has_published { td.n { (cell.map_or_else(String::new, published)) } }
-                            td.n { b { (cell.map_or_else(String::new, |cell| number(cell.recorded.value))) } }
-                            @if has_published { td.n { (cell.map_or_else(String::new, error)) } }
-                        }
-                        @if has_causes { td.wide {
-                            @if let Some(cell) = cell_of(group, cpu.recorded.cpu, metric) { (chart::causes(&cell.recorded, longest)) }
-                        } }
-                    }
-                }
-            }
-        } }
-        (table_source(document, std::iter::once(group.release)))
-    }
-}
-
-fn cause_table(document: &Document<'_>, group: &Group<'_>, metric: &str, detail: Detail) -> Markup {
-    let cells: Vec<&Compared> =
-        cpus(group).into_iter().filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric)).collect();
-    let cells = &cells[cells.len().saturating_sub(detail.most_rows)..];
-    let causes = used_causes(cells.iter().copied());
-    html! {
-        @if !causes.is_empty() {
-            div.scroll { table {
-                caption { (capital(metric)) " of the median iteration by cause, us" }
-                thead { tr {
-                    th scope="col" { "CPU" }
-                    @for &cause in &causes { th.n scope="col" { (cause_label(cause)) } }
-                    th.n scope="col" { "sum" } th scope="col" { "Waited for" }
-                } }
-                tbody { @for cell in cells {
-                    @let recorded = &cell.recorded;
-                    tr {
-                        th scope="row" { (place(recorded)) }
-                        @for cause in &causes {
-                            td.n { (recorded.split.causes.get(cause).map_or_else(String::new, |&ticks| number(ticks as f64 * recorded.tick_us))) }
-                        }
-                        td.n { b { (number(recorded.value)) } }
-                        td { (waits(document, cell)) }
-                    }
-                } }
-            } }
-            (table_source(document, std::iter::empty()))
-        }
-    }
-}
-
-fn waits(document: &Document<'_>, cell: &Compared) -> String {
-    let recorded = &cell.recorded;
-    let name = |cpu: u16| {
-        let found = document.compared.iter().find(|other| other.recorded.cpu == cpu);
-        found.map_or_else(|| format!("CPU {cpu}"), |other| place(&other.recorded))
-    };
-    let each: Vec<String> = recorded
-        .split
-        .waits
-        .iter()
-        .take(8)
-        .map(|wait| {
-            format!(
-                "{} {} ({})",
-                name(wait.holder),
-                number(wait.ticks as f64 * recorded.tick_us),
-                cause_label(wait.cause)
-            )
-        })
-        .collect();
-    each.join(", ")
-}
-
-fn iterations(chosen: &Chosen) -> Markup {
-    let values: Vec<f64> = chosen.slowest.iter().map(|&(_, value)| value).collect();
-    let summary = recording::stats::summary(&values);
-    html! {
-        @if let Some(summary) = summary {
-            div.scatter {
-                p.note {
-                    "The slowest CPU's " (chosen.metric) " in each of " (grouped(summary.count as u64)) " iterations: "
-                    (number(summary.min)) " to " (number(summary.max)) " us, drawn from 0. Filled: the median, no. " (chosen.median)
-                    "; ring: the worst, no. " (chosen.worst) "."
-                }
-                (chart::iterations(chosen))
-            }
-        }
-    }
-}
-
-fn accuracy(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    left_out.rows += document.accuracy.len().saturating_sub(detail.most_rows);
-    html! {
-        section {
-            h2 id="accuracy" { "Accuracy of predictions" }
-            p { "Only cells of the parallel suspend tables that no fit used." }
-            div.scroll { table {
-                thead { tr {
-                    th scope="col" { "Release" } th scope="col" { "Predicted cells" } th.n scope="col" { "Cells" }
-                    th.n scope="col" { "Median error" } th.n scope="col" { "Within 10 % or 1 us" } th.n scope="col" { "Worst" }
-                } }
-                tbody { @for row in document.accuracy.iter().take(detail.most_rows) {
-                    tr {
-                        td { (row.release) } td { (row.what) } td.n { (row.cells) }
-                        td.n { (format!("{:.1} %", row.median_percent)) }
-                        td.n { (row.within) " of " (row.cells) }
-                        td.n { (format!("{:.1} %", row.worst_percent)) }
-                    }
-                } }
-            } }
-            (table_source(document, document.accuracy.iter().map(|row| row.release.as_str())))
-        }
-    }
-}
-
-fn spreads(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    left_out.rows += document.spreads.len().saturating_sub(detail.most_rows);
-    html! {
-        section {
-            h2 id="free" { "In free order" }
-            p { "The same cases with the order at the SCP left to chance: powerdown of the n-th CPU to finish, in us, median (smallest to largest)." }
-            div.scroll { table {
-                thead { tr {
-                    th scope="col" { "Release" } th scope="col" { "Case" } th.n scope="col" { "Seeds" } th.n scope="col" { "Orders" }
-                    th scope="col" { "1st, 2nd, ..." }
-                } }
-                tbody { @for spread in document.spreads.iter().take(detail.most_rows) {
-                    @let ranks: Vec<String> = spread.by_rank.iter().take(16).map(|&(min, median, max)| format!("{} ({} to {})", number(median), number(min), number(max))).collect();
-                    tr {
-                        td { (spread.variant) } td { (case_title(&spread.case)) } td.n { (spread.seeds) } td.n { (spread.orders) }
-                        td { (ranks.join(", ")) @if spread.by_rank.len() > 16 { ", and " (spread.by_rank.len() - 16) " more" } }
-                    }
-                } }
-            } }
-            (table_source(document, std::iter::empty()))
-        }
-    }
-}
-
-fn measures(document: &Document<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
-    let mut tables = measure_tables(&document.others);
-    let mut room = detail.most_rows;
-    for table in &mut tables {
-        left_out.rows += table.rows.len().saturating_sub(room);
-        table.rows.truncate(room);
-        room -= table.rows.len();
-    }
-    let table = html! {
-        @for table in tables.iter().filter(|table| !table.rows.is_empty()) {
-            div.scroll { table {
-                caption { b { (table.title) } @if let Some(note) = &table.note { "; " (note) } }
-                thead { tr {
-                    @for (at, heading) in table.header.iter().enumerate() { th.n[at >= table.names] scope="col" { (heading) } }
-                } }
-                tbody { @for row in &table.rows {
-                    tr { @for (at, cell) in row.iter().enumerate() { td.n[at >= table.names] { (cell) } } }
-                } }
-            } }
-        }
-        (table_source(document, std::iter::empty()))
-    };
-    html! {
-        section {
-            h2 id="measures" { "Measures" }
-            @if document.compared.is_empty() { (table) }
-            @else { details { summary { "All other measures of the recording" } (table) } }
-        }
-    }
-}
-
-fn leaves_out(document: &Document<'_>, detail: Detail, left_out: &LeftOut, is_psci: bool) -> Markup {
-    let events = document.recording.events().len() as u64;
+fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_psci: bool) -> Markup {
+    let events = findings.recording.events().len() as u64;
     let iterations = if detail.worst { "the median and the worst iteration" } else { "the median iteration" };
     html! {
         section {
@@ -780,7 +178,7 @@ fn leaves_out(document: &Document<'_>, detail: Detail, left_out: &LeftOut, is_ps
                 @if left_out.cases > 0 { li { (grouped(left_out.cases as u64)) " cases are left out altogether, for want of room." } }
                 @if left_out.rows > 0 { li { (grouped(left_out.rows as u64)) " rows of tables, for want of room; the slowest CPUs are shown." } }
                 li {
-                    "Everything is in the recording: " code { "stopwatt report " (cut(&document.folder)) " --out cells.csv" } " makes a table of all cells"
+                    "Everything is in the recording: " code { "stopwatt report " (cut(&findings.folder)) " --out cells.csv" } " makes a table of all cells"
                     @if events > 0 { ", " code { "--out run.pftrace" } " a trace of all events for Perfetto" } "."
                 }
             }

@@ -1,6 +1,6 @@
 //! How good predictions are.
 
-use crate::Compared;
+use super::compared::Compared;
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
 use recording::stats;
 

@@ -1,6 +1,6 @@
 //! Measures as tables: a row a CPU or subject, a column a metric.
 
-use crate::document::MeasureRow;
+use super::findings::MeasureRow;
 use crate::words::{case_title, quantity};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

@@ -1,6 +1,7 @@
-//! What every output is made from: a recording, what is read from it, and the published figures beside it.
+//! A recording, what is read from it, and the published figures beside it.
 
-use crate::{Accuracy, Compared, Spread, accuracy, compare, spread};
+use super::accuracy::{Accuracy, accuracy};
+use super::compared::{Compared, Spread, compare, spread};
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference};
 use recording::{Header, Recording, Series, metrics};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 const FREE_RUNNING: &str = "parallel-free";
 
 /// A recording with all that is read from it.
-pub struct Document<'a> {
+pub struct Findings<'a> {
     /// The recording.
     pub recording: &'a Recording,
     /// Where it is, as it was named on the command line.
@@ -24,7 +25,7 @@ pub struct Document<'a> {
     /// How good predictions are; empty where nothing was predicted, as in what was measured.
     pub accuracy: Vec<Accuracy>,
     /// All measures that are not PSCI latencies in a unit of time.
-    pub others: Vec<MeasureRow>,
+    pub measures: Vec<MeasureRow>,
     /// Who did what when, and who waited for whom.
     pub timelines: Timelines<'a>,
 }
@@ -56,7 +57,7 @@ pub struct MeasureRow {
     pub max: f64,
 }
 
-impl<'a> Document<'a> {
+impl<'a> Findings<'a> {
     /// Reads everything from a recording. `reference` is left out where the recording's machine has another shape than
     /// the published one.
     pub fn new(recording: &'a Recording, folder: &str, reference: Option<&'a PsciReference>) -> Self {
@@ -79,7 +80,7 @@ impl<'a> Document<'a> {
             reference,
             accuracy,
             spreads: spread(recording, FREE_RUNNING),
-            others: others(recording),
+            measures: measures(recording),
             compared,
             timelines,
         }
@@ -123,7 +124,7 @@ impl<'a> Document<'a> {
         )
     }
 
-    /// [`Document::source`] on one line, for places where there is room for no more.
+    /// [`Findings::source`] on one line, for places where there is room for no more.
     pub fn source_line(&self) -> String {
         let header = &self.recording.header;
         let mut line = format!("Source: recording {}", self.folder);
@@ -192,7 +193,7 @@ fn command(header: &Header) -> Option<String> {
     Some(std::iter::once(program.to_owned()).chain(quoted).collect::<Vec<_>>().join(" "))
 }
 
-fn others(recording: &Recording) -> Vec<MeasureRow> {
+fn measures(recording: &Recording) -> Vec<MeasureRow> {
     type Key = (Series, u32, u32, u32, u32);
     let mut groups: BTreeMap<Key, (usize, Vec<f64>)> = BTreeMap::new();
     // Rows come in the order in which the recording first has them.

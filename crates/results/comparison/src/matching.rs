@@ -1,0 +1,196 @@
+//! The rows that recordings have in common, and how each changed.
+
+use crate::policy::Rule;
+use crate::request::Options;
+use crate::result::{Basis, CauseChange, Cell, Change, Row, Verdict, interval_level};
+use crate::statistics::{interval_of_change, rank_test};
+use crate::table::{Key, Samples, Table};
+use attribution::Cause;
+use rayon::prelude::*;
+use recording::{Header, metrics, stats};
+use std::collections::{BTreeSet, HashMap};
+
+/// So many resamples lie outside an interval at each end, which tells how well its ends are known.
+pub(crate) const RESAMPLES_OUTSIDE: f64 = 10.0;
+
+/// No interval is drawn from more resamples than this unless asked for: it is reached with 250 tests at a level of 0.05.
+pub(crate) const MOST_RESAMPLES: usize = 100_000;
+
+/// A row before its verdict.
+pub(crate) struct Pending<'o> {
+    pub(crate) row: Row,
+    pub(crate) rule: Option<&'o Rule>,
+    /// A tick of the coarser counter, in the row's unit, for each change.
+    pub(crate) ticks: Vec<f64>,
+}
+
+pub(crate) fn match_rows<'o>(
+    tables: &[Table],
+    headers: &[&Header],
+    options: &'o Options,
+    rules_used: &mut BTreeSet<usize>,
+) -> (Vec<Pending<'o>>, Vec<(usize, Key)>) {
+    let wanted = |key: &Key| match options.metrics.as_slice() {
+        [] => !metrics::find(&key.metric).is_some_and(|metric| metric.derived),
+        named => named.contains(&key.metric),
+    };
+    let find: Vec<HashMap<&Key, &Samples>> =
+        tables.iter().map(|table| table.rows.iter().map(|(key, samples)| (key, samples)).collect()).collect();
+    let mut matched = Vec::new();
+    let mut unmatched = Vec::new();
+    for (key, samples) in tables[0].rows.iter().filter(|(key, _)| wanted(key)) {
+        let rule = options.policy.rule(key);
+        rules_used.extend(rule.map(|(index, _)| index));
+        let rule = rule.map(|(_, rule)| rule);
+        if rule.is_some_and(|rule| rule.ignore) {
+            continue;
+        }
+        match find[1..].iter().any(|rows| rows.get(key).is_some_and(comparable_with(samples))) {
+            true => matched.push((key, samples, rule)),
+            false => unmatched.push((0, key.clone())),
+        }
+    }
+    for (side, table) in tables.iter().enumerate().skip(1) {
+        let alone = table.rows.iter().map(|(key, _)| key).filter(|key| wanted(key) && !find[0].contains_key(key));
+        let ignored = |key: &Key| options.policy.rule(key).is_some_and(|(_, rule)| rule.ignore);
+        unmatched.extend(alone.filter(|key| !ignored(key)).map(|key| (side, key.clone())));
+    }
+    // What intervals are widened for is known before the first is drawn.
+    let tests = matched
+        .iter()
+        .map(|(key, samples, _)| {
+            let is_test = |(side, rows): &(usize, &HashMap<&Key, &Samples>)| {
+                rows.get(key).is_some_and(comparable_with(samples)) && !is_exact(headers, *side, &key.mode)
+            };
+            (1..).zip(&find[1..]).filter(is_test).count()
+        })
+        .sum();
+    let level = interval_level(options.policy.alpha, tests);
+    let needed = (2.0 * RESAMPLES_OUTSIDE / (1.0 - level)).ceil() as usize;
+    let resamples = options.resamples.max(needed.min(MOST_RESAMPLES));
+    let plan = Plan { headers, level, resamples, seed: options.seed };
+    let rows = matched
+        .into_par_iter()
+        .enumerate()
+        .map(|(number, (key, samples, rule))| {
+            let others: Vec<Option<&Samples>> = find[1..].iter().map(|rows| rows.get(key).copied()).collect();
+            pend(number, key, samples, &others, rule, &plan)
+        })
+        .collect();
+    (rows, unmatched)
+}
+
+/// What all rows are compared with alike.
+pub(crate) struct Plan<'a> {
+    pub(crate) headers: &'a [&'a Header],
+    /// Level of each interval.
+    pub(crate) level: f64,
+    /// Resamples of each interval.
+    pub(crate) resamples: usize,
+    pub(crate) seed: u64,
+}
+
+pub(crate) fn pend<'o>(
+    number: usize,
+    key: &Key,
+    base: &Samples,
+    others: &[Option<&Samples>],
+    rule: Option<&'o Rule>,
+    plan: &Plan<'_>,
+) -> Pending<'o> {
+    let headers = plan.headers;
+    let exact = |side: usize| is_exact(headers, side, &key.mode);
+    // With a world that repeats itself a median is a value that occurred, so that its causes add up to it.
+    let all_exact = (1..headers.len()).all(exact);
+    let median = |samples: &Samples, values: &[f64]| match all_exact {
+        true => samples.occurred(),
+        false => stats::median(values).unwrap_or(f64::NAN),
+    };
+    let base_median = median(base, &base.values);
+    let mut cells = vec![Some(cell(&base.values, base_median))];
+    let (mut changes, mut ticks) = (Vec::new(), Vec::new());
+    for (side, other) in (1..).zip(others) {
+        let other = other.and_then(|other| Some((other, factor(&other.unit, &base.unit)?)));
+        let Some((other, factor)) = other else {
+            cells.push(None);
+            changes.push(None);
+            ticks.push(0.0);
+            continue;
+        };
+        let values: Vec<f64> = other.values.iter().map(|value| value * factor).collect();
+        let after = median(other, &values) * if all_exact { factor } else { 1.0 };
+        cells.push(Some(cell(&values, after)));
+        let basis = if exact(side) {
+            Basis::Exact
+        } else {
+            // Each row draws on its own, so that a verdict does not depend on which other rows there are.
+            let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add((number * others.len() + side) as u64));
+            Basis::Sampled {
+                p: rank_test(&base.values, &values),
+                corrected: 1.0,
+                interval: interval_of_change(&base.values, &values, plan.level, plan.resamples, &mut random),
+            }
+        };
+        let tick_ns = |header: &Header| header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64);
+        let tick = tick_ns(headers[0]).max(tick_ns(headers[side]));
+        ticks.push(nanoseconds(&base.unit).map_or(0.0, |unit| tick / unit));
+        let absolute = after - base_median;
+        changes.push(Some(Change {
+            absolute,
+            percent: (base_median != 0.0).then(|| absolute / base_median.abs() * 100.0),
+            basis,
+            // Equal samples are equal whatever a test makes of them.
+            verdict: if base.values == values { Verdict::Same } else { Verdict::Unclear },
+            causes: cause_changes(base, other),
+        }));
+    }
+    let better = rule.and_then(|rule| rule.better).unwrap_or_else(|| metrics::better(&key.metric, &base.unit));
+    Pending { row: Row { key: key.clone(), unit: base.unit.clone(), better, cells, changes }, rule, ticks }
+}
+
+/// Whether a side's rows of a mode are compared with the base's exactly: both repeat themselves, from the same seed.
+pub(crate) fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
+    let (base, other) = (headers[0], headers[side]);
+    let drawn = |header: &Header| header.drawn_modes.iter().any(|drawn| drawn == mode);
+    base.is_repeatable() && other.is_repeatable() && base.seed == other.seed && !drawn(base) && !drawn(other)
+}
+
+pub(crate) fn cell(values: &[f64], median: f64) -> Cell {
+    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Cell { n: values.len(), median, min, max }
+}
+
+pub(crate) fn cause_changes(base: &Samples, other: &Samples) -> Vec<CauseChange> {
+    if base.causes.is_empty() || other.causes.is_empty() {
+        return Vec::new();
+    }
+    let of = |samples: &Samples, cause| samples.causes.get(&cause).copied().unwrap_or(0.0);
+    Cause::ALL
+        .into_iter()
+        .map(|cause| CauseChange { cause, base: of(base, cause), other: of(other, cause) })
+        .filter(|change| change.base != 0.0 || change.other != 0.0)
+        .collect()
+}
+
+/// Length of a unit of time in nanoseconds.
+pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ps" => 1e-3,
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    })
+}
+
+/// What a value of one unit is multiplied with to be of another; `None` where that cannot be.
+pub(crate) fn factor(from: &str, to: &str) -> Option<f64> {
+    if from == to { Some(1.0) } else { Some(nanoseconds(from)? / nanoseconds(to)?) }
+}
+
+/// Whether values of a row can be compared with those of another recording.
+pub(crate) fn comparable_with(base: &Samples) -> impl Fn(&&Samples) -> bool {
+    |other| factor(&other.unit, &base.unit).is_some()
+}

@@ -1,0 +1,69 @@
+//! What is compared, and by which policy.
+
+use crate::policy::Policy;
+use recording::Recording;
+
+/// A recording that is to be compared.
+#[derive(Clone, Debug)]
+pub struct Input<'r> {
+    /// What it is called in tables.
+    pub name: String,
+    /// The recording.
+    pub recording: &'r Recording,
+    /// Which of its releases or configurations; `None`: its only one, or all that the recordings have in common.
+    pub variant: Option<String>,
+}
+
+/// Basis recordings are compared.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What counts as a regression.
+    pub policy: Policy,
+    /// Measures to compare; all but those that follow from others (`time_in_state`) where none is named.
+    pub metrics: Vec<String>,
+    /// Resamples of each bootstrap interval, at least; more are drawn where many tests ask for wide intervals.
+    pub resamples: usize,
+    /// Seed of the resampling.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { policy: Policy::default(), metrics: Vec::new(), resamples: 2000, seed: 1 }
+    }
+}
+
+/// Why recordings cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// One recording says nothing.
+    #[error("there must be at least two recordings to compare")]
+    TooFew,
+    /// A release that is not there.
+    #[error("{name} has no release `{variant}`; it has: {known}")]
+    NoSuchVariant {
+        /// The recording.
+        name: String,
+        /// What was asked for.
+        variant: String,
+        /// What is there.
+        known: String,
+    },
+    /// It is not clear what to compare with what.
+    #[error("the recordings have no release in common; say which to compare, as in RECORDING@RELEASE: {known}")]
+    NothingInCommon {
+        /// What each has.
+        known: String,
+    },
+    /// A measure that was asked for is in no recording.
+    #[error("no recording has the measure `{metric}`; they have: {known}")]
+    NoSuchMetric {
+        /// What was asked for.
+        metric: String,
+        /// What is there.
+        known: String,
+    },
+    /// No row of the one is in the other.
+    #[error("the recordings have no row in common: no measure of the same case for the same CPU or role")]
+    NoRowInCommon,
+}

@@ -1,0 +1,190 @@
+//! What a comparison comes to.
+
+use crate::inputs::Difference;
+use crate::table::Key;
+use attribution::Cause;
+use recording::metrics::Better;
+
+/// What is known of a recording as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// What it is called.
+    pub name: String,
+    /// The releases that are compared.
+    pub variants: Vec<String>,
+    /// The world it was made in.
+    pub world: String,
+    /// Whether the same inputs give the same values there.
+    pub repeatable: bool,
+    /// The platform's name.
+    pub platform: Option<String>,
+    /// The machine that ran it.
+    pub machine: Option<String>,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Recordings side by side.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The recordings; the first is the base.
+    pub sides: Vec<Side>,
+    /// What to know before reading on.
+    pub warnings: Vec<String>,
+    /// Inputs that differ.
+    pub differences: Vec<Difference>,
+    /// The rows that the base shares with at least one other, in the order of the base.
+    pub rows: Vec<Row>,
+    /// Labels of rows that only one recording has, with its place among the sides.
+    pub unmatched: Vec<(usize, Key)>,
+    /// Basis many rank tests were made, which is what p-values and intervals are corrected for.
+    pub tests: usize,
+    /// The level at which they are read.
+    pub alpha: f64,
+    /// The change in percent below which one does not matter, where no rule says otherwise.
+    pub threshold: f64,
+}
+
+/// One row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its label.
+    pub key: Key,
+    /// The unit of all its values: the base's.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The values in each recording, where it has the row.
+    pub cells: Vec<Option<Cell>>,
+    /// The change of each recording but the base, where both have the row.
+    pub changes: Vec<Option<Change>>,
+}
+
+/// A row's values in one recording.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Basis many.
+    pub n: usize,
+    /// Their median; where everything is exact the lower of the middle two, a value that occurred.
+    pub median: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+/// A change against the base.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// In the row's unit.
+    pub absolute: f64,
+    /// In percent of the base; `None` where that is 0.
+    pub percent: Option<f64>,
+    /// What it rests on.
+    pub basis: Basis,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// Microseconds by cause in the median, before and after; empty where one of the two has no events.
+    pub causes: Vec<CauseChange>,
+}
+
+/// What a change rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Basis {
+    /// Both worlds repeat themselves: the difference is what it is, to a tick of the counter.
+    Exact,
+    /// Samples.
+    Sampled {
+        /// p-value of the rank test.
+        p: f64,
+        /// The same, corrected for the number of tests (Holm).
+        corrected: f64,
+        /// Bootstrap interval of the change of the median in percent, at [`Comparison::interval_level`].
+        interval: Option<(f64, f64)>,
+    },
+}
+
+/// What a change comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// No change: equal to a tick, or the interval lies within the threshold.
+    Same,
+    /// Nothing can be said.
+    Unclear,
+    /// A change, but below the threshold.
+    Small,
+    /// A change of something of which neither way is better.
+    Changed,
+    /// A change for the better.
+    Better,
+    /// A regression.
+    Worse,
+}
+
+/// A cause in the base and in the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CauseChange {
+    /// The cause.
+    pub cause: Cause,
+    /// Microseconds in the base's median.
+    pub base: f64,
+    /// Microseconds in the other's.
+    pub other: f64,
+}
+
+impl CauseChange {
+    /// Microseconds that it became longer.
+    pub fn absolute(&self) -> f64 {
+        self.other - self.base
+    }
+}
+
+impl Change {
+    /// The cause that changed most in the direction of the whole.
+    pub fn main_cause(&self) -> Option<Cause> {
+        let sign = self.absolute.signum();
+        let most = self.causes.iter().max_by(|a, b| (a.absolute() * sign).total_cmp(&(b.absolute() * sign)))?;
+        (most.absolute() * sign > 0.0).then_some(most.cause)
+    }
+}
+
+impl Comparison {
+    /// The level of each interval, from 0 to 1: widened for the number of tests as Bonferroni has it, so that all intervals of the comparison
+    /// together hold the changes with probability 1 - alpha, as the corrected p-values do.
+    pub fn interval_level(&self) -> f64 {
+        interval_level(self.alpha, self.tests)
+    }
+
+    /// Whether any row became worse.
+    pub fn has_regression(&self) -> bool {
+        self.changes().any(|(_, change)| change.verdict == Verdict::Worse)
+    }
+
+    /// All changes with their rows.
+    pub fn changes(&self) -> impl Iterator<Item = (&Row, &Change)> {
+        self.rows.iter().flat_map(|row| row.changes.iter().flatten().map(move |change| (row, change)))
+    }
+
+    /// Basis many changes come to a verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.changes().filter(|(_, change)| change.verdict == verdict).count()
+    }
+}
+
+impl Verdict {
+    /// The verdict's name in output for machines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Unclear => "unclear",
+            Self::Small => "below-threshold",
+            Self::Changed => "changed",
+            Self::Better => "better",
+            Self::Worse => "worse",
+        }
+    }
+}
+
+pub(crate) fn interval_level(alpha: f64, tests: usize) -> f64 {
+    1.0 - alpha / tests.max(1) as f64
+}

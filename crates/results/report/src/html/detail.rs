@@ -1,0 +1,59 @@
+//! How much of a recording a page shows, and what it leaves out for that.
+
+/// How much of a recording a page shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Detail {
+    /// Whole iterations, or the measured times only.
+    pub(super) whole: bool,
+    /// The worst iteration beside the median.
+    pub(super) worst: bool,
+    /// The worst iteration as a still picture too, for readers without scripts.
+    pub(super) worst_still: bool,
+    /// Spans of the worst iteration as a table too.
+    pub(super) worst_table: bool,
+    /// Spans as a table at all.
+    pub(super) tables: bool,
+    /// At most so many CPUs in a timeline.
+    pub(super) most_cpus: usize,
+    /// At most so many timelines; the cases with the longest times have them.
+    pub(super) most_timelines: usize,
+    /// At most so many rows in a table of figures.
+    pub(super) most_rows: usize,
+    /// At most so many cases at all.
+    pub(super) most_cases: usize,
+}
+
+/// From all to little; the first that is short enough is taken.
+pub(super) const DETAILS: [Detail; 8] = {
+    let all = Detail {
+        whole: true,
+        worst: true,
+        worst_still: true,
+        worst_table: true,
+        tables: true,
+        most_cpus: 24,
+        most_timelines: usize::MAX,
+        most_rows: 1024,
+        most_cases: usize::MAX,
+    };
+    let no_worst_table = Detail { worst_table: false, ..all };
+    let no_worst_still = Detail { worst_still: false, ..no_worst_table };
+    let measured = Detail { whole: false, ..no_worst_still };
+    let fewer = Detail { most_cpus: 16, most_rows: 256, ..measured };
+    let median = Detail { worst: false, tables: false, most_cpus: 12, most_rows: 64, ..fewer };
+    let few = Detail { most_timelines: 12, ..median };
+    let least = Detail { most_timelines: 2, most_cpus: 8, most_rows: 16, ..few };
+    [all, no_worst_table, no_worst_still, measured, fewer, median, few, least]
+};
+
+/// What the page does not show, found while it is made.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    pub(super) iterations: u64,
+    pub(super) cpus: usize,
+    pub(super) timelines: usize,
+    pub(super) rows: usize,
+    pub(super) cases: usize,
+    /// Whether any case has a worst iteration beside its median.
+    pub(super) worst: bool,
+}

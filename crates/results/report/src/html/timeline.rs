@@ -1,0 +1,170 @@
+//! The timeline of a case: pictures of its chosen iterations, what the script needs of them, and a table beside them.
+
+use super::data;
+use super::detail::{Detail, LeftOut};
+use super::draw::{drawing, height};
+use super::explain::{Answer, answer, full_name};
+use super::parts::{legend, short_title, source_line};
+use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
+use super::section::Section;
+use crate::model::figures::{principal_metric, whole_metrics};
+use crate::model::findings::Findings;
+use crate::words::number;
+use attribution::{Cause, Iteration};
+use maud::{Markup, PreEscaped, html};
+use serde_json::json;
+
+/// A picture of a chosen iteration.
+pub(super) struct Shown<'a> {
+    pub(super) title: String,
+    pub(super) picture: Picture,
+    pub(super) iteration: Iteration<'a>,
+    pub(super) answer: Option<Answer>,
+}
+
+pub(super) fn pictures<'a>(
+    findings: &'a Findings<'_>,
+    section: &Section<'_>,
+    names: &Names,
+    detail: Detail,
+    left_out: &mut LeftOut,
+) -> Vec<Shown<'a>> {
+    let (Some(series), Some(chosen)) = (section.series, &section.chosen) else { return Vec::new() };
+    let Some(tick_us) = findings.timelines.tick_us() else { return Vec::new() };
+    let metric = principal_metric(&section.group).name;
+    let metrics = whole_metrics(&section.group);
+    let value =
+        |number: u32| chosen.slowest.iter().find(|(other, _)| *other == number).map_or(0.0, |(_, value)| *value);
+    let mut wanted = vec![("Median", chosen.median)];
+    if detail.worst && chosen.worst != chosen.median {
+        wanted.push(("Worst", chosen.worst));
+    }
+    let mut shown = Vec::new();
+    for (word, number_of) in wanted {
+        let Some(iteration) = findings.timelines.iteration(series, number_of) else { continue };
+        let extent = Extent { metrics: &metrics, whole: detail.whole, most_cpus: detail.most_cpus };
+        let picture = Picture::of(&iteration, names, tick_us, &extent);
+        let Some(axis) = picture.axes.first() else { continue };
+        let answer = axis.slowest.and_then(|cpu| {
+            let path = axis.paths.get(&cpu).map_or(&[][..], Vec::as_slice);
+            answer(&iteration, names, cpu, metric, tick_us, path)
+        });
+        left_out.cpus = left_out.cpus.max(picture.left_out);
+        left_out.worst |= word == "Worst";
+        let title = format!("{word} iteration (no. {number_of}, {} us)", number(value(number_of)));
+        shown.push(Shown { title, picture, iteration, answer });
+    }
+    left_out.iterations += (findings.timelines.iterations(series).len() - shown.len().min(2)) as u64;
+    shown
+}
+
+pub(super) fn timeline(
+    findings: &Findings<'_>,
+    section: &Section<'_>,
+    names: &Names,
+    pictures: &[Shown<'_>],
+    detail: Detail,
+) -> Markup {
+    let Some(first) = pictures.first() else { return html! {} };
+    let data: Vec<_> = pictures
+        .iter()
+        .map(|shown| json!({ "title": shown.title, "picture": data::data(&shown.picture, names) }))
+        .collect();
+    let causes: Vec<Cause> = {
+        let all: Vec<Cause> = first.picture.axes.iter().flat_map(|axis| first.picture.causes(axis)).collect();
+        Cause::ALL.into_iter().filter(|cause| all.contains(cause)).collect()
+    };
+    html! {
+        figure.timeline data-timeline=(section.id) {
+            @for (number, shown) in pictures.iter().enumerate().take(if detail.worst_still { 2 } else { 1 }) {
+                // Of the worst iteration what the case is about; of the median the rest as well.
+                @for (index, axis) in shown.picture.axes.iter().enumerate().filter(|(index, axis)| axis.slowest.is_some() && index * number == 0) {
+                    div.still {
+                        p.axis-title { b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) } }
+                        (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, short_title(&section.group), shown.title)))
+                    }
+                }
+            }
+            p.detail hidden aria-live="polite" {}
+            (legend(&causes, true))
+            figcaption.note {
+                "A lane a CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
+                (first.picture.axes.first().and_then(|axis| axis.slowest).map_or_else(String::new, |cpu| full_name(names, cpu)))
+                ", followed back from its last instruction. " (source_line(findings))
+            }
+            script type="application/json" { (PreEscaped(json_text(&json!(data)))) }
+        }
+        @if detail.tables {
+            @for (index, shown) in pictures.iter().enumerate().filter(|(index, _)| *index == 0 || detail.worst_table) {
+                details.twin {
+                    summary { "The timeline as a table: " (shown.title.to_lowercase()) }
+                    @for axis in shown.picture.axes.iter().filter(|axis| axis.slowest.is_some()) {
+                        (spans_table(axis, shown, names, index))
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn window_words(axis: &Axis, picture: &Picture) -> String {
+    let end = axis.kept.last().map_or(0, |(_, to)| *to);
+    let us = end.saturating_sub(axis.zero) as f64 * picture.tick_us;
+    match axis.kept.len() {
+        1 => format!(": {} us from the first CPU's begin to the last one's end", number(us)),
+        parts => format!(": {parts} stretches within {} ms", number(us / 1000.0)),
+    }
+}
+
+/// Names of the lanes beside the drawing.
+pub(super) fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> Markup {
+    html! {
+        div.stage {
+            ol.names aria-hidden="true" {
+                @for lane in &picture.lanes { li { b { (lane.name) } " " span { (lane.sub) } } }
+            }
+            div.scroll {
+                svg.plot role="img" aria-label=(label) width="100%" height=(height(picture)) { (PreEscaped(drawing(picture, axis, names))) }
+            }
+        }
+    }
+}
+
+/// The twin of a timeline for those who cannot see it: a row a span.
+pub(super) fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> Markup {
+    let picture = &shown.picture;
+    let Some(metric) = axis.metric else { return html! {} };
+    let us = |ticks: u64| format!("{:.2}", ticks as f64 * picture.tick_us);
+    // Rows by the thousand: text put together by hand, from numbers and fixed words alone.
+    let mut rows = String::new();
+    for lane in &picture.lanes {
+        let attribution::Place::Cpu(cpu) = lane.place else { continue };
+        let Some((from, to)) = shown.iteration.window(cpu, metric) else { continue };
+        for span in lane.spans.iter().filter(|span| span.from >= from && span.to <= to) {
+            let What::Cause(cause) = span.what else { continue };
+            let whom = span.holder.map_or_else(String::new, |holder| cpu_name(names, holder));
+            rows.push_str(&format!(
+                "<tr><td>{}<td class=n>{}<td class=n>{}<td>{}<td>{whom}",
+                lane.name,
+                us(span.from.saturating_sub(axis.zero)),
+                us(span.to - span.from),
+                cause.title()
+            ));
+        }
+    }
+    html! {
+        div.scroll { table.spans {
+            caption { (axis.title) @if index == 0 { ", median iteration" } @else { ", worst iteration" } }
+            thead { tr {
+                th scope="col" { "CPU" } th.n scope="col" { "From (us)" } th.n scope="col" { "Took (us)" }
+                th scope="col" { "What" } th scope="col" { "Waited for" }
+            } }
+            tbody { (PreEscaped(rows)) }
+        } }
+    }
+}
+
+/// JSON that can stand in a script element.
+pub(super) fn json_text(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
