@@ -1,37 +1,138 @@
-//! `stopwatt calibrate`.
+//! `stopwatt calibrate` and `stopwatt calibrate-prefetch`.
 
-use crate::arguments::{CalibrateOptions, Format};
-use crate::data::DataFolder;
-use crate::{Answer, output};
+use crate::answer::Answer;
+use crate::arguments::Format;
+use crate::data::Data;
+use crate::output;
 use calibrate::{Calibration, Plan};
+use clap::Args;
+use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
+use experiment::Files;
 use miette::{IntoDiagnostic, miette};
+use psci_experiments::PlatformFiles;
 use serde_json::json;
-use soc::config::{Costs, Platform, Release};
+use soc::config::{Costs, Document, Platform, Release};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
+
+/// Options of `calibrate`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt calibrate --platform juno-r1                  fit all releases and write their costs files
+  stopwatt calibrate --release v2.12 --check             exit with 1 if the costs file is not what a fit gives")]
+pub struct CalibrateOptions {
+    /// Name of the platform.
+    #[arg(long, default_value = "juno-r1", value_name = "NAME")]
+    platform: String,
+    /// A release, by its name or the end of it; may be given again. All by default.
+    #[arg(long, value_name = "NAME")]
+    release: Vec<String>,
+    /// Compare with the costs files and write nothing.
+    #[arg(long)]
+    check: bool,
+    /// How to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Options of `calibrate-prefetch`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt calibrate-prefetch                            fit, and write the costs file
+  stopwatt calibrate-prefetch --check                    compare with it and write nothing")]
+pub struct CalibratePrefetchOptions {
+    /// Platform.
+    #[arg(long, default_value = "macchiatobin", value_name = "NAME")]
+    platform: String,
+    /// Compare with the costs file and write nothing; exit with 1 if they differ.
+    #[arg(long)]
+    check: bool,
+    /// How to print the fit.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Writes a costs file of the platform files.
+fn write_costs(data: &Data, file: &str, text: &str) -> miette::Result<()> {
+    let path = data.folder()?.join("platforms").join(file);
+    std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).into_diagnostic()?;
+    output::write_file(&path, text.as_bytes())
+}
+
+/// The answer of a check: no if files differ from what a fit gives.
+fn checked(differs: &[String], command: &str) -> Answer {
+    match differs.is_empty() {
+        true => Answer::Yes,
+        false => Answer::no(&miette!(
+            help = format!("run `stopwatt {command}` to write them anew"),
+            "not what a fresh fit gives: {}",
+            differs.join(", ")
+        )),
+    }
+}
+
+/// Fits the modelled core, and writes or checks its costs file; the answer is no where a check fails.
+pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::Result<Answer> {
+    let (files, published) = (data.platforms(), data.published()?);
+    let platform = CorePlatform::read(&files, &options.platform)?;
+    let name = &platform.platform.name;
+    let costs = published.strides_of(name).and_then(|reference| calibrate::fit_strides(&platform, reference));
+    let costs = costs.ok_or_else(|| {
+        miette!(
+            help = "put a stride study of the platform, with cells that a fit may use, in `published`",
+            "there is nothing to fit {name} to"
+        )
+    })?;
+    let file = costs_file_of(name);
+    let mut differs = Vec::new();
+    if !options.check {
+        let text = toml::to_string_pretty(&costs).into_diagnostic()?;
+        let head =
+            format!("# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n");
+        write_costs(data, &file, &(head + &text))?;
+    } else if CostsFile::read(&files, name)? != costs {
+        differs.push(files.shown(&file));
+    }
+    match (options.format, options.check) {
+        (Format::Json, _) => output::print_json(&serde_json::to_value(&costs).into_diagnostic()?)?,
+        (Format::Term, true) if differs.is_empty() => output::print(b"the costs file is what a fresh fit gives\n")?,
+        (Format::Term, true) => {}
+        (Format::Term, false) => {
+            let said = format!("rms {:.2} % over {} cells\n", costs.fit.rms_percent, costs.fit.used.len());
+            output::print(said.as_bytes())?;
+        }
+    }
+    Ok(checked(&differs, "calibrate-prefetch"))
+}
 
 /// Fits the releases, the one that others carry from first, and writes or checks their costs files; the answer is no where a check fails.
-pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<Answer> {
-    let (name, document) = data.platform(&options.platform)?;
-    let platform = Platform::read(&document)?;
-    let plan = Plan::read(&data.open(&format!("platforms/{name}/calibration.toml"))?).into_diagnostic()?;
-    let reference = data.psci_reference(&name)?.ok_or_else(|| {
+pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
+    let files = data.platforms();
+    let opened = PlatformFiles::open(&files, &options.platform)?;
+    let name = opened.name().to_owned();
+    let platform = Platform::read(opened.document())?;
+    let plan = format!("{name}/calibration.toml");
+    let plan = Document::new(files.shown(&plan), files.read(&plan).into_diagnostic()?);
+    let plan = Plan::read(&plan).into_diagnostic()?;
+    let published = data.published()?;
+    let reference = published.psci_of(&name).ok_or_else(|| {
         miette!(
             help = "put figures and a TOML file that names the platform in `published`",
             "there are no published figures of {name}"
         )
     })?;
     let wanted = match options.release.is_empty() {
-        true => data.releases(&name)?,
-        false => options.release.clone(),
+        true => opened.releases()?,
+        false => options.release.iter().map(|given| opened.release_name(given)).collect::<Result<_, _>>()?,
     };
     let mut calibrations: Vec<Calibration> = Vec::new();
     let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
     let first = std::iter::once(plan.carry_from.clone());
     for release_name in first.chain(wanted.iter().filter(|&release| *release != plan.carry_from).cloned()) {
-        let release = Release::read(&data.release(&name, &release_name)?, &platform)?;
+        let release = Release::read(&opened.release(&release_name)?, &platform)?;
         let carried = fitted.get(&plan.carry_from);
-        let calibration = calibrate::fit(&platform, &release, &reference, &plan, carried).into_diagnostic()?;
+        let calibration = calibrate::fit(&platform, &release, reference, &plan, carried).into_diagnostic()?;
         fitted.insert(release_name.clone(), calibration.costs.clone());
         if wanted.contains(&release_name) {
             calibrations.push(calibration);
@@ -40,30 +141,19 @@ pub fn run(data: &DataFolder, options: &CalibrateOptions) -> miette::Result<Answ
 
     let mut differs = Vec::new();
     for calibration in &calibrations {
-        let file = data.costs_name(&name, &calibration.release);
-        let path = data.path(&file);
+        let file = format!("{name}/costs/{}.toml", calibration.release);
         let text = calibration.to_toml();
         if !options.check {
-            if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder).into_diagnostic()?;
-            }
-            output::write_file(&path, text.as_bytes())?;
-        } else if std::fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
-            differs.push(file);
+            write_costs(data, &file, &text)?;
+        } else if files.read(&file).ok().as_deref() != Some(text.as_str()) {
+            differs.push(format!("platforms/{file}"));
         }
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&calibrations))?,
         Format::Term => output::print(calibrations.iter().map(as_text).collect::<String>().as_bytes())?,
     }
-    match differs.is_empty() {
-        true => Ok(Answer::Yes),
-        false => Ok(Answer::no(&miette!(
-            help = "run `stopwatt calibrate` to write them anew",
-            "not what a fresh calibration gives: {}",
-            differs.join(", ")
-        ))),
-    }
+    Ok(checked(&differs, "calibrate"))
 }
 
 fn as_text(calibration: &Calibration) -> String {

@@ -1,13 +1,14 @@
 //! `stopwatt compare`.
 
-use crate::data::DataFolder;
-use crate::{Answer, output};
+use crate::answer::Answer;
+use crate::data::Data;
+use crate::output;
+use crate::recordings::Named;
 use clap::{Args, ValueEnum};
 use comparison::{Comparison, Input, Options, Policy};
-use miette::{IntoDiagnostic, WrapErr};
-use recording::Recording;
+use miette::IntoDiagnostic;
 use report::PublishedChanges;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of `compare`.
 #[derive(Args)]
@@ -50,7 +51,7 @@ pub struct CompareOptions {
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// How to print the result.
-    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,
 }
 
@@ -58,8 +59,8 @@ pub struct CompareOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormat {
     /// Tables for people.
-    #[value(alias = "term")]
-    Text,
+    #[value(alias = "text")]
+    Term,
     /// For machines.
     Json,
     /// `customSmallerIsBetter` of github-action-benchmark: the last recording's values.
@@ -75,30 +76,24 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Compares and prints what came out; the answer is no with a regression.
-pub fn run(data: Option<&Path>, options: &CompareOptions) -> miette::Result<Answer> {
+pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
     let mut policy = options.policy.as_deref().map(Policy::read).transpose()?.unwrap_or_default();
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
     let mut read = Vec::new();
     for given in &options.recordings {
-        let (path, variant) = parse(given);
-        let recording =
-            Recording::read(path).into_diagnostic().wrap_err_with(|| format!("cannot read the recording `{path}`"))?;
+        let (recording, variant) = Named::parse(given).read()?;
         read.push((given, recording, variant));
     }
     let inputs: Vec<Input<'_>> = read
         .iter()
-        .map(|(name, recording, variant)| Input {
-            name: (*name).clone(),
-            recording,
-            variant: variant.map(str::to_owned),
-        })
+        .map(|(name, recording, variant)| Input { name: (*name).clone(), recording, variant: variant.clone() })
         .collect();
     let how =
         Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };
     let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
     let published = published(data, &comparison)?;
     let text = match options.format {
-        CompareFormat::Text => report::comparison_text(&comparison, published.as_ref(), options.all, output::style()),
+        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, output::style()),
         CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
         CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
@@ -107,25 +102,11 @@ pub fn run(data: Option<&Path>, options: &CompareOptions) -> miette::Result<Answ
     Ok(if comparison.has_regression() { Answer::No } else { Answer::Yes })
 }
 
-/// Path and release of an argument; a folder whose own name holds an @ is taken whole.
-fn parse(given: &str) -> (&str, Option<&str>) {
-    match given.rsplit_once('@') {
-        Some((path, variant)) if !Path::new(given).exists() && !path.is_empty() => (path, Some(variant)),
-        _ => (given, None),
-    }
-}
-
 /// What a document prints as changes between the two releases that are compared, where there is one that does.
-fn published(data: Option<&Path>, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
+fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
     let [base, other] = comparison.sides.as_slice() else { return Ok(None) };
     let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else { return Ok(None) };
     let Some(platform) = base.platform.as_deref().filter(|_| base.platform == other.platform) else { return Ok(None) };
-    let found = match DataFolder::find(data) {
-        Ok(found) => found,
-        // Recordings can be compared where there is no data; a folder that was named must be right.
-        Err(error) if data.is_some() => return Err(error),
-        Err(_) => return Ok(None),
-    };
-    let reference = found.psci_reference(platform)?;
-    Ok(reference.and_then(|reference| report::published_changes(&reference, from, to)))
+    let published = data.published()?;
+    Ok(published.psci_of(platform).and_then(|reference| report::published_changes(reference, from, to)))
 }

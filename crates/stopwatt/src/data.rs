@@ -26,7 +26,8 @@ impl Data {
             return match holds_data(folder) {
                 true => Ok(Self::Folder(folder.to_owned())),
                 false => Err(miette!(
-                    help = "give the folder that holds both, such as the root of a Stopwatt checkout, or leave --data out",
+                    help =
+                        "give the folder that holds both, such as the root of a Stopwatt checkout, or leave --data out",
                     "{} has no folders `platforms` and `published`",
                     folder.display()
                 )),

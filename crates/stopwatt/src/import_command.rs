@@ -1,12 +1,14 @@
-//! `stopwatt import rt-instr`, `import rst` and `import csv`.
+//! `stopwatt import`.
 
 use crate::arguments::Format;
-use crate::data::DataFolder;
-use crate::output;
+use crate::data::Data;
+use crate::{output, recordings};
 use clap::Args;
+use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
-use miette::{IntoDiagnostic, WrapErr};
-use recording::{Platform, Recording};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use psci_experiments::PlatformFiles;
+use recording::{Header, Platform, Recording};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -59,9 +61,10 @@ pub enum Kind {
 }
 
 /// Reads the file, writes the recording and says what is in it. Nothing is written when the file cannot be read.
-pub fn run(data: &DataFolder, kind: Kind, options: &ImportOptions) -> miette::Result<()> {
-    let platform = options.platform.as_deref().map(|name| data.platform(name)).transpose()?;
-    let described = platform.as_ref().map(|(_, document)| soc::config::Platform::read(document)).transpose()?;
+pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<()> {
+    let files = data.platforms();
+    let platform = options.platform.as_deref().map(|name| PlatformFiles::open(&files, name)).transpose()?;
+    let described = platform.as_ref().map(|platform| soc::config::Platform::read(platform.document())).transpose()?;
     let stem = options.file.file_stem().map(|name| name.to_string_lossy().into_owned());
     let how = Options {
         file: options.file.display().to_string(),
@@ -86,12 +89,12 @@ pub fn run(data: &DataFolder, kind: Kind, options: &ImportOptions) -> miette::Re
     // The file was measured elsewhere; this machine only read it.
     recording.header.run.machine = None;
     recording.header.run.kernel = None;
-    recording.header.platform = platform.map(|(name, document)| Platform {
-        name,
-        text: document.text().to_owned(),
+    recording.header.platform = platform.map(|platform| Platform {
+        name: platform.name().to_owned(),
+        text: platform.document().text().to_owned(),
         figures: Default::default(),
     });
-    recording.write(&options.output).into_diagnostic()?;
+    recordings::write(&mut recording, &options.output)?;
     for warning in &figures.warnings {
         eprintln!("warning: {warning}; left out");
     }
@@ -159,4 +162,63 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "tables": tables,
         "warnings": figures.warnings.iter().map(warning).collect::<Vec<_>>(),
     })
+}
+
+/// Options of `import vpp-runtime`.
+#[derive(Args)]
+#[command(after_help = "Example:
+  stopwatt import vpp-runtime show-runtime.txt --output recordings/vpp")]
+pub struct ImportRuntimeOptions {
+    /// What `show runtime` of VPP printed.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What was measured: a version, a machine.
+    #[arg(long, default_value = "vpp", value_name = "NAME")]
+    variant: String,
+    /// Frequency of the counter that the clocks count, where it is known.
+    #[arg(long, value_name = "HZ")]
+    counter_hz: Option<u64>,
+    /// Folder of the recording; an older recording there is replaced.
+    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    output: PathBuf,
+    /// How to print what was read.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Reads what VPP showed, writes the recording and says what is in it.
+pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
+    let path = options.file.display();
+    let bytes = std::fs::read(&options.file).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| miette!(help = "it should be what VPP's `show runtime` printed", "{path}: not text"))?;
+    let runtime = vpp_runtime::parse(&text).map_err(|wrong| miette!("{path}: {wrong}"))?;
+    let mut header = Header::new("vpp-runtime", "import", "ticks");
+    header.iterations = 1;
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    header.run = provenance::this_run();
+    // The text was measured elsewhere; this machine only read it.
+    (header.run.machine, header.run.kernel) = (None, None);
+    header.time.counter_hz = options.counter_hz;
+    let mut recording = vpp_runtime::record(header, &options.variant, &runtime);
+    recordings::write(&mut recording, &options.output)?;
+    if options.format == Format::Json {
+        let node = |row: &vpp_runtime::Row| {
+            json!({
+                "name": row.node, "thread": row.thread, "state": row.state, "calls": row.calls, "vectors": row.vectors,
+                "suspends": row.suspends, "clocks": row.clocks,
+            })
+        };
+        let nodes: Vec<_> = runtime.rows.iter().map(node).collect();
+        return output::print_json(&json!({ "nodes": nodes, "recording": options.output }));
+    }
+    let active = runtime.rows.iter().filter(|row| row.vectors > 0);
+    let total: f64 = active.clone().map(|row| row.clocks).sum();
+    let said = format!(
+        "{} nodes, {} with packets, together {total:.2} clocks per packet. Recording: {}\n",
+        runtime.rows.len(),
+        active.count(),
+        options.output.display()
+    );
+    output::print(said.as_bytes())
 }

@@ -1,89 +1,66 @@
 //! `stopwatt list`.
 
-use crate::arguments::{Experiment, Format, ListOptions};
-use crate::data::DataFolder;
+use crate::arguments::{Format, ListOptions};
+use crate::data::Data;
+use crate::experiments::EXPERIMENTS;
 use crate::output;
-use clap::Subcommand;
-use dataplane_commands::data::{CorePlatform, core_platforms, read_published};
-use dataplane_experiments::graphs::GraphKind;
-use miette::IntoDiagnostic;
-use psci_cases::CASES;
-use serde_json::json;
+use dataplane_experiments::platform::CorePlatform;
+use experiment::About;
+use psci_experiments::PlatformFiles;
+use serde_json::{Value, json};
 use soc::config::{Platform, Release};
 use std::fmt::Write;
 
-/// An experiment and what it can be run on.
-struct Listed {
-    name: String,
-    about: String,
-    cases: Vec<String>,
-}
-
-/// The subcommands of `run`, as they describe themselves.
-fn experiments() -> Vec<Listed> {
-    let command = Experiment::augment_subcommands(clap::Command::new("run"));
-    let listed = command.get_subcommands().map(|experiment| {
-        let name = experiment.get_name().to_owned();
-        let cases = match name.as_str() {
-            "psci-latency" => CASES.iter().map(|case| format!("{} {}", case.name, case.mode.name())).collect(),
-            "dataplane" => GraphKind::ALL.iter().map(|graph| graph.name().to_owned()).collect(),
-            _ => Vec::new(),
-        };
-        Listed { name, about: experiment.get_about().map(ToString::to_string).unwrap_or_default(), cases }
-    });
-    listed.collect()
-}
-
-/// Prints platforms with their releases, and experiments with their cases.
-pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
+/// Prints which data is in force, platforms with their releases, and experiments with their worlds and cases.
+pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
+    let (files, published) = (data.platforms(), data.published()?);
     let mut platforms = Vec::new();
-    for name in data.platforms()? {
-        let platform = Platform::read(&data.platform(&name)?.1)?;
-        let reference = data.psci_reference(&name)?;
+    for name in PlatformFiles::names(&files)? {
+        let opened = PlatformFiles::open(&files, &name)?;
+        let platform = Platform::read(opened.document())?;
         let mut releases = Vec::new();
-        for release in data.releases(&name)? {
-            let release = Release::read(&data.release(&name, &release)?, &platform)?;
-            let published = reference
-                .as_ref()
-                .map_or(0, |reference| reference.cells.iter().filter(|cell| cell.release == release.name).count());
-            releases.push((release, published));
+        for release in opened.releases()? {
+            let release = Release::read(&opened.release(&release)?, &platform)?;
+            let cells = published.psci_of(&name).map_or(&[][..], |reference| &reference.cells);
+            let count = cells.iter().filter(|cell| cell.release == release.name).count();
+            releases.push((release, count));
         }
         platforms.push((platform, releases));
     }
-    let cores = core_platforms(data.root())
-        .and_then(|names| names.iter().map(|name| CorePlatform::read(data.root(), name)).collect::<Result<Vec<_>, _>>())
-        .into_diagnostic()?;
-    let strides = read_published(data.root()).into_diagnostic()?.len();
+    let mut cores = Vec::new();
+    for name in CorePlatform::names(&files)? {
+        let core = CorePlatform::read(&files, &name)?;
+        let cells = published.strides_of(&name).map_or(0, |reference| reference.cells.len());
+        cores.push((core, cells));
+    }
+    let abouts: Vec<&About> = EXPERIMENTS.iter().map(|experiment| experiment.about()).collect();
     match options.format {
         Format::Json => {
-            let platforms: Vec<_> = platforms
-                .iter()
-                .map(|(platform, releases)| {
-                    let releases: Vec<_> = releases
-                        .iter()
-                        .map(|(release, published)| {
-                            json!({ "name": release.name, "title": release.title, "source": release.source, "published_cells": published })
-                        })
-                        .collect();
+            let platforms = platforms.iter().map(|(platform, releases)| {
+                let releases = releases.iter().map(|(release, published)| {
                     json!({
-                        "name": platform.name, "title": platform.title, "cpus": platform.topology.cpus.len(),
-                        "releases": releases,
+                        "name": release.name, "title": release.title, "source": release.source,
+                        "published_cells": published,
                     })
+                });
+                json!({
+                    "name": platform.name, "title": platform.title, "cpus": platform.topology.cpus.len(),
+                    "releases": releases.collect::<Vec<_>>(),
                 })
-                .collect();
-            let cores: Vec<_> = cores
-                .iter()
-                .map(|core| {
-                    let about = &core.platform;
-                    json!({ "name": about.name, "title": about.about, "core": core.core.name, "published_cells": strides })
-                })
-                .collect();
-            let experiments: Vec<_> =
-                experiments().iter().map(|e| json!({ "name": e.name, "title": e.about, "cases": e.cases })).collect();
-            output::print_json(&json!({ "platforms": platforms, "cores": cores, "experiments": experiments }))
+            });
+            let cores = cores.iter().map(|(core, published)| {
+                let about = &core.platform;
+                json!({ "name": about.name, "title": about.about, "core": core.core.name, "published_cells": published })
+            });
+            output::print_json(&json!({
+                "data": data.words(),
+                "platforms": platforms.collect::<Vec<_>>(),
+                "cores": cores.collect::<Vec<_>>(),
+                "experiments": abouts.iter().map(|about| experiment_json(about)).collect::<Vec<_>>(),
+            }))
         }
         Format::Term => {
-            let mut out = String::new();
+            let mut out = format!("data: {}\n", data.words());
             let _ = writeln!(out, "platforms (run psci-latency --platform NAME)");
             for (platform, releases) in &platforms {
                 let _ = writeln!(out, "  {}: {}, {} CPUs", platform.name, platform.title, platform.topology.cpus.len());
@@ -92,17 +69,37 @@ pub fn run(data: &DataFolder, options: &ListOptions) -> miette::Result<()> {
                 }
             }
             let _ = writeln!(out, "cores (run prefetch --world sim --platform NAME)");
-            for core in &cores {
-                let _ = writeln!(out, "  {}: {}, {strides} published cells", core.platform.name, core.platform.about);
+            for (core, published) in &cores {
+                let about = &core.platform;
+                let _ = writeln!(out, "  {}: {}, {published} published cells", about.name, about.about);
             }
             let _ = writeln!(out, "experiments (run NAME)");
-            for experiment in experiments() {
-                let _ = writeln!(out, "  {}: {}", experiment.name, experiment.about);
-                if !experiment.cases.is_empty() {
-                    let _ = writeln!(out, "    {}", experiment.cases.join(", "));
+            for about in abouts {
+                let worlds: Vec<_> = about.worlds.iter().map(|world| world.world.name()).collect();
+                let _ = writeln!(out, "  {} [{}]: {}", about.name, worlds.join(", "), about.summary);
+                if !about.cases.is_empty() {
+                    let _ = writeln!(out, "    {}", about.cases.join(", "));
                 }
             }
             output::print(out.as_bytes())
         }
     }
+}
+
+fn experiment_json(about: &About) -> Value {
+    let worlds = about.worlds.iter().map(|world| {
+        let needs: Vec<_> = world.needs.iter().map(|need| need.words()).collect();
+        json!({ "name": world.world.name(), "about": world.about, "needs": needs })
+    });
+    let settings = about.settings.iter().map(|setting| {
+        let worlds: Vec<_> = setting.worlds.iter().map(|world| world.name()).collect();
+        json!({
+            "name": setting.name, "about": setting.about, "value": setting.kind.value_name(), "unit": setting.unit,
+            "default": setting.default, "worlds": worlds,
+        })
+    });
+    json!({
+        "name": about.name, "title": about.summary, "cases": about.cases, "worlds": worlds.collect::<Vec<_>>(),
+        "settings": settings.collect::<Vec<_>>(),
+    })
 }

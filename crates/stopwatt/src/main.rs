@@ -3,26 +3,37 @@
 // `output` prints: it knows what to do when nobody reads on.
 #![deny(clippy::print_stdout)]
 
+mod answer;
 mod arguments;
 mod calibrate_command;
 mod compare_command;
 mod data;
+mod experiments;
 mod import_command;
 mod list;
 mod output;
-mod qemu_commands;
+mod progress;
+mod recordings;
 mod report_command;
-mod run_psci_latency;
-mod what_if_command;
+mod run;
+mod run_arguments;
+mod shell_commands;
+mod what_if;
 
-use arguments::{Arguments, Command, Experiment, Import, WhatIf};
-use clap::Parser;
-use miette::IntoDiagnostic;
+use answer::Answer;
+use arguments::{Command, FORWARDER, Import};
+use clap::ArgMatches;
+use data::Data;
+use miette::miette;
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// The program's version, with the commit that it was built from.
+const VERSION: &str = provenance::VERSION;
 
 /// 0 when done, 1 when the answer is no, 2 when it cannot be done.
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&arguments::command().get_matches()) {
         Ok(answer) => answer.into(),
         Err(error) => {
             eprintln!("Error: {error:?}");
@@ -31,51 +42,26 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a command that was done has found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    /// Nothing that speaks against it.
-    Yes,
-    /// A regression, a check that fails; it has been printed.
-    No,
-}
-
-impl From<Answer> for ExitCode {
-    fn from(answer: Answer) -> Self {
-        match answer {
-            Answer::Yes => Self::SUCCESS,
-            Answer::No => Self::FAILURE,
+fn run(matches: &ArgMatches) -> miette::Result<Answer> {
+    let given = matches.get_one::<PathBuf>("data").map(PathBuf::as_path);
+    let data = Data::find(given)?;
+    match matches.subcommand() {
+        Some(("run", matches)) => {
+            let (name, matches) = chosen(matches)?;
+            return run::run(&data, experiment(name)?, matches);
         }
-    }
-}
-
-impl Answer {
-    /// No, for a reason that is printed as errors are.
-    fn no(reason: &miette::Report) -> Self {
-        eprintln!("Error: {reason:?}");
-        Self::No
-    }
-}
-
-fn run(arguments: &Arguments) -> miette::Result<Answer> {
-    if let Command::Compare(options) = &arguments.command {
-        // Recordings can be compared where there is no data.
-        return compare_command::run(arguments.data.as_deref(), options);
-    }
-    let data = data::DataFolder::find(arguments.data.as_deref())?;
-    match &arguments.command {
-        Command::Run { experiment: Experiment::PsciLatency(options) } => run_psci_latency::run(&data, options),
-        Command::Run { experiment: Experiment::PsciCalls(options) } => qemu_commands::psci_calls(&data, options),
-        Command::Run { experiment: Experiment::LinuxBoot(options) } => {
-            return qemu_commands::linux_boot(&data, options);
+        Some(("dataplane", matches)) => return run::run(&data, experiment(FORWARDER)?, matches),
+        Some(("what-if", matches)) => {
+            let (name, matches) = chosen(matches)?;
+            what_if::run(&data, experiment(name)?, matches)?;
+            return Ok(Answer::Yes);
         }
-        Command::Run { experiment: Experiment::Dataplane(options) } => return print(options.run()),
-        Command::Run { experiment: Experiment::Prefetch(options) } => return print(options.run(data.root())),
-        Command::Run { experiment: Experiment::Batch(options) } => return print(options.run()),
+        _ => {}
+    }
+    match &arguments::fixed(matches).command {
         Command::Report(options) => report_command::run(&data, options),
-        Command::Dataplane(options) => return print(options.run()),
-        Command::CalibratePrefetch(options) => return print(options.run(data.root())),
-        Command::Import { what: Import::VppRuntime(options) } => return print(options.run()),
+        Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(&data, options),
+        Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(options),
         Command::Import { what: Import::RtInstr(options) } => {
             import_command::run(&data, import_command::Kind::RtInstr, options)
         }
@@ -86,18 +72,19 @@ fn run(arguments: &Arguments) -> miette::Result<Answer> {
             import_command::run(&data, import_command::Kind::Csv, options)
         }
         Command::Calibrate(options) => return calibrate_command::run(&data, options),
-        Command::WhatIf { experiment: WhatIf::PsciLatency(options) } => what_if_command::run(&data, options),
-        // Compared above.
-        Command::Compare(_) => Ok(()),
+        Command::Compare(options) => return compare_command::run(&data, options),
         Command::List(options) => list::run(&data, options),
+        Command::Completions(options) => shell_commands::completions(options),
+        Command::Man(options) => shell_commands::man(options),
     }?;
     Ok(Answer::Yes)
 }
 
-/// Prints what a data-plane command has to say.
-fn print(said: Result<String, dataplane_commands::error::Error>) -> miette::Result<Answer> {
-    match said {
-        Err(failed @ dataplane_commands::error::Error::CheckFailed(_)) => Ok(Answer::no(&miette::miette!("{failed}"))),
-        said => output::print(said.into_diagnostic()?.as_bytes()).map(|()| Answer::Yes),
-    }
+/// The experiment's name and its arguments.
+fn chosen(matches: &ArgMatches) -> miette::Result<(&str, &ArgMatches)> {
+    matches.subcommand().ok_or_else(|| miette!(help = "stopwatt list names them", "no experiment is named"))
+}
+
+fn experiment(name: &str) -> miette::Result<&'static dyn experiment::Experiment> {
+    experiments::find(name).ok_or_else(|| miette!(help = "stopwatt list names them", "there is no experiment `{name}`"))
 }

@@ -28,7 +28,8 @@ pub fn show(progress: Arc<Progress>) -> Shown {
     let ends = over.clone();
     let thread = thread::spawn(move || {
         let bar = ProgressBar::new(0);
-        let style = |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style =
+            |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let mut counted = false;
         bar.set_style(style("{spinner} {msg} {elapsed}"));
         while !ends.load(Relaxed) {

@@ -2,7 +2,7 @@
 
 use experiment::nearest;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use recording::{Header, Reader, Recording, Series};
+use recording::{CauseRow, Header, Reader, Recording, Series};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -94,7 +94,13 @@ pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
 const LONGEST_NAME: usize = 100;
 
 /// Whether a run may put its recording into a folder: nothing is there, or a recording of the same experiment and request.
-pub fn check_target(folder: &Path, experiment: &str, world: &str, request: &Request, replace: bool) -> miette::Result<()> {
+pub fn check_target(
+    folder: &Path,
+    experiment: &str,
+    world: &str,
+    request: &Request,
+    replace: bool,
+) -> miette::Result<()> {
     Recording::check_target(folder).into_diagnostic()?;
     if replace || !folder.join("recording.toml").exists() {
         return Ok(());
@@ -113,6 +119,24 @@ pub fn check_target(folder: &Path, experiment: &str, world: &str, request: &Requ
         there.experiment,
         there.world
     ))
+}
+
+/// Writes a recording, with what its spans were spent on.
+pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
+    record_causes(recording);
+    recording.write(folder).into_diagnostic()
+}
+
+/// Puts into a recording what each of its measured spans was spent on.
+fn record_causes(recording: &mut Recording) {
+    let causes: Vec<_> = attribution::causes(recording).collect();
+    recording.clear_causes();
+    recording.header.attribution = (!causes.is_empty()).then_some(attribution::VERSION);
+    for part in causes {
+        let (metric, cause) = (recording.name(part.metric), recording.name(part.cause.name()));
+        let attribution::SpanCause { series, iteration, cpu, on, holder, ticks, .. } = part;
+        recording.push_cause(CauseRow { series, iteration, cpu, metric, cause, on, holder, ticks });
+    }
 }
 
 #[cfg(test)]
@@ -140,7 +164,8 @@ mod tests {
         let mut header = Header::new("psci-latency", "sim", "ps");
         header.request = request(&[("seed", "7")]);
         Recording::new(header).write(&path).unwrap();
-        let check = |pairs: &[(&str, &str)], replace| check_target(&path, "psci-latency", "sim", &request(pairs), replace);
+        let check =
+            |pairs: &[(&str, &str)], replace| check_target(&path, "psci-latency", "sim", &request(pairs), replace);
         assert!(check(&[("seed", "7")], false).is_ok() && check(&[], true).is_ok());
         let refused = format!("{:?}", check(&[], false).unwrap_err());
         assert!(refused.contains("seed=7") && refused.contains("--replace"), "{refused}");

@@ -1,12 +1,14 @@
 //! `stopwatt report`.
 
-use crate::data::DataFolder;
+use crate::data::Data;
 use crate::output;
+use crate::recordings::Named;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
+use published::Published;
 use recording::Recording;
-use report::{Findings, Format};
+use report::Format;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -21,39 +23,44 @@ fn format() -> impl TypedValueParser<Value = Format> {
 #[command(max_term_width = 100)]
 #[command(after_help = "Examples:
   stopwatt report recordings/psci-latency                        tables and causes in the terminal
-  stopwatt report recordings/psci-latency --out latency.html     one page with the CPU timeline
-  stopwatt report recordings/psci-latency --out tables.rst       the documents' tables, ready to paste
-  stopwatt report recordings/psci-latency --out run.pftrace      a trace for ui.perfetto.dev
-  stopwatt report recordings/psci-latency --format csv | head    a row a cell, causes in columns
+  stopwatt report recordings/psci-latency@v2.12                  the tables of one release
+  stopwatt report recordings/psci-latency -o latency.html        one page with the CPU timeline
+  stopwatt report recordings/psci-latency -o tables.rst          the documents' tables, ready to paste
+  stopwatt report recordings/psci-latency -o run.pftrace         a trace for ui.perfetto.dev
+  stopwatt report recordings/psci-latency --format csv | head    a row per cell, causes in columns
 
-Without --format the ending of --out decides: .txt .rst .md .csv .json .html .pftrace")]
+Without --format the ending of --output decides: .txt .rst .md .csv .json .html .pftrace")]
 pub struct ReportOptions {
-    /// Folder of the recording.
-    #[arg(value_name = "RECORDING")]
-    pub recording: PathBuf,
-    /// What to make of it [default: what the ending of --out says, else text].
+    /// Folder of the recording; RECORDING@RELEASE picks one of its releases.
+    #[arg(value_name = "RECORDING[@RELEASE]")]
+    pub recording: String,
+    /// What to make of it [default: what the ending of --output says, else term].
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub format: Option<Format>,
     /// File to write, whole or not at all; standard output if not given.
-    #[arg(short, long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    #[arg(short, long, visible_alias = "out", value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Reads the recording and writes the report.
-pub fn run(data: &DataFolder, options: &ReportOptions) -> miette::Result<()> {
-    let format = match (options.format, &options.out) {
+pub fn run(data: &Data, options: &ReportOptions) -> miette::Result<()> {
+    let format = match (options.format, &options.output) {
         (Some(format), _) => format,
         (None, None) => Format::Text,
         (None, Some(path)) => format_of(path)?,
     };
-    if format == Format::Perfetto && options.out.is_none() && std::io::stdout().is_terminal() {
+    if format == Format::Perfetto && options.output.is_none() && std::io::stdout().is_terminal() {
         return Err(miette!(
-            help = "give --out FILE, or redirect the output",
+            help = "give --output FILE, or redirect the output",
             "a Perfetto trace is not for a terminal"
         ));
     }
-    let recording = Recording::read(&options.recording).into_diagnostic()?;
-    write(data, &recording, &options.recording, format, options.out.as_deref())
+    if let Some(path) = &options.output {
+        output::check_file(path)?;
+    }
+    let named = Named::parse(&options.recording);
+    let recording = named.read_only()?;
+    write(&data.published()?, &recording, &named.folder, format, options.output.as_deref())
 }
 
 /// The format that a file's name asks for.
@@ -71,21 +78,16 @@ pub fn format_of(path: &Path) -> miette::Result<Format> {
 
 /// Writes a report of a recording that lies in `folder`, to a file or to standard output.
 pub fn write(
-    data: &DataFolder,
+    published: &Published,
     recording: &Recording,
     folder: &Path,
     format: Format,
     out: Option<&Path>,
 ) -> miette::Result<()> {
-    let platform = recording.header.platform.as_ref();
-    let reference = match platform {
-        Some(platform) => data.psci_reference(&platform.name)?,
-        None => None,
-    };
-    let document = Findings::new(recording, &folder.display().to_string(), reference.as_ref());
+    let findings = report::findings(recording, &folder.display().to_string(), published);
     // A file is no terminal.
     let style = if out.is_some() { report::Style::PLAIN } else { output::style() };
-    let bytes = report::render(&document, format, style);
+    let bytes = report::render(&findings, format, style);
     match out {
         Some(path) => output::write_file(path, &bytes),
         None => output::print(&bytes),

@@ -1,15 +1,16 @@
 //! `stopwatt run`: any experiment, from its own description.
 
+use crate::answer::Answer;
 use crate::data::Data;
 use crate::recordings::{self, Request as Asked};
 use crate::report_command;
 use crate::run_arguments::{self, settings};
-use crate::{Answer, output, progress};
+use crate::{output, progress};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use experiment::{Experiment, Memory, Progress, Request, Sink};
 use miette::miette;
 use recording::Recording;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The command that runs an experiment.
@@ -23,11 +24,15 @@ pub fn with_output(command: Command) -> Command {
     let output = Arg::new("output").short('o').long("output").value_name("DIR").value_parser(value_parser!(PathBuf)).help(
         "Folder of the recording [default: recordings/ and the experiment's name, with the settings that were given]",
     );
-    let replace =
-        Arg::new("replace").long("replace").action(ArgAction::SetTrue).help("Replace a recording of another run that is there.");
-    let report = Arg::new("report").long("report").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
-        "Also write a report, such as latency.html; the ending says which (see `stopwatt report`).",
-    );
+    let replace = Arg::new("replace")
+        .long("replace")
+        .action(ArgAction::SetTrue)
+        .help("Replace a recording of another run that is there.");
+    let report = Arg::new("report")
+        .long("report")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help("Also write a report, such as latency.html; the ending says which (see `stopwatt report`).");
     let format = output::format_argument(&output::RUN_FORMATS);
     let all = [output, replace, report, format];
     all.into_iter().fold(command, |command, arg| command.arg(arg.help_heading("Output")))
@@ -69,7 +74,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
 
     let mut recording = record(experiment, &request)?;
     recording.header.request = asked;
-    write(&mut recording, &folder)?;
+    recordings::write(&mut recording, &folder)?;
     let shown = folder.display().to_string();
     if let Some((path, format)) = report {
         report_command::write(&published, &recording, &folder, format, Some(path))?;
@@ -107,11 +112,4 @@ fn record(experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<
     run.more.append(&mut header.run.more);
     header.run = run;
     Ok(sink.finish())
-}
-
-/// Writes a recording, with what its spans were spent on.
-pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
-    attribution::record_causes(recording);
-    recording.write(folder).map_err(experiment::Error::from)?;
-    Ok(())
 }

@@ -6,7 +6,8 @@ use experiment::{About, Error, Kind, Setting, Settings, World};
 
 /// The command that runs an experiment; `command` is what stands before the experiment's arguments in examples.
 pub fn command(about: &'static About, command: &str) -> Command {
-    let mut built = Command::new(about.name).about(about.summary).max_term_width(100).after_help(after_help(about, command));
+    let mut built =
+        Command::new(about.name).about(about.summary).max_term_width(100).after_help(after_help(about, command));
     for arg in arguments(about) {
         built = built.arg(arg);
     }
@@ -21,7 +22,8 @@ pub fn arguments(about: &'static About) -> Vec<Arg> {
         PossibleValue::new(world.world.name()).help(format!("{}{needs}", world.about))
     });
     let world = Arg::new("world").long("world").value_name("WORLD").help("Where it runs.");
-    let mut all = vec![world.value_parser(PossibleValuesParser::new(worlds)).default_value(about.worlds[0].world.name())];
+    let mut all =
+        vec![world.value_parser(PossibleValuesParser::new(worlds)).default_value(about.worlds[0].world.name())];
     all.extend(about.settings.iter().map(|setting| argument(about, setting)));
     all
 }
@@ -46,7 +48,9 @@ fn argument(about: &About, setting: &'static Setting) -> Arg {
         arg = arg.value_parser(PossibleValuesParser::new(values));
     }
     match setting.worlds {
-        [only] if about.worlds.len() > 1 => arg.help_heading(format!("In the world {}", only.name())),
+        [World::Sim] if about.worlds.len() > 1 => arg.help_heading("In the world sim"),
+        [World::Host] if about.worlds.len() > 1 => arg.help_heading("In the world host"),
+        [World::Qemu] if about.worlds.len() > 1 => arg.help_heading("In the world qemu"),
         _ => arg,
     }
 }

@@ -35,7 +35,7 @@ pub use sink::{Disk, Memory, Progress, Sink};
 /// A procedure that leaves a recording.
 pub trait Experiment: Sync {
     /// What it is and what it can be told.
-    fn about(&self) -> &About;
+    fn about(&self) -> &'static About;
 
     /// Finds what is wrong with a request, without running it: a platform that is not there, a setting that contradicts another.
     ///

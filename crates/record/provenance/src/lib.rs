@@ -5,6 +5,9 @@ use recording::Run;
 use std::fs;
 use std::time::SystemTime;
 
+/// The version of the workspace, with the commit that it was built from.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("STOPWATT_COMMIT"), ")");
+
 /// This run of this program on this machine.
 pub fn this_run() -> Run {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -341,11 +341,16 @@ impl Recording {
 
     /// Appends another recording's rows; the header stays as it is.
     pub fn append(&mut self, other: &Recording) {
+        self.append_as(other, str::to_owned);
+    }
+
+    /// As [`Recording::append`], with other names for the variants.
+    pub fn append_as(&mut self, other: &Recording, rename: impl Fn(&str) -> String) {
         let series: Vec<Series> = other
             .all_series()
             .map(|s| {
                 let (variant, case, mode) = other.series_texts(s);
-                self.series(variant, case, mode)
+                self.series(&rename(variant), case, mode)
             })
             .collect();
         let points: Vec<PointName> = (0..other.points.len())

@@ -31,7 +31,7 @@ pub use model::accuracy::{Accuracy, accuracy};
 pub use model::compared::{Compared, Spread, compare, spread};
 pub use model::findings::{Findings, MeasureRow};
 pub use published_changes::{PrintedChange, PublishedChanges, published_changes};
-pub use stories::{run_json, run_text};
+pub use stories::{findings, run_json, run_text};
 pub use style::Style;
 pub use terminal::psci_latency_text;
 pub use what_if::{WhatIf, WhatIfPoint, what_if_csv, what_if_json, what_if_point, what_if_text};

@@ -12,7 +12,7 @@ fn value(recording: &Recording, metric: metrics::Metric) -> f64 {
 
 pub(super) fn json(run: &Run<'_>) -> Value {
     let recording = run.recording;
-    let mut json = crate::json(&run.document());
+    let mut json = crate::json(&run.findings());
     json["kernel"] = recording.header.versions.get("kernel").cloned().unwrap_or_default().into();
     json["rebooted"] = (value(recording, metrics::REBOOTED) > 0.0).into();
     json["powered_off"] = (value(recording, metrics::POWERED_OFF) > 0.0).into();

@@ -9,7 +9,7 @@ mod loaded;
 mod rows;
 mod strides;
 
-use crate::{Document, Format, Style};
+use crate::{Findings, Format, Style};
 use published::Published;
 use recording::Recording;
 use serde_json::{Value, json};
@@ -42,9 +42,8 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn document(&self) -> Document<'a> {
-        let platform = self.recording.header.platform.as_ref();
-        Document::new(self.recording, self.folder, platform.and_then(|platform| self.published.psci_of(&platform.name)))
+    fn findings(&self) -> Findings<'a> {
+        findings(self.recording, self.folder, self.published)
     }
 
     fn story(&self) -> Option<&'static Story> {
@@ -55,12 +54,18 @@ impl<'a> Run<'a> {
     }
 }
 
+/// What is read from a recording that lies in `folder`, with the published figures of its platform beside it.
+pub fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
+    let platform = recording.header.platform.as_ref();
+    Findings::new(recording, folder, platform.and_then(|platform| published.psci_of(&platform.name)))
+}
+
 /// What a run prints for people.
 pub fn run_text(recording: &Recording, folder: &str, published: &Published, style: Style) -> String {
     let run = Run { recording, folder, published };
     let mut text = match run.story() {
         Some(story) => (story.text)(&run, style),
-        None => String::from_utf8_lossy(&crate::render(&run.document(), Format::Text, style)).into_owned(),
+        None => String::from_utf8_lossy(&crate::render(&run.findings(), Format::Text, style)).into_owned(),
     };
     for note in &recording.header.notes {
         text.push_str(&format!("{note}\n"));
@@ -74,22 +79,22 @@ pub fn run_json(recording: &Recording, folder: &str, published: &Published) -> V
     let run = Run { recording, folder, published };
     match run.story() {
         Some(story) => (story.json)(&run),
-        None => crate::json(&run.document()),
+        None => crate::json(&run.findings()),
     }
 }
 
 fn latency_text(run: &Run<'_>, style: Style) -> String {
-    let document = run.document();
+    let findings = run.findings();
     let what_if = match run.recording.header.settings.is_empty() {
         true => "",
         false => "What if: settings differ from the published run, so errors are differences.\n",
     };
-    crate::psci_latency_text(&document.compared, &document.spreads, style) + what_if
+    crate::psci_latency_text(&findings.compared, &findings.spreads, style) + what_if
 }
 
 fn latency_json(run: &Run<'_>) -> Value {
-    let document = run.document();
-    crate::psci_latency_json(&document.compared, &document.spreads, Some(run.folder.as_ref()))
+    let findings = run.findings();
+    crate::psci_latency_json(&findings.compared, &findings.spreads, Some(run.folder.as_ref()))
 }
 
 fn calls_text(run: &Run<'_>, style: Style) -> String {

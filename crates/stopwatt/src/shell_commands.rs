@@ -1,0 +1,48 @@
+//! `stopwatt completions` and `stopwatt man`: what an installation adds to the system.
+
+use crate::{arguments, output};
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr};
+use std::path::PathBuf;
+
+/// Options of `completions`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt completions bash > ~/.local/share/bash-completion/completions/stopwatt
+  stopwatt completions zsh > ~/.zfunc/_stopwatt
+  stopwatt completions fish > ~/.config/fish/completions/stopwatt.fish")]
+pub struct CompletionsOptions {
+    /// The shell.
+    shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt man > stopwatt.1
+  stopwatt man --output ~/.local/share/man/man1")]
+pub struct ManOptions {
+    /// Folder in which to write a page for each command.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Prints the completions.
+pub fn completions(options: &CompletionsOptions) -> miette::Result<()> {
+    let mut text = Vec::new();
+    clap_complete::generate(options.shell, &mut arguments::command(), "stopwatt", &mut text);
+    output::print(&text)
+}
+
+/// Prints the manual page, or writes one per command.
+pub fn man(options: &ManOptions) -> miette::Result<()> {
+    let command = arguments::command();
+    if let Some(folder) = &options.output {
+        std::fs::create_dir_all(folder).into_diagnostic()?;
+        let cannot = || format!("cannot write the pages into {}", folder.display());
+        return clap_mangen::generate_to(command, folder).into_diagnostic().wrap_err_with(cannot);
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page).into_diagnostic()?;
+    output::print(&page)
+}

@@ -1,0 +1,241 @@
+//! `stopwatt what-if`: an experiment with every combination of some settings.
+
+use crate::data::Data;
+use crate::run_arguments::{self, given, world};
+use crate::{output, progress, recordings};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use experiment::sweep::{self, Settings as Combination, Vary};
+use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings};
+use miette::{IntoDiagnostic, miette};
+use rayon::prelude::*;
+use recording::{Recording, metrics};
+use report::WhatIf;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How a what-if is printed.
+const FORMATS: [output::PrintFormat; 3] =
+    [("term", "a table and a chart for people"), ("json", "for machines"), ("csv", "for spreadsheets")];
+
+/// The command that varies an experiment's settings.
+pub fn command(experiment: &dyn Experiment) -> Command {
+    let about = experiment.about();
+    let own = about.settings.iter().filter(|setting| matches!(setting.kind, Kind::Keys)).next();
+    let example = match (about.shipped_sweeps.first(), own) {
+        (Some(shipped), _) => format!("--vary {}", shipped.vary.join(" --vary ")),
+        _ => "--vary KEY=VALUES".to_owned(),
+    };
+    let shipped = about
+        .shipped_sweeps
+        .first()
+        .map_or_else(String::new, |shipped| format!("\n  stopwatt what-if {} --shipped {}", about.name, shipped.name));
+    let help = format!(
+        "Example:\n  stopwatt what-if {} {example}{shipped}\n\n\
+         Every combination is run. Values are separated by commas; 1..16 stands for 1, 2, and so on to 16. A key is a setting of \
+         the experiment{}.",
+        about.name,
+        if own.is_some() { ", or a key of the platform as --set of `stopwatt run` takes it" } else { "" }
+    );
+    let mut built = Command::new(about.name).about(about.summary).max_term_width(100).after_help(help);
+    let vary = Arg::new("vary").long("vary").value_name("KEY=VALUES").action(ArgAction::Append);
+    built = built.arg(vary.value_parser(value_parser!(Vary)).help("A key and its values; may be given again."));
+    if !about.shipped_sweeps.is_empty() {
+        let names = about.shipped_sweeps.iter().map(|shipped| shipped.name);
+        let arg = Arg::new("shipped").long("shipped").value_name("NAME").conflicts_with("vary");
+        let parser = PossibleValuesParser::new(names);
+        built = built.arg(arg.value_parser(parser).help("A what-if that comes with Stopwatt."));
+    }
+    let metric = Arg::new("metric")
+        .long("metric")
+        .value_name("METRIC")
+        .help("What is measured; by default what the cases are about, such as powerdown.");
+    let folder = Arg::new("output").short('o').long("output").visible_alias("out").value_name("DIR");
+    let folder = folder
+        .value_parser(value_parser!(PathBuf))
+        .help("Folder of a recording of all combinations, a release each; none is written without it.");
+    for arg in [metric, folder, output::format_argument(&FORMATS)] {
+        built = built.arg(arg.help_heading("Output"));
+    }
+    for arg in run_arguments::arguments(about) {
+        let default = about.sweep_defaults.iter().find(|(name, _)| arg.get_id() == *name);
+        built = built.arg(match default {
+            // The help of the setting says what a run has.
+            Some((_, value)) => {
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                let help = help.split(" [default: ").next().unwrap_or_default().to_owned();
+                arg.help(format!("{help} [default here: {value}]"))
+            }
+            None => arg,
+        });
+    }
+    built
+}
+
+/// Runs every combination, side by side on all cores of this machine, and prints what came out.
+pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatches) -> miette::Result<()> {
+    let about = experiment.about();
+    let shipped = matches.try_get_one::<String>("shipped").ok().flatten();
+    let shipped = about.shipped_sweeps.iter().find(|known| shipped.is_some_and(|name| name == known.name));
+    let vary: Vec<Vary> = match shipped {
+        Some(shipped) => shipped.vary.iter().map(|text| text.parse()).collect::<Result<_, _>>().into_diagnostic()?,
+        None => matches.get_many("vary").into_iter().flatten().cloned().collect(),
+    };
+    if vary.is_empty() {
+        return Err(miette!(
+            help = "give --vary KEY=VALUES, such as --vary iterations=1,10",
+            "there is nothing to vary"
+        ));
+    }
+    let mut base = given(about, matches);
+    if let Some(vary) = vary.iter().find(|vary| base.iter().any(|(name, value)| is_about(name, value, &vary.key))) {
+        return Err(miette!(help = "leave one of them out", "`{}` is set and varied", vary.key));
+    }
+    for (name, value) in about.sweep_defaults {
+        if base.iter().all(|(known, _)| known != name) && vary.iter().all(|vary| vary.key != *name) {
+            base.push(((*name).to_owned(), (*value).to_owned()));
+        }
+    }
+    let folder: Option<&PathBuf> = matches.get_one("output");
+    if let Some(folder) = folder {
+        Recording::check_target(folder).into_diagnostic()?;
+    }
+
+    let (published, platforms, tree) = (data.published()?, data.platforms(), data.source_tree());
+    let request = |settings: Settings| Request {
+        world: world(about, matches),
+        settings,
+        platforms: &platforms,
+        conditions: Conditions::default(),
+        source_tree: tree.as_deref(),
+    };
+    let mut requests = Vec::new();
+    for combination in sweep::combinations(&vary).into_diagnostic()? {
+        let told = base.iter().cloned().chain(combination.iter().map(|(key, value)| setting_of(about, key, value)));
+        let request = request(Settings::new(about, world(about, matches), told)?);
+        // All requests are checked before the first runs: what is wrong is said at once.
+        experiment.check(&request)?;
+        requests.push((combination, request));
+    }
+    drop(published);
+
+    let progress: Arc<Progress> = Arc::default();
+    let shown = progress::show(progress.clone());
+    progress.expect(requests.len() as u64, "combinations");
+    let wanted: Option<&String> = matches.get_one("metric");
+    let results: Vec<miette::Result<_>> = requests
+        .par_iter()
+        .map(|(combination, request)| {
+            progress.check()?;
+            // A run's own steps are not those of the sweep.
+            let mut sink = Memory::new(Arc::default());
+            experiment.run(request, &mut sink)?;
+            progress.step();
+            let recording = sink.finish();
+            let metric = metric_of(&recording, wanted.map(String::as_str))?;
+            let point = report::what_if_point(&recording, &metric, combination)
+                .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
+            Ok((point, metric, recording))
+        })
+        .collect();
+    drop(shown);
+
+    let (mut points, mut measured, mut whole) = (Vec::new(), None, None);
+    for (result, (combination, _)) in results.into_iter().zip(&requests) {
+        let (point, metric, recording) = result?;
+        points.push(point);
+        measured.get_or_insert_with(|| what_is_measured(&recording, metric));
+        add(&mut whole, &recording, combination);
+    }
+    if let (Some(mut whole), Some(folder)) = (whole, folder) {
+        whole.header.run = provenance::this_run();
+        recordings::write(&mut whole, folder)?;
+    }
+    let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
+    let what_if = WhatIf { release, measured, points };
+    let text = match output::format(matches) {
+        "json" => format!("{:#}\n", report::what_if_json(&what_if)),
+        "csv" => report::what_if_csv(&what_if).into_diagnostic()?,
+        _ => {
+            let asked = shipped.map_or_else(String::new, |shipped| format!("What if: {}\n", shipped.what));
+            asked + &report::what_if_text(&what_if, output::style())
+        }
+    };
+    output::print(text.as_bytes())
+}
+
+/// Whether a setting that was given is the key that is to be varied.
+fn is_about(name: &str, value: &str, key: &str) -> bool {
+    name == key || (name == "set" && value.split_once('=').is_some_and(|(known, _)| known.trim() == key))
+}
+
+/// A key with its value as a setting: the experiment's own, or a key of the platform.
+fn setting_of(about: &About, key: &str, value: &str) -> (String, String) {
+    let keys = about.settings.iter().find(|setting| matches!(setting.kind, Kind::Keys));
+    match (about.setting(key), keys) {
+        (None, Some(keys)) => (keys.name.to_owned(), format!("{key}={value}")),
+        _ => (key.to_owned(), value.to_owned()),
+    }
+}
+
+/// The metric that is asked for, or what the recording's cases are about.
+fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<String> {
+    let names = || recording.measures().iter().map(|measure| recording.text(measure.metric));
+    if let Some(wanted) = wanted {
+        return match names().any(|name| name == wanted) {
+            true => Ok(wanted.to_owned()),
+            false => Err(miette!("{}", missing(recording, wanted))),
+        };
+    }
+    let principal = metrics::METRICS.iter().find(|metric| metric.principal && names().any(|name| name == metric.name));
+    match principal.map(|metric| metric.name).or_else(|| names().next()) {
+        Some(name) => Ok(name.to_owned()),
+        None => Err(miette!("the run measured nothing")),
+    }
+}
+
+fn missing(recording: &Recording, metric: &str) -> String {
+    let mut known: Vec<&str> = recording.measures().iter().map(|measure| recording.text(measure.metric)).collect();
+    known.sort_unstable();
+    known.dedup();
+    let (_, case, mode) = recording.all_series().next().map_or(("", "", ""), |series| recording.series_texts(series));
+    format!("{case} {mode} has no {metric}; it has {}", known.join(", "))
+}
+
+/// The release, and the case, mode and metric that are measured.
+fn what_is_measured(recording: &Recording, metric: String) -> (String, (String, String, String)) {
+    let with = recording.measures().iter().find(|measure| recording.text(measure.metric) == metric);
+    let (variant, case, mode) = with.map_or(("", "", ""), |measure| recording.series_texts(measure.series));
+    (variant.to_owned(), (case.to_owned(), mode.to_owned(), metric))
+}
+
+/// Adds a combination's recording to the whole, each of its variants under a name that says which combination it is of.
+fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combination) {
+    let whole = whole.get_or_insert_with(|| {
+        let mut header = recording.header.clone();
+        (header.versions, header.costs) = (Default::default(), Default::default());
+        // What varies is among the figures of each variant.
+        header.settings.retain(|key, _| combination.iter().all(|(varied, _)| varied != key));
+        if let Some(platform) = &mut header.platform {
+            platform.figures.clear();
+        }
+        Recording::new(header)
+    });
+    let suffix: String = combination.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+    whole.append_as(recording, |variant| format!("{variant}{suffix}"));
+    let header = &recording.header;
+    for (name, version) in &header.versions {
+        let label = if header.costs.contains_key(name) { format!("{name}{suffix}") } else { name.clone() };
+        whole.header.versions.insert(label, version.clone());
+    }
+    for (name, costs) in &header.costs {
+        whole.header.costs.insert(format!("{name}{suffix}"), costs.clone());
+    }
+    let (Some(from), Some(to)) = (&header.platform, &mut whole.header.platform) else { return };
+    for (name, figures) in &from.figures {
+        // The release with the combination's settings under their whole keys: what a comparison names as the inputs that differ.
+        let mut figures = figures.as_table().cloned().unwrap_or_default();
+        figures.extend(combination.iter().map(|(key, value)| (key.clone(), toml::Value::String(value.clone()))));
+        to.figures.insert(format!("{name}{suffix}"), toml::Value::Table(figures));
+    }
+}
