@@ -309,7 +309,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
     );
     paragraph(&mut text, &head, ("", "  "), PLAIN, style);
     let mut grid = table(style);
-    grid.set_header(["Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata", "Fill buffers full"]);
+    grid.set_header(["Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata", "Full"]);
     for cell in &cells {
         let kind = match cell.published {
             None => "no figure",
@@ -320,7 +320,9 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
             |access: &str| cell.stalls.iter().filter(|stall| stall.0 == access).map(|stall| stall.1).sum::<f64>();
         let blocked: f64 = cell.stalls.iter().map(|stall| stall.2).sum();
         let full = match cell.stalls.iter().max_by(|a, b| a.2.total_cmp(&b.2)) {
-            Some(most) if blocked >= 0.005 => format!("{blocked:.2}, most at {}", most.0),
+            Some(most) if blocked >= 0.005 => {
+                format!("{blocked:.2}\u{a0}at\u{a0}{}", most.0.trim_end_matches(" of a burst").replace(' ', "\u{a0}"))
+            }
             _ => String::new(),
         };
         grid.add_row(vec![
@@ -337,7 +339,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
     }
     let _ = writeln!(text, "{}", fitted(grid, style));
     let stalls = "Stalls, ticks per packet: Data and Metadata wait at the first touch of the packet's line of that kind; an access \
-                  that finds all fill buffers full waits for one.";
+                  that finds all fill buffers full waits for one: Full says how long, and where most.";
     paragraph(&mut text, stalls, ("", "  "), DIM, style);
     let _ = writeln!(text, "\nErrors (root mean square, relative)");
     let scores = scores(&cells);
