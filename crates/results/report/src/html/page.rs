@@ -8,7 +8,7 @@ use super::measure_pictures::measure_pictures;
 use super::parts::{cut, slug};
 use super::picture::Names;
 use super::section::{Section, sections};
-use super::style::{patterns, style_sheet};
+use super::style::{patterns, style_sheet, without_indents};
 use super::summary::{accuracy, measures, overview, spreads};
 use super::timeline::json_text;
 use crate::model::findings::Findings;
@@ -86,7 +86,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                 }
                 @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
                     script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
-                    script { (PreEscaped(SCRIPT)) }
+                    script { (PreEscaped(without_indents(SCRIPT))) }
                 }
             }
         }
