@@ -48,8 +48,8 @@
             to: at + length,
             what,
             more,
-            holder: wait?.[0],
-            on: wait?.[1],
+            holder: wait?.[0] ?? null,
+            on: wait?.[1] ?? null,
           });
         }
         at += length;
