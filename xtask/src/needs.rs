@@ -3,8 +3,10 @@
 use std::process::{Command, Stdio};
 
 /// A program, and the Debian package that has it.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("chromium", "chromium"),
+    ("node", "nodejs"),
+    ("npm", "npm"),
     ("python3", "python3-venv"),
     ("ip", "iproute2"),
     ("qemu-aarch64", "qemu-user"),

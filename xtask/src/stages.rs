@@ -15,9 +15,10 @@ pub struct Stage {
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 8] = [
+pub const STAGES: [Stage; 9] = [
     Stage { name: "format", what: "rustfmt has nothing to change", run: format },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
+    Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
     Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
     Stage { name: "detail", what: "the psci and points crates with and without their features", run: features },
     Stage { name: "bare-metal", what: "the no_std crates for aarch64 without an operating system", run: bare_metal },
@@ -80,6 +81,23 @@ fn lints() -> Result<(), String> {
     // The fuzzer's binaries are looked at, not linked: libFuzzer itself need not be there.
     let fuzz = ["clippy", "--quiet", "-p", "fuzz", "--features", "libfuzzer", "--bins", "--", "-D", "warnings"];
     check(cargo(&fuzz).env("CUSTOM_LIBFUZZER_PATH", "./not-linked"))
+}
+
+/// Biome, at the version that `xtask/web/package-lock.json` pins, installed below `target`.
+fn web() -> Result<(), String> {
+    let (from, to) = (root().join("xtask/web"), root().join("target/web"));
+    let at = |path: &Path| path.display().to_string();
+    std::fs::create_dir_all(&to).map_err(|error| format!("cannot make {}: {error}", at(&to)))?;
+    for name in ["package.json", "package-lock.json", ".npmrc"] {
+        let copied = std::fs::copy(from.join(name), to.join(name));
+        copied.map_err(|error| format!("cannot copy {}: {error}", at(&from.join(name))))?;
+    }
+    // Not `npm ci`: a registry may lack the builds for other systems, which the lock then does not name either.
+    let install = ["install", "--no-audit", "--no-fund", "--loglevel", "error"];
+    check(Command::new("npm").args(install).current_dir(&to))?;
+    let mut biome = Command::new(to.join("node_modules/.bin/biome"));
+    let check_assets = ["ci", "--config-path", "xtask/web", "crates/results/report/assets"];
+    check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
 }
 
 fn tests() -> Result<(), String> {

@@ -68,6 +68,8 @@ fn the_timeline_has_a_lane_a_cpu_and_nothing_complains() {
         within(".plot")
     ));
     assert_eq!(labels, "lock wait: 1.1, lock wait: 1.1, lock wait: 1.2");
+    let drawn = page.value(&format!("{}.textContent", within(".plot"))).to_string();
+    assert!(!drawn.contains("undefined") && drawn.contains("L2 flush"), "what waits for nobody names nobody: {drawn}");
     assert_eq!(page.console(), Vec::<String>::new());
 }
 

@@ -3,6 +3,8 @@
 //!
 //! Who adds a cause adds one row to the table at the end of the first part of this file.
 
+use recording::metrics::{CACHE_FLUSH, Interval};
+
 /// How a cause is recognised: by the points that a CPU passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognition {
@@ -92,6 +94,12 @@ pub struct CauseRow {
 
 /// Locks from this id on are the platform's: the channels to its power controller.
 const FIRST_CHANNEL_LOCK: u32 = 0x8000;
+
+/// A flush of the caches is the interval of the metric.
+const FLUSH: Interval = match CACHE_FLUSH.interval {
+    Some(interval) => interval,
+    None => panic!("the cache flush is an interval"),
+};
 
 const ANY: (u32, u32) = (0, u32::MAX);
 
@@ -192,7 +200,7 @@ causes! {
         pattern: Pattern::Plain,
         colour_words: "green",
         light_label: true,
-        recognition: since("enter-cflush", "exit-cflush"),
+        recognition: since(FLUSH.first, FLUSH.last),
     };
     /// Flushing the L2 cache.
     FlushL2 = CauseRow {
@@ -208,7 +216,7 @@ causes! {
         pattern: Pattern::Stripes { distance: 6.0, width: 1.0, turn: 90 },
         colour_words: "dark green, lying stripes",
         light_label: true,
-        recognition: since("flushed-l2-lines", "exit-cflush"),
+        recognition: since("flushed-l2-lines", FLUSH.last),
     };
     /// Opening or closing a cluster's port of the interconnect.
     Interconnect = CauseRow {

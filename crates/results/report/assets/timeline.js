@@ -1,12 +1,13 @@
 // Draws a timeline as the still picture is drawn, and lets it be zoomed and panned. Everything shown comes from the JSON beside it.
-"use strict";
+
 (() => {
   // Kinds of spans by their numbers, and the measures of the still pictures: see kinds.rs and draw.rs.
   const { kinds: KINDS, geometry } = JSON.parse(document.getElementById("drawing").textContent);
   const { axis: AXIS, lane: LANE, bar: BAR, barHeight: HIGH, path: PATH, letter: LETTER } = geometry;
 
-  const escape = text => String(text).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-  const figure = us => us >= 1000 ? us.toFixed(0) : us >= 100 ? us.toFixed(1) : us.toFixed(2);
+  const escaped = (text) =>
+    String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+  const figure = (us) => (us >= 1000 ? us.toFixed(0) : us >= 100 ? us.toFixed(1) : us.toFixed(2));
   // As many decimals as tell a time from one a step away.
   const time = (us, step) => {
     const [value, of, unit] = us >= 2000 ? [us / 1000, step / 1000, "ms"] : [us, step, "us"];
@@ -14,7 +15,7 @@
     for (let last = 1; last > of * 1.001 && decimals < 6; last /= 10) decimals++;
     return `${value.toFixed(decimals)} ${unit}`;
   };
-  const px = value => Math.round(value * 10) / 10;
+  const px = (value) => Math.round(value * 10) / 10;
 
   // What keeps a label legible on stripes.
   const pill = (label, middle, top) => {
@@ -25,7 +26,11 @@
   // First index whose item does not satisfy `before`.
   const search = (items, before) => {
     let [low, high] = [0, items.length];
-    while (low < high) { const middle = (low + high) >> 1; if (before(items[middle])) low = middle + 1; else high = middle; }
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (before(items[middle])) low = middle + 1;
+      else high = middle;
+    }
     return low;
   };
 
@@ -37,7 +42,15 @@
         const [length, what, more] = packed.d.slice(i, i + 3);
         if (KINDS[what].form !== "gap") {
           const wait = KINDS[what].isCause && more ? picture.waits[more - 1] : null;
-          spans.push({ lane: index, from: at, to: at + length, what, more, holder: wait && wait[0], on: wait && wait[1] });
+          spans.push({
+            lane: index,
+            from: at,
+            to: at + length,
+            what,
+            more,
+            holder: wait?.[0] ?? null,
+            on: wait?.[1] ?? null,
+          });
         }
         at += length;
       }
@@ -49,13 +62,17 @@
       }
       return { name: packed.n, sub: packed.s, place: packed.p, spans, calls };
     });
-    const axes = picture.axes.map(axis => {
+    const axes = picture.axes.map((axis) => {
       const kept = axis.kept;
       const sum = kept.reduce((sum, [from, to]) => sum + to - from, 0);
       const fold = axis.fold;
       let at = 0;
-      const starts = kept.map(([from, to]) => { const start = at; at += to - from + fold; return start; });
-      const place = tick => {
+      const starts = kept.map(([from, to]) => {
+        const start = at;
+        at += to - from + fold;
+        return start;
+      });
+      const place = (tick) => {
         const i = search(kept, ([, to]) => to < tick);
         if (i === kept.length) return sum + fold * (kept.length - 1);
         const [from] = kept[i];
@@ -64,7 +81,10 @@
         const end = kept[i - 1][1];
         return starts[i] - fold * (1 - (tick - end) / (from - end));
       };
-      const shows = (from, to) => { const i = search(kept, ([, end]) => end <= from); return i < kept.length && kept[i][0] < to; };
+      const shows = (from, to) => {
+        const i = search(kept, ([, end]) => end <= from);
+        return i < kept.length && kept[i][0] < to;
+      };
       return { ...axis, starts, place, shows, width: sum + fold * (kept.length - 1), shown: null };
     });
     return { ...picture, lanes, axes };
@@ -114,50 +134,65 @@
         made.addEventListener("click", act);
         return made;
       };
-      this.axisButtons = this.choices[0].picture.axes.map((axis, index) => button(axis.title, "", () => { this.axis = index; this.fit(); }));
+      this.axisButtons = this.choices[0].picture.axes.map((axis, index) =>
+        button(axis.title, "", () => {
+          this.axis = index;
+          this.fit();
+        }),
+      );
       set(...this.axisButtons);
-      set(button("\u2212", "Zoom out", () => this.zoom(1.6)), button("+", "Zoom in", () => this.zoom(1 / 1.6)), button("Fit", "Fit the whole", () => this.fit()));
+      set(
+        button("\u2212", "Zoom out", () => this.zoom(1.6)),
+        button("+", "Zoom in", () => this.zoom(1 / 1.6)),
+        button("Fit", "Fit the whole", () => this.fit()),
+      );
       if (this.choices.length > 1) {
         const select = document.createElement("select");
         select.setAttribute("aria-label", "Iteration");
-        this.choices.forEach((choice, index) => select.add(new Option(choice.title, index)));
+        for (const [index, choice] of this.choices.entries()) select.add(new Option(choice.title, index));
         select.addEventListener("change", () => this.open(Number(select.value)));
         tools.append(select);
       }
       const hint = document.createElement("span");
       hint.className = "hint";
-      hint.textContent = "Drag to pan; Ctrl and wheel to zoom (after a click the wheel alone). Keys: + and \u2212, arrows, 0 to fit, comma and full stop from span to span.";
+      hint.textContent =
+        "Drag to pan; Ctrl and wheel to zoom (after a click the wheel alone). Keys: + and \u2212, arrows, 0 to fit, comma and full stop from span to span.";
       tools.append(hint);
       this.root.prepend(tools);
     }
 
     open(choice) {
       this.choice = choice;
-      const scales = this.picture && this.picture.axes.length;
+      const scales = this.picture?.axes.length;
       this.picture = this.pictures[choice] ??= unpack(this.choices[choice].picture);
       if (scales && this.axis >= this.picture.axes.length) this.axis = 0;
       this.byCpu = new Map(this.picture.lanes.map((lane, index) => [lane.place, index]));
-      this.names.replaceChildren(...this.picture.lanes.map((lane, index) => {
-        const item = document.createElement("li");
-        const name = document.createElement("button");
-        name.type = "button";
-        name.innerHTML = `<b>${escape(lane.name)}</b> <span>${escape(lane.sub)}</span>`;
-        name.title = lane.place < 0 ? "" : "Show the critical path of this CPU";
-        name.addEventListener("click", () => this.choose(index));
-        item.append(name);
-        return item;
-      }));
+      this.names.replaceChildren(
+        ...this.picture.lanes.map((lane, index) => {
+          const item = document.createElement("li");
+          const name = document.createElement("button");
+          name.type = "button";
+          name.innerHTML = `<b>${escaped(lane.name)}</b> <span>${escaped(lane.sub)}</span>`;
+          name.title = lane.place < 0 ? "" : "Show the critical path of this CPU";
+          name.addEventListener("click", () => this.choose(index));
+          item.append(name);
+          return item;
+        }),
+      );
       this.fit();
     }
 
-    get ax() { return this.picture.axes[this.axis]; }
+    get ax() {
+      return this.picture.axes[this.axis];
+    }
 
     fit() {
       const ax = this.ax;
       [this.from, this.to] = [0, ax.width];
       this.cpu = ax.slow ?? this.picture.axes[0].slow;
       this.picked = null;
-      this.axisButtons.forEach((button, index) => button.setAttribute("aria-pressed", index === this.axis));
+      for (const [index, button] of this.axisButtons.entries())
+        button.setAttribute("aria-pressed", index === this.axis);
       this.draw();
       this.say();
     }
@@ -170,7 +205,10 @@
       this.view(centre - wide * around, wide);
     }
 
-    pan(share) { const width = this.to - this.from; this.view(this.from + width * share, width); }
+    pan(share) {
+      const width = this.to - this.from;
+      this.view(this.from + width * share, width);
+    }
 
     view(from, width) {
       this.from = Math.max(0, Math.min(from, this.ax.width - width));
@@ -181,7 +219,10 @@
     // One drawing a frame, however many events ask for one.
     later() {
       if (this.waiting) return;
-      this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.draw(); });
+      this.waiting = requestAnimationFrame(() => {
+        this.waiting = 0;
+        this.draw();
+      });
     }
 
     choose(index) {
@@ -193,7 +234,10 @@
       this.say();
     }
 
-    cpuName(cpu) { const lane = this.byCpu.get(cpu); return lane === undefined ? this.picture.names[cpu] ?? "CPU " + cpu : this.picture.lanes[lane].name; }
+    cpuName(cpu) {
+      const lane = this.byCpu.get(cpu);
+      return lane === undefined ? (this.picture.names[cpu] ?? `CPU ${cpu}`) : this.picture.lanes[lane].name;
+    }
 
     // What stands for {} in the words of a span.
     named(span) {
@@ -201,11 +245,13 @@
       return KINDS[span.what].namesCpu ? this.cpuName(span.more) : span.more;
     }
 
-    word(span) { return KINDS[span.what].words.replace("{}", this.named(span)); }
+    word(span) {
+      return KINDS[span.what].words.replace("{}", this.named(span));
+    }
 
     labels(span) {
       const { labels, waitingLabels } = KINDS[span.what];
-      return (span.holder === null ? labels : waitingLabels).map(label => label.replace("{}", this.named(span)));
+      return (span.holder === null ? labels : waitingLabels).map((label) => label.replace("{}", this.named(span)));
     }
 
     draw() {
@@ -213,13 +259,13 @@
       const width = svg.clientWidth || 600;
       const height = AXIS + LANE * picture.lanes.length;
       const scale = width / (this.to - this.from);
-      const x = tick => (ax.place(tick) - this.from) * scale;
+      const x = (tick) => (ax.place(tick) - this.from) * scale;
       const out = [];
       this.ruler(out, x, width, height, scale);
       picture.lanes.forEach((lane, index) => {
         const top = AXIS + index * LANE;
         let dense = -1;
-        for (let i = search(lane.spans, span => x(span.to) < 0); i < lane.spans.length; i++) {
+        for (let i = search(lane.spans, (span) => x(span.to) < 0); i < lane.spans.length; i++) {
           const span = lane.spans[i];
           let [left, right] = [x(span.from), x(span.to)];
           if (left > width) break;
@@ -233,24 +279,41 @@
           left = Math.max(left, -4);
           right = Math.min(right, width + 4);
           const kind = KINDS[span.what];
-          if (kind.form === "flat") out.push(`<rect class="${kind.class}" x="${px(left)}" y="${top + BAR + geometry.flat}" width="${px(right - left)}" height="2"/>`);
-          else if (kind.form === "line") out.push(`<line class="${kind.class}" x1="${px(left)}" x2="${px(right)}" y1="${top + BAR + geometry.middle}" y2="${top + BAR + geometry.middle}"/>`);
+          if (kind.form === "flat")
+            out.push(
+              `<rect class="${kind.class}" x="${px(left)}" y="${top + BAR + geometry.flat}" width="${px(right - left)}" height="2"/>`,
+            );
+          else if (kind.form === "line")
+            out.push(
+              `<line class="${kind.class}" x1="${px(left)}" x2="${px(right)}" y1="${top + BAR + geometry.middle}" y2="${top + BAR + geometry.middle}"/>`,
+            );
           else {
-            out.push(`<rect class="${kind.class}" data-at="${index},${i}" x="${px(left)}" y="${top + BAR}" width="${px(right - left)}" height="${HIGH}"/>`);
+            out.push(
+              `<rect class="${kind.class}" data-at="${index},${i}" x="${px(left)}" y="${top + BAR}" width="${px(right - left)}" height="${HIGH}"/>`,
+            );
             const [seenLeft, seenRight] = [Math.max(left, 0), Math.min(right, width)];
-            const label = this.labels(span).find(text => text.length * LETTER + (text.length === 1 ? geometry.shortMargin : kind.margin) <= seenRight - seenLeft);
+            const label = this.labels(span).find(
+              (text) =>
+                text.length * LETTER + (text.length === 1 ? geometry.shortMargin : kind.margin) <= seenRight - seenLeft,
+            );
             if (label) {
               const middle = px((seenLeft + seenRight) / 2);
               if (!kind.lightLabel) out.push(pill(label, middle, top + BAR));
-              out.push(`<text class="${kind.lightLabel ? "on-dark" : "on-light"}" x="${middle}" y="${top + BAR + geometry.baseline}">${escape(label)}</text>`);
+              out.push(
+                `<text class="${kind.lightLabel ? "on-dark" : "on-light"}" x="${middle}" y="${top + BAR + geometry.baseline}">${escaped(label)}</text>`,
+              );
             }
           }
-          if (this.picked === span) out.push(`<rect class="picked" x="${px(left)}" y="${top + BAR - 1}" width="${px(right - left)}" height="${HIGH + 2}"/>`);
+          if (this.picked === span)
+            out.push(
+              `<rect class="picked" x="${px(left)}" y="${top + BAR - 1}" width="${px(right - left)}" height="${HIGH + 2}"/>`,
+            );
         }
         if (ax.slow === null) {
           for (const call of lane.calls) {
             const [left, right] = [Math.max(0, x(call.from)), Math.min(width, x(call.to))];
-            if (right > left && right - left > call.name.length * 5.6) out.push(`<text class="call" x="${px(left)}" y="${top + 6}">${escape(call.name)}</text>`);
+            if (right > left && right - left > call.name.length * 5.6)
+              out.push(`<text class="call" x="${px(left)}" y="${top + 6}">${escaped(call.name)}</text>`);
           }
         }
       });
@@ -261,8 +324,10 @@
       svg.innerHTML = out.join("");
       svg.dataset.from = this.from;
       svg.dataset.to = this.to;
-      [...this.names.children].forEach((item, index) => item.classList.toggle("chosen", picture.lanes[index].place === this.cpu));
-      this.title.innerHTML = `<b>${escape(ax.title)}</b>, ${escape(this.choices[this.choice].title)}; view: ${this.range()}`;
+      for (const [index, item] of [...this.names.children].entries()) {
+        item.classList.toggle("chosen", picture.lanes[index].place === this.cpu);
+      }
+      this.title.innerHTML = `<b>${escaped(ax.title)}</b>, ${escaped(this.choices[this.choice].title)}; view: ${this.range()}`;
     }
 
     range() {
@@ -272,12 +337,15 @@
     }
 
     ruler(out, x, width, height, scale) {
-      const { ax, picture: { tick } } = this;
-      const least = (this.to - this.from) * tick / Math.max(3, width / 90);
+      const {
+        ax,
+        picture: { tick },
+      } = this;
+      const least = ((this.to - this.from) * tick) / Math.max(3, width / 90);
       let power = 1e-3;
       while (power * 10 <= least) power *= 10;
-      const step = [1, 2, 5, 10].map(times => times * power).find(step => step >= least);
-      const since = at => (at - ax.zero) * tick;
+      const step = [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least);
+      const since = (at) => (at - ax.zero) * tick;
       let free = 0;
       const label = (place, us) => {
         const text = time(us, step);
@@ -288,17 +356,18 @@
       ax.kept.forEach(([from, to], index) => {
         const [left, right] = [x(from), x(to)];
         if (index > 0) {
-          const middle = left - ax.fold * scale / 2;
-          if (middle >= 0 && middle <= width) out.push(`<line class="fold" x1="${px(middle)}" x2="${px(middle)}" y1="4" y2="${height}"/>`);
+          const middle = left - (ax.fold * scale) / 2;
+          if (middle >= 0 && middle <= width)
+            out.push(`<line class="fold" x1="${px(middle)}" x2="${px(middle)}" y1="4" y2="${height}"/>`);
         }
         if (right < 0 || left > width) return;
         // Only what is in view, so that a far zoom does not walk from the beginning.
         const seen = since(from) + Math.max(0, -left / scale) * tick;
         const first = Math.max(0, Math.ceil(seen / step));
-        const last = Math.floor(Math.min(since(to), since(from) + (width - left) / scale * tick) / step);
+        const last = Math.floor(Math.min(since(to), since(from) + ((width - left) / scale) * tick) / step);
         if (last < first && left >= 0) label(left, since(from));
         for (let n = first; n <= last && n < first + 200; n++) {
-          const place = x(ax.zero + n * step / tick);
+          const place = x(ax.zero + (n * step) / tick);
           out.push(`<line class="grid" x1="${px(place)}" x2="${px(place)}" y1="${AXIS - 4}" y2="${height}"/>`);
           label(place, n * step);
         }
@@ -316,7 +385,9 @@
           if (target === undefined || target === index) continue;
           const edge = (lane, lower) => AXIS + lane * LANE + BAR + (lower ? HIGH : 0);
           const down = target > index;
-          out.push(`<line class="wait" x1="${px(end)}" x2="${px(end)}" y1="${edge(index, down)}" y2="${edge(target, !down)}"/><circle class="waiter" cx="${px(end)}" cy="${edge(index, down)}" r="2"/>`);
+          out.push(
+            `<line class="wait" x1="${px(end)}" x2="${px(end)}" y1="${edge(index, down)}" y2="${edge(target, !down)}"/><circle class="waiter" cx="${px(end)}" cy="${edge(index, down)}" r="2"/>`,
+          );
         }
       });
     }
@@ -330,13 +401,17 @@
         if (lane >= 0) {
           const y = AXIS + lane * LANE + PATH;
           const [left, right] = [x(at), x(at + length)];
-          if (before >= 0 && before !== lane) out.push(`<line class="hop" x1="${px(left)}" x2="${px(left)}" y1="${AXIS + before * LANE + PATH}" y2="${y}"/>`);
+          if (before >= 0 && before !== lane)
+            out.push(
+              `<line class="hop" x1="${px(left)}" x2="${px(left)}" y1="${AXIS + before * LANE + PATH}" y2="${y}"/>`,
+            );
           out.push(`<line class="path" x1="${px(left)}" x2="${px(right)}" y1="${y}" y2="${y}"/>`);
           before = lane;
         }
         at += length;
       }
-      if (before >= 0) out.push(`<circle class="path-end" cx="${px(x(at))}" cy="${AXIS + before * LANE + PATH}" r="3.5"/>`);
+      if (before >= 0)
+        out.push(`<circle class="path-end" cx="${px(x(at))}" cy="${AXIS + before * LANE + PATH}" r="3.5"/>`);
     }
 
     // The panel says what is picked; without that, whose path is drawn.
@@ -348,12 +423,13 @@
       }
       const { tick, lanes } = this.picture;
       const lane = lanes[span.lane];
-      const since = t => `${figure((t - this.ax.zero) * tick)} us`;
-      const call = lane.calls.find(call => call.from <= span.from && call.to >= span.to);
-      let text = `${lane.name}${lane.sub ? " (" + lane.sub + ")" : ""}: ${this.word(span)}, ${figure((span.to - span.from) * tick)} us, from ${since(span.from)} to ${since(span.to)}`;
-      if (span.holder !== null) text += `; ${KINDS[span.what].waitingWords.replace("{}", this.cpuName(span.holder)).replace("#", span.on)}`;
+      const since = (t) => `${figure((t - this.ax.zero) * tick)} us`;
+      const call = lane.calls.find((call) => call.from <= span.from && call.to >= span.to);
+      let text = `${lane.name}${lane.sub ? ` (${lane.sub})` : ""}: ${this.word(span)}, ${figure((span.to - span.from) * tick)} us, from ${since(span.from)} to ${since(span.to)}`;
+      if (span.holder !== null)
+        text += `; ${KINDS[span.what].waitingWords.replace("{}", this.cpuName(span.holder)).replace("#", span.on)}`;
       if (call) text += `; in ${call.name}`;
-      this.detail.textContent = text + ".";
+      this.detail.textContent = `${text}.`;
     }
 
     // What the chosen CPU's time went to, longest first.
@@ -365,15 +441,20 @@
       for (let i = 2; i < path.length; i += 3) to += path[i];
       const sums = new Map();
       for (const span of lane.spans) {
-        if (span.from >= path[0] && span.to <= to && KINDS[span.what].isCause) sums.set(span.what, (sums.get(span.what) || 0) + span.to - span.from);
+        if (span.from >= path[0] && span.to <= to && KINDS[span.what].isCause)
+          sums.set(span.what, (sums.get(span.what) || 0) + span.to - span.from);
       }
       const { tick } = this.picture;
-      const parts = [...sums].sort((a, b) => b[1] - a[1]).map(([what, ticks]) => `${KINDS[what].words} ${figure(ticks * tick)}`);
+      const parts = [...sums]
+        .sort((a, b) => b[1] - a[1])
+        .map(([what, ticks]) => `${KINDS[what].words} ${figure(ticks * tick)}`);
       return `${lane.name}: ${figure((to - path[0]) * tick)} us = ${parts.join(" + ")}. The heavy line is its critical path; click a CPU's name for that one's.`;
     }
 
     // Critical paths by CPU; the whole iteration shows those of the powerdown.
-    paths() { return (this.ax.slow === null ? this.picture.axes[0] : this.ax).paths; }
+    paths() {
+      return (this.ax.slow === null ? this.picture.axes[0] : this.ax).paths;
+    }
 
     pick(span) {
       if (this.picked === span) return;
@@ -384,8 +465,8 @@
 
     // The next or previous span of the lane, brought into view.
     step(by) {
-      const lane = this.picked ? this.picked.lane : this.lane ?? this.byCpu.get(this.cpu) ?? 0;
-      const spans = this.picture.lanes[lane].spans.filter(span => this.ax.shows(span.from, span.to));
+      const lane = this.picked ? this.picked.lane : (this.lane ?? this.byCpu.get(this.cpu) ?? 0);
+      const spans = this.picture.lanes[lane].spans.filter((span) => this.ax.shows(span.from, span.to));
       if (!spans.length) return;
       const now = spans.indexOf(this.picked);
       const span = spans[Math.max(0, Math.min(spans.length - 1, now < 0 ? 0 : now + by))];
@@ -397,29 +478,43 @@
 
     listen() {
       const { svg } = this;
-      svg.addEventListener("wheel", event => {
-        const across = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
-        const focused = document.activeElement === svg;
-        if (across) { event.preventDefault(); this.pan((event.deltaX || event.deltaY) / 800); return; }
-        // A page that scrolls must not be caught by a picture that it passes.
-        if (!focused && !event.ctrlKey && !event.metaKey) return;
-        event.preventDefault();
-        this.zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 150), (event.clientX - svg.getBoundingClientRect().left) / svg.clientWidth);
-      }, { passive: false });
+      svg.addEventListener(
+        "wheel",
+        (event) => {
+          const across = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
+          const focused = document.activeElement === svg;
+          if (across) {
+            event.preventDefault();
+            this.pan((event.deltaX || event.deltaY) / 800);
+            return;
+          }
+          // A page that scrolls must not be caught by a picture that it passes.
+          if (!focused && !event.ctrlKey && !event.metaKey) return;
+          event.preventDefault();
+          this.zoom(
+            Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 150),
+            (event.clientX - svg.getBoundingClientRect().left) / svg.clientWidth,
+          );
+        },
+        { passive: false },
+      );
 
       const pointers = new Map();
       let moved = false;
-      svg.addEventListener("pointerdown", event => {
+      svg.addEventListener("pointerdown", (event) => {
         pointers.set(event.pointerId, event.clientX);
         moved = pointers.size > 1;
         // What a finger touched goes with the next drawing, so two fingers are the drawing's own.
         if (moved) for (const id of pointers.keys()) svg.setPointerCapture(id);
       });
-      svg.addEventListener("pointermove", event => {
+      svg.addEventListener("pointermove", (event) => {
         const before = pointers.get(event.pointerId);
         if (before === undefined) {
-          const at = event.target.dataset && event.target.dataset.at;
-          if (at) { const [lane, span] = at.split(",").map(Number); this.pick(this.picture.lanes[lane].spans[span]); }
+          const at = event.target.dataset?.at;
+          if (at) {
+            const [lane, span] = at.split(",").map(Number);
+            this.pick(this.picture.lanes[lane].spans[span]);
+          }
           return;
         }
         if (pointers.size === 2) {
@@ -427,47 +522,85 @@
           const gap = Math.abs(others()[0] - others()[1]);
           pointers.set(event.pointerId, event.clientX);
           const now = Math.abs(others()[0] - others()[1]);
-          if (gap > 10 && now > 10) this.zoom(gap / now, ((others()[0] + others()[1]) / 2 - svg.getBoundingClientRect().left) / svg.clientWidth);
+          if (gap > 10 && now > 10)
+            this.zoom(
+              gap / now,
+              ((others()[0] + others()[1]) / 2 - svg.getBoundingClientRect().left) / svg.clientWidth,
+            );
           return;
         }
         if (!moved && Math.abs(event.clientX - before) < 3) return;
-        if (!moved) { moved = true; svg.setPointerCapture(event.pointerId); svg.classList.add("dragging"); }
+        if (!moved) {
+          moved = true;
+          svg.setPointerCapture(event.pointerId);
+          svg.classList.add("dragging");
+        }
         pointers.set(event.pointerId, event.clientX);
         this.pan((before - event.clientX) / svg.clientWidth);
       });
-      const up = event => { pointers.delete(event.pointerId); svg.classList.remove("dragging"); };
+      const up = (event) => {
+        pointers.delete(event.pointerId);
+        svg.classList.remove("dragging");
+      };
       svg.addEventListener("pointerup", up);
       svg.addEventListener("pointercancel", up);
-      svg.addEventListener("pointerleave", event => { if (!svg.hasPointerCapture(event.pointerId)) up(event); });
-      svg.addEventListener("click", event => {
-        const at = event.target.dataset && event.target.dataset.at;
+      svg.addEventListener("pointerleave", (event) => {
+        if (!svg.hasPointerCapture(event.pointerId)) up(event);
+      });
+      svg.addEventListener("click", (event) => {
+        const at = event.target.dataset?.at;
         if (at && !moved) this.choose(Number(at.split(",")[0]));
       });
-      svg.addEventListener("dblclick", event => this.zoom(0.5, (event.clientX - svg.getBoundingClientRect().left) / svg.clientWidth));
+      svg.addEventListener("dblclick", (event) =>
+        this.zoom(0.5, (event.clientX - svg.getBoundingClientRect().left) / svg.clientWidth),
+      );
 
-      svg.addEventListener("keydown", event => {
+      svg.addEventListener("keydown", (event) => {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         const lanes = this.picture.lanes.length;
         const lane = this.lane ?? this.byCpu.get(this.cpu) ?? 0;
         const act = {
-          "+": () => this.zoom(1 / 1.6), "=": () => this.zoom(1 / 1.6), "-": () => this.zoom(1.6), "0": () => this.fit(), "Home": () => this.fit(),
-          "ArrowLeft": () => this.pan(-0.2), "ArrowRight": () => this.pan(0.2),
-          "ArrowUp": () => { this.picked = null; this.choose(Math.max(0, lane - 1)); },
-          "ArrowDown": () => { this.picked = null; this.choose(Math.min(lanes - 1, lane + 1)); },
-          ".": () => this.step(1), ",": () => this.step(-1),
-          "Escape": () => { this.pick(null); },
+          "+": () => this.zoom(1 / 1.6),
+          "=": () => this.zoom(1 / 1.6),
+          "-": () => this.zoom(1.6),
+          0: () => this.fit(),
+          Home: () => this.fit(),
+          ArrowLeft: () => this.pan(-0.2),
+          ArrowRight: () => this.pan(0.2),
+          ArrowUp: () => {
+            this.picked = null;
+            this.choose(Math.max(0, lane - 1));
+          },
+          ArrowDown: () => {
+            this.picked = null;
+            this.choose(Math.min(lanes - 1, lane + 1));
+          },
+          ".": () => this.step(1),
+          ",": () => this.step(-1),
+          Escape: () => {
+            this.pick(null);
+          },
         }[event.key];
-        if (act) { event.preventDefault(); act(); }
+        if (act) {
+          event.preventDefault();
+          act();
+        }
       });
       new ResizeObserver(() => this.later()).observe(this.stage);
     }
   }
 
   // A timeline comes to life when it is near the screen.
-  const near = new IntersectionObserver(entries => {
-    for (const entry of entries) {
-      if (entry.isIntersecting) { near.unobserve(entry.target); new Timeline(entry.target); }
-    }
-  }, { rootMargin: "600px" });
-  document.querySelectorAll("[data-timeline]").forEach(root => near.observe(root));
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting) {
+          near.unobserve(entry.target);
+          new Timeline(entry.target);
+        }
+      }
+    },
+    { rootMargin: "600px" },
+  );
+  for (const root of document.querySelectorAll("[data-timeline]")) near.observe(root);
 })();

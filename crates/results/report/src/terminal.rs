@@ -6,6 +6,8 @@ use crate::model::compared::{Compared, Spread};
 use crate::model::figures::{CauseTable, FigureTable, Group, groups};
 use crate::model::findings::Findings;
 use crate::model::measures::measure_tables;
+use crate::model::pictures::pictures;
+use crate::picture_text::draw;
 use crate::style::Style;
 use crate::words::{ORDER_VARIES, case_title, number, place as name};
 use attribution::{Cause, CellResult};
@@ -30,6 +32,9 @@ pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
                 paragraph(&mut text, &note, ("", "  "), DIM, style);
             }
         }
+    }
+    for picture in pictures(findings) {
+        draw(&mut text, &picture, style);
     }
     if let Some(warning) = findings.what_if() {
         let _ = writeln!(text, "{warning}");

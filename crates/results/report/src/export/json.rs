@@ -3,6 +3,7 @@
 use crate::model::accuracy::accuracy;
 use crate::model::compared::{Compared, Spread};
 use crate::model::findings::Findings;
+use crate::model::pictures::{Bar, Curve, Drawing, Figure, HeatMap, MeasurePicture, pictures};
 use attribution::Cause;
 use serde_json::{Map, Value, json};
 
@@ -74,6 +75,43 @@ pub fn json(findings: &Findings<'_>) -> Value {
     if let Some(object) = value.as_object_mut() {
         object.insert("source".to_owned(), Value::Object(source));
         object.insert("measures".to_owned(), Value::Array(measures));
+        let pictures: Vec<Value> = pictures(findings).iter().map(picture).collect();
+        if !pictures.is_empty() {
+            object.insert("pictures".to_owned(), Value::Array(pictures));
+        }
+    }
+    value
+}
+
+/// A picture: `kind` is `bars`, `curves` or `heat-map`; a figure is an object with `value` and, where there is one, `published`.
+fn picture(picture: &MeasurePicture) -> Value {
+    let figure = |of: &Figure| match of.published {
+        Some(published) => json!({ "value": of.value, "published": published }),
+        None => json!({ "value": of.value }),
+    };
+    let mut value = json!({ "title": picture.title, "metric": picture.metric, "unit": picture.unit });
+    let more = match &picture.drawing {
+        Drawing::Bars(bars) => {
+            let part = |(subject, of): &(String, Figure)| json!({ "subject": subject, "figure": figure(of) });
+            let bar = |bar: &Bar| json!({ "name": bar.name, "parts": bar.parts.iter().map(part).collect::<Vec<_>>() });
+            json!({ "kind": "bars", "bars": bars.iter().map(bar).collect::<Vec<_>>() })
+        }
+        Drawing::Curves { x, curves } => {
+            let point = |(place, of): &(f64, Figure)| json!({ "x": place, "figure": figure(of) });
+            let curve = |curve: &Curve| json!({ "name": curve.name, "points": curve.points.iter().map(point).collect::<Vec<_>>() });
+            json!({ "kind": "curves", "x": x, "curves": curves.iter().map(curve).collect::<Vec<_>>() })
+        }
+        Drawing::HeatMap { x, y, maps } => {
+            let line = |fields: &Vec<Option<Figure>>| fields.iter().map(|field| field.as_ref().map(figure)).collect();
+            let map = |map: &HeatMap| {
+                let fields: Vec<Vec<Option<Value>>> = map.fields.iter().map(line).collect();
+                json!({ "name": map.name, "xs": map.xs, "ys": map.ys, "fields": fields })
+            };
+            json!({ "kind": "heat-map", "x": x, "y": y, "maps": maps.iter().map(map).collect::<Vec<_>>() })
+        }
+    };
+    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
+        value.extend(more);
     }
     value
 }

@@ -53,6 +53,8 @@ pub(super) struct LeftOut {
     pub(super) cpus: usize,
     pub(super) timelines: usize,
     pub(super) rows: usize,
+    /// Pictures of measures.
+    pub(super) pictures: usize,
     pub(super) cases: usize,
     /// Whether any case has a worst iteration beside its median.
     pub(super) worst: bool,

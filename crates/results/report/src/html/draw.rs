@@ -130,7 +130,7 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
 }
 
 /// 1, 2 or 5 times a power of ten, at least `at_least`.
-fn nice_step(at_least: f64) -> f64 {
+pub(super) fn nice_step(at_least: f64) -> f64 {
     let mut power = 1e-3;
     while power * 10.0 <= at_least {
         power *= 10.0;

@@ -7,6 +7,7 @@ mod detail;
 mod draw;
 mod explain;
 mod kinds;
+mod measure_pictures;
 mod page;
 mod parts;
 mod picture;

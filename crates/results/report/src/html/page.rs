@@ -4,10 +4,11 @@ use super::case::one_case;
 use super::detail::{Detail, LeftOut};
 use super::draw::geometry;
 use super::kinds::kinds_json;
+use super::measure_pictures::measure_pictures;
 use super::parts::{cut, slug};
 use super::picture::Names;
 use super::section::{Section, sections};
-use super::style::{patterns, style_sheet};
+use super::style::{patterns, style_sheet, without_indents};
 use super::summary::{accuracy, measures, overview, spreads};
 use super::timeline::json_text;
 use crate::model::findings::Findings;
@@ -39,6 +40,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
             one_case(findings, section, &names, detail, with_timeline.contains(&index), &mut left_out)
         })
         .collect();
+    let measure_pictures = measure_pictures(findings, detail, &mut left_out);
     let mut releases: Vec<&str> = Vec::new();
     for section in &sections {
         if !releases.contains(&section.group.release) {
@@ -76,6 +78,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                             }
                         }
                     }
+                    (measure_pictures)
                     @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }
                     @if !findings.spreads.is_empty() { (spreads(findings, detail, &mut left_out)) }
                     @if !findings.measures.is_empty() { (measures(findings, detail, &mut left_out)) }
@@ -83,7 +86,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                 }
                 @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
                     script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
-                    script { (PreEscaped(SCRIPT)) }
+                    script { (PreEscaped(without_indents(SCRIPT))) }
                 }
             }
         }
@@ -176,6 +179,7 @@ fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_ps
                 @if left_out.cpus > 0 { li { "Timelines leave out up to " (left_out.cpus) " CPUs; they have those on the critical path and the slowest." } }
                 @if left_out.timelines > 0 { li { (left_out.timelines) " cases have no timeline, for want of room." } }
                 @if left_out.cases > 0 { li { (grouped(left_out.cases as u64)) " cases are left out altogether, for want of room." } }
+                @if left_out.pictures > 0 { li { (grouped(left_out.pictures as u64)) " pictures of measures, for want of room." } }
                 @if left_out.rows > 0 { li { (grouped(left_out.rows as u64)) " rows of tables, for want of room; the slowest CPUs are shown." } }
                 li {
                     "Everything is in the recording: " code { "stopwatt report " (cut(&findings.folder)) " --out cells.csv" } " makes a table of all cells"

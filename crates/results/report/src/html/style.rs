@@ -8,7 +8,7 @@ const FIXED: &str = include_str!("../../assets/report.css");
 
 /// The whole style sheet.
 pub(super) fn style_sheet() -> String {
-    let mut css = FIXED.to_owned();
+    let mut css = without_indents(FIXED);
     let _ = write!(css, ":root{{--axis:{AXIS}px;--lane:{LANE}px;{}}}", variables(|cause| cause.row().light));
     // Paper is white.
     let _ = write!(
@@ -29,6 +29,12 @@ pub(super) fn style_sheet() -> String {
     let classes: Vec<String> = Cause::ALL.iter().map(|cause| format!(".plot .{}", cause.row().class)).collect();
     let _ = writeln!(css, "{}{{stroke:var(--raised);stroke-width:.6}}", classes.join(","));
     css
+}
+
+/// A script or a style sheet without the blanks that lines begin with: a page has no room for them. Neither has a text of several
+/// lines, whose blanks would count.
+pub(super) fn without_indents(source: &str) -> String {
+    source.lines().flat_map(|line| [line.trim_start(), "\n"]).collect()
 }
 
 /// Two colours for each cause, as variables.

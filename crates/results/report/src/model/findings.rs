@@ -55,6 +55,8 @@ pub struct MeasureRow {
     pub median: f64,
     /// The largest.
     pub max: f64,
+    /// What was published for it, in the same unit.
+    pub published: Option<f64>,
 }
 
 impl<'a> Findings<'a> {
@@ -84,6 +86,14 @@ impl<'a> Findings<'a> {
             compared,
             timelines,
         }
+    }
+
+    /// With published figures beside the measures, for reports to draw beside them; what `published` gives is in the row's unit.
+    pub fn with_published(mut self, published: impl Fn(&MeasureRow) -> Option<f64>) -> Self {
+        for row in &mut self.measures {
+            row.published = published(row);
+        }
+        self
     }
 
     /// Where the figures come from, one fact a row: what stands at the head of every output.
@@ -242,6 +252,7 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
                 min: summary.min,
                 median: summary.median,
                 max: summary.max,
+                published: None,
             })
         })
         .collect()

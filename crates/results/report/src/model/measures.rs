@@ -94,6 +94,7 @@ mod tests {
             min,
             median,
             max,
+            published: None,
         }
     }
 

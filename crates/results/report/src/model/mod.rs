@@ -6,3 +6,4 @@ pub(crate) mod compared;
 pub(crate) mod figures;
 pub(crate) mod findings;
 pub(crate) mod measures;
+pub(crate) mod pictures;

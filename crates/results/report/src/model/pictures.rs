@@ -1,0 +1,415 @@
+//! Pictures of measures before they are drawn: bars, curves and heat maps, as the recording's header declares them.
+
+use super::findings::{Findings, MeasureRow};
+use recording::PictureKind;
+use std::collections::BTreeMap;
+use toml::Value;
+
+/// A picture of the measures of one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasurePicture {
+    /// What it shows, in a line.
+    pub title: String,
+    /// The metric that is drawn.
+    pub metric: String,
+    /// The unit of all its figures.
+    pub unit: String,
+    /// What is drawn.
+    pub drawing: Drawing,
+}
+
+/// What a picture is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawing {
+    /// A bar for each variant, made of its subjects.
+    Bars(Vec<Bar>),
+    /// Curves over one axis.
+    Curves {
+        /// Name of the axis that runs to the right.
+        x: String,
+        /// The curves, in the order of the recording.
+        curves: Vec<Curve>,
+    },
+    /// Fields over two axes.
+    HeatMap {
+        /// Name of the axis that runs to the right.
+        x: String,
+        /// Name of the axis that runs upwards.
+        y: String,
+        /// One map for each combination of what is not an axis, in the order of the recording.
+        maps: Vec<HeatMap>,
+    },
+}
+
+/// A figure of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The median of what was recorded.
+    pub value: f64,
+    /// What was published for it.
+    pub published: Option<f64>,
+}
+
+/// A stacked bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// What it is of: variant, and case and mode as far as they tell bars apart.
+    pub name: String,
+    /// Its parts with their subjects, in the order of the recording.
+    pub parts: Vec<(String, Figure)>,
+}
+
+impl Bar {
+    /// The sum of its parts.
+    pub fn total(&self) -> Figure {
+        let figures = || self.parts.iter().map(|(_, figure)| figure);
+        Figure {
+            value: figures().map(|figure| figure.value).sum(),
+            published: figures().map(|figure| figure.published).sum(),
+        }
+    }
+}
+
+/// A curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// What it is of; may be empty where there is only one.
+    pub name: String,
+    /// Places on the axis, in order, with their figures.
+    pub points: Vec<(f64, Figure)>,
+}
+
+/// A map of fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// What it is of; may be empty where there is only one.
+    pub name: String,
+    /// Places on the axis that runs to the right, in order.
+    pub xs: Vec<f64>,
+    /// Places on the axis that runs upwards, in order.
+    pub ys: Vec<f64>,
+    /// For each place of `ys`, a field for each place of `xs`, where there is one.
+    pub fields: Vec<Vec<Option<Figure>>>,
+}
+
+/// The pictures that a recording's header declares; those that nothing was recorded for are left out.
+pub fn pictures(findings: &Findings<'_>) -> Vec<MeasurePicture> {
+    let header = &findings.recording.header;
+    let mut pictures = Vec::new();
+    for picture in &header.pictures {
+        let of_case = |row: &&MeasureRow| picture.case.as_ref().is_none_or(|case| *case == row.case);
+        let mut rows: Vec<&MeasureRow> = findings
+            .measures
+            .iter()
+            .filter(|row| row.metric == picture.metric && row.median.is_finite())
+            .filter(of_case)
+            .collect();
+        // Figures of different units cannot stand on one axis: the first one's unit holds.
+        let Some(unit) = rows.first().map(|row| row.unit.clone()) else { continue };
+        rows.retain(|row| row.unit == unit);
+        let places = || rows.iter().map(|row| Place::of(row, &header.coordinates));
+        let drawing = match &picture.kind {
+            PictureKind::StackedBars => bars(&rows).map(Drawing::Bars),
+            PictureKind::Curves { x, by } => {
+                curves(places().collect(), x, by.as_deref()).map(|curves| Drawing::Curves { x: x.clone(), curves })
+            }
+            PictureKind::HeatMap { x, y } => {
+                heat_maps(places().collect(), x, y).map(|maps| Drawing::HeatMap { x: x.clone(), y: y.clone(), maps })
+            }
+        };
+        if let Some(drawing) = drawing {
+            let (title, metric) = (picture.title.clone(), picture.metric.clone());
+            pictures.push(MeasurePicture { title, metric, unit, drawing });
+        }
+    }
+    pictures
+}
+
+fn figure(row: &MeasureRow) -> Figure {
+    Figure { value: row.median, published: row.published }
+}
+
+/// What tells a measure's series apart from others of the same picture.
+fn series(row: &MeasureRow) -> [&str; 3] {
+    [&row.variant, &row.case, &row.mode]
+}
+
+/// The parts of a name that are not the same everywhere and not empty.
+fn telling(names: &[Vec<String>]) -> Vec<String> {
+    let differs = |at: usize| names.iter().any(|name| name.get(at) != names[0].get(at));
+    let of = |name: &Vec<String>| {
+        let parts = name.iter().enumerate().filter(|(at, part)| differs(*at) && !part.is_empty());
+        parts.map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    names.iter().map(of).collect()
+}
+
+/// What belongs together, in the order in which each group first comes.
+fn grouped<T, K: PartialEq>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, item) in items {
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
+
+/// What groups hold, without their keys.
+fn items<K, T>(groups: Vec<(K, Vec<T>)>) -> impl Iterator<Item = Vec<T>> {
+    groups.into_iter().map(|(_, items)| items)
+}
+
+fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
+    let parts = rows.iter().filter(|row| !row.subject.is_empty() && row.median >= 0.0);
+    let groups = grouped(parts.map(|row| {
+        let key: Vec<String> = series(row).iter().chain([&row.cpu.as_str()]).map(|part| (*part).to_owned()).collect();
+        (key, (row.subject.clone(), figure(row)))
+    }));
+    let keys: Vec<Vec<String>> = groups.iter().map(|(key, _)| key.clone()).collect();
+    // A bar that stands alone is called by its variant.
+    let names = if keys.len() == 1 { vec![keys[0][0].clone()] } else { telling(&keys) };
+    let bars = names.into_iter().zip(groups).map(|(name, (_, parts))| Bar { name, parts });
+    let bars: Vec<Bar> = bars.filter(|bar| bar.total().value > 0.0).collect();
+    (!bars.is_empty()).then_some(bars)
+}
+
+/// A measure with the coordinates of its variant and its subject.
+struct Place<'r> {
+    row: &'r MeasureRow,
+    numbers: BTreeMap<&'r str, f64>,
+    words: BTreeMap<&'r str, String>,
+    /// Whether its variant is a place on an axis.
+    by_variant: bool,
+    /// Whether it is a part of what has the place: its subject is no place itself.
+    is_part: bool,
+}
+
+impl<'r> Place<'r> {
+    fn of(row: &'r MeasureRow, coordinates: &'r BTreeMap<String, toml::Table>) -> Self {
+        let mut place = Self {
+            row,
+            numbers: BTreeMap::new(),
+            words: BTreeMap::new(),
+            by_variant: coordinates.contains_key(&row.variant),
+            is_part: !row.subject.is_empty() && !coordinates.contains_key(&row.subject),
+        };
+        for (axis, value) in [&row.variant, &row.subject].into_iter().filter_map(|name| coordinates.get(name)).flatten()
+        {
+            match value {
+                Value::Integer(number) => _ = place.numbers.insert(axis, *number as f64),
+                Value::Float(number) if number.is_finite() => _ = place.numbers.insert(axis, *number),
+                Value::String(word) => _ = place.words.insert(axis, word.clone()),
+                _ => {}
+            }
+        }
+        place
+    }
+
+    /// Its value on an axis in words, a number or not.
+    fn word(&self, axis: &str) -> Option<String> {
+        self.words.get(axis).cloned().or_else(|| self.numbers.get(axis).map(|number| number.to_string()))
+    }
+
+    /// Whether all its numbers but those of some axes are `number`: nothing was varied apart from it.
+    fn is_plain(&self, axes: &[&str], number: f64) -> bool {
+        self.numbers.iter().all(|(axis, other)| axes.contains(axis) || *other == number)
+    }
+}
+
+/// The figure of several measures at one place of a curve: of the one that varies nothing else if there is one, else the middle one.
+fn at_one_place(mut places: Vec<&Place<'_>>, axes: &[&str], number: f64) -> Option<Figure> {
+    if let Some(plain) = places.iter().find(|place| place.is_plain(axes, number)) {
+        return Some(figure(plain.row));
+    }
+    places.sort_by(|a, b| a.row.median.total_cmp(&b.row.median));
+    Some(figure(places.get(places.len().checked_sub(1)? / 2)?.row))
+}
+
+/// In [`PictureKind::Curves`], stands for the subjects of what has a place on the axis: a curve for each.
+const SUBJECT: &str = "subject";
+
+fn curves(places: Vec<Place<'_>>, x: &str, by: Option<&str>) -> Option<Vec<Curve>> {
+    let on_axis = places.iter().filter_map(|place| {
+        let number = *place.numbers.get(x)?;
+        let by = match by {
+            Some(SUBJECT) if place.is_part => place.row.subject.clone(),
+            _ if place.is_part => return None,
+            Some(by) => place.word(by)?,
+            None => String::new(),
+        };
+        // A variant that is a place on the axis makes no curve of its own.
+        let swept = place.by_variant;
+        let [variant, case, mode] = series(place.row).map(str::to_owned);
+        let key = vec![by, if swept { String::new() } else { variant }, case, mode, place.row.cpu.clone()];
+        Some((key, (number, place)))
+    });
+    let groups = grouped(on_axis);
+    let names = telling_or_first(&groups);
+    let axes: Vec<&str> = [Some(x), by].into_iter().flatten().collect();
+    let curve = |(name, points): (String, Vec<(f64, &Place<'_>)>)| {
+        let by_place = grouped(points);
+        let mut points: Vec<(f64, Figure)> = by_place
+            .into_iter()
+            .filter_map(|(number, places)| Some((number, at_one_place(places, &axes, number)?)))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Curve { name, points }
+    };
+    let curves: Vec<Curve> = names.into_iter().zip(items(groups)).map(curve).collect();
+    curves.iter().any(|curve| curve.points.len() > 1).then_some(curves)
+}
+
+/// Names of groups; a single one is called by the first part of its key.
+fn telling_or_first<T>(groups: &[(Vec<String>, Vec<T>)]) -> Vec<String> {
+    let keys: Vec<Vec<String>> = groups.iter().map(|(key, _)| key.clone()).collect();
+    if keys.len() == 1 { vec![keys[0][0].clone()] } else { telling(&keys) }
+}
+
+fn heat_maps(places: Vec<Place<'_>>, x: &str, y: &str) -> Option<Vec<HeatMap>> {
+    let on_axes = places.iter().filter_map(|place| {
+        let at = (*place.numbers.get(x)?, *place.numbers.get(y)?);
+        if place.is_part {
+            return None;
+        }
+        let mut key: Vec<String> = vec![place.words.values().cloned().collect::<Vec<_>>().join(", ")];
+        key.extend(series(place.row).map(str::to_owned));
+        Some((key, (at, place.row)))
+    });
+    let groups = grouped(on_axes);
+    let names = telling_or_first(&groups);
+    let map = |(name, fields): (String, Vec<_>)| heat_map(name, &fields);
+    let maps: Vec<HeatMap> =
+        names.into_iter().zip(items(groups)).map(map).filter(|map| map.xs.len() > 1 && map.ys.len() > 1).collect();
+    (!maps.is_empty()).then_some(maps)
+}
+
+/// A map of measures with their places to the right and upwards.
+fn heat_map(name: String, fields: &[((f64, f64), &MeasureRow)]) -> HeatMap {
+    let axis = |of: fn(&(f64, f64)) -> f64| {
+        let mut numbers: Vec<f64> = fields.iter().map(|(at, _)| of(at)).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        numbers
+    };
+    let (xs, ys) = (axis(|at| at.0), axis(|at| at.1));
+    let mut table = vec![vec![None; xs.len()]; ys.len()];
+    for ((right, up), row) in fields {
+        let column = xs.iter().position(|other| other == right);
+        let line = ys.iter().position(|other| other == up);
+        if let (Some(column), Some(line)) = (column, line) {
+            table[line][column] = Some(figure(row));
+        }
+    }
+    HeatMap { name, xs, ys, fields: table }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::{Header, Picture, Recording};
+
+    fn strides() -> Recording {
+        let mut recording = Recording::new(Header::new("prefetch", "sim", "ps"));
+        let series = recording.series("core", "prefetch", "in-buffer");
+        for (loop_name, first, second, value) in [
+            ("single", 0, 0, 33.0),
+            ("single", 3, 3, 17.0),
+            ("single", 3, 5, 19.0),
+            ("single", 0, 5, 23.0),
+            ("dual", 0, 0, 30.0),
+            ("dual", 3, 3, 16.0),
+        ] {
+            let name = format!("{loop_name}+{first}/{second}");
+            let subject = recording.name(&name);
+            recording.measure(series, 0, "clocks-per-packet", "ticks", value).subject = Some(subject);
+            let coordinates = toml::toml! { loop = "single" };
+            let mut coordinates = coordinates;
+            coordinates.insert("loop".to_owned(), loop_name.into());
+            coordinates.insert("stride_first".to_owned(), Value::Integer(first));
+            coordinates.insert("stride_second".to_owned(), Value::Integer(second));
+            recording.header.coordinates.insert(name, coordinates);
+        }
+        recording
+    }
+
+    fn declare(recording: &mut Recording, kind: PictureKind) {
+        let picture = Picture { title: "t".to_owned(), metric: "clocks-per-packet".to_owned(), case: None, kind };
+        recording.header.pictures.push(picture);
+    }
+
+    #[test]
+    fn curves_run_over_one_axis_and_a_split_stride_does_not_stand_in_for_an_equal_one() {
+        let mut recording = strides();
+        declare(&mut recording, PictureKind::Curves { x: "stride_first".to_owned(), by: Some("loop".to_owned()) });
+        let findings =
+            Findings::new(&recording, "", None).with_published(|row| (row.subject == "single+3/3").then_some(18.0));
+        let pictures = pictures(&findings);
+        let Drawing::Curves { curves, .. } = &pictures[0].drawing else { panic!("{pictures:?}") };
+        let points = |at: usize| curves[at].points.iter().map(|(x, figure)| (*x, figure.value)).collect::<Vec<_>>();
+        assert_eq!((curves[0].name.as_str(), points(0)), ("single", vec![(0.0, 33.0), (3.0, 17.0)]));
+        assert_eq!((curves[1].name.as_str(), points(1)), ("dual", vec![(0.0, 30.0), (3.0, 16.0)]));
+        assert_eq!(curves[0].points[1].1.published, Some(18.0));
+    }
+
+    #[test]
+    fn a_heat_map_has_a_field_for_each_pair_and_holes_where_nothing_was_measured() {
+        let mut recording = strides();
+        declare(&mut recording, PictureKind::HeatMap { x: "stride_second".to_owned(), y: "stride_first".to_owned() });
+        let pictures = pictures(&Findings::new(&recording, "", None));
+        let Drawing::HeatMap { maps, .. } = &pictures[0].drawing else { panic!("{pictures:?}") };
+        assert_eq!((&maps[0].xs, &maps[0].ys), (&vec![0.0, 3.0, 5.0], &vec![0.0, 3.0]));
+        let values: Vec<_> = maps[0].fields.iter().flatten().map(|field| field.map(|figure| figure.value)).collect();
+        assert_eq!(values, [Some(33.0), None, Some(23.0), None, Some(17.0), Some(19.0)]);
+        assert_eq!(maps[1].name, "dual");
+    }
+
+    #[test]
+    fn a_bar_is_made_of_its_subjects_and_the_whole_is_no_part_of_it() {
+        let mut recording = Recording::new(Header::new("mrr", "host", "ticks"));
+        for (variant, values) in [("ip4-route", [5.0, 7.0]), ("l2-xconnect", [2.0, 3.0])] {
+            let series = recording.series(variant, "mrr", "");
+            recording.measure(series, 0, "clocks-per-packet", "ticks", 99.0);
+            for (node, value) in ["rx", "tx"].into_iter().zip(values) {
+                let subject = recording.name(node);
+                recording.measure(series, 0, "clocks-per-packet", "ticks", value).subject = Some(subject);
+            }
+        }
+        declare(&mut recording, PictureKind::StackedBars);
+        let pictures = pictures(&Findings::new(&recording, "", None));
+        let Drawing::Bars(bars) = &pictures[0].drawing else { panic!("{pictures:?}") };
+        let totals: Vec<_> = bars.iter().map(|bar| (bar.name.as_str(), bar.total().value, bar.parts.len())).collect();
+        assert_eq!(totals, [("ip4-route", 12.0, 2), ("l2-xconnect", 5.0, 2)]);
+        assert_eq!(bars[0].total().published, None);
+    }
+
+    #[test]
+    fn a_variant_can_be_a_place_on_the_axis() {
+        let mut recording = Recording::new(Header::new("batch", "host", "ticks"));
+        for (frames, value) in [(64, 30.0), (256, 20.0)] {
+            let variant = format!("ip4-route/{frames}");
+            let series = recording.series(&variant, "mrr", "");
+            recording.measure(series, 0, "clocks-per-packet", "ticks", value);
+            let node = recording.name("ip4-lookup");
+            recording.measure(series, 0, "clocks-per-packet", "ticks", value / 10.0).subject = Some(node);
+            recording
+                .header
+                .coordinates
+                .insert(variant, [("frame_size".to_owned(), Value::Integer(frames))].into_iter().collect());
+        }
+        declare(&mut recording, PictureKind::Curves { x: "frame_size".to_owned(), by: None });
+        let pictures = pictures(&Findings::new(&recording, "", None));
+        let Drawing::Curves { curves, .. } = &pictures[0].drawing else { panic!("{pictures:?}") };
+        assert_eq!(curves.len(), 1);
+        assert_eq!(curves[0].points.iter().map(|point| point.0).collect::<Vec<_>>(), [64.0, 256.0]);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_not_drawn() {
+        let mut recording = strides();
+        declare(&mut recording, PictureKind::Curves { x: "no such axis".to_owned(), by: None });
+        declare(&mut recording, PictureKind::HeatMap { x: "loop".to_owned(), y: "stride_first".to_owned() });
+        assert!(pictures(&Findings::new(&recording, "", None)).is_empty());
+    }
+}
