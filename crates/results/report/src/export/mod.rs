@@ -1,4 +1,4 @@
-//! Outputs for other programs and findingss, one a file.
+//! Outputs for other programs and documents, one a file.
 
 pub(crate) mod csv;
 pub(crate) mod json;
@@ -13,7 +13,7 @@ use crate::{Findings, Style};
 pub enum Format {
     /// Tables and causes for the terminal.
     Text,
-    /// The findingss' own tables in reStructuredText.
+    /// The documents' own tables in reStructuredText.
     Rst,
     /// Markdown tables.
     Markdown,
@@ -36,7 +36,7 @@ impl Format {
     const fn facts(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::Text => ("text", "Tables and causes for the terminal", &["txt"]),
-            Self::Rst => ("rst", "Grid tables in the findingss' own layout, ready to paste", &["rst"]),
+            Self::Rst => ("rst", "Grid tables in the documents' own layout, ready to paste", &["rst"]),
             Self::Markdown => ("markdown", "Markdown tables", &["md", "markdown"]),
             Self::Csv => ("csv", "Comma-separated values, a row a cell", &["csv"]),
             Self::Json => ("json", "JSON", &["json"]),
