@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 /// One word of simulated memory with at most one cached copy, which the coherent CPUs share.
 ///
 /// A CPU with its cache off reads and writes memory and sees nothing of the copy; whatever maintenance the code under test
-/// forgets shows as a stale value, and is counted ([`Soc::stale_loads`]).
+/// forgets shows as a stale value, and is counted ([`crate::RunOutcome::stale_loads`]).
 pub struct Word<T> {
     memory: Cell<u64>,
     copy: Cell<u64>,
@@ -44,7 +44,7 @@ impl<T> Word<T> {
     }
 
     fn write_copy(&self, soc: &Soc, value: u64) {
-        let cpu = soc.this_cpu_index() as u16;
+        let cpu = soc.current_cpu_index() as u16;
         let before = self.line.get();
         if !(before.dirty && before.cpu == cpu) {
             if before.dirty {
