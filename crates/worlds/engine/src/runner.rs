@@ -1,17 +1,15 @@
-//! The coroutines and the loop that runs them: the only place that knows stacks.
+//! The coroutines and the loop that runs them: the only place that makes stacks and throws them away.
 
-use crate::scheduler::{ProcessId, Request, Scheduler, Yield};
-use crate::{Chooser, Time, stack};
+use crate::choose::Chooser;
+use crate::process::ProcessId;
+use crate::running::Running;
+use crate::scheduler::{Request, Scheduler, Yield};
+use crate::stack;
+use crate::time::Time;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
-use std::cell::Cell;
 
 type Frame = Coroutine<(), Request, (), DefaultStack>;
-
-thread_local! {
-    /// The scheduler whose process runs on this thread.
-    static RUNNING: Cell<*const Scheduler> = const { Cell::new(std::ptr::null()) };
-}
 
 /// A process of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +65,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// A [`Deadlock`], when a process that is no daemon still waits.
     pub fn run(&mut self) -> Result<(), Deadlock> {
         let _running = Running::enter(self.scheduler);
-        // Between two frames only a chooser is not ours: no process runs while it thinks.
+        // Between two frames only a chooser runs code that is not ours, and no process runs meanwhile.
         while let Some(process) = {
             let _nobody = self.chooser.is_some().then(Running::nobody);
             self.scheduler.next(&mut self.chooser)
@@ -132,34 +130,4 @@ impl<M: Fn(ProcessId, u32)> Drop for Runner<'_, M> {
             self.cut(process, 0);
         }
     }
-}
-
-/// Marks a scheduler as the running one of this thread for as long as it lives.
-struct Running(*const Scheduler);
-
-impl Running {
-    fn enter(scheduler: &Scheduler) -> Self {
-        Self(RUNNING.replace(scheduler))
-    }
-
-    fn nobody() -> Self {
-        Self(RUNNING.replace(std::ptr::null()))
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        RUNNING.set(self.0);
-    }
-}
-
-/// Yields from the running process of `scheduler` to its runner.
-pub(crate) fn suspend(scheduler: &Scheduler, request: Request) {
-    assert!(std::ptr::eq(RUNNING.get(), scheduler), "an operation was called outside of a process of this scheduler");
-    let yielder = scheduler.processes[scheduler.current()].yielder.get();
-    // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and it runs nothing but frames of the
-    // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (`cut` then restores the
-    // one below). So the pointer is valid and belongs to the stack that we are on.
-    let yielder = unsafe { &*yielder };
-    yielder.suspend(request);
 }
