@@ -5,7 +5,8 @@
 //!
 //! There are no guards: a CPU that powers down loses its stack, and no destructor runs. Whoever acquires, releases.
 
-use crate::platform::{CpuIndex, Platform};
+use crate::cpu_index::CpuIndex;
+use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::shared::{Coherent, Maintained};
 

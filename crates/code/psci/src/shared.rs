@@ -17,7 +17,8 @@
 //! must therefore not share a line, or a clean by one CPU overwrites what another stored with its cache off: a
 //! [`SharedCell`] there is aligned to the cache write-back granule (`CTR_EL0.CWG`).
 
-use crate::platform::{Platform, Scalar, SharedCell};
+use crate::cell::{Scalar, SharedCell};
+use crate::platform::Platform;
 
 /// A word that is touched only by CPUs whose caches are on: no maintenance at all.
 ///

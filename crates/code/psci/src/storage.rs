@@ -3,10 +3,13 @@
 
 use core::array;
 
+use crate::cell::Scalar;
+use crate::cpu_index::CpuIndex;
 use crate::lock::{BakeryWord, Ticket};
-use crate::platform::{CPU_LEVEL, CpuIndex, LEVELS, Level, LocalState, Platform, Scalar};
+use crate::platform::Platform;
 use crate::shared::{Coherent, Maintained, StampCell};
-use crate::stats::Statistics;
+use crate::state::{CPU_LEVEL, LEVELS, Level, LocalState};
+use crate::statistics::Statistics;
 use crate::topology::{ConfigError, Topology};
 
 /// What CPU_ON, CPU_OFF and AFFINITY_INFO know of a CPU; the numbers are those AFFINITY_INFO returns.

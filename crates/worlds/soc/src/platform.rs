@@ -7,8 +7,8 @@ use crate::mailbox::Command;
 use crate::memory::Word;
 use crate::points;
 use psci::{
-    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Request,
-    Scalar,
+    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Scalar,
+    SuspendRequest,
 };
 
 /// Local states from here on lose their contents.
@@ -58,11 +58,11 @@ impl Platform for Soc {
         state.0 >= FIRST_POWER_DOWN
     }
 
-    fn decode_power_state(&self, value: u32) -> Result<Request, Error> {
+    fn decode_power_state(&self, value: u32) -> Result<SuspendRequest, Error> {
         let states = &self.machine.platform.idle_states;
         let state = states.iter().find(|state| !state.system_suspend && power_state(state) == value);
         let state = composite(state.ok_or(Error::InvalidParameters)?);
-        Ok(Request { state, last_at_level: state.highest() })
+        Ok(SuspendRequest { state, last_at_level: state.highest() })
     }
 
     fn off_state(&self) -> CompositeState {

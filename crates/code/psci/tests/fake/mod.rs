@@ -26,7 +26,7 @@ use psci::lock::BakeryWord;
 use psci::{
     Call, CompositeState, CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, EntryPoint, Error, HwState, Level,
     LocalState, MessageOrder, OptionalCalls, Outcome, Platform, PowerDown, PowerState, PowerStateFormat, PowerUp, Psci,
-    Request, Scalar, SharedCell, StorageRef, SystemRecord, Topology, TrustedOs,
+    Scalar, SharedCell, StorageRef, SuspendRequest, SystemRecord, Topology, TrustedOs,
 };
 
 pub const CPUS: usize = 6;
@@ -305,7 +305,7 @@ impl Platform for Fake {
         state.0 >= if level == 3 { 1 } else { 2 }
     }
 
-    fn decode_power_state(&self, raw: u32) -> Result<Request, Error> {
+    fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
         let fields = PowerState::parse(self.options.format, raw).ok_or(Error::InvalidParameters)?;
         let nibble = |n: u32| (fields.state_id >> (4 * n) & 0xf) as u8;
         let state = state([nibble(0), nibble(1), nibble(2), 0]);
@@ -317,7 +317,7 @@ impl Platform for Fake {
         if !known || fields.level.is_some_and(|level| level != state.highest()) {
             return Err(Error::InvalidParameters);
         }
-        Ok(Request { state, last_at_level: nibble(3) })
+        Ok(SuspendRequest { state, last_at_level: nibble(3) })
     }
 
     fn off_state(&self) -> CompositeState {
