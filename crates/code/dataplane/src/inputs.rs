@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use crate::buffers::{Buffer, Slots};
 use crate::checksum;
 use crate::frame::{FRAME_MAX, Frame};
-use crate::graph::Input;
 use crate::machine;
+use crate::node::Input;
 use crate::plane::{Mac, Plane};
 
 /// A minimal UDP packet as it lies in memory: 64 bytes on the wire with the frame check sequence, 60 without.

@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 pub mod af_packet;
+mod arcs;
 pub mod buffers;
 pub mod checksum;
 pub mod fib;
@@ -11,6 +12,7 @@ pub mod graph;
 pub mod inputs;
 pub mod machine;
 pub mod memory;
+mod node;
 pub mod nodes;
 pub mod pcap;
 pub mod plane;

@@ -8,9 +8,11 @@
 //! of `N` packets are under way at once. Strides count iterations, as the literature does: a dual loop with stride 3
 //! prefetches 6 packets ahead.
 
+use crate::arcs::DROP;
 use crate::frame::{FRAME_MAX, Frame};
-use crate::graph::DROP;
 use crate::memory::PacketMemory;
+
+pub use crate::arcs::Arcs;
 
 /// How many packets an iteration handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,29 +95,6 @@ pub trait Body<M: PacketMemory> {
     /// none.
     fn look_again(&mut self, _memory: &mut M, _frame: &mut Frame, _lane: usize) -> u8 {
         DROP
-    }
-}
-
-/// The arcs that a frame's packets took. Collected by the loop in a register, not by the bodies in memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Arcs {
-    any: u8,
-    every: u8,
-}
-
-impl Arcs {
-    const NONE: Self = Self { any: 0, every: 0xff };
-
-    #[inline(always)]
-    fn take(&mut self, arc: u8) {
-        self.any |= arc;
-        self.every &= arc;
-    }
-
-    /// The one arc that all packets took, if it was one.
-    #[inline(always)]
-    pub fn only(self) -> Option<u8> {
-        (self.any == self.every).then_some(self.any)
     }
 }
 

@@ -12,7 +12,7 @@ pub enum LockKind {
 /// Whether the power controller is told while the ancestor locks are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum MessageOrder {
-    /// [`Platform::power_down`] is called with the ancestors locked.
+    /// [`Platform::power_down`](crate::Platform::power_down) is called with the ancestors locked.
     #[default]
     InsideLocks,
     /// The locks are released first: shorter waits, at the price of a window in which a CPU can wake
@@ -25,19 +25,19 @@ pub enum MessageOrder {
 /// PSCI_FEATURES and the calls themselves both ask this, so they cannot disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OptionalCalls {
-    /// CPU_FREEZE, by [`Platform::cpu_freeze`].
+    /// CPU_FREEZE, by [`Platform::cpu_freeze`](crate::Platform::cpu_freeze).
     pub cpu_freeze: bool,
-    /// NODE_HW_STATE, by [`Platform::node_hw_state`].
+    /// NODE_HW_STATE, by [`Platform::node_hw_state`](crate::Platform::node_hw_state).
     pub node_hw_state: bool,
-    /// PSCI_SET_SUSPEND_MODE and with it the OS-initiated mode. Needs nothing but `last_at_level` in a [`SuspendRequest`].
+    /// PSCI_SET_SUSPEND_MODE and with it the OS-initiated mode. Needs nothing but `last_at_level` in a [`SuspendRequest`](crate::SuspendRequest).
     pub os_initiated: bool,
-    /// SYSTEM_RESET2, by [`Platform::system_reset2`].
+    /// SYSTEM_RESET2, by [`Platform::system_reset2`](crate::Platform::system_reset2).
     pub system_reset2: bool,
-    /// MEM_PROTECT, by [`Platform::mem_protect`].
+    /// MEM_PROTECT, by [`Platform::mem_protect`](crate::Platform::mem_protect).
     pub mem_protect: bool,
-    /// MEM_PROTECT_CHECK_RANGE, by [`Platform::mem_protect_check_range`].
+    /// MEM_PROTECT_CHECK_RANGE, by [`Platform::mem_protect_check_range`](crate::Platform::mem_protect_check_range).
     pub mem_protect_check_range: bool,
-    /// SYSTEM_OFF2, by [`Platform::hibernate`].
+    /// SYSTEM_OFF2, by [`Platform::hibernate`](crate::Platform::hibernate).
     pub system_off2: bool,
 }
 

@@ -11,7 +11,7 @@ pub const CPU_LEVEL: Level = 0;
 /// The state of one power domain, as the platform numbers its states.
 ///
 /// 0 is running; the platform's own numbers grow with the depth of the state. Which of them are retention and
-/// which power-down is said by [`Platform::is_power_down`].
+/// which power-down is said by [`Platform::is_power_down`](crate::Platform::is_power_down).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct LocalState(pub u8);
 

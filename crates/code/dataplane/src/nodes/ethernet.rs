@@ -1,11 +1,12 @@
 //! `ethernet-input`: the first look at a packet.
 
-use super::{error, ethernet_line, info};
+use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
 use crate::frame::Frame;
-use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
+use crate::node::{Node, Reason};
 use crate::plane::{Mode, Plane};
+use crate::trace::ethernet_line;
 use crate::walk::{Body, LOOK_AGAIN, walk};
 
 /// Bytes of an Ethernet header.
@@ -27,13 +28,13 @@ const BAD_SOURCE: u8 = 5;
 const ARP: u8 = 6;
 
 const REASONS: [Reason; 7] = [
-    error("ethernet header or payload truncated"),
-    error("packet longer than the interface's mtu"),
-    error("l3 mac mismatch"),
-    error("unknown vlan"),
-    error("unknown ethernet type"),
-    error("source address is a group"),
-    info("arp or ip6 to the host"),
+    Reason::error("ethernet header or payload truncated"),
+    Reason::error("packet longer than the interface's mtu"),
+    Reason::error("l3 mac mismatch"),
+    Reason::error("unknown vlan"),
+    Reason::error("unknown ethernet type"),
+    Reason::error("source address is a group"),
+    Reason::info("arp or ip6 to the host"),
 ];
 
 /// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input, ip4-input.

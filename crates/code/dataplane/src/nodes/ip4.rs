@@ -2,13 +2,13 @@
 
 use std::net::Ipv4Addr;
 
-use super::{error, info};
+use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
 use crate::checksum;
 use crate::fib::Reader;
 use crate::frame::Frame;
-use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
+use crate::node::{Node, Reason};
 use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, Neighbour, Plane};
 use crate::walk::{Body, LOOK_AGAIN, Strides, walk};
 
@@ -32,15 +32,15 @@ mod bad {
 }
 
 const INPUT_REASONS: [Reason; 9] = [
-    error("ip4 header truncated"),
-    error("ip4 version or header length wrong"),
-    error("ip4 length > l2 length"),
-    error("bad ip4 checksum"),
-    error("ip4 ttl is zero"),
-    error("ip4 fragment offset == 1"),
-    error("ip4 source address is a group"),
-    info("ip4 options to the host"),
-    info("ip4 multicast or broadcast to the host"),
+    Reason::error("ip4 header truncated"),
+    Reason::error("ip4 version or header length wrong"),
+    Reason::error("ip4 length > l2 length"),
+    Reason::error("bad ip4 checksum"),
+    Reason::error("ip4 ttl is zero"),
+    Reason::error("ip4 fragment offset == 1"),
+    Reason::error("ip4 source address is a group"),
+    Reason::info("ip4 options to the host"),
+    Reason::info("ip4 multicast or broadcast to the host"),
 ];
 
 /// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
@@ -225,8 +225,11 @@ fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
     ]
 }
 
-const LOOKUP_REASONS: [Reason; 3] =
-    [error("no route"), error("route drops"), info("packet to one of our addresses to the host")];
+const LOOKUP_REASONS: [Reason; 3] = [
+    Reason::error("no route"),
+    Reason::error("route drops"),
+    Reason::info("packet to one of our addresses to the host"),
+];
 
 /// Finds the adjacency. Arcs: drop, punt, ip4-rewrite.
 #[derive(Default)]
@@ -287,7 +290,7 @@ impl Node for Ip4Lookup {
 const EXPIRED: u8 = 0;
 const TOO_BIG: u8 = 1;
 
-const REWRITE_REASONS: [Reason; 2] = [error("ip4 ttl <= 1"), error("ip4 length > mtu of the output")];
+const REWRITE_REASONS: [Reason; 2] = [Reason::error("ip4 ttl <= 1"), Reason::error("ip4 length > mtu of the output")];
 
 /// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, the interfaces' outputs by number.
 #[derive(Default)]

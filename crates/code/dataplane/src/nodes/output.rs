@@ -1,9 +1,10 @@
 //! Where packets leave the graph.
 
-use super::ethernet_line;
+use crate::arcs::{FIRST_ARC, Verdict};
 use crate::frame::Frame;
-use crate::graph::{FIRST_ARC, Node, Verdict};
+use crate::node::Node;
 use crate::plane::Plane;
+use crate::trace::ethernet_line;
 
 /// Counts what goes out of an interface. Arcs: drop, punt, the interface's tx.
 pub struct InterfaceOutput {
