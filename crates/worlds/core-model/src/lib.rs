@@ -134,8 +134,8 @@ impl Core {
             pending: VecDeque::new(),
             fills: Vec::with_capacity(parameters.fill_buffers),
             translations: VecDeque::with_capacity(parameters.tlb_entries),
-            l1: Cache::new(parameters.l1_bytes, parameters.l1_ways),
-            l2: Cache::new(parameters.l2_bytes, parameters.l2_ways),
+            l1: Cache::new(parameters.l1_bytes / LINE, parameters.l1_ways),
+            l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
             random: Random::new(seed),
             stalls: vec![Stall::default(); 256],
         }
