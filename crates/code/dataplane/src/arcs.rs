@@ -9,7 +9,7 @@ pub const FIRST_ARC: u8 = 2;
 /// A node has at most this many arcs.
 pub const ARCS_MAX: usize = 64;
 
-/// The arcs that a frame's packets took. Collected by the loop in a register, not by the bodies in memory.
+/// The arcs that a frame's packets took. The loop collects them in a register, so that the bodies need no memory for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Arcs {
     pub(crate) any: u8,
@@ -17,7 +17,7 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// No packet yet.
+    /// The arcs of no packet.
     pub(crate) const NONE: Self = Self { any: 0, every: 0xff };
 
     /// Adds the arc of one packet.
@@ -37,11 +37,11 @@ impl Arcs {
 /// Where a frame's packets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All along the same arc.
+    /// All packets take the same arc.
     All(u8),
-    /// Each as its lane of [`Frame::next`](crate::frame::Frame::next) says.
+    /// Each packet takes the arc in its lane of [`Frame::next`](crate::frame::Frame::next).
     Mixed,
-    /// Nowhere: the node kept or freed them.
+    /// The node kept the packets or freed them.
     Consumed,
 }
 

@@ -182,9 +182,9 @@ impl Graph {
             Verdict::Consumed => self.spare.push(frame),
             Verdict::All(arc) => {
                 frame.next[..len].fill(arc);
-                self.part(index, frame);
+                self.split_frame(index, frame);
             }
-            Verdict::Mixed => self.part(index, frame),
+            Verdict::Mixed => self.split_frame(index, frame),
         }
         let now = machine::ticks();
         self.slots[index].counters.count(len, now - then);
@@ -193,7 +193,7 @@ impl Graph {
 
     /// Packets of a frame go different ways, or some are dropped.
     #[cold]
-    fn part(&mut self, index: usize, frame: Box<Frame>) {
+    fn split_frame(&mut self, index: usize, frame: Box<Frame>) {
         for lane in 0..frame.len.min(FRAME_MAX) {
             let arc = frame.next[lane];
             if arc < FIRST_ARC

@@ -7,9 +7,9 @@ use crate::plane::Plane;
 /// How much an error matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The packet is wrong, or nobody wants it.
+    /// The packet is malformed, or no interface takes it.
     Error,
-    /// It happens.
+    /// It happens in normal operation.
     Info,
 }
 
@@ -26,7 +26,7 @@ impl Severity {
 /// Why a node drops or punts a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// What is said of it.
+    /// The reason, as `show errors` prints it.
     pub text: &'static str,
     /// How much it matters.
     pub severity: Severity,
@@ -49,7 +49,7 @@ pub trait Node: Send {
     /// Its name.
     fn name(&self) -> &str;
 
-    /// Why it may drop or punt.
+    /// The reasons for which it may drop or punt packets.
     fn reasons(&self) -> &'static [Reason] {
         &[]
     }
@@ -61,7 +61,7 @@ pub trait Node: Send {
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String>;
 }
 
-/// Where packets come from.
+/// A source of packets.
 pub trait Input: Send {
     /// The node's name.
     fn name(&self) -> &str;
@@ -72,7 +72,7 @@ pub trait Input: Send {
     /// Puts up to [`crate::plane::Settings::frame_size`] packets in an empty frame. An empty one is an empty poll.
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame);
 
-    /// Whether there will never be more.
+    /// Whether there will never be more packets.
     fn is_done(&self) -> bool {
         false
     }

@@ -14,18 +14,18 @@ pub struct Step {
     pub microseconds: u64,
     /// The node's name.
     pub node: String,
-    /// What it saw.
+    /// What the node saw, one line each.
     pub lines: Vec<String>,
 }
 
-/// One packet's way.
+/// The path of one packet through the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Its steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// Who is traced, and what came of it.
+/// Which packets are traced, and their traces so far.
 pub struct Tracer {
     input: Option<String>,
     left: usize,
@@ -49,13 +49,13 @@ impl Tracer {
         self.left = count.min(Self::MOST - self.traces.len());
     }
 
-    /// Forgets what was traced.
+    /// Deletes the traces.
     pub fn clear(&mut self) {
         self.traces.clear();
         self.left = 0;
     }
 
-    /// What was traced.
+    /// The traces so far.
     pub fn traces(&self) -> &[Trace] {
         &self.traces
     }

@@ -7,7 +7,7 @@ use crate::psci::Psci;
 use crate::settings::MessageOrder;
 use crate::state::{CPU_LEVEL, CompositeState, Level};
 use crate::state_checks;
-use crate::storage::{Affinity, Down};
+use crate::storage::{Affinity, WakeRecord};
 use crate::transition::{PowerDown, PowerUp};
 use crate::tree::Caller;
 
@@ -60,7 +60,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
         self.stamp(me, point::ENTER_HW_LOW_PWR, 0);
         self.platform.wait_for_power_down();
-        self.undo(me, Down { state: state.at(CPU_LEVEL), locks_to }, why)
+        self.undo(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to }, why)
     }
 
     #[inline]
@@ -73,7 +73,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// The terminal WFI returned: the CPU kept its registers, but its caches and interrupts are off, and others believe
     /// it down.
     #[cold]
-    fn undo(&self, me: Caller<'a, P>, down: Down, why: PowerDown) -> Abandoned {
+    fn undo(&self, me: Caller<'a, P>, down: WakeRecord, why: PowerDown) -> Abandoned {
         self.stamp(me, point::EXIT_HW_LOW_PWR, 0);
         points::detail(self.platform, point::ABANDONED, u32::from(down.locks_to));
         if !self.platform.coherent_power_down() {

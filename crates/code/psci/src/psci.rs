@@ -24,7 +24,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// What is wrong with the topology, the storage's size or the platform's settings.
     pub fn new(platform: &'a P, topology: &Topology<'_>, mut storage: StorageRef<'a, P>) -> Result<Self, ConfigError> {
         topology.check(platform)?;
-        storage.adopt(topology)?;
+        storage.initialize(topology)?;
         let StorageRef { cpus, domains, words, system } = storage;
         Ok(Self { platform, cpus, domains, words, system, top: topology.top() })
     }
@@ -39,7 +39,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         // The cells were made with caches on; others will read and write them with theirs off.
         for record in self.cpus {
             record.affinity.publish(self.platform);
-            record.down.publish(self.platform);
+            record.wake_record.publish(self.platform);
             for stamp in &record.stamps {
                 stamp.evict(self.platform);
             }
@@ -51,7 +51,7 @@ impl<'a, P: Platform> Psci<'a, P> {
             word.publish(self.platform);
         }
         let Some(me) = self.caller() else { return };
-        let down = me.record.down.load(self.platform);
+        let down = me.record.wake_record.load(self.platform);
         let wake_state = self.wake_state(me, down);
         self.set_running(me, &wake_state, self.top, None);
         me.record.affinity.store(self.platform, Affinity::On);

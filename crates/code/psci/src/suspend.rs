@@ -7,7 +7,7 @@ use crate::power_down::Abandoned;
 use crate::psci::Psci;
 use crate::state::{CPU_LEVEL, CompositeState, Level};
 use crate::state_checks;
-use crate::storage::Down;
+use crate::storage::WakeRecord;
 use crate::suspend_mode::Mode;
 use crate::suspend_request::SuspendRequest;
 use crate::transition::PowerDown;
@@ -153,7 +153,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.platform.standby(state);
         let woke = self.stamp_through(me, point::EXIT_HW_LOW_PWR);
         self.lock_ancestors(me, locks_to);
-        let wake_state = self.wake_state(me, Down { state: state.at(CPU_LEVEL), locks_to });
+        let wake_state = self.wake_state(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to });
         self.set_running(me, &wake_state, locks_to, Some(woke));
         self.release_ancestors(me, locks_to);
     }

@@ -9,7 +9,7 @@ use crate::psci::Psci;
 use crate::settings::LockKind;
 use crate::state::{CPU_LEVEL, CompositeState, Level, LocalState};
 use crate::state_checks;
-use crate::storage::{Affinity, CpuRecord, DomainRecord, Down};
+use crate::storage::{Affinity, CpuRecord, DomainRecord, WakeRecord};
 use crate::suspend_request::SuspendRequest;
 
 /// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4).
@@ -149,7 +149,7 @@ impl<'a, P: Platform> Psci<'a, P> {
             let wanted = request.state.at(level);
             let loses = wanted != LocalState::RUN && self.platform.is_power_down(level, wanted);
             for other in self.cpus_of(domain).iter().filter(|other| !core::ptr::eq(*other, me.record)) {
-                let down = other.down.load(self.platform);
+                let down = other.wake_record.load(self.platform);
                 // A CPU that wakes without this level's lock must find the level as it left it.
                 if down.state == LocalState::RUN || down.locks_to < level {
                     return Err(Error::Denied);
@@ -184,12 +184,12 @@ impl<'a, P: Platform> Psci<'a, P> {
                 domain.state.store(self.platform, state.at(level));
             }
         }
-        me.record.down.store(self.platform, Down { state: state.at(CPU_LEVEL), locks_to });
+        me.record.wake_record.store(self.platform, WakeRecord { state: state.at(CPU_LEVEL), locks_to });
         points::detail(self.platform, point::COORDINATED, u32::from(state.highest()));
     }
 
     /// The states in which a CPU that wakes finds itself and its ancestors. Called with the locks up to `down.locks_to` held.
-    pub(crate) fn wake_state(&self, me: Caller<'a, P>, down: Down) -> CompositeState {
+    pub(crate) fn wake_state(&self, me: Caller<'a, P>, down: WakeRecord) -> CompositeState {
         let mut state = CompositeState::RUN;
         state.set(CPU_LEVEL, down.state);
         for level in 1..=down.locks_to.min(self.top) {
@@ -227,7 +227,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         if let Some(now) = woke {
             me.record.statistics.end(self.platform, CPU_LEVEL, wake_state.at(CPU_LEVEL), now);
         }
-        me.record.down.store(self.platform, Down::RUNS);
+        me.record.wake_record.store(self.platform, WakeRecord::RUNNING);
     }
 
     /// Whether every CPU but the caller is off.

@@ -53,7 +53,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// Takes locks up to the level that the suspend locked: none after a suspend of the CPU alone, since no ancestor
     /// can have gone down without its request.
     fn finish_suspend(&self, me: Caller<'a, P>, woke: u64) -> EntryPoint {
-        let down = me.record.down.load(self.platform);
+        let down = me.record.wake_record.load(self.platform);
         self.lock_ancestors(me, down.locks_to);
         points::detail(self.platform, point::FINISHER, 1);
         let wake_state = self.wake_state(me, down);
@@ -76,7 +76,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     fn finish_on(&self, me: Caller<'a, P>, woke: u64) -> EntryPoint {
-        let down = me.record.down.load(self.platform);
+        let down = me.record.wake_record.load(self.platform);
         self.lock_ancestors(me, self.top);
         points::detail(self.platform, point::FINISHER, 0);
         let wake_state = self.wake_state(me, down);

@@ -228,7 +228,7 @@ fn any_call_at_all() {
                 2 => mpidr((random() % 6) as u16),
                 3 => 0x6000_0000,
                 4 => u64::from(rig.power_state([2, [0, 2][(random() % 2) as usize], 0], (random() % 4) as u8)),
-                5 => u64::from(id::ALL[(random() % 22) as usize]),
+                5 => u64::from(id::PSCI_FUNCTIONS[(random() % 22) as usize]),
                 6 => 0x4100_0400 + random() % 8,
                 _ => random() % 8,
             };

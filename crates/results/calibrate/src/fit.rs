@@ -8,8 +8,8 @@ use nalgebra::{DMatrix, DVector, Dyn};
 use psci_cases::{CASES, Mode};
 use published::{Cell, PsciReference};
 use rayon::prelude::*;
-use soc::config::{Costs, Machine, Platform, Release};
 use soc::Conditions;
+use soc::config::{Costs, Machine, Platform, Release};
 use std::collections::BTreeMap;
 
 /// A used cell and what the fit makes of it.

@@ -54,7 +54,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
 
     /// Starts `process` with `entry`, at the present time. What it ran before is thrown away.
     pub fn start(&mut self, process: ProcessId, entry: u32) {
-        self.cut(process, 0);
+        self.discard_frames(process, 0);
         self.push(process, entry);
         self.scheduler.enqueue_started(process);
     }
@@ -67,12 +67,12 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
         let _running = Running::enter(self.scheduler);
         // Between two frames only a chooser runs code that is not ours, and no process runs meanwhile.
         while let Some(process) = {
-            let _nobody = self.chooser.is_some().then(Running::nobody);
+            let _nobody = self.chooser.is_some().then(Running::none);
             self.scheduler.next(&mut self.chooser)
         } {
             self.resume(process);
         }
-        let waiters: Vec<_> = self.scheduler.stuck().into_iter().map(|process| Waiter { process }).collect();
+        let waiters: Vec<_> = self.scheduler.deadlocked().into_iter().map(|process| Waiter { process }).collect();
         if waiters.is_empty() { Ok(()) } else { Err(Deadlock { time: self.scheduler.now(), waiters }) }
     }
 
@@ -83,13 +83,13 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
                 CoroutineResult::Yield(Request::Next) => return,
                 CoroutineResult::Yield(Request::Call(entry)) => self.push(process, entry),
                 CoroutineResult::Yield(Request::Restart { process: other, keep, entry }) => {
-                    self.cut(other, keep);
+                    self.discard_frames(other, keep);
                     self.push(other, entry);
                     self.scheduler.enqueue_started(other);
                 }
                 CoroutineResult::Return(()) => {
                     let depth = self.frames[process].len() - 1;
-                    self.cut(process, depth);
+                    self.discard_frames(process, depth);
                 }
             }
         }
@@ -102,14 +102,14 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
             scheduler.processes[process].yielder.set(yielder);
             main(process, entry);
         };
-        // SAFETY: `body` borrows `scheduler` and `main` for 'w only. The frame is owned by `self.frames`, and both `cut`
+        // SAFETY: `body` borrows `scheduler` and `main` for 'w only. The frame is owned by `self.frames`, and both `discard_frames`
         // and `drop` finish it (`force_reset`) before 'w can end; it is never forgotten or handed out.
         let frame = unsafe { Coroutine::with_stack_unchecked(stack::take(), body) };
         self.frames[process].push((frame, below));
     }
 
     /// Throws away the frames of a process above the first `keep`.
-    fn cut(&mut self, process: ProcessId, keep: usize) {
+    fn discard_frames(&mut self, process: ProcessId, keep: usize) {
         while self.frames[process].len() > keep {
             let Some((mut frame, below)) = self.frames[process].pop() else { return };
             self.scheduler.processes[process].yielder.set(below);
@@ -127,7 +127,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
 impl<M: Fn(ProcessId, u32)> Drop for Runner<'_, M> {
     fn drop(&mut self) {
         for process in 0..self.frames.len() {
-            self.cut(process, 0);
+            self.discard_frames(process, 0);
         }
     }
 }

@@ -18,7 +18,7 @@ impl Running {
     }
 
     /// Says that no process runs.
-    pub(crate) fn nobody() -> Self {
+    pub(crate) fn none() -> Self {
         Self(RUNNING.replace(null()))
     }
 }

@@ -239,7 +239,7 @@ impl Scheduler {
         assert!(is_running(self), "an operation was called outside of a process of this scheduler");
         let yielder = self.processes[self.current()].yielder.get();
         // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and it runs nothing but frames of the
-        // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (the runner's `cut` then
+        // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (the runner's `discard_frames` then
         // restores the one below). So the pointer is valid and belongs to the stack that we are on.
         let yielder = unsafe { &*yielder };
         yielder.suspend(request);
@@ -306,7 +306,7 @@ impl Scheduler {
     }
 
     /// Processes that wait for a wake-up which no process is left to give.
-    pub(crate) fn stuck(&self) -> Vec<ProcessId> {
+    pub(crate) fn deadlocked(&self) -> Vec<ProcessId> {
         (0..self.processes.len())
             .filter(|&process| self.processes[process].waiting.get() && !self.processes[process].daemon.get())
             .collect()

@@ -1,4 +1,4 @@
-//! `ethernet-input`: the first look at a packet.
+//! `ethernet-input`: the first node that reads a packet.
 
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
@@ -7,7 +7,7 @@ use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
 use crate::plane::{Mode, Plane};
 use crate::trace::ethernet_line;
-use crate::walk::{Body, LOOK_AGAIN, walk};
+use crate::walk::{Body, SLOW_PATH, walk};
 
 /// Bytes of an Ethernet header.
 const HEADER: u16 = 14;
@@ -98,14 +98,14 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONN
             let plain = (differs | u64::from(ether_type ^ TYPE_IP4) == 0) & within(SHORTEST_IP4);
             (plain, NEXT_IP4)
         };
-        let next = if plain { arc } else { LOOK_AGAIN };
+        let next = if plain { arc } else { SLOW_PATH };
         memory.set_meta(frame, lane, HEADER as u8, next);
         next
     }
 
-    fn look_again(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let loaded = self.load(memory, frame, lane);
-        let (next, reason) = judge::<M, CROSS_CONNECT>(&self.interface, memory, frame, lane, loaded);
+        let (next, reason) = arc_and_reason::<M, CROSS_CONNECT>(&self.interface, memory, frame, lane, loaded);
         frame.reason[lane] = reason;
         memory.set_meta(frame, lane, HEADER as u8, next);
         next
@@ -113,7 +113,7 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONN
 }
 
 /// Arc and reason; the reason means nothing on arcs that lead on.
-fn judge<M: PacketMemory, const CROSS_CONNECT: bool>(
+fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     interface: &Interface,
     memory: &mut M,
     frame: &mut Frame,

@@ -10,7 +10,7 @@ use crate::frame::Frame;
 use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
 use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, Neighbour, Plane};
-use crate::walk::{Body, LOOK_AGAIN, Strides, walk};
+use crate::walk::{Body, SLOW_PATH, Strides, walk};
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
@@ -54,7 +54,7 @@ struct Validate {
 
 /// What [`checksum::header_product`] may be.
 fn largest_product(verify_checksum: bool) -> u64 {
-    if verify_checksum { checksum::RIGHT } else { u64::MAX }
+    if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
 }
 
 /// A header as numbers, the first byte lowest: whole registers, never bytes, on the common path.
@@ -107,7 +107,7 @@ impl Header {
         self.third.swap_bytes()
     }
 
-    /// Whether nothing about the header calls for a second look. What is wrong is gathered in the bits of one number: a comparison for
+    /// Whether the header needs no slow path. What is wrong is gathered in the bits of one number: a comparison for
     /// each rule would cost more than its arithmetic.
     #[inline(always)]
     fn is_plain(self, length: u16, largest_product: u64) -> bool {
@@ -134,11 +134,11 @@ impl<M: PacketMemory> Body<M> for Validate {
 
     #[inline(always)]
     fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
-        if header.is_plain(frame.length[lane], self.largest_product) { FIRST_ARC } else { LOOK_AGAIN }
+        if header.is_plain(frame.length[lane], self.largest_product) { FIRST_ARC } else { SLOW_PATH }
     }
 
-    /// Finds out what is not plain about a header: the first reason of the list that holds. Padding is cut off.
-    fn look_again(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    /// Finds the first reason of the list that holds for a header which is not plain. Padding is cut off.
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let header = Header::load(memory, frame, lane);
         let available = (frame.length[lane] as usize).saturating_sub(L3);
         let version_and_length = header.first as u8;
@@ -250,10 +250,10 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
     #[inline(always)]
     fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
         frame.adjacency[lane] = adjacency;
-        if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { LOOK_AGAIN }
+        if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { SLOW_PATH }
     }
 
-    fn look_again(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let (arc, reason) = match frame.adjacency[lane] {
             LOCAL => (PUNT, 2),
             DISCARD => (DROP, 1),
@@ -312,12 +312,12 @@ impl<M: PacketMemory> Body<M> for Rewrite<'_> {
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: u32) -> u8 {
         let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
         if (loaded as u8 <= 1) | is_too_big(frame.length[lane], neighbour) {
-            return LOOK_AGAIN;
+            return SLOW_PATH;
         }
         rewrite(memory, frame.buffer[lane], loaded, neighbour)
     }
 
-    fn look_again(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
         frame.reason[lane] = if is_too_big(frame.length[lane], neighbour) { TOO_BIG } else { EXPIRED };
         DROP
@@ -359,8 +359,8 @@ impl Node for Ip4Rewrite {
     }
 }
 
-/// Validation, lookup and rewrite in one loop: what the three nodes would cost if they were not nodes. Packets that are not plain take
-/// the arc to `ip4-input` and go the long way. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
+/// Validation, lookup and rewrite in one loop, to show what the cut into three nodes costs. Packets that are not plain take the arc to
+/// `ip4-input`. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
 #[derive(Default)]
 pub struct Fused;
 

@@ -36,7 +36,7 @@ impl Node for InterfaceOutput {
     }
 }
 
-/// What takes packets out of the machine.
+/// A device that sends packets.
 pub trait Device: Send {
     /// Sends a frame's packets, in order; returns how many it took, usually the first ones. It does not free buffers.
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize;
