@@ -1,4 +1,4 @@
-//! PSCI_FEATURES and SMCCC_ARCH_FEATURES (PSCI DEN0022, 5.15; SMCCC DEN0028, 7.3).
+//! PSCI_FEATURES and SMCCC_ARCH_FEATURES (PSCI DEN0022, 5.16; SMCCC DEN0028, 7.3).
 
 use crate::call::Outcome;
 use crate::error::Error;

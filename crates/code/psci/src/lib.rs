@@ -1,5 +1,6 @@
 //! PSCI 1.3 for EL3 firmware: the calls by which an operating system turns CPUs on and off and suspends them
-//! (Arm DEN0022), over a [`Platform`] that stands for the machine.
+//! (Arm DEN0022), over a [`Platform`] that stands for the machine. Section numbers in this crate are those of issue F.b of that
+//! document, "Arm Power State Coordination Interface", version 1.3.
 //!
 //! The library does not know whether that machine is a board, an emulator or a simulation. Every word that two CPUs
 //! share is a cell of the platform's ([`Platform::Shared`]), and everything that takes time is one of its methods. It holds

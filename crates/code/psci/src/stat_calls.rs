@@ -1,4 +1,4 @@
-//! PSCI_STAT_RESIDENCY and PSCI_STAT_COUNT (PSCI DEN0022, 5.21 and 5.22).
+//! PSCI_STAT_RESIDENCY and PSCI_STAT_COUNT (PSCI DEN0022, 5.22).
 //!
 //! A stay counts when it ends in a wake-up: from the moment its state was coordinated until the first CPU comes out of it. A
 //! power-down that was abandoned does not count.

@@ -31,7 +31,7 @@ impl Scalar for LocalState {
     }
 }
 
-/// Number of power levels that a tree may have, CPUs included (PSCI DEN0022, 4.1: levels 0 to 3).
+/// Number of power levels that a tree may have, CPUs included (PSCI DEN0022, 5.4.2.1: the field PowerLevel has two bits).
 pub const LEVELS: usize = 4;
 
 /// Highest power level that a tree may have.
@@ -81,7 +81,7 @@ impl CompositeState {
     }
 }
 
-/// What NODE_HW_STATE says of a power domain (PSCI DEN0022, 5.13).
+/// What NODE_HW_STATE says of a power domain (PSCI DEN0022, 5.19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HwState {
     /// HW_ON.

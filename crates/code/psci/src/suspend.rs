@@ -1,4 +1,4 @@
-//! CPU_SUSPEND, CPU_DEFAULT_SUSPEND and SYSTEM_SUSPEND (PSCI DEN0022, 5.4, 5.12 and 5.19).
+//! CPU_SUSPEND, CPU_DEFAULT_SUSPEND and SYSTEM_SUSPEND (PSCI DEN0022, 5.4, 5.18 and 5.20).
 
 use crate::error::Error;
 use crate::platform::Platform;

@@ -1,4 +1,4 @@
-//! PSCI_SET_SUSPEND_MODE (PSCI DEN0022, 5.20).
+//! PSCI_SET_SUSPEND_MODE (PSCI DEN0022, 5.21).
 //!
 //! To OS-initiated: allowed as long as nobody has called CPU_SUSPEND since the last change of mode or the boot, and every other
 //! CPU is running, off, or suspended by CPU_DEFAULT_SUSPEND. To platform-coordinated: every other CPU is off.

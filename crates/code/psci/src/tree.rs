@@ -12,7 +12,7 @@ use crate::state_checks;
 use crate::storage::{Affinity, CpuRecord, DomainRecord, WakeRecord};
 use crate::suspend_request::SuspendRequest;
 
-/// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4).
+/// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4: the parameter target_cpu).
 pub(crate) const AFFINITY: u64 = 0xff_00ff_ffff;
 
 /// The CPU that makes the call, with its record.

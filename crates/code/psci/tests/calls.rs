@@ -56,7 +56,7 @@ fn which_calls_have_a_64_bit_form() {
     assert_eq!(wide, [0x1, 0x3, 0x4, 0x5, 0x7, 0xc, 0xd, 0xe, 0x10, 0x11, 0x12, 0x14, 0x15]);
 }
 
-/// PSCI DEN0022, 5.15: PSCI_FEATURES says NOT_SUPPORTED of exactly the calls that return it.
+/// PSCI DEN0022, 5.16: PSCI_FEATURES says NOT_SUPPORTED of exactly the calls that return it.
 #[test]
 fn features_agree_with_the_calls() {
     for (options, missing) in [
@@ -87,7 +87,7 @@ fn features_agree_with_the_calls() {
     }
 }
 
-/// PSCI DEN0022, 5.15.2: the flags of CPU_SUSPEND and SYSTEM_OFF2.
+/// PSCI DEN0022, 5.16.2: the flags of CPU_SUSPEND and SYSTEM_OFF2.
 #[test]
 fn feature_flags() {
     let flags = |options, call: u32| Rig::new(options).call(0, id::PSCI_FEATURES, [u64::from(call), 0, 0]);
@@ -100,7 +100,7 @@ fn feature_flags() {
     assert_eq!(flags(everything(), id::SMCCC_VERSION), 0);
 }
 
-/// PSCI DEN0022, 5.8 to 5.14, 5.16, 5.17: argument checks of the calls that the platform answers.
+/// PSCI DEN0022, 5.8 to 5.15 and 5.19: argument checks of the calls that the platform answers.
 #[test]
 fn calls_that_the_platform_answers() {
     let rig = Rig::running(everything(), 2);

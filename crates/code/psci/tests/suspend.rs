@@ -296,7 +296,7 @@ fn an_abandoned_suspend_is_undone() {
     }
 }
 
-/// PSCI DEN0022, 5.19: only the last CPU that is on; the only call that takes level 3 down here.
+/// PSCI DEN0022, 5.20: only the last CPU that is on; the only call that takes level 3 down here.
 #[test]
 fn system_suspend() {
     let rig = Rig::running(Options::default(), 3);
@@ -408,7 +408,7 @@ fn a_rejected_os_initiated_request_leaves_the_requested_states() {
     assert_eq!(rig.message(), "power_down [2, 0, 0, 0] Off", "CPU 1 runs and asks for nothing");
 }
 
-/// PSCI DEN0022, 5.20.
+/// PSCI DEN0022, 5.21.
 #[test]
 fn set_suspend_mode() {
     let rig = Rig::running(Options::default(), 2);
@@ -428,7 +428,7 @@ fn set_suspend_mode() {
     assert_eq!(plain.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), code(Error::NotSupported));
 }
 
-/// PSCI DEN0022, 5.12.
+/// PSCI DEN0022, 5.18.
 #[test]
 fn default_suspend() {
     let rig = Rig::running(Options { default_suspend: true, ..Options::default() }, 2);
@@ -438,7 +438,7 @@ fn default_suspend() {
     assert_eq!(rig.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS, "it is no CPU_SUSPEND");
 }
 
-/// PSCI DEN0022, 5.21 and 5.22: microseconds and number of stays, of the CPU and of the domains.
+/// PSCI DEN0022, 5.22: microseconds and number of stays, of the CPU and of the domains.
 #[test]
 fn statistics() {
     let rig = Rig::running(Options::default(), 3);

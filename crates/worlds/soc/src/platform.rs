@@ -14,7 +14,7 @@ use psci::{
 /// Local states from here on lose their contents.
 const FIRST_POWER_DOWN: u8 = 2;
 
-/// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1): a nibble a level in the StateID, as Arm recommends.
+/// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1), with a nibble for each level in the StateID, as section 6.5 recommends.
 pub(crate) fn power_state(state: &IdleState) -> u32 {
     let id = (0..).zip(state.state).fold(0, |id, (level, local)| id | u32::from(local) << (4 * level));
     let powers_down = state.state.iter().any(|&local| local >= FIRST_POWER_DOWN);
