@@ -155,6 +155,8 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 //!
+//! The feature `fake` has a machine for tests of a port on a host: `psci::fake`.
+//!
 //! # Cost
 //!
 //! The platform is a type parameter: its settings are constants after inlining, so a machine with ticket locks carries no
@@ -178,12 +180,17 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "fake")]
+extern crate std;
+
 mod affinity;
 mod call;
 mod cell;
 mod cpu_index;
 mod dispatch;
 mod error;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod features;
 pub mod lock;
 mod on_off;
