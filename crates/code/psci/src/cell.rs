@@ -34,8 +34,11 @@ impl Scalar for bool {
 /// One word of memory that several CPUs touch, possibly while their caches are off.
 ///
 /// An access is whatever the calling CPU's state makes of it: cached while its data cache is on, straight
-/// to memory while it is off. The cells do no maintenance by themselves: that is what the types of
-/// [`crate::shared`] add.
+/// to memory while it is off. A cell does no maintenance by itself: the library asks for it where it is needed.
+///
+/// Cleaning a line writes *all* of it. On a platform without coherent power-down, two words with different writers
+/// must therefore not share a line, or a clean by one CPU overwrites what another stored with its cache off. There, align a cell to the
+/// cache write-back granule (`CTR_EL0.CWG`).
 ///
 /// Loads acquire and stores release, as on `LDAR`/`STLR`.
 pub trait SharedCell<T: Scalar, P: ?Sized> {

@@ -56,9 +56,9 @@
 //!
 //! # Caches
 //!
-//! A CPU on its way down lets go of its locks with its caches off, and one on its way up takes them so. Which
-//! fields such a CPU touches, and what maintenance follows, is said by the types of [`shared`]; [`lock`] has the lock that
-//! works under these conditions and the one for machines that stay coherent.
+//! A CPU on its way down lets go of its locks with its caches off, and a CPU on its way up takes them with its caches off. The library
+//! does the maintenance that this needs, word by word; what a port must see to is the memory that the words lie in
+//! ([`SharedCell`]). Module [`lock`] has the lock that works under these conditions, and the one for machines that stay coherent.
 //!
 //! # Porting
 //!
@@ -163,7 +163,7 @@
 //! bakery, and on AArch64 a release build contains no panic. PSCI_VERSION is two stamps, a bit test and a match:
 //! about 65 AArch64 instructions by its listing, without vector and capture. AFFINITY_INFO of a CPU is one maintained load. Coordination
 //! reads the requests of a domain's CPUs until one says "run": for a suspend to level n, at most the CPUs below the
-//! ancestor at n, once for each level. A [`lock::Bakery`] of n CPUs costs 2 stores and 2(n - 1) loads to acquire; a
+//! ancestor at n, once for each level. A bakery of n CPUs costs 2 stores and 2(n - 1) loads to acquire; a
 //! maintained access is the access, one maintenance instruction and one barrier.
 //!
 //! # What is not done
@@ -201,7 +201,7 @@ mod power_down;
 mod power_state;
 mod psci;
 mod settings;
-pub mod shared;
+mod shared;
 mod stat_calls;
 mod state;
 mod state_checks;
@@ -234,3 +234,8 @@ pub use suspend_request::SuspendRequest;
 pub use topology::{ConfigError, CpuDesc, DomainDesc, Topology};
 pub use transition::{PowerDown, PowerUp};
 pub use trusted_os::TrustedOs;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

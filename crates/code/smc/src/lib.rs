@@ -71,6 +71,11 @@ pub const PSCI_FUNCTIONS: [u32; 22] = {
     all
 };
 
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;

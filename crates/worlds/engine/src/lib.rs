@@ -51,4 +51,9 @@ pub use choose::{Candidate, Chooser, RandomChooser, SplitMix64};
 pub use process::ProcessId;
 pub use runner::{Deadlock, Runner, Waiter};
 pub use scheduler::{Scheduler, Wake};
-pub use time::{PS_PER_NS, PS_PER_US, Time};
+pub use time::{PS_PER_US, Time};
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

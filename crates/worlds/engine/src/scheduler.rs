@@ -206,11 +206,6 @@ impl Scheduler {
         if process.woken.replace(false) { Wake::Called } else { Wake::Deadline }
     }
 
-    /// Forgets a wake-up that came since the running process's last wait.
-    pub fn clear_wake(&self) {
-        self.processes[self.current.get()].woken.set(false);
-    }
-
     /// Ends the wait of `process`, or its next one. Takes no time.
     pub fn wake(&self, process: ProcessId) {
         let woken = &self.processes[process];

@@ -3,8 +3,5 @@
 /// Picoseconds of simulated time.
 pub type Time = u64;
 
-/// Picoseconds in a nanosecond.
-pub const PS_PER_NS: Time = 1_000;
-
 /// Picoseconds in a microsecond.
 pub const PS_PER_US: Time = 1_000_000;
