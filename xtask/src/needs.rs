@@ -64,18 +64,13 @@ fn succeeds(program: &str, arguments: &[&str]) -> bool {
 /// How long another apt is waited for.
 const APT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Runs apt-get. If another apt holds one of its locks, waits until that one is done: apt-get waits for dpkg's lock if it is told to, but
-/// ends at once where the lists of packages or the archives are locked.
+/// Runs apt-get. If another apt holds one of its locks, waits until that one is done; by itself, apt-get ends at once where the lists of
+/// packages are locked, and says nothing while it waits for dpkg.
 fn apt_get(arguments: &[&str]) -> Result<(), String> {
-    let wait_for_dpkg = format!("DPkg::Lock::Timeout={}", APT_TIMEOUT.as_secs());
     wait_while_locked(APT_TIMEOUT, Duration::from_secs(2), || {
         let mut command = Command::new("apt-get");
-        // In English, whatever the user's language: what it says of a lock is read below.
-        command
-            .args(["-o", &wait_for_dpkg])
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .env("LC_ALL", "C");
+        // In English, whatever the user's language: its message about a lock is read below.
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("LC_ALL", "C");
         let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
         let output = output.map_err(|error| format!("cannot start apt-get: {error}"))?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -84,8 +79,8 @@ fn apt_get(arguments: &[&str]) -> Result<(), String> {
     .map_err(|error| format!("`apt-get {}` failed: {}", arguments.join(" "), error.trim_end()))
 }
 
-/// Tries until `attempt` succeeds, fails for another reason than a lock, or `timeout` is over. An attempt yields what the program message on
-/// standard error when it failed.
+/// Tries until `attempt` succeeds, fails for another reason than a lock, or `timeout` is over. A failed attempt yields the program's
+/// messages.
 fn wait_while_locked(
     timeout: Duration,
     pause: Duration,
@@ -113,7 +108,7 @@ fn wait_while_locked(
     }
 }
 
-/// Whether apt-get failed because another one runs, by what it says (`E: Could not get lock ...`, `E: Unable to lock directory ...`).
+/// Whether apt-get failed because another one runs, by its messages (`E: Could not get lock ...`, `E: Unable to lock directory ...`).
 fn is_about_a_lock(message: &str) -> bool {
     // Without the right to write there is a lock that no waiting frees.
     !message.contains("Permission denied")
