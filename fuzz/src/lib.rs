@@ -10,7 +10,7 @@ use std::path::Path;
 
 use dataplane::graph::Graph;
 use dataplane::{pcap, show};
-use dataplane_commands::forward::Config;
+use dataplane_experiments::forward::Config;
 use dataplane_experiments::graphs::{GraphKind, Load, graph};
 use import::{Figures, ImportError, Options};
 
@@ -78,7 +78,7 @@ pub const VPP_RUNTIME: Target = Target {
                     fib-walk \"any wait\" 0 0 2 6.03e3 0.00\n\n$ dmesg\n";
         vec![text.into()]
     },
-    run: |bytes| match dataplane_experiments::import::parse(&String::from_utf8_lossy(bytes)) {
+    run: |bytes| match import::vpp_runtime::parse(&String::from_utf8_lossy(bytes)) {
         Ok(runtime) => {
             assert!(runtime.rows.iter().all(|row| row.clocks.is_finite() && !row.node.is_empty()));
             true

@@ -4,7 +4,7 @@
 //! Three levels: cores (0), clusters (1), the system (2). StateID has four bits a level, lowest level first, and in bits
 //! 15:12 the highest level at which the caller is the last to go down (0 where nobody coordinates by it).
 
-use psci::{CompositeState, Error, Level, LocalState, PowerState, PowerStateFormat, Request};
+use psci::{CompositeState, Error, Level, LocalState, PowerState, PowerStateFormat, SuspendRequest};
 
 /// A domain keeps its contents.
 pub const RETENTION: LocalState = LocalState(1);
@@ -126,7 +126,7 @@ static ENCODED: [Encoded; STATES.len()] = {
 /// # Errors
 /// [`Error::InvalidParameters`]: no such state.
 #[inline]
-pub fn decode(format: PowerStateFormat, raw: u32) -> Result<Request, Error> {
+pub fn decode(format: PowerStateFormat, raw: u32) -> Result<SuspendRequest, Error> {
     let fields = PowerState::parse(format, raw).ok_or(Error::InvalidParameters)?;
     let last_at_level = (fields.state_id >> 12 & 0xf) as Level;
     let id = fields.state_id & !0xf000;
@@ -137,7 +137,7 @@ pub fn decode(format: PowerStateFormat, raw: u32) -> Result<Request, Error> {
     {
         return Err(Error::InvalidParameters);
     }
-    Ok(Request { state: known.composite, last_at_level })
+    Ok(SuspendRequest { state: known.composite, last_at_level })
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
                     let raw = state.power_state(format, last_at_level);
                     assert_eq!(
                         decode(format, raw),
-                        Ok(Request { state: state.composite(), last_at_level }),
+                        Ok(SuspendRequest { state: state.composite(), last_at_level }),
                         "{raw:#x}"
                     );
                 }

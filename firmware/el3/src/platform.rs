@@ -81,7 +81,7 @@ impl Platform for Virt {
     }
 
     #[inline]
-    fn decode_power_state(&self, power_state: u32) -> Result<Request, Error> {
+    fn decode_power_state(&self, power_state: u32) -> Result<SuspendRequest, Error> {
         states::decode(self.format, power_state)
     }
 

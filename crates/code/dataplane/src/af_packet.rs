@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::buffers::DATA_BYTES;
 use crate::frame::{FRAME_MAX, Frame};
-use crate::graph::Input;
+use crate::node::Input;
 use crate::nodes::Device;
 use crate::plane::{Mac, Plane};
 

@@ -91,12 +91,12 @@ impl Pool {
         }
     }
 
-    /// Buffers in all.
+    /// Number of all buffers.
     pub fn capacity(&self) -> usize {
         self.free.len()
     }
 
-    /// Buffers that nobody holds.
+    /// Number of buffers that nobody holds.
     pub fn available(&self) -> usize {
         self.free_count
     }
@@ -133,7 +133,7 @@ impl Pool {
         self.shared += 1;
     }
 
-    /// How many hold a buffer that was allocated.
+    /// Number of holders of a buffer that was allocated.
     pub fn holders(&self, buffer: Buffer) -> usize {
         self.extra[buffer as usize] as usize + 1
     }
@@ -226,7 +226,7 @@ pub mod region {
     /// A type for which all bytes zero are a value, and that holds no references.
     ///
     /// # Safety
-    /// The implementer promises just that.
+    /// All bytes zero must be a value of the type, and the type must hold no references.
     pub unsafe trait Plain: Copy {}
 
     // SAFETY: arrays of bytes.

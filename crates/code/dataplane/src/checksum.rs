@@ -1,10 +1,10 @@
 //! The Internet checksum.
 
-/// The largest [`header_product`] of a header whose checksum is right: the multiples of 0xffff below 2^64.
-pub const RIGHT: u64 = u64::MAX / 0xffff;
+/// The largest [`header_product`] of a header whose checksum is valid. It is the number of multiples of 0xffff below 2^64.
+pub const LARGEST_VALID_PRODUCT: u64 = u64::MAX / 0xffff;
 
-/// For a header of 20 bytes that are not all zero, given as numbers with the first byte lowest: at most [`RIGHT`] if its checksum is
-/// right, else more.
+/// For a header of 20 bytes that are not all zero, given as numbers with the first byte lowest: at most [`LARGEST_VALID_PRODUCT`] if its
+/// checksum is valid, else more.
 #[inline(always)]
 pub fn header_product(first: u64, second: u64, third: u32) -> u64 {
     // Adding with the carry brought round is adding modulo 2^64 - 1, which 0xffff divides: the sum of the 16-bit words modulo 0xffff
@@ -13,7 +13,7 @@ pub fn header_product(first: u64, second: u64, third: u32) -> u64 {
     let (sum, again) = sum.overflowing_add(u64::from(third) + u64::from(carry));
     let sum = sum + u64::from(again);
     // The inverse of 0xffff modulo 2^64 maps its multiples, and nothing else, to what they are multiples of.
-    sum.wrapping_mul(RIGHT.wrapping_neg())
+    sum.wrapping_mul(LARGEST_VALID_PRODUCT.wrapping_neg())
 }
 
 /// The sum of any number of bytes, folded to 16 bits, in the order of the bytes in memory.
@@ -86,14 +86,14 @@ mod tests {
         for (at, bit) in (0..20).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
             let mut damaged = header;
             damaged[at] ^= 1 << bit;
-            assert!(product(&damaged) > RIGHT, "byte {at}, bit {bit}");
+            assert!(product(&damaged) > LARGEST_VALID_PRODUCT, "byte {at}, bit {bit}");
         }
         for id in 0..=u16::MAX {
             let mut any = header;
             any[4..6].copy_from_slice(&id.to_be_bytes());
-            assert_eq!(product(&any) <= RIGHT, sum(&any) == 0xffff, "id {id}");
+            assert_eq!(product(&any) <= LARGEST_VALID_PRODUCT, sum(&any) == 0xffff, "id {id}");
             write_header(&mut any);
-            assert!(product(&any) <= RIGHT, "id {id}");
+            assert!(product(&any) <= LARGEST_VALID_PRODUCT, "id {id}");
         }
     }
 }

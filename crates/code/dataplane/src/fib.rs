@@ -1,4 +1,4 @@
-//! Longest-prefix match for IPv4: one look for 24 bits, a second one for the rest.
+//! Longest-prefix match for IPv4: one table read for the first 24 bits and, where there are longer prefixes, a second one for the rest.
 //!
 //! ```text
 //!   address ── 24 bits ──► first[2^24] ── plain ──────────────► adjacency
@@ -40,7 +40,7 @@ impl Prefix {
         self.address.into()
     }
 
-    /// Bits that matter.
+    /// Length of the prefix in bits.
     pub fn length(self) -> u8 {
         self.length
     }
@@ -70,14 +70,14 @@ fn mask(length: u8) -> u32 {
 
 /// Why a route cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Full {
+pub enum RouteError {
     /// All groups for prefixes longer than 24 bits are taken.
     Groups,
     /// The adjacency's number does not fit an entry.
     Adjacency,
 }
 
-impl std::fmt::Display for Full {
+impl std::fmt::Display for RouteError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Groups => "no more than 32 766 networks of 24 bits can hold longer prefixes",
@@ -86,7 +86,7 @@ impl std::fmt::Display for Full {
     }
 }
 
-impl std::error::Error for Full {}
+impl std::error::Error for RouteError {}
 
 struct Group {
     entries: [u16; 256],
@@ -123,7 +123,7 @@ impl Fib {
         self.reader().lookup(address)
     }
 
-    /// The table as a loop wants it: everything that a lookup needs in a few registers.
+    /// The table for a loop: everything that a lookup needs stays in a few registers.
     #[inline(always)]
     pub fn reader(&self) -> Reader<'_> {
         let first = self.first.as_slice().try_into().expect("the first table has 2^24 entries");
@@ -131,9 +131,9 @@ impl Fib {
     }
 
     /// Adds a route or replaces it. Returns the adjacency that it had.
-    pub fn add(&mut self, prefix: Prefix, adjacency: Adjacency) -> Result<Option<Adjacency>, Full> {
+    pub fn add(&mut self, prefix: Prefix, adjacency: Adjacency) -> Result<Option<Adjacency>, RouteError> {
         if adjacency >= LIMIT {
-            return Err(Full::Adjacency);
+            return Err(RouteError::Adjacency);
         }
         let length = prefix.length;
         if length > 24 && self.group_of(prefix).is_none() {
@@ -235,7 +235,7 @@ impl Fib {
     }
 
     /// Turns a plain entry into a group of 256 like it.
-    fn extend(&mut self, prefix: Prefix) -> Result<(), Full> {
+    fn extend(&mut self, prefix: Prefix) -> Result<(), RouteError> {
         let index = (prefix.address >> 8) as usize;
         let group =
             Group { entries: [*self.first.get(index); 256], lengths: [*self.lengths.get(index); 256], prefixes: 0 };
@@ -245,7 +245,7 @@ impl Fib {
                 number
             }
             None => {
-                let number = u16::try_from(self.groups.len()).ok().filter(|n| *n < LIMIT).ok_or(Full::Groups)?;
+                let number = u16::try_from(self.groups.len()).ok().filter(|n| *n < LIMIT).ok_or(RouteError::Groups)?;
                 self.groups.push(group);
                 number
             }

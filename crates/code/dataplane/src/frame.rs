@@ -29,7 +29,7 @@ pub struct Frame {
     pub adjacency: [u16; FRAME_MAX],
     /// The arc that the node chose.
     pub next: [u8; FRAME_MAX],
-    /// Why a packet is dropped or punted: index into the reasons of the node that sent it there.
+    /// Why a packet is dropped or punted, as an index into the reasons of the node that sent it there.
     pub reason: [u8; FRAME_MAX],
     /// Number of the packet's trace, 0 for none.
     pub trace: [u16; FRAME_MAX],

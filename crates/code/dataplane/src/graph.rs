@@ -12,96 +12,9 @@ use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
 use crate::plane::Plane;
 use crate::trace::Tracer;
-use crate::walk::Arcs;
 
-/// Arc to the node that drops, in every node.
-pub const DROP: u8 = 0;
-/// Arc to the node that hands packets to the host, in every node.
-pub const PUNT: u8 = 1;
-/// The first arc that is a node's own.
-pub const FIRST_ARC: u8 = 2;
-/// A node has at most this many arcs.
-pub const ARCS_MAX: usize = 64;
-
-/// How much an error matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    /// The packet is wrong, or nobody wants it.
-    Error,
-    /// It happens.
-    Info,
-}
-
-impl Severity {
-    /// In lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Info => "info",
-        }
-    }
-}
-
-/// Why a node drops or punts a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reason {
-    /// What is said of it.
-    pub text: &'static str,
-    /// How much it matters.
-    pub severity: Severity,
-}
-
-/// Where a frame's packets go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// All along the same arc.
-    All(u8),
-    /// Each as its lane of [`Frame::next`] says.
-    Mixed,
-    /// Nowhere: the node kept or freed them.
-    Consumed,
-}
-
-impl From<Arcs> for Verdict {
-    #[inline(always)]
-    fn from(arcs: Arcs) -> Self {
-        arcs.only().map_or(Self::Mixed, Self::All)
-    }
-}
-
-/// A node.
-pub trait Node: Send {
-    /// Its name.
-    fn name(&self) -> &str;
-
-    /// Why it may drop or punt.
-    fn reasons(&self) -> &'static [Reason] {
-        &[]
-    }
-
-    /// Works on a frame that is not empty.
-    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;
-
-    /// What a packet looked like to this node, one line each.
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String>;
-}
-
-/// Where packets come from.
-pub trait Input: Send {
-    /// The node's name.
-    fn name(&self) -> &str;
-
-    /// The interface that packets come in on.
-    fn interface(&self) -> u16;
-
-    /// Puts up to [`crate::plane::Settings::frame_size`] packets in an empty frame. An empty one is an empty poll.
-    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame);
-
-    /// Whether there will never be more.
-    fn is_done(&self) -> bool {
-        false
-    }
-}
+pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
+pub use crate::node::{Input, Node, Reason, Severity};
 
 /// What a node did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -269,9 +182,9 @@ impl Graph {
             Verdict::Consumed => self.spare.push(frame),
             Verdict::All(arc) => {
                 frame.next[..len].fill(arc);
-                self.part(index, frame);
+                self.split_frame(index, frame);
             }
-            Verdict::Mixed => self.part(index, frame),
+            Verdict::Mixed => self.split_frame(index, frame),
         }
         let now = machine::ticks();
         self.slots[index].counters.count(len, now - then);
@@ -280,7 +193,7 @@ impl Graph {
 
     /// Packets of a frame go different ways, or some are dropped.
     #[cold]
-    fn part(&mut self, index: usize, frame: Box<Frame>) {
+    fn split_frame(&mut self, index: usize, frame: Box<Frame>) {
         for lane in 0..frame.len.min(FRAME_MAX) {
             let arc = frame.next[lane];
             if arc < FIRST_ARC

@@ -1,12 +1,12 @@
-//! Packets from nowhere: a generator and a list.
+//! Inputs without a device: a generator of packets, and a list of them.
 
 use std::net::Ipv4Addr;
 
 use crate::buffers::{Buffer, Slots};
 use crate::checksum;
 use crate::frame::{FRAME_MAX, Frame};
-use crate::graph::Input;
 use crate::machine;
+use crate::node::Input;
 use crate::plane::{Mac, Plane};
 
 /// A minimal UDP packet as it lies in memory: 64 bytes on the wire with the frame check sequence, 60 without.
@@ -35,7 +35,7 @@ fn write_line(slots: &mut Slots<'_>, buffer: Buffer, line: [u8; 64]) {
     }
 }
 
-/// Writes packets from templates, as fast as it is asked.
+/// Generates packets from templates, a frame whenever it is polled.
 pub struct Generator {
     interface: u16,
     name: String,
@@ -45,7 +45,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Packets for an interface, one flow a template, in turn; `limit` of them or without end.
+    /// Packets for an interface, one flow per template, in turn; `limit` of them, or without end.
     ///
     /// # Panics
     /// Without a template.
@@ -107,7 +107,7 @@ impl Input for Generator {
     }
 }
 
-/// A list of packets of any length, once: a capture file, or what a test makes up.
+/// A list of packets of any length, each given once, from a capture file or a test.
 pub struct Packets {
     interface: u16,
     name: String,

@@ -1,8 +1,33 @@
-//! Vector packet processing.
+//! Vector packet processing: a graph of nodes, each of which works on a frame of up to 1024 packets at a time.
+//!
+//! What is measured here is how the loops over a frame touch memory. They are written once ([`walk`]), for every shape and
+//! prefetch stride, over [`memory::PacketMemory`]: host memory when packets are forwarded, a model of a core when their cycles are
+//! predicted.
+//!
+//! # What to read first
+//! [`frame`], then [`graph`] with its picture, then [`walk`]; `examples/route.rs` puts them together.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`frame`] | a vector of packets, and what nodes tell each other about them |
+//! | [`buffers`] | the memory of packets: a pool of slots with reference counts |
+//! | [`plane`] | what all nodes share: buffers, interfaces, routes, settings |
+//! | [`graph`] | nodes and the arcs between them, and what is counted |
+//! | [`nodes`] | the nodes: Ethernet, cross connect, IPv4, output |
+//! | [`standard`] | all nodes wired into one graph |
+//! | [`walk`] | the loop over a frame: shapes and prefetch strides |
+//! | [`memory`] | packets as the loops see them, in two layouts |
+//! | [`study`] | the one loop of the stride study |
+//! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
+//! | [`inputs`], [`pcap`] | packets from a generator, a list, a capture file |
+//! | `af_packet` | packets of a Linux interface |
+//! | [`machine`] | prefetch instruction and counter |
+//! | [`show`], [`trace`] | the prompt's commands; following packets through the graph |
 #![deny(unsafe_code)]
 
 #[cfg(target_os = "linux")]
 pub mod af_packet;
+mod arcs;
 pub mod buffers;
 pub mod checksum;
 pub mod fib;
@@ -11,6 +36,7 @@ pub mod graph;
 pub mod inputs;
 pub mod machine;
 pub mod memory;
+mod node;
 pub mod nodes;
 pub mod pcap;
 pub mod plane;

@@ -1,4 +1,4 @@
-//! Where packets lie, and what it costs to look at them.
+//! The memory in which packets lie, as the loops see it.
 //!
 //! The hot loops touch packets through [`PacketMemory`] and nothing else. On the host its operations are loads and stores;
 //! a model of a core can stand in its place and charge for each. Two layouts share the loops: [`InFrame`] keeps metadata
@@ -9,7 +9,7 @@ use crate::buffers::{Buffer, Pool, Slots};
 use crate::frame::Frame;
 use crate::machine;
 
-/// What a node knows of a packet before it looks at the data.
+/// What a node knows of a packet before it reads the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// Where the packet begins within the buffer's data.
@@ -53,7 +53,7 @@ pub trait PacketMemory {
     /// Writes `N` bytes of the packet.
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]);
 
-    /// A packet's work is done: what a model charges for instructions that touch no memory. Nothing on real memory.
+    /// Says that a packet's work is done. A model charges for instructions that touch no memory; real memory does nothing.
     #[inline(always)]
     fn worked(&mut self) {}
 }

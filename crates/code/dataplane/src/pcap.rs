@@ -13,7 +13,7 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 const ETHERNET: u32 = 1;
 const FILE_HEADER: usize = 24;
 const PACKET_HEADER: usize = 16;
-/// No capture has longer packets; a longer one is damage.
+/// No capture has longer packets; a longer one shows that the file is damaged.
 const LONGEST: usize = 256 * 1024;
 
 /// Why a capture file cannot be read.
@@ -96,7 +96,10 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
-    /// Ends the file; says what went wrong on the way, if anything.
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// The first error of any write since the file was begun.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         match self.failed {

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use crate::buffers::{Pool, Reuse};
-use crate::fib::{Fib, Full, Prefix};
+use crate::fib::{Fib, Prefix, RouteError};
 use crate::frame::FRAME_SIZES;
 use crate::walk::{Shape, Strides};
 
@@ -80,21 +80,21 @@ pub struct Interface {
     pub mac: Mac,
     /// Bytes of the largest IP packet.
     pub mtu: u16,
-    /// What becomes of packets that come in.
+    /// What is done with packets that come in.
     pub mode: Mode,
     /// VLANs whose tagged packets are taken; on a routing interface their tag is removed.
     pub vlans: Vec<u16>,
-    /// Came in.
+    /// Traffic that came in.
     pub rx: Traffic,
-    /// Went out.
+    /// Traffic that went out.
     pub tx: Traffic,
-    /// Came in here and was dropped.
+    /// Packets that came in here and were dropped.
     pub drops: u64,
-    /// Came in here and was handed to the host.
+    /// Packets that came in here and were handed to the host.
     pub punts: u64,
-    /// Was to go out here and the device did not take it.
+    /// Packets that were to go out here and that the device did not take.
     pub tx_errors: u64,
-    /// The kernel dropped it before it came in, its queue being full.
+    /// Packets that the kernel dropped before they came in, because its queue was full.
     pub kernel_drops: u64,
 }
 
@@ -134,10 +134,10 @@ pub const LOCAL: u16 = 2;
 /// The first adjacency with a neighbour.
 pub const FIRST_NEIGHBOUR: u16 = 3;
 
-/// Switches and sizes.
+/// Settings of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Packets an iteration of every node's loop.
+    /// Number of packets per iteration of every node's loop.
     pub shape: Shape,
     /// Prefetch strides of the first node that reads packets; the ones after it find their lines in the cache.
     pub strides: Strides,
@@ -174,7 +174,7 @@ pub struct Plane {
     pub fib: Fib,
     /// Neighbours; adjacency [`FIRST_NEIGHBOUR`] is the first.
     pub neighbours: Vec<Neighbour>,
-    /// Switches and sizes.
+    /// Settings of the loops.
     pub settings: Settings,
 }
 
@@ -225,12 +225,12 @@ impl Plane {
     }
 
     /// Adds a route to an adjacency.
-    pub fn add_route(&mut self, prefix: Prefix, adjacency: u16) -> Result<(), Full> {
+    pub fn add_route(&mut self, prefix: Prefix, adjacency: u16) -> Result<(), RouteError> {
         self.fib.add(prefix, adjacency).map(|_| ())
     }
 
     /// Routes an address of our own to the host.
-    pub fn add_local(&mut self, address: Ipv4Addr) -> Result<(), Full> {
+    pub fn add_local(&mut self, address: Ipv4Addr) -> Result<(), RouteError> {
         match Prefix::new(address, 32) {
             Some(prefix) => self.add_route(prefix, LOCAL),
             None => Ok(()),

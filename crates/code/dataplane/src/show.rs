@@ -1,4 +1,4 @@
-//! What the graph looks like at a prompt: the tables that users of VPP know.
+//! Commands of the prompt, such as `show runtime`, with the tables that users of VPP know.
 
 use std::fmt::Write;
 

@@ -7,16 +7,16 @@ use crate::nodes::{
 };
 use crate::plane::Plane;
 
-/// The most interfaces: a node has 64 arcs, and a few are taken.
+/// Largest number of interfaces: a node has 64 arcs, and a few of them are taken.
 pub const INTERFACES_MAX: usize = 60;
 
-/// How the IPv4 nodes are cut.
+/// How the work on IPv4 packets is divided into nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ip4Path {
-    /// Three nodes, each its own loop.
+    /// Three nodes, each with a loop of its own.
     #[default]
     Nodes,
-    /// One loop; what is not plain takes the three nodes.
+    /// One loop for all three; packets that need the slow path take the three nodes.
     Fused,
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use crate::buffers::DATA_BYTES;
 use crate::frame::Frame;
-use crate::graph::Node;
-use crate::plane::Plane;
+use crate::node::Node;
+use crate::plane::{Mac, Plane};
 
 /// What one node saw of one packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,18 +14,18 @@ pub struct Step {
     pub microseconds: u64,
     /// The node's name.
     pub node: String,
-    /// What it saw.
+    /// What the node saw, one line each.
     pub lines: Vec<String>,
 }
 
-/// One packet's way.
+/// The path of one packet through the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Its steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// Who is traced, and what came of it.
+/// Which packets are traced, and their traces so far.
 pub struct Tracer {
     input: Option<String>,
     left: usize,
@@ -48,13 +49,13 @@ impl Tracer {
         self.left = count.min(Self::MOST - self.traces.len());
     }
 
-    /// Forgets what was traced.
+    /// Deletes the traces.
     pub fn clear(&mut self) {
         self.traces.clear();
         self.left = 0;
     }
 
-    /// What was traced.
+    /// The traces so far.
     pub fn traces(&self) -> &[Trace] {
         &self.traces
     }
@@ -96,4 +97,17 @@ impl Tracer {
     fn step(&self, node: &str, lines: Vec<String>) -> Step {
         Step { microseconds: self.since.elapsed().as_micros() as u64, node: node.to_owned(), lines }
     }
+}
+
+/// A packet's Ethernet header as a person reads it.
+pub(crate) fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
+    let mac = |at: usize| Mac([data[at], data[at + 1], data[at + 2], data[at + 3], data[at + 4], data[at + 5]]);
+    let kind = match [data[12], data[13]] {
+        [0x08, 0x00] => "IP4".to_owned(),
+        [0x08, 0x06] => "ARP".to_owned(),
+        [0x86, 0xdd] => "IP6".to_owned(),
+        [0x81, 0x00] => format!("802.1q vlan {}", u16::from_be_bytes([data[14] & 0x0f, data[15]])),
+        [a, b] => format!("0x{a:02x}{b:02x}"),
+    };
+    format!("{kind}: {} -> {}", mac(6), mac(0))
 }

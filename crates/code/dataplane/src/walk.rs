@@ -8,18 +8,20 @@
 //! of `N` packets are under way at once. Strides count iterations, as the literature does: a dual loop with stride 3
 //! prefetches 6 packets ahead.
 
+use crate::arcs::DROP;
 use crate::frame::{FRAME_MAX, Frame};
-use crate::graph::DROP;
 use crate::memory::PacketMemory;
+
+pub use crate::arcs::Arcs;
 
 /// How many packets an iteration handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Shape {
-    /// One.
+    /// One packet.
     Single,
-    /// Two.
+    /// Two packets.
     Dual,
-    /// Four.
+    /// Four packets.
     Quad,
 }
 
@@ -27,7 +29,7 @@ impl Shape {
     /// Every shape.
     pub const ALL: [Self; 3] = [Self::Single, Self::Dual, Self::Quad];
 
-    /// Packets an iteration.
+    /// Packets per iteration.
     pub fn lanes(self) -> usize {
         match self {
             Self::Single => 1,
@@ -36,7 +38,7 @@ impl Shape {
         }
     }
 
-    /// As on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Single => "single",
@@ -57,7 +59,7 @@ impl std::str::FromStr for Shape {
     }
 }
 
-/// How many iterations ahead the loop prefetches; 0 is not at all.
+/// How many iterations ahead the loop prefetches; with 0 it does not prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Strides {
     /// S1: the metadata's line.
@@ -73,12 +75,12 @@ impl Strides {
     }
 }
 
-/// What [`Body::finish`] says instead of an arc when a packet is not of the common kind.
-pub const LOOK_AGAIN: u8 = 0x80;
+/// What [`Body::finish`] returns instead of an arc when a packet needs the slow path.
+pub const SLOW_PATH: u8 = 0x80;
 
 /// What a loop does with one packet, in the two steps between which the loop interleaves its lanes.
 ///
-/// Neither step calls anything that is not inlined: then the loop keeps all it needs in registers. What is rare has a pass of its own.
+/// Neither step calls anything that is not inlined, so the loop keeps all that it needs in registers. Rare packets have a pass of their own.
 pub trait Body<M: PacketMemory> {
     /// What the first step hands to the second.
     type Loaded: Copy + Default;
@@ -86,36 +88,13 @@ pub trait Body<M: PacketMemory> {
     /// Reads what the packet's work needs.
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded;
 
-    /// Does the work of a common packet and returns its next arc, or [`LOOK_AGAIN`] and leaves the packet as it is.
+    /// Does the work of a common packet and returns its next arc. Returns [`SLOW_PATH`] and leaves the packet as it is if it is not common.
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Self::Loaded) -> u8;
 
-    /// Does all the work of a packet for which [`Body::finish`] said [`LOOK_AGAIN`], after the loop. A body that never says so needs
-    /// none.
-    fn look_again(&mut self, _memory: &mut M, _frame: &mut Frame, _lane: usize) -> u8 {
+    /// Does all the work of a packet for which [`Body::finish`] returned [`SLOW_PATH`], after the loop. A body that never returns it need
+    /// not have this method.
+    fn slow_path(&mut self, _memory: &mut M, _frame: &mut Frame, _lane: usize) -> u8 {
         DROP
-    }
-}
-
-/// The arcs that a frame's packets took. Collected by the loop in a register, not by the bodies in memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Arcs {
-    any: u8,
-    every: u8,
-}
-
-impl Arcs {
-    const NONE: Self = Self { any: 0, every: 0xff };
-
-    #[inline(always)]
-    fn take(&mut self, arc: u8) {
-        self.any |= arc;
-        self.every &= arc;
-    }
-
-    /// The one arc that all packets took, if it was one.
-    #[inline(always)]
-    pub fn only(self) -> Option<u8> {
-        (self.any == self.every).then_some(self.any)
     }
 }
 
@@ -171,16 +150,16 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
         step::<1, M, B>(memory, frame, body, &mut arcs, lane, 0, 0);
         lane += 1;
     }
-    if arcs.any & LOOK_AGAIN != 0 { look_again(memory, frame, body, len) } else { arcs }
+    if arcs.any & SLOW_PATH != 0 { slow_path(memory, frame, body, len) } else { arcs }
 }
 
 #[cold]
 #[inline(never)]
-fn look_again<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Arcs {
+fn slow_path<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Arcs {
     let mut arcs = Arcs::NONE;
     for lane in 0..len {
-        if frame.next[lane] == LOOK_AGAIN {
-            frame.next[lane] = body.look_again(memory, frame, lane);
+        if frame.next[lane] == SLOW_PATH {
+            frame.next[lane] = body.slow_path(memory, frame, lane);
         }
         arcs.take(frame.next[lane]);
     }

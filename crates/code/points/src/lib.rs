@@ -123,3 +123,8 @@ macro_rules! points {
         }
     };
 }
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,13 +1,13 @@
 //! AFFINITY_INFO (PSCI DEN0022, 5.7).
 
-use crate::Psci;
 use crate::error::Error;
 use crate::platform::Platform;
+use crate::psci::Psci;
 use crate::storage::Affinity;
 use crate::tree::AFFINITY;
 
 /// The affinity fields that stay when the lowest 0, 1, 2 or 3 of them are ignored.
-const KEPT: [u64; 4] = [AFFINITY, 0xff_00ff_ff00, 0xff_00ff_0000, 0xff_0000_0000];
+const AFFINITY_MASKS: [u64; 4] = [AFFINITY, 0xff_00ff_ff00, 0xff_00ff_0000, 0xff_0000_0000];
 
 impl<P: Platform> Psci<'_, P> {
     /// 0 (ON) if a CPU with these affinity fields is on, else 2 (ON_PENDING) if one is about to be, else 1 (OFF).
@@ -20,7 +20,7 @@ impl<P: Platform> Psci<'_, P> {
             let (_, record) = self.target(affinity)?;
             return Ok(record.affinity.load(self.platform) as u64);
         }
-        let kept = usize::try_from(lowest_level).ok().and_then(|level| KEPT.get(level));
+        let kept = usize::try_from(lowest_level).ok().and_then(|level| AFFINITY_MASKS.get(level));
         let kept = *kept.ok_or(Error::InvalidParameters)?;
         if affinity & !AFFINITY != 0 {
             return Err(Error::InvalidParameters);

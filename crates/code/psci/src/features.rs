@@ -1,10 +1,12 @@
-//! PSCI_FEATURES and SMCCC_ARCH_FEATURES (PSCI DEN0022, 5.15; SMCCC DEN0028, 7.3).
+//! PSCI_FEATURES and SMCCC_ARCH_FEATURES (PSCI DEN0022, 5.16; SMCCC DEN0028, 7.3).
 
-use crate::Psci;
-use crate::calls::Outcome;
+use crate::call::Outcome;
 use crate::error::Error;
 use crate::id;
-use crate::platform::{Platform, PowerStateFormat, TrustedOs};
+use crate::platform::Platform;
+use crate::power_state::PowerStateFormat;
+use crate::psci::Psci;
+use crate::trusted_os::TrustedOs;
 
 /// CPU_SUSPEND's flags: OS-initiated mode is there.
 const OS_INITIATED: u64 = 1 << 0;
@@ -16,7 +18,7 @@ const HIBERNATE_OFF: u64 = 1 << 0;
 impl<P: Platform> Psci<'_, P> {
     /// Whether the platform has the call.
     #[inline]
-    pub(crate) fn has(&self, function: u32) -> bool {
+    pub(crate) fn implements(&self, function: u32) -> bool {
         match function {
             id::PSCI_VERSION
             | id::CPU_SUSPEND

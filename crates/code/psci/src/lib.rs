@@ -1,5 +1,6 @@
 //! PSCI 1.3 for EL3 firmware: the calls by which an operating system turns CPUs on and off and suspends them
-//! (Arm DEN0022), over a [`Platform`] that stands for the machine.
+//! (Arm DEN0022), over a [`Platform`] that stands for the machine. Section numbers in this crate are those of issue F.b of that
+//! document, "Arm Power State Coordination Interface", version 1.3.
 //!
 //! The library does not know whether that machine is a board, an emulator or a simulation. Every word that two CPUs
 //! share is a cell of the platform's ([`Platform::Shared`]), and everything that takes time is one of its methods. It holds
@@ -55,9 +56,9 @@
 //!
 //! # Caches
 //!
-//! A CPU on its way down lets go of its locks with its caches off, and one on its way up takes them so. Which
-//! fields such a CPU touches, and what maintenance follows, is said by the types of [`shared`]; [`lock`] has the lock that
-//! works under these conditions and the one for machines that stay coherent.
+//! A CPU on its way down lets go of its locks with its caches off, and a CPU on its way up takes them with its caches off. The library
+//! does the maintenance that this needs, word by word; what a port must see to is the memory that the words lie in
+//! ([`SharedCell`]). Module [`lock`] has the lock that works under these conditions, and the one for machines that stay coherent.
 //!
 //! # Porting
 //!
@@ -98,13 +99,13 @@
 //!     fn counter_frequency(&self) -> u64 { 50_000_000 }
 //!     fn coherent_power_down(&self) -> bool { true }
 //!     fn is_power_down(&self, _: Level, state: LocalState) -> bool { state == LocalState(1) }
-//!     fn decode_power_state(&self, power_state: u32) -> Result<Request, Error> {
+//!     fn decode_power_state(&self, power_state: u32) -> Result<SuspendRequest, Error> {
 //!         let fields = PowerState::parse(PowerStateFormat::Original, power_state).ok_or(Error::InvalidParameters)?;
 //!         match fields {
 //!             PowerState { power_down: true, level: Some(0), state_id: 0 } => {
 //!                 let mut state = CompositeState::RUN;
 //!                 state.set(CPU_LEVEL, LocalState(1));
-//!                 Ok(Request { state, last_at_level: 0 })
+//!                 Ok(SuspendRequest { state, last_at_level: 0 })
 //!             }
 //!             _ => Err(Error::InvalidParameters),
 //!         }
@@ -154,13 +155,15 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 //!
+//! The feature `fake` has a machine for tests of a port on a host: `psci::fake`.
+//!
 //! # Cost
 //!
 //! The platform is a type parameter: its settings are constants after inlining, so a machine with ticket locks carries no
 //! bakery, and on AArch64 a release build contains no panic. PSCI_VERSION is two stamps, a bit test and a match:
 //! about 65 AArch64 instructions by its listing, without vector and capture. AFFINITY_INFO of a CPU is one maintained load. Coordination
 //! reads the requests of a domain's CPUs until one says "run": for a suspend to level n, at most the CPUs below the
-//! ancestor at n, once for each level. A [`lock::Bakery`] of n CPUs costs 2 stores and 2(n - 1) loads to acquire; a
+//! ancestor at n, once for each level. A bakery of n CPUs costs 2 stores and 2(n - 1) loads to acquire; a
 //! maintained access is the access, one maintenance instruction and one barrier.
 //!
 //! # What is not done
@@ -177,97 +180,62 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "fake")]
+extern crate std;
+
 mod affinity;
-mod calls;
+mod call;
+mod cell;
+mod cpu_index;
+mod dispatch;
 mod error;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod features;
 pub mod lock;
 mod on_off;
-pub mod platform;
+mod platform;
 mod pmf;
 pub mod points;
 mod power_down;
 mod power_state;
-pub mod shared;
-mod stats;
+mod psci;
+mod settings;
+mod shared;
+mod stat_calls;
+mod state;
+mod state_checks;
+mod statistics;
 mod storage;
 mod suspend;
 mod suspend_mode;
+mod suspend_request;
 mod system;
 mod topology;
+mod transition;
 mod tree;
+mod trusted_os;
 mod warm_boot;
 
-pub use calls::{Call, EntryPoint, Outcome, PSCI_VERSION, SMCCC_VERSION};
+pub use call::{Call, EntryPoint, Outcome};
+pub use cell::{Scalar, SharedCell};
+pub use cpu_index::CpuIndex;
+pub use dispatch::{PSCI_VERSION, SMCCC_VERSION};
 pub use error::Error;
-pub use platform::*;
-pub use power_state::PowerState;
+pub use platform::{Platform, STAT_SLOTS};
+pub use power_state::{PowerState, PowerStateFormat};
+pub use psci::Psci;
+pub use settings::{LockKind, MessageOrder, OptionalCalls};
 /// Function ids of the calls.
 pub use smc as id;
+pub use state::{CPU_LEVEL, CompositeState, HwState, LEVELS, Level, LocalState, MAX_LEVEL};
 pub use storage::{CpuRecord, DomainRecord, Storage, StorageRef, SystemRecord};
-pub use topology::{ConfigError, CpuDesc, DomainDesc, MAX_LEVEL, Topology};
+pub use suspend_request::SuspendRequest;
+pub use topology::{ConfigError, CpuDesc, DomainDesc, Topology};
+pub use transition::{PowerDown, PowerUp};
+pub use trusted_os::TrustedOs;
 
-use lock::BakeryWord;
-use storage::Affinity;
-
-/// The PSCI implementation of one machine, shared by all its CPUs.
-pub struct Psci<'a, P: Platform> {
-    platform: &'a P,
-    cpus: &'a [CpuRecord<P>],
-    domains: &'a [DomainRecord<P>],
-    words: &'a [BakeryWord<P>],
-    system: &'a SystemRecord<P>,
-    top: Level,
-}
-
-impl<'a, P: Platform> Psci<'a, P> {
-    /// Checks `topology` and sets up `storage` for it. Performs no operation of the platform: it may run before any CPU
-    /// does. All CPUs are off until [`Psci::boot`].
-    ///
-    /// # Errors
-    /// What is wrong with the topology, the storage's size or the platform's settings.
-    pub fn new(platform: &'a P, topology: &Topology<'_>, mut storage: StorageRef<'a, P>) -> Result<Self, ConfigError> {
-        topology.check(platform)?;
-        storage.adopt(topology)?;
-        let StorageRef { cpus, domains, words, system } = storage;
-        Ok(Self { platform, cpus, domains, words, system, top: topology.top() })
-    }
-
-    /// Marks the calling CPU, the one of the cold boot, and its ancestors as running, with its caches on and before
-    /// any other CPU runs.
-    ///
-    /// The shared words are brought to memory here. What is set once and only read afterwards (this value, the plain
-    /// fields of the records) the firmware cleans to memory itself, as all of its data, before another CPU runs with its
-    /// caches off.
-    pub fn boot(&self) {
-        // The cells were made with caches on; others will read and write them with theirs off.
-        for record in self.cpus {
-            record.affinity.publish(self.platform);
-            record.down.publish(self.platform);
-            for stamp in &record.stamps {
-                stamp.evict(self.platform);
-            }
-        }
-        for domain in self.domains {
-            domain.state.publish(self.platform);
-        }
-        for word in self.words {
-            word.publish(self.platform);
-        }
-        let Some(me) = self.caller() else { return };
-        let down = me.record.down.load(self.platform);
-        let found = self.found(me, down);
-        self.set_running(me, &found, self.top, None);
-        me.record.affinity.store(self.platform, Affinity::On);
-    }
-
-    /// The machine.
-    pub fn platform(&self) -> &'a P {
-        self.platform
-    }
-
-    /// The highest power level of the tree.
-    pub fn top_level(&self) -> Level {
-        self.top
-    }
-}
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -5,7 +5,8 @@
 //!
 //! There are no guards: a CPU that powers down loses its stack, and no destructor runs. Whoever acquires, releases.
 
-use crate::platform::{CpuIndex, Platform};
+use crate::cpu_index::CpuIndex;
+use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::shared::{Coherent, Maintained};
 
@@ -15,7 +16,7 @@ pub const CPU_LOCK: u32 = 0x4000;
 /// First of the ids that are the platform's to give.
 pub const PLATFORM_LOCK: u32 = 0x8000;
 
-/// One CPU's word in a [`Bakery`]: bit 0 is set while the CPU chooses, the rest is its ticket, 0 for none.
+/// One CPU's word in a bakery lock: bit 0 is set while the CPU chooses, the rest is its ticket, 0 for none.
 pub struct BakeryWord<P: Platform>(Maintained<u32, P>);
 
 impl<P: Platform> BakeryWord<P> {
@@ -50,7 +51,7 @@ const CHOOSING: u32 = 1;
 /// # Limits
 /// A ticket has 31 bits and starts from 1 again whenever nobody holds or wants the lock; it would take 2^31 acquisitions
 /// without such a moment to overflow it.
-pub struct Bakery<'a, P: Platform> {
+pub(crate) struct Bakery<'a, P: Platform> {
     words: &'a [BakeryWord<P>],
 }
 

@@ -1,12 +1,14 @@
 //! CPU_ON and CPU_OFF (PSCI DEN0022, 5.6 and 5.5).
 
-use crate::Psci;
 use crate::error::Error;
-use crate::platform::{Platform, PowerDown, TrustedOs};
+use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::power_down::Abandoned;
+use crate::psci::Psci;
 use crate::storage::Affinity;
+use crate::transition::PowerDown;
 use crate::tree::Caller;
+use crate::trusted_os::TrustedOs;
 
 impl<'a, P: Platform> Psci<'a, P> {
     /// CPU_ON. Until the target's state allows it nothing is written; and the slot that is written then is not

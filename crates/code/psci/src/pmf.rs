@@ -8,11 +8,11 @@
 
 use points::Point;
 
-use crate::Psci;
-use crate::calls::Outcome;
+use crate::call::Outcome;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::points::psci as point;
+use crate::psci::Psci;
 use crate::tree::Caller;
 
 /// Version of the interface.

@@ -23,17 +23,17 @@ pub use self::psci::*;
 
         /// A CPU asks for a lock; the argument is the lock's id.
         LOCK_WAIT = 0x0010, "lock-wait";
-        /// It has the lock.
+        /// The CPU has the lock.
         LOCK_ACQUIRED = 0x0011, "lock-acquired";
-        /// It has let the lock go.
+        /// The CPU has released the lock.
         LOCK_RELEASED = 0x0012, "lock-released";
         /// Before the power controller is told of a power-down; the argument is the highest level of it.
         MESSAGE_BEGIN = 0x0013, "message-begin";
-        /// After it.
+        /// After the power controller was told.
         MESSAGE_END = 0x0014, "message-end";
         /// Before the power controller is asked to turn a CPU on; the argument is the CPU.
         POWER_ON_BEGIN = 0x0015, "power-on-begin";
-        /// After it.
+        /// After the power controller was asked to turn a CPU on.
         POWER_ON_END = 0x0016, "power-on-end";
         /// An interrupt was pending: the suspend leaves before it changed anything.
         LEFT_EARLY = 0x0017, "left-early";
@@ -49,7 +49,7 @@ pub use self::psci::*;
         RESET_DONE = 0x001c, "reset-done";
         /// The finisher begins, with its locks held; the argument is 0 after a CPU_ON, 1 after a suspend.
         FINISHER = 0x001d, "finisher";
-        /// What the levels that lost power needed is done.
+        /// The levels that lost power are open again.
         POWERED_UP = 0x001e, "powered-up";
         /// The caches are on.
         CACHES_ON = 0x001f, "caches-on";

@@ -1,16 +1,20 @@
 //! The way into a power-down, which CPU_SUSPEND, SYSTEM_SUSPEND and CPU_OFF share, and the way back when it is abandoned.
 
-use crate::calls::EntryPoint;
-use crate::platform::{CPU_LEVEL, CompositeState, Level, MessageOrder, Platform, PowerDown, PowerUp};
+use crate::call::EntryPoint;
+use crate::platform::Platform;
 use crate::points::psci as point;
-use crate::storage::{Affinity, Down};
+use crate::psci::Psci;
+use crate::settings::MessageOrder;
+use crate::state::{CPU_LEVEL, CompositeState, Level};
+use crate::state_checks;
+use crate::storage::{Affinity, WakeRecord};
+use crate::transition::{PowerDown, PowerUp};
 use crate::tree::Caller;
-use crate::{Psci, power_state};
 
 /// How a power-down ended that did not end in a reset.
 pub(crate) enum Abandoned {
-    /// The caller goes on as before.
-    Back,
+    /// Everything is undone, and the caller goes on as before.
+    Undone,
     /// The CPU was as good as off, and another one turned it on meanwhile: it goes where that CPU_ON says.
     TurnedOn(EntryPoint),
 }
@@ -25,7 +29,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         locks_to: Level,
         why: PowerDown,
     ) -> Abandoned {
-        let level = power_state::highest_power_down(self.platform, state).unwrap_or(CPU_LEVEL);
+        let level = state_checks::highest_power_down(self.platform, state).unwrap_or(CPU_LEVEL);
         if why == PowerDown::Suspend {
             self.platform.save_context();
             points::detail(self.platform, point::CONTEXT_SAVED, 0);
@@ -42,12 +46,12 @@ impl<'a, P: Platform> Psci<'a, P> {
 
         match self.platform.message_order() {
             MessageOrder::InsideLocks => {
-                self.message(state, level, why);
+                self.send_message(state, level, why);
                 self.release_ancestors(me, locks_to);
             }
             MessageOrder::OutsideLocks => {
                 self.release_ancestors(me, locks_to);
-                self.message(state, level, why);
+                self.send_message(state, level, why);
             }
         }
         if why == PowerDown::Off {
@@ -56,11 +60,11 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
         self.stamp(me, point::ENTER_HW_LOW_PWR, 0);
         self.platform.wait_for_power_down();
-        self.undo(me, Down { state: state.at(CPU_LEVEL), locks_to }, why)
+        self.undo(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to }, why)
     }
 
     #[inline]
-    fn message(&self, state: &CompositeState, level: Level, why: PowerDown) {
+    fn send_message(&self, state: &CompositeState, level: Level, why: PowerDown) {
         points::detail(self.platform, point::MESSAGE_BEGIN, u32::from(level));
         self.platform.power_down(state, why);
         points::detail(self.platform, point::MESSAGE_END, u32::from(level));
@@ -69,7 +73,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// The terminal WFI returned: the CPU kept its registers, but its caches and interrupts are off, and others believe
     /// it down.
     #[cold]
-    fn undo(&self, me: Caller<'a, P>, down: Down, why: PowerDown) -> Abandoned {
+    fn undo(&self, me: Caller<'a, P>, down: WakeRecord, why: PowerDown) -> Abandoned {
         self.stamp(me, point::EXIT_HW_LOW_PWR, 0);
         points::detail(self.platform, point::ABANDONED, u32::from(down.locks_to));
         if !self.platform.coherent_power_down() {
@@ -77,8 +81,8 @@ impl<'a, P: Platform> Psci<'a, P> {
             points::detail(self.platform, point::CACHES_ON, 0);
         }
         self.lock_ancestors(me, down.locks_to);
-        let found = self.found(me, down);
-        self.platform.power_down_abandoned(&found);
+        let wake_state = self.wake_state(me, down);
+        self.platform.power_down_abandoned(&wake_state);
 
         let mut turned_on = None;
         if why == PowerDown::Off {
@@ -95,10 +99,10 @@ impl<'a, P: Platform> Psci<'a, P> {
             Some(_) => self.platform.interrupts_init(),
         }
         points::detail(self.platform, point::INTERRUPTS_ON, 0);
-        self.set_running(me, &found, down.locks_to, None);
+        self.set_running(me, &wake_state, down.locks_to, None);
         self.release_ancestors(me, down.locks_to);
         match turned_on {
-            None => Abandoned::Back,
+            None => Abandoned::Undone,
             Some(entry) => Abandoned::TurnedOn(entry),
         }
     }

@@ -1,6 +1,16 @@
-//! The `power_state` argument, and what a composite state must look like.
+//! The `power_state` argument: its two layouts and their fields.
 
-use crate::platform::{CPU_LEVEL, CompositeState, LEVELS, Level, LocalState, Platform, PowerStateFormat};
+use crate::state::Level;
+
+/// Which layout the `power_state` argument has (PSCI DEN0022, 5.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum PowerStateFormat {
+    /// StateID in bits 15:0, StateType in bit 16, PowerLevel in bits 25:24.
+    #[default]
+    Original,
+    /// StateID in bits 27:0, StateType in bit 30.
+    Extended,
+}
 
 /// The fields of a `power_state` argument (PSCI DEN0022, 5.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,35 +43,4 @@ impl PowerState {
             }
         }
     }
-}
-
-/// Whether no level leaves the running state above one that keeps it: a parent cannot be off with a child on.
-pub(crate) fn is_without_gaps(state: &CompositeState) -> bool {
-    state.levels.windows(2).all(|pair| match pair {
-        [below, above] => *below != LocalState::RUN || *above == LocalState::RUN,
-        _ => true,
-    })
-}
-
-/// Whether `state` can be asked of a tree whose highest level is `top`: the CPU itself leaves the running state, no level
-/// is skipped, none is above the top, and no level loses its contents above one that keeps them.
-pub(crate) fn is_sound<P: Platform>(platform: &P, state: &CompositeState, top: Level) -> bool {
-    let highest = state.highest();
-    if highest == CPU_LEVEL {
-        // The CPU alone, which is most calls: there is no level above it that could be wrong.
-        return state.at(CPU_LEVEL) != LocalState::RUN;
-    }
-    let loses = |level: Level| state.at(level) != LocalState::RUN && platform.is_power_down(level, state.at(level));
-    state.at(CPU_LEVEL) != LocalState::RUN
-        && highest <= top
-        && is_without_gaps(state)
-        && (1..LEVELS as Level).all(|level| loses(level - 1) || !loses(level))
-}
-
-/// The highest level that loses its contents in `state`.
-pub(crate) fn highest_power_down<P: Platform>(platform: &P, state: &CompositeState) -> Option<Level> {
-    (0..LEVELS as Level).rev().find(|&level| {
-        let local = state.at(level);
-        local != LocalState::RUN && platform.is_power_down(level, local)
-    })
 }

@@ -11,40 +11,36 @@
 //! | [`StampCell`] | stored by its owner, caches on or off; read by any CPU | plain | plain or maintained, as the reader asks |
 //!
 //! On a platform with [`Platform::coherent_power_down`] all three are plain.
-//!
-//! # What the cells' memory must be like
-//! Cleaning a line writes *all* of it. On a platform without coherent power-down, two words with different writers
-//! must therefore not share a line, or a clean by one CPU overwrites what another stored with its cache off: a
-//! [`SharedCell`] there is aligned to the cache write-back granule (`CTR_EL0.CWG`).
 
-use crate::platform::{Platform, Scalar, SharedCell};
+use crate::cell::{Scalar, SharedCell};
+use crate::platform::Platform;
 
 /// A word that is touched only by CPUs whose caches are on: no maintenance at all.
 ///
 /// Before a CPU leaves coherency, the flush by set/way takes its last stores along.
-pub struct Coherent<T: Scalar, P: Platform>(P::Shared<T>);
+pub(crate) struct Coherent<T: Scalar, P: Platform>(P::Shared<T>);
 
 impl<T: Scalar, P: Platform> Coherent<T, P> {
     /// A word that holds `value`.
-    pub fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self(P::Shared::new(value))
     }
 
     /// Reads the word.
     #[inline(always)]
-    pub fn load(&self, platform: &P) -> T {
+    pub(crate) fn load(&self, platform: &P) -> T {
         self.0.load(platform)
     }
 
     /// Writes the word.
     #[inline(always)]
-    pub fn store(&self, platform: &P, value: T) {
+    pub(crate) fn store(&self, platform: &P, value: T) {
         self.0.store(platform, value);
     }
 
     /// Adds in one step, wrapping, and returns the value before.
     #[inline(always)]
-    pub fn fetch_add(&self, platform: &P, value: T) -> T {
+    pub(crate) fn fetch_add(&self, platform: &P, value: T) -> T {
         self.0.fetch_add(platform, value)
     }
 }
@@ -53,17 +49,17 @@ impl<T: Scalar, P: Platform> Coherent<T, P> {
 ///
 /// A store is complete, in memory, when it returns; a load looks at memory, not at a line that went stale while
 /// another CPU wrote past the cache.
-pub struct Maintained<T: Scalar, P: Platform>(P::Shared<T>);
+pub(crate) struct Maintained<T: Scalar, P: Platform>(P::Shared<T>);
 
 impl<T: Scalar, P: Platform> Maintained<T, P> {
     /// A word that holds `value`.
-    pub fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self(P::Shared::new(value))
     }
 
     /// Reads the word from memory.
     #[inline(always)]
-    pub fn load(&self, platform: &P) -> T {
+    pub(crate) fn load(&self, platform: &P) -> T {
         if !platform.coherent_power_down() {
             self.0.clean_invalidate(platform);
             platform.barrier();
@@ -73,7 +69,7 @@ impl<T: Scalar, P: Platform> Maintained<T, P> {
 
     /// Writes the word to memory.
     #[inline(always)]
-    pub fn store(&self, platform: &P, value: T) {
+    pub(crate) fn store(&self, platform: &P, value: T) {
         self.0.store(platform, value);
         self.publish(platform);
     }
@@ -93,30 +89,30 @@ impl<T: Scalar, P: Platform> Maintained<T, P> {
 /// A word that its owner stores with the cache off must not sit dirty in a cache from an earlier store, or
 /// the line's eviction would undo the later one. Stamps that are stored both ways therefore use
 /// [`StampCell::store_through`] when the cache is on.
-pub struct StampCell<P: Platform>(P::Shared<u64>);
+pub(crate) struct StampCell<P: Platform>(P::Shared<u64>);
 
 impl<P: Platform> StampCell<P> {
     /// A stamp that was never taken.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(P::Shared::new(0))
     }
 
     /// Stores a stamp, plainly.
     #[inline(always)]
-    pub fn store(&self, platform: &P, ticks: u64) {
+    pub(crate) fn store(&self, platform: &P, ticks: u64) {
         self.0.store(platform, ticks);
     }
 
     /// Stores a stamp with the cache on and leaves no line of it behind.
     #[inline(always)]
-    pub fn store_through(&self, platform: &P, ticks: u64) {
+    pub(crate) fn store_through(&self, platform: &P, ticks: u64) {
         self.0.store(platform, ticks);
         self.evict(platform);
     }
 
     /// Reads the stamp; with `maintain`, from memory.
     #[inline(always)]
-    pub fn load(&self, platform: &P, maintain: bool) -> u64 {
+    pub(crate) fn load(&self, platform: &P, maintain: bool) -> u64 {
         if maintain {
             self.evict(platform);
         }

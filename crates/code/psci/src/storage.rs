@@ -3,10 +3,13 @@
 
 use core::array;
 
+use crate::cell::Scalar;
+use crate::cpu_index::CpuIndex;
 use crate::lock::{BakeryWord, Ticket};
-use crate::platform::{CPU_LEVEL, CpuIndex, LEVELS, Level, LocalState, Platform, Scalar};
+use crate::platform::Platform;
 use crate::shared::{Coherent, Maintained, StampCell};
-use crate::stats::Statistics;
+use crate::state::{CPU_LEVEL, LEVELS, Level, LocalState};
+use crate::statistics::Statistics;
 use crate::topology::{ConfigError, Topology};
 
 /// What CPU_ON, CPU_OFF and AFFINITY_INFO know of a CPU; the numbers are those AFFINITY_INFO returns.
@@ -32,19 +35,19 @@ impl Scalar for Affinity {
     }
 }
 
-/// What a CPU leaves for its own wake-up: its state and the highest level that it may find powered down.
+/// What a CPU that goes down records for its own wake-up: its state, and the highest level that it may find powered down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Down {
+pub(crate) struct WakeRecord {
     pub state: LocalState,
     /// Highest level whose locks the wake-up takes. Nobody takes a higher level down without them.
     pub locks_to: Level,
 }
 
-impl Down {
-    pub const RUNS: Self = Self { state: LocalState::RUN, locks_to: CPU_LEVEL };
+impl WakeRecord {
+    pub const RUNNING: Self = Self { state: LocalState::RUN, locks_to: CPU_LEVEL };
 }
 
-impl Scalar for Down {
+impl Scalar for WakeRecord {
     #[inline(always)]
     fn to_word(self) -> u64 {
         u64::from(self.locks_to) << 8 | self.state.to_word()
@@ -85,7 +88,7 @@ pub struct CpuRecord<P: Platform> {
     /// Guards `affinity` and `on_entry` between callers of CPU_ON.
     pub(crate) lock: Ticket<P>,
     pub(crate) affinity: Maintained<Affinity, P>,
-    pub(crate) down: Maintained<Down, P>,
+    pub(crate) wake_record: Maintained<WakeRecord, P>,
     /// Where CPU_ON sends this CPU. Written by other CPUs, and only while this one is off.
     pub(crate) on_entry: EntrySlot<P>,
     /// Where a suspend resumes. Written by this CPU alone: a CPU_ON that is rejected cannot reach it.
@@ -106,7 +109,7 @@ impl<P: Platform> CpuRecord<P> {
             lock: Ticket::new(),
             affinity: Maintained::new(Affinity::Off),
             // Nobody knows the tree yet; a level above its top locks nothing.
-            down: Maintained::new(Down { state: off.at(CPU_LEVEL), locks_to: LEVELS as Level - 1 }),
+            wake_record: Maintained::new(WakeRecord { state: off.at(CPU_LEVEL), locks_to: LEVELS as Level - 1 }),
             on_entry: EntrySlot::new(),
             resume_entry: EntrySlot::new(),
             requests: array::from_fn(|i| Coherent::new(off.at(i as Level + 1))),
@@ -213,8 +216,8 @@ impl<P: Platform, const CPUS: usize, const DOMAINS: usize> Storage<P, CPUS, DOMA
 }
 
 impl<P: Platform> StorageRef<'_, P> {
-    /// Writes what follows from a topology that has been checked into the records.
-    pub(crate) fn adopt(&mut self, topology: &Topology<'_>) -> Result<(), ConfigError> {
+    /// Sets the records up for a topology that has been checked.
+    pub(crate) fn initialize(&mut self, topology: &Topology<'_>) -> Result<(), ConfigError> {
         let words = topology.cpus.len() * usize::from(topology.top());
         if self.cpus.len() != topology.cpus.len()
             || self.domains.len() != topology.domains.len()

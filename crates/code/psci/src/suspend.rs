@@ -1,13 +1,17 @@
-//! CPU_SUSPEND, CPU_DEFAULT_SUSPEND and SYSTEM_SUSPEND (PSCI DEN0022, 5.4, 5.12 and 5.19).
+//! CPU_SUSPEND, CPU_DEFAULT_SUSPEND and SYSTEM_SUSPEND (PSCI DEN0022, 5.4, 5.18 and 5.20).
 
 use crate::error::Error;
-use crate::platform::{CPU_LEVEL, CompositeState, Level, Platform, PowerDown, Request};
+use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::power_down::Abandoned;
-use crate::storage::Down;
+use crate::psci::Psci;
+use crate::state::{CPU_LEVEL, CompositeState, Level};
+use crate::state_checks;
+use crate::storage::WakeRecord;
 use crate::suspend_mode::Mode;
+use crate::suspend_request::SuspendRequest;
+use crate::transition::PowerDown;
 use crate::tree::Caller;
-use crate::{Psci, power_state};
 
 impl<'a, P: Platform> Psci<'a, P> {
     /// CPU_SUSPEND.
@@ -25,14 +29,14 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// CPU_DEFAULT_SUSPEND: the platform's state, always coordinated by the platform.
     pub(crate) fn cpu_default_suspend(&self, me: Caller<'a, P>, entry: (u64, u64)) -> Result<(), Error> {
         let state = self.platform.default_suspend_state().ok_or(Error::NotSupported)?;
-        if !power_state::is_sound(self.platform, &state, self.top) {
+        if !state_checks::is_sound(self.platform, &state, self.top) {
             return Err(Error::InternalFailure);
         }
         if self.is_standby(&state) {
             self.wait_in_standby(me, &state);
             return Ok(());
         }
-        self.suspend(me, &Request { state, last_at_level: CPU_LEVEL }, Mode::PlatformCoordinated, entry)
+        self.suspend(me, &SuspendRequest { state, last_at_level: CPU_LEVEL }, Mode::PlatformCoordinated, entry)
     }
 
     /// Whether the CPU alone waits, and keeps its contents.
@@ -42,7 +46,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// All that [`Self::is_standby`] is not.
-    fn suspend(&self, me: Caller<'a, P>, request: &Request, mode: Mode, entry: (u64, u64)) -> Result<(), Error> {
+    fn suspend(&self, me: Caller<'a, P>, request: &SuspendRequest, mode: Mode, entry: (u64, u64)) -> Result<(), Error> {
         let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
         let level = request.state.highest();
         if power_down {
@@ -71,14 +75,15 @@ impl<'a, P: Platform> Psci<'a, P> {
                     self.release_ancestors(me, locks_to);
                     return Err(error);
                 }
-                self.request(me, &request.state);
+                self.note_request(me, &request.state);
                 request.state
             }
         };
         self.commit(me, &state, locks_to);
         if power_down {
             // TurnedOn cannot be: only a CPU that is off is turned on.
-            let (Abandoned::Back | Abandoned::TurnedOn(_)) = self.power_down(me, &state, locks_to, PowerDown::Suspend);
+            let (Abandoned::Undone | Abandoned::TurnedOn(_)) =
+                self.power_down(me, &state, locks_to, PowerDown::Suspend);
         } else {
             self.retain(me, &state, locks_to);
         }
@@ -88,7 +93,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// SYSTEM_SUSPEND: all other CPUs must be off; nothing to coordinate.
     pub(crate) fn system_suspend(&self, me: Caller<'a, P>, entry: (u64, u64)) -> Result<(), Error> {
         let state = self.platform.system_suspend_state().ok_or(Error::NotSupported)?;
-        if !power_state::is_sound(self.platform, &state, self.top)
+        if !state_checks::is_sound(self.platform, &state, self.top)
             || !self.platform.is_power_down(CPU_LEVEL, state.at(CPU_LEVEL))
         {
             return Err(Error::InternalFailure);
@@ -108,9 +113,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         if self.leaves_early(me, self.top) {
             return Ok(());
         }
-        self.request(me, &state);
+        self.note_request(me, &state);
         self.commit(me, &state, self.top);
-        let (Abandoned::Back | Abandoned::TurnedOn(_)) = self.power_down(me, &state, self.top, PowerDown::Suspend);
+        let (Abandoned::Undone | Abandoned::TurnedOn(_)) = self.power_down(me, &state, self.top, PowerDown::Suspend);
         Ok(())
     }
 
@@ -125,7 +130,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// Notes what the caller asks of its ancestors, where nobody coordinates.
-    fn request(&self, me: Caller<'a, P>, state: &CompositeState) {
+    fn note_request(&self, me: Caller<'a, P>, state: &CompositeState) {
         for level in 1..=state.highest() {
             if let Some(own) = me.record.request(level) {
                 own.store(self.platform, state.at(level));
@@ -148,8 +153,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.platform.standby(state);
         let woke = self.stamp_through(me, point::EXIT_HW_LOW_PWR);
         self.lock_ancestors(me, locks_to);
-        let found = self.found(me, Down { state: state.at(CPU_LEVEL), locks_to });
-        self.set_running(me, &found, locks_to, Some(woke));
+        let wake_state = self.wake_state(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to });
+        self.set_running(me, &wake_state, locks_to, Some(woke));
         self.release_ancestors(me, locks_to);
     }
 }

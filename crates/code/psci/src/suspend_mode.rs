@@ -1,11 +1,11 @@
-//! PSCI_SET_SUSPEND_MODE (PSCI DEN0022, 5.20).
+//! PSCI_SET_SUSPEND_MODE (PSCI DEN0022, 5.21).
 //!
 //! To OS-initiated: allowed as long as nobody has called CPU_SUSPEND since the last change of mode or the boot, and every other
 //! CPU is running, off, or suspended by CPU_DEFAULT_SUSPEND. To platform-coordinated: every other CPU is off.
 
-use crate::Psci;
 use crate::error::Error;
 use crate::platform::Platform;
+use crate::psci::Psci;
 use crate::tree::Caller;
 
 /// Who decides on the states above the CPUs.

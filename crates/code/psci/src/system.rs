@@ -1,10 +1,12 @@
 //! Calls on the whole system, the Trusted OS and the hardware's state: argument checks around the platform's methods.
 
-use crate::Psci;
 use crate::error::Error;
-use crate::platform::{Level, Platform, TrustedOs};
+use crate::platform::Platform;
+use crate::psci::Psci;
+use crate::state::Level;
+use crate::trusted_os::TrustedOs;
 
-/// Types of SYSTEM_RESET2 with this bit are the vendor's (PSCI DEN0022, 5.11).
+/// Types of SYSTEM_RESET2 with this bit are the vendor's (PSCI DEN0022, 5.13.3).
 const VENDOR_RESET: u32 = 1 << 31;
 
 impl<P: Platform> Psci<'_, P> {

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use crate::platform::{CPU_LEVEL, CpuIndex, LEVELS, Level, LockKind, Platform};
-
-/// Highest power level that a tree may have.
-pub const MAX_LEVEL: Level = LEVELS as Level - 1;
+use crate::cpu_index::CpuIndex;
+use crate::platform::Platform;
+use crate::settings::LockKind;
+use crate::state::{CPU_LEVEL, LEVELS, Level, MAX_LEVEL};
 
 /// A power domain above the CPUs: a cluster, a group of clusters, the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl Topology<'_> {
             return Err(ConfigError::TicketWithoutCoherency);
         }
         let off = platform.off_state();
-        if !platform.is_power_down(CPU_LEVEL, off.at(CPU_LEVEL)) || !crate::power_state::is_without_gaps(&off) {
+        if !platform.is_power_down(CPU_LEVEL, off.at(CPU_LEVEL)) || !off.is_without_gaps() {
             return Err(ConfigError::OffState);
         }
         Ok(())

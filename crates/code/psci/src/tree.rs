@@ -1,13 +1,18 @@
 //! The power-domain tree at work: ancestors, their locks, and the coordination of their states.
 
+use crate::cpu_index::CpuIndex;
 use crate::error::Error;
 use crate::lock::{CPU_LOCK, Lock};
-use crate::platform::{CPU_LEVEL, CompositeState, CpuIndex, Level, LocalState, LockKind, Platform, Request};
+use crate::platform::Platform;
 use crate::points::psci as point;
-use crate::storage::{Affinity, CpuRecord, DomainRecord, Down};
-use crate::{Psci, power_state};
+use crate::psci::Psci;
+use crate::settings::LockKind;
+use crate::state::{CPU_LEVEL, CompositeState, Level, LocalState};
+use crate::state_checks;
+use crate::storage::{Affinity, CpuRecord, DomainRecord, WakeRecord};
+use crate::suspend_request::SuspendRequest;
 
-/// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4).
+/// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4: the parameter target_cpu).
 pub(crate) const AFFINITY: u64 = 0xff_00ff_ffff;
 
 /// The CPU that makes the call, with its record.
@@ -98,12 +103,12 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// Decodes `power_state` and checks that the tree has such a state.
     #[inline]
-    pub(crate) fn decode(&self, raw: u32) -> Result<Request, Error> {
+    pub(crate) fn decode(&self, raw: u32) -> Result<SuspendRequest, Error> {
         let fields =
             crate::PowerState::parse(self.platform.power_state_format(), raw).ok_or(Error::InvalidParameters)?;
         let request = self.platform.decode_power_state(raw)?;
         let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
-        if !power_state::is_sound(self.platform, &request.state, self.top) || power_down != fields.power_down {
+        if !state_checks::is_sound(self.platform, &request.state, self.top) || power_down != fields.power_down {
             return Err(Error::InvalidParameters);
         }
         Ok(request)
@@ -135,7 +140,7 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// OS-initiated mode: checks that the caller is the last one at every level it takes down, and that what
     /// lies below those levels stands it. Changes nothing (PSCI DEN0022, 4.2.3.2).
-    pub(crate) fn check_os_request(&self, me: Caller<'a, P>, request: &Request) -> Result<(), Error> {
+    pub(crate) fn check_os_request(&self, me: Caller<'a, P>, request: &SuspendRequest) -> Result<(), Error> {
         if request.last_at_level > self.top || request.state.highest() > request.last_at_level {
             return Err(Error::InvalidParameters);
         }
@@ -144,12 +149,12 @@ impl<'a, P: Platform> Psci<'a, P> {
             let wanted = request.state.at(level);
             let loses = wanted != LocalState::RUN && self.platform.is_power_down(level, wanted);
             for other in self.cpus_of(domain).iter().filter(|other| !core::ptr::eq(*other, me.record)) {
-                let down = other.down.load(self.platform);
+                let down = other.wake_record.load(self.platform);
                 // A CPU that wakes without this level's lock must find the level as it left it.
                 if down.state == LocalState::RUN || down.locks_to < level {
                     return Err(Error::Denied);
                 }
-                if wanted != LocalState::RUN && !self.stands(me, other, level - 1, down.state, loses) {
+                if wanted != LocalState::RUN && !self.tolerates(me, other, level - 1, down.state, loses) {
                     return Err(Error::InvalidParameters);
                 }
             }
@@ -157,9 +162,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         Ok(())
     }
 
-    /// Whether the domain of another CPU at `level` can stay as it is when its parent leaves the running state and,
-    /// if `loses`, its contents.
-    fn stands(&self, me: Caller<'a, P>, other: &CpuRecord<P>, level: Level, cpu: LocalState, loses: bool) -> bool {
+    /// Whether the domain of another CPU at `level` tolerates that its parent leaves the running state and, if `loses`, loses its
+    /// contents.
+    fn tolerates(&self, me: Caller<'a, P>, other: &CpuRecord<P>, level: Level, cpu: LocalState, loses: bool) -> bool {
         let local = match self.ancestor(other, level) {
             None => cpu,
             Some((id, _)) if self.ancestor(me.record, level).is_some_and(|(own, _)| own == id) => return true,
@@ -179,12 +184,12 @@ impl<'a, P: Platform> Psci<'a, P> {
                 domain.state.store(self.platform, state.at(level));
             }
         }
-        me.record.down.store(self.platform, Down { state: state.at(CPU_LEVEL), locks_to });
+        me.record.wake_record.store(self.platform, WakeRecord { state: state.at(CPU_LEVEL), locks_to });
         points::detail(self.platform, point::COORDINATED, u32::from(state.highest()));
     }
 
-    /// The states in which a CPU that comes back finds itself and its ancestors, with the locks up to `down.locks_to` held.
-    pub(crate) fn found(&self, me: Caller<'a, P>, down: Down) -> CompositeState {
+    /// The states in which a CPU that wakes finds itself and its ancestors. Called with the locks up to `down.locks_to` held.
+    pub(crate) fn wake_state(&self, me: Caller<'a, P>, down: WakeRecord) -> CompositeState {
         let mut state = CompositeState::RUN;
         state.set(CPU_LEVEL, down.state);
         for level in 1..=down.locks_to.min(self.top) {
@@ -198,25 +203,31 @@ impl<'a, P: Platform> Psci<'a, P> {
         state
     }
 
-    /// The caller and the ancestors that it `found` down run again; `woke` is when they left their states, if that counts
-    /// as a stay. Under the locks up to `locks_to`, caches on.
-    pub(crate) fn set_running(&self, me: Caller<'a, P>, found: &CompositeState, locks_to: Level, woke: Option<u64>) {
+    /// Marks the caller and those of its ancestors that were down in `wake_state` as running. `woke` is the counter's value when they
+    /// left their states; with `None` the stay does not count. Called under the locks up to `locks_to`, with the caches on.
+    pub(crate) fn set_running(
+        &self,
+        me: Caller<'a, P>,
+        wake_state: &CompositeState,
+        locks_to: Level,
+        woke: Option<u64>,
+    ) {
         for level in 1..=locks_to.min(self.top) {
             let Some((_, domain)) = self.ancestor(me.record, level) else { break };
             if let Some(own) = me.record.request(level) {
                 own.store(self.platform, LocalState::RUN);
             }
-            if found.at(level) != LocalState::RUN {
+            if wake_state.at(level) != LocalState::RUN {
                 domain.state.store(self.platform, LocalState::RUN);
                 if let Some(now) = woke {
-                    domain.statistics.end(self.platform, level, found.at(level), now);
+                    domain.statistics.end(self.platform, level, wake_state.at(level), now);
                 }
             }
         }
         if let Some(now) = woke {
-            me.record.statistics.end(self.platform, CPU_LEVEL, found.at(CPU_LEVEL), now);
+            me.record.statistics.end(self.platform, CPU_LEVEL, wake_state.at(CPU_LEVEL), now);
         }
-        me.record.down.store(self.platform, Down::RUNS);
+        me.record.wake_record.store(self.platform, WakeRecord::RUNNING);
     }
 
     /// Whether every CPU but the caller is off.

@@ -1,10 +1,11 @@
 //! What a CPU does when it comes out of reset.
 
-use crate::Psci;
-use crate::calls::EntryPoint;
-use crate::platform::{Platform, PowerUp};
+use crate::call::EntryPoint;
+use crate::platform::Platform;
 use crate::points::psci as point;
+use crate::psci::Psci;
 use crate::storage::Affinity;
+use crate::transition::PowerUp;
 use crate::tree::Caller;
 
 impl<'a, P: Platform> Psci<'a, P> {
@@ -16,12 +17,12 @@ impl<'a, P: Platform> Psci<'a, P> {
     pub fn warm_boot(&self) -> EntryPoint {
         // Before anything else: the wakeup that is measured begins here.
         let woke = self.platform.now();
-        let Some(me) = self.caller() else { return self.stray() };
+        let Some(me) = self.caller() else { return self.wait_forever() };
         self.stamp_at(me, point::EXIT_HW_LOW_PWR, 0, woke);
         self.platform.warm_reset();
         points::detail(self.platform, point::RESET_DONE, 0);
 
-        let entry = match self.wait_until_wanted(me) {
+        let entry = match self.wait_until_turned_on(me) {
             PowerUp::Resume => self.finish_suspend(me, woke),
             PowerUp::On => self.finish_on(me, woke),
         };
@@ -31,7 +32,7 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// Reads what the CPU comes from; with its cache off, so from memory.
     #[inline]
-    fn wait_until_wanted(&self, me: Caller<'a, P>) -> PowerUp {
+    fn wait_until_turned_on(&self, me: Caller<'a, P>) -> PowerUp {
         loop {
             match me.record.affinity.load(self.platform) {
                 Affinity::On => return PowerUp::Resume,
@@ -43,7 +44,7 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// A CPU that the topology does not know has nowhere to go.
     #[cold]
-    fn stray(&self) -> EntryPoint {
+    fn wait_forever(&self) -> EntryPoint {
         loop {
             self.platform.wait_for_power_down();
         }
@@ -52,18 +53,18 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// Takes locks up to the level that the suspend locked: none after a suspend of the CPU alone, since no ancestor
     /// can have gone down without its request.
     fn finish_suspend(&self, me: Caller<'a, P>, woke: u64) -> EntryPoint {
-        let down = me.record.down.load(self.platform);
+        let down = me.record.wake_record.load(self.platform);
         self.lock_ancestors(me, down.locks_to);
         points::detail(self.platform, point::FINISHER, 1);
-        let found = self.found(me, down);
-        self.platform.powered_up(&found, PowerUp::Resume);
+        let wake_state = self.wake_state(me, down);
+        self.platform.powered_up(&wake_state, PowerUp::Resume);
         points::detail(self.platform, point::POWERED_UP, 0);
         self.join_coherency();
         self.platform.interrupts_on();
         points::detail(self.platform, point::INTERRUPTS_ON, 0);
         self.platform.restore_context();
         points::detail(self.platform, point::CONTEXT_RESTORED, 0);
-        self.set_running(me, &found, down.locks_to, Some(woke));
+        self.set_running(me, &wake_state, down.locks_to, Some(woke));
         self.release_ancestors(me, down.locks_to);
 
         let slot = &me.record.resume_entry;
@@ -75,11 +76,11 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     fn finish_on(&self, me: Caller<'a, P>, woke: u64) -> EntryPoint {
-        let down = me.record.down.load(self.platform);
+        let down = me.record.wake_record.load(self.platform);
         self.lock_ancestors(me, self.top);
         points::detail(self.platform, point::FINISHER, 0);
-        let found = self.found(me, down);
-        self.platform.powered_up(&found, PowerUp::On);
+        let wake_state = self.wake_state(me, down);
+        self.platform.powered_up(&wake_state, PowerUp::On);
         points::detail(self.platform, point::POWERED_UP, 0);
         self.join_coherency();
         self.platform.interrupts_init();
@@ -92,7 +93,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         me.record.affinity.store(self.platform, Affinity::On);
         lock.release(self.platform, me.cpu);
 
-        self.set_running(me, &found, self.top, Some(woke));
+        self.set_running(me, &wake_state, self.top, Some(woke));
         self.release_ancestors(me, self.top);
         entry
     }

@@ -2,11 +2,9 @@
 
 #![cfg(not(feature = "off"))] // most of this looks at stamps
 
-mod fake;
-
 use std::sync::atomic::Ordering::SeqCst;
 
-use fake::{ON, Options, RESUME, Ran, Rig, SUCCESS, code, mpidr, returned};
+use psci::fake::{CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
 use psci::{EntryPoint, Error, MessageOrder, OptionalCalls, PowerStateFormat, PowerUp, id};
 
 const RESUMED: EntryPoint = EntryPoint { pc: RESUME.0, context_id: RESUME.1, after: PowerUp::Resume };
@@ -20,54 +18,62 @@ fn coherent() -> Options {
 #[test]
 fn the_last_man_takes_the_domain_down_as_deep_as_all_allow() {
     for options in [Options::default(), coherent()] {
-        let rig = Rig::running(options, 6);
-        rig.suspend(3, [2, 2, 2]).powered_down();
-        assert_eq!(rig.message(), "power_down [2, 0, 0, 0] Suspend");
-        rig.suspend(5, [2, 1, 0]).powered_down();
-        assert_eq!(rig.message(), "power_down [2, 0, 0, 0] Suspend");
-        rig.suspend(4, [2, 2, 3]).powered_down();
-        assert_eq!(rig.message(), "power_down [2, 1, 0, 0] Suspend", "CPU 5 allows retention of the cluster only");
+        let harness = Harness::running(options, 6);
+        harness.suspend(3, [2, 2, 2]).powered_down();
+        assert_eq!(harness.last_power_down(), "power_down [2, 0, 0, 0] Suspend");
+        harness.suspend(5, [2, 1, 0]).powered_down();
+        assert_eq!(harness.last_power_down(), "power_down [2, 0, 0, 0] Suspend");
+        harness.suspend(4, [2, 2, 3]).powered_down();
+        assert_eq!(
+            harness.last_power_down(),
+            "power_down [2, 1, 0, 0] Suspend",
+            "CPU 5 allows retention of the cluster only"
+        );
         // CPU 5 wakes and asks for more.
-        assert_eq!(rig.wake(5), RESUMED);
-        assert_eq!(rig.last("powered_up"), "powered_up [2, 1, 0, 0] Resume");
-        rig.suspend(5, [2, 2, 3]).powered_down();
-        assert_eq!(rig.message(), "power_down [2, 2, 2, 0] Suspend", "CPU 3 asked for 2 at level 2");
-        rig.wake(3);
-        assert_eq!(rig.last("powered_up"), "powered_up [2, 2, 2, 0] Resume");
-        rig.wake(4);
-        assert_eq!(rig.last("powered_up"), "powered_up [2, 0, 0, 0] Resume");
+        assert_eq!(harness.wake(5), RESUMED);
+        assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 1, 0, 0] Resume");
+        harness.suspend(5, [2, 2, 3]).powered_down();
+        assert_eq!(harness.last_power_down(), "power_down [2, 2, 2, 0] Suspend", "CPU 3 asked for 2 at level 2");
+        harness.wake(3);
+        assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 2, 2, 0] Resume");
+        harness.wake(4);
+        assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] Resume");
         // A cluster of one CPU is always its last man's; CPUs 1 and 2 keep the group.
-        rig.suspend(0, [2, 2, 3]).powered_down();
-        assert_eq!(rig.message(), "power_down [2, 2, 0, 0] Suspend");
+        harness.suspend(0, [2, 2, 3]).powered_down();
+        assert_eq!(harness.last_power_down(), "power_down [2, 2, 0, 0] Suspend");
     }
 }
 
 /// PSCI DEN0022, 4.2.3.1: CPUs that are off do not keep a domain up.
 #[test]
 fn a_cpu_that_is_off_does_not_keep_its_cluster() {
-    let rig = Rig::running(Options::default(), 3);
-    rig.off(1).powered_down();
-    rig.suspend(2, [2, 2, 0]).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 2, 0, 0] Suspend");
-    rig.turn_on(1);
-    assert_eq!(rig.last("powered_up"), "powered_up [2, 2, 0, 0] On", "the CPU that is turned on brings the cluster up");
-    rig.wake(2);
-    assert_eq!(rig.last("powered_up"), "powered_up [2, 0, 0, 0] Resume");
+    let harness = Harness::running(Options::default(), 3);
+    harness.turn_off(1).powered_down();
+    harness.suspend(2, [2, 2, 0]).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 2, 0, 0] Suspend");
+    harness.turn_on(1);
+    assert_eq!(
+        harness.last_logged("powered_up"),
+        "powered_up [2, 2, 0, 0] On",
+        "the CPU that is turned on brings the cluster up"
+    );
+    harness.wake(2);
+    assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] Resume");
 }
 
 /// The whole way down and up, step by step.
 #[test]
 fn the_order_of_operations() {
-    let rig = Rig::running(Options::default(), 3);
-    rig.suspend(1, [2, 2, 0]).powered_down();
-    rig.forget();
-    rig.suspend(2, [2, 2, 0]).powered_down();
+    let harness = Harness::running(Options::default(), 3);
+    harness.suspend(1, [2, 2, 0]).powered_down();
+    harness.clear_log();
+    harness.suspend(2, [2, 2, 0]).powered_down();
     let steps = |log: Vec<String>| -> Vec<String> {
         let detail: Vec<_> = psci::points::psci::ALL.iter().filter(|p| p.id() >= 0x10).map(|p| p.name()).collect();
         log.into_iter().filter(|line| !detail.contains(&line.split(' ').next().unwrap())).collect()
     };
     assert_eq!(
-        steps(rig.log()),
+        steps(harness.log()),
         [
             "enter-psci 0xc4000001",
             "context on",
@@ -81,10 +87,10 @@ fn the_order_of_operations() {
             "wfi"
         ]
     );
-    rig.forget();
-    rig.wake(1);
+    harness.clear_log();
+    harness.wake(1);
     assert_eq!(
-        steps(rig.log()),
+        steps(harness.log()),
         [
             "exit-hw-low-pwr 0x0",
             "reset",
@@ -95,11 +101,11 @@ fn the_order_of_operations() {
             "exit-psci 0x0"
         ]
     );
-    rig.forget();
-    rig.off(1).powered_down();
-    rig.turn_on(1);
+    harness.clear_log();
+    harness.turn_off(1).powered_down();
+    harness.turn_on(1);
     assert!(
-        steps(rig.log()).ends_with(
+        steps(harness.log()).ends_with(
             &[
                 "exit-hw-low-pwr 0x0",
                 "reset",
@@ -118,15 +124,15 @@ fn the_order_of_operations() {
 #[cfg(feature = "detail")]
 #[test]
 fn locks_lowest_first_and_released_highest_first() {
-    let locks = |rig: &Rig| -> Vec<String> {
+    let locks = |harness: &Harness| -> Vec<String> {
         let keep = ["lock-acquired", "lock-released", "power_down", "caches ", "enter-hw-low-pwr", "power_on"];
-        rig.log().into_iter().filter(|line| keep.iter().any(|k| line.starts_with(k))).collect()
+        harness.log().into_iter().filter(|line| keep.iter().any(|k| line.starts_with(k))).collect()
     };
-    let order = |order| Rig::running(Options { order, ..Options::default() }, 3);
-    let rig = order(MessageOrder::InsideLocks);
-    rig.suspend(1, [2, 2, 0]).powered_down();
+    let order = |order| Harness::running(Options { order, ..Options::default() }, 3);
+    let harness = order(MessageOrder::InsideLocks);
+    harness.suspend(1, [2, 2, 0]).powered_down();
     assert_eq!(
-        locks(&rig),
+        locks(&harness),
         [
             "lock-acquired 0x4",
             "caches off",
@@ -135,14 +141,14 @@ fn locks_lowest_first_and_released_highest_first() {
             "enter-hw-low-pwr 0x0"
         ]
     );
-    rig.forget();
-    rig.wake(1);
-    assert_eq!(locks(&rig), ["lock-acquired 0x4", "caches on", "lock-released 0x4"]);
+    harness.clear_log();
+    harness.wake(1);
+    assert_eq!(locks(&harness), ["lock-acquired 0x4", "caches on", "lock-released 0x4"]);
 
-    rig.forget();
-    rig.off(1).powered_down();
+    harness.clear_log();
+    harness.turn_off(1).powered_down();
     assert_eq!(
-        locks(&rig),
+        locks(&harness),
         [
             "lock-acquired 0x4",
             "lock-acquired 0x1",
@@ -155,10 +161,10 @@ fn locks_lowest_first_and_released_highest_first() {
             "enter-hw-low-pwr 0x0"
         ]
     );
-    rig.forget();
-    rig.turn_on(1);
+    harness.clear_log();
+    harness.turn_on(1);
     assert_eq!(
-        locks(&rig),
+        locks(&harness),
         [
             "lock-acquired 0x4001",
             "power_on 1",
@@ -175,19 +181,19 @@ fn locks_lowest_first_and_released_highest_first() {
         ]
     );
     // Level 0 alone locks nothing, down or up.
-    rig.forget();
-    rig.suspend(1, [2, 0, 0]).powered_down();
-    rig.wake(1);
-    rig.suspend(1, [1, 0, 0]).returned();
+    harness.clear_log();
+    harness.suspend(1, [2, 0, 0]).powered_down();
+    harness.wake(1);
+    harness.suspend(1, [1, 0, 0]).returned();
     assert_eq!(
-        locks(&rig),
+        locks(&harness),
         ["caches off", "power_down [2, 0, 0, 0] Suspend", "enter-hw-low-pwr 0x0", "caches on", "enter-hw-low-pwr 0x0"]
     );
 
-    let rig = order(MessageOrder::OutsideLocks);
-    rig.suspend(1, [2, 2, 0]).powered_down();
+    let harness = order(MessageOrder::OutsideLocks);
+    harness.suspend(1, [2, 2, 0]).powered_down();
     assert_eq!(
-        locks(&rig),
+        locks(&harness),
         [
             "lock-acquired 0x4",
             "caches off",
@@ -201,28 +207,32 @@ fn locks_lowest_first_and_released_highest_first() {
 /// With coherent power-down nothing is flushed and no line maintained (the cells check that).
 #[test]
 fn coherent_power_down_flushes_nothing() {
-    let rig = Rig::running(coherent(), 3);
-    rig.suspend(1, [2, 2, 0]).powered_down();
-    rig.wake(1);
-    assert!(!rig.log().iter().any(|line| line.starts_with("caches ")));
+    let harness = Harness::running(coherent(), 3);
+    harness.suspend(1, [2, 2, 0]).powered_down();
+    harness.wake(1);
+    assert!(!harness.log().iter().any(|line| line.starts_with("caches ")));
 }
 
 /// PSCI DEN0022, 5.4: standby keeps the context and returns; at level 0 nobody else notices.
 #[test]
 fn standby_returns_success() {
-    let rig = Rig::running(Options::default(), 6);
-    assert_eq!(rig.suspend(3, [1, 0, 0]), returned(SUCCESS));
-    assert_eq!(rig.last("standby"), "standby [1, 0, 0, 0]");
+    let harness = Harness::running(Options::default(), 6);
+    assert_eq!(harness.suspend(3, [1, 0, 0]), returned(SUCCESS));
+    assert_eq!(harness.last_logged("standby"), "standby [1, 0, 0, 0]");
     // The retention cluster: only the last of its three CPUs takes it along.
     for cpu in [3, 4] {
-        rig.suspend(cpu, [2, 1, 0]).powered_down();
+        harness.suspend(cpu, [2, 1, 0]).powered_down();
     }
-    assert_eq!(rig.suspend(5, [1, 1, 0]), returned(SUCCESS));
-    assert_eq!(rig.last("standby"), "standby [1, 1, 0, 0]");
-    rig.wake(3);
-    assert_eq!(rig.last("powered_up"), "powered_up [2, 0, 0, 0] Resume", "CPU 5 has brought the cluster back");
-    assert_eq!(rig.suspend(5, [1, 1, 0]), returned(SUCCESS));
-    assert_eq!(rig.last("standby"), "standby [1, 0, 0, 0]");
+    assert_eq!(harness.suspend(5, [1, 1, 0]), returned(SUCCESS));
+    assert_eq!(harness.last_logged("standby"), "standby [1, 1, 0, 0]");
+    harness.wake(3);
+    assert_eq!(
+        harness.last_logged("powered_up"),
+        "powered_up [2, 0, 0, 0] Resume",
+        "CPU 5 has brought the cluster back"
+    );
+    assert_eq!(harness.suspend(5, [1, 1, 0]), returned(SUCCESS));
+    assert_eq!(harness.last_logged("standby"), "standby [1, 0, 0, 0]");
 }
 
 /// PSCI DEN0022, 5.4.2: what is not a state of this CPU is INVALID_PARAMETERS, in both formats, and so is a reserved bit;
@@ -230,15 +240,15 @@ fn standby_returns_success() {
 #[test]
 fn arguments_of_cpu_suspend() {
     for format in [PowerStateFormat::Original, PowerStateFormat::Extended] {
-        let rig = Rig::running(Options { format, ..Options::default() }, 6);
-        let call = |cpu, raw: u32, entry| rig.smc(cpu, id::CPU_SUSPEND, [u64::from(raw), entry, 0]);
+        let harness = Harness::running(Options { format, ..Options::default() }, 6);
+        let call = |cpu, raw: u32, entry| harness.smc(cpu, id::CPU_SUSPEND, [u64::from(raw), entry, 0]);
         let invalid = returned(code(Error::InvalidParameters));
         for (cpu, levels) in
             [(0, [2, 1, 0]), (0, [0, 0, 0]), (3, [2, 0, 3]), (3, [1, 2, 0]), (3, [2, 1, 3]), (3, [3, 0, 0])]
         {
-            assert_eq!(rig.suspend(cpu, levels), invalid, "{levels:?}");
+            assert_eq!(harness.suspend(cpu, levels), invalid, "{levels:?}");
         }
-        let good = rig.power_state([2, 2, 0], 0);
+        let good = harness.power_state([2, 2, 0], 0);
         for bit in (0..32).filter(|bit| match format {
             PowerStateFormat::Original => (17..24).contains(bit) || *bit >= 26,
             PowerStateFormat::Extended => matches!(bit, 28 | 29 | 31),
@@ -251,7 +261,7 @@ fn arguments_of_cpu_suspend() {
         };
         assert_eq!(call(0, good ^ down, RESUME.0), invalid, "the type is not that of the state");
         assert_eq!(call(0, good, 0x10), returned(code(Error::InvalidAddress)));
-        assert_eq!(call(0, rig.power_state([1, 0, 0], 0), 0x10), returned(SUCCESS), "no entry point in standby");
+        assert_eq!(call(0, harness.power_state([1, 0, 0], 0), 0x10), returned(SUCCESS), "no entry point in standby");
         call(0, good, RESUME.0).powered_down();
     }
 }
@@ -259,19 +269,19 @@ fn arguments_of_cpu_suspend() {
 /// PSCI DEN0022, 5.4: an interrupt that is pending ends the suspend; nothing has happened.
 #[test]
 fn an_early_exit_changes_nothing_and_leaves_no_stale_stamp() {
-    let rig = Rig::running(Options::default(), 3);
-    rig.suspend(1, [2, 2, 0]).powered_down();
-    rig.wake(1);
+    let harness = Harness::running(Options::default(), 3);
+    harness.suspend(1, [2, 2, 0]).powered_down();
+    harness.wake(1);
     for id in 0..6 {
-        assert_ne!(rig.time_stamp(1, id), 0, "{id}");
+        assert_ne!(harness.time_stamp(1, id), 0, "{id}");
     }
-    rig.fake.interrupt[1].store(true, SeqCst);
-    assert_eq!(rig.suspend(1, [2, 2, 0]), returned(SUCCESS));
-    assert_eq!([2, 3, 4, 5].map(|id| rig.time_stamp(1, id)), [0; 4], "stamps of the suspend before");
-    assert!(rig.time_stamp(1, 1) > rig.time_stamp(1, 0));
+    harness.fake.interrupt[1].store(true, SeqCst);
+    assert_eq!(harness.suspend(1, [2, 2, 0]), returned(SUCCESS));
+    assert_eq!([2, 3, 4, 5].map(|id| harness.time_stamp(1, id)), [0; 4], "stamps of the suspend before");
+    assert!(harness.time_stamp(1, 1) > harness.time_stamp(1, 0));
     // The request is gone as well, and the lock is free.
-    rig.suspend(2, [2, 2, 0]).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 0, 0, 0] Suspend");
+    harness.suspend(2, [2, 2, 0]).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 0, 0, 0] Suspend");
 }
 
 /// PSCI DEN0022, 5.4: an abandoned power-down returns SUCCESS, with all as it was.
@@ -279,212 +289,216 @@ fn an_early_exit_changes_nothing_and_leaves_no_stale_stamp() {
 fn an_abandoned_suspend_is_undone() {
     for options in [Options::default(), coherent(), Options { order: MessageOrder::OutsideLocks, ..Options::default() }]
     {
-        let rig = Rig::running(options, 3);
-        rig.suspend(1, [2, 2, 0]).powered_down();
-        rig.fake.refuse.store(true, SeqCst);
-        rig.forget();
-        assert_eq!(rig.suspend(2, [2, 2, 0]), returned(SUCCESS));
-        assert_eq!(rig.last("abandoned ["), "abandoned [2, 2, 0, 0]");
-        assert!(!rig.log().contains(&"context off".into()), "the registers were never lost");
-        rig.fake.refuse.store(false, SeqCst);
-        rig.wake(1);
-        assert_eq!(rig.last("powered_up"), "powered_up [2, 0, 0, 0] Resume", "the cluster was up again");
-        rig.suspend(1, [2, 2, 0]).powered_down();
-        assert_eq!(rig.message(), "power_down [2, 0, 0, 0] Suspend", "CPU 2's request is gone");
-        let stamps = [0, 4, 5, 2, 3, 1].map(|id| rig.time_stamp(2, id));
+        let harness = Harness::running(options, 3);
+        harness.suspend(1, [2, 2, 0]).powered_down();
+        harness.fake.refuse.store(true, SeqCst);
+        harness.clear_log();
+        assert_eq!(harness.suspend(2, [2, 2, 0]), returned(SUCCESS));
+        assert_eq!(harness.last_logged("abandoned ["), "abandoned [2, 2, 0, 0]");
+        assert!(!harness.log().contains(&"context off".into()), "the registers were never lost");
+        harness.fake.refuse.store(false, SeqCst);
+        harness.wake(1);
+        assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] Resume", "the cluster was up again");
+        harness.suspend(1, [2, 2, 0]).powered_down();
+        assert_eq!(harness.last_power_down(), "power_down [2, 0, 0, 0] Suspend", "CPU 2's request is gone");
+        let stamps = [0, 4, 5, 2, 3, 1].map(|id| harness.time_stamp(2, id));
         assert!(stamps.is_sorted() && stamps[0] > 0, "{stamps:?}");
     }
 }
 
-/// PSCI DEN0022, 5.19: only the last CPU that is on; the only call that takes level 3 down here.
+/// PSCI DEN0022, 5.20: only the last CPU that is on; the only call that takes level 3 down here.
 #[test]
 fn system_suspend() {
-    let rig = Rig::running(Options::default(), 3);
-    let call = |entry| rig.smc(0, id::SYSTEM_SUSPEND | id::SMC64, [entry, 42, 0]);
+    let harness = Harness::running(Options::default(), 3);
+    let call = |entry| harness.smc(0, id::SYSTEM_SUSPEND | id::SMC64, [entry, 42, 0]);
     assert_eq!(call(RESUME.0), returned(code(Error::Denied)));
-    rig.off(1).powered_down();
-    rig.suspend(2, [2, 2, 0]).powered_down();
+    harness.turn_off(1).powered_down();
+    harness.suspend(2, [2, 2, 0]).powered_down();
     assert_eq!(call(RESUME.0), returned(code(Error::Denied)), "a suspended CPU is on");
-    rig.wake(2);
-    rig.off(2).powered_down();
-    assert_eq!(rig.cpu_on(0, 1, ON), SUCCESS);
+    harness.wake(2);
+    harness.turn_off(2).powered_down();
+    assert_eq!(harness.cpu_on(0, 1, CPU_ON_ENTRY), SUCCESS);
     assert_eq!(call(RESUME.0), returned(code(Error::Denied)), "one is about to be on");
-    rig.wake(1);
-    rig.off(1).powered_down();
+    harness.wake(1);
+    harness.turn_off(1).powered_down();
     assert_eq!(call(0x10), returned(code(Error::InvalidAddress)));
-    rig.fake.interrupt[0].store(true, SeqCst);
+    harness.fake.interrupt[0].store(true, SeqCst);
     assert_eq!(call(RESUME.0), returned(SUCCESS));
-    rig.fake.interrupt[0].store(false, SeqCst);
+    harness.fake.interrupt[0].store(false, SeqCst);
     call(RESUME.0).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 2, 3, 1] Suspend");
-    assert_eq!(rig.wake(0), EntryPoint { pc: RESUME.0, context_id: 42, after: PowerUp::Resume });
-    assert_eq!(rig.last("powered_up"), "powered_up [2, 2, 3, 1] Resume");
-    rig.turn_on(1);
+    assert_eq!(harness.last_power_down(), "power_down [2, 2, 3, 1] Suspend");
+    assert_eq!(harness.wake(0), EntryPoint { pc: RESUME.0, context_id: 42, after: PowerUp::Resume });
+    assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 2, 3, 1] Resume");
+    harness.turn_on(1);
 }
 
-fn os_initiated(running: u16) -> Rig {
-    let rig = Rig::running(Options::default(), running);
-    assert_eq!(rig.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS);
-    rig
+fn os_initiated(running: u16) -> Harness {
+    let harness = Harness::running(Options::default(), running);
+    assert_eq!(harness.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS);
+    harness
 }
 
 /// PSCI DEN0022, 4.2.3.2: the last CPU's request decides, whatever the others asked for.
 #[test]
 fn os_initiated_the_last_cpu_decides() {
-    let rig = os_initiated(6);
+    let harness = os_initiated(6);
     for cpu in [4, 5] {
-        rig.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
+        harness.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
     }
-    rig.suspend_as_last(3, [2, 2, 3], 2).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 2, 3, 0] Suspend");
-    rig.wake(5);
-    assert_eq!(rig.last("powered_up"), "powered_up [2, 2, 3, 0] Resume", "though CPU 5 only asked for level 0");
-    rig.wake(4);
-    assert_eq!(rig.last("powered_up"), "powered_up [2, 0, 0, 0] Resume");
+    harness.suspend_as_last(3, [2, 2, 3], 2).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 2, 3, 0] Suspend");
+    harness.wake(5);
+    assert_eq!(
+        harness.last_logged("powered_up"),
+        "powered_up [2, 2, 3, 0] Resume",
+        "though CPU 5 only asked for level 0"
+    );
+    harness.wake(4);
+    assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] Resume");
 }
 
 /// PSCI DEN0022, 4.2.3.2: DENIED if a CPU of the domain runs, INVALID_PARAMETERS if the request does not fit itself or
 /// what lies below; and then nothing has changed.
 #[test]
 fn a_rejected_os_initiated_request_changes_nothing() {
-    let rig = os_initiated(6);
+    let harness = os_initiated(6);
     let denied = returned(code(Error::Denied));
     let invalid = returned(code(Error::InvalidParameters));
-    rig.suspend_as_last(4, [2, 0, 0], 0).powered_down();
-    assert_eq!(rig.suspend_as_last(3, [2, 2, 0], 1), denied, "CPU 5 runs");
-    assert_eq!(rig.suspend_as_last(3, [2, 2, 3], 1), invalid, "deeper than where it is the last");
-    assert_eq!(rig.suspend_as_last(3, [2, 0, 0], 4), invalid);
+    harness.suspend_as_last(4, [2, 0, 0], 0).powered_down();
+    assert_eq!(harness.suspend_as_last(3, [2, 2, 0], 1), denied, "CPU 5 runs");
+    assert_eq!(harness.suspend_as_last(3, [2, 2, 3], 1), invalid, "deeper than where it is the last");
+    assert_eq!(harness.suspend_as_last(3, [2, 0, 0], 4), invalid);
     // Had the rejected request stayed, CPU 5 would now be granted one that CPU 3 does not back.
-    assert_eq!(rig.suspend_as_last(5, [2, 2, 0], 1), denied, "CPU 3 runs");
-    rig.suspend_as_last(5, [2, 0, 0], 0).powered_down();
-    rig.suspend_as_last(3, [2, 1, 0], 1).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 1, 0, 0] Suspend");
+    assert_eq!(harness.suspend_as_last(5, [2, 2, 0], 1), denied, "CPU 3 runs");
+    harness.suspend_as_last(5, [2, 0, 0], 0).powered_down();
+    harness.suspend_as_last(3, [2, 1, 0], 1).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 1, 0, 0] Suspend");
     // A domain that keeps its contents cannot lie below one that loses them.
-    rig.wake(3);
+    harness.wake(3);
     for cpu in [0, 1] {
-        rig.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
+        harness.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
     }
-    assert_eq!(rig.suspend_as_last(2, [2, 2, 3], 2), invalid, "CPU 0's cluster was left running");
-    assert_eq!(rig.suspend_as_last(2, [2, 2, 1], 2), invalid, "nor may it run in a group in retention");
-    rig.suspend_as_last(2, [2, 2, 0], 2).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 2, 0, 0] Suspend");
+    assert_eq!(harness.suspend_as_last(2, [2, 2, 3], 2), invalid, "CPU 0's cluster was left running");
+    assert_eq!(harness.suspend_as_last(2, [2, 2, 1], 2), invalid, "nor may it run in a group in retention");
+    harness.suspend_as_last(2, [2, 2, 0], 2).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 2, 0, 0] Suspend");
 }
 
 /// PSCI DEN0022, 4.2.3.2: a CPU in retention would lose its contents with its cluster.
 #[test]
 fn os_initiated_power_down_above_retention_is_invalid() {
-    let rig: &'static Rig = fake::leak(os_initiated(6));
+    let harness: &'static Harness = psci::fake::leak(os_initiated(6));
     for cpu in [4, 5] {
-        rig.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
+        harness.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
     }
     let others = || {
-        rig.wake(4);
-        assert_eq!(rig.suspend_as_last(4, [2, 2, 0], 1), returned(code(Error::InvalidParameters)));
-        rig.suspend_as_last(4, [2, 1, 0], 1).powered_down();
+        harness.wake(4);
+        assert_eq!(harness.suspend_as_last(4, [2, 2, 0], 1), returned(code(Error::InvalidParameters)));
+        harness.suspend_as_last(4, [2, 1, 0], 1).powered_down();
     };
-    *rig.fake.in_standby.lock().unwrap() = Some(Box::new(others));
-    assert_eq!(rig.suspend_as_last(3, [1, 1, 0], 1), returned(SUCCESS));
-    assert_eq!(rig.message(), "power_down [2, 1, 0, 0] Suspend");
+    *harness.fake.in_standby.lock().unwrap() = Some(Box::new(others));
+    assert_eq!(harness.suspend_as_last(3, [1, 1, 0], 1), returned(SUCCESS));
+    assert_eq!(harness.last_power_down(), "power_down [2, 1, 0, 0] Suspend");
 }
 
 /// A CPU that will wake without a level's lock keeps that level up, whatever the mode is by now.
 #[test]
 fn a_sleeper_that_takes_no_locks_keeps_its_cluster_up() {
-    let rig = Rig::running(Options { default_suspend: true, ..Options::default() }, 3);
-    rig.smc(1, id::CPU_DEFAULT_SUSPEND, [RESUME.0, RESUME.1, 0]).powered_down();
-    assert_eq!(rig.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS);
-    assert_eq!(rig.suspend_as_last(2, [2, 2, 0], 1), returned(code(Error::Denied)));
-    rig.wake(1);
-    rig.suspend_as_last(1, [2, 0, 0], 0).powered_down();
-    rig.suspend_as_last(2, [2, 2, 0], 1).powered_down();
+    let harness = Harness::running(Options { default_suspend: true, ..Options::default() }, 3);
+    harness.smc(1, id::CPU_DEFAULT_SUSPEND, [RESUME.0, RESUME.1, 0]).powered_down();
+    assert_eq!(harness.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS);
+    assert_eq!(harness.suspend_as_last(2, [2, 2, 0], 1), returned(code(Error::Denied)));
+    harness.wake(1);
+    harness.suspend_as_last(1, [2, 0, 0], 0).powered_down();
+    harness.suspend_as_last(2, [2, 2, 0], 1).powered_down();
 }
 
 /// The same in what other calls see: the requests after a rejection are what they were before.
 #[test]
 fn a_rejected_os_initiated_request_leaves_the_requested_states() {
-    let rig = os_initiated(3);
-    assert_eq!(rig.suspend_as_last(1, [2, 2, 0], 1), returned(code(Error::Denied)));
-    rig.off(2).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 0, 0, 0] Off", "CPU 1 runs and asks for nothing");
+    let harness = os_initiated(3);
+    assert_eq!(harness.suspend_as_last(1, [2, 2, 0], 1), returned(code(Error::Denied)));
+    harness.turn_off(2).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 0, 0, 0] Off", "CPU 1 runs and asks for nothing");
 }
 
-/// PSCI DEN0022, 5.20.
+/// PSCI DEN0022, 5.21.
 #[test]
 fn set_suspend_mode() {
-    let rig = Rig::running(Options::default(), 2);
-    let set = |cpu, mode| rig.call(cpu, id::PSCI_SET_SUSPEND_MODE, [mode, 0, 0]);
+    let harness = Harness::running(Options::default(), 2);
+    let set = |cpu, mode| harness.call(cpu, id::PSCI_SET_SUSPEND_MODE, [mode, 0, 0]);
     assert_eq!(set(0, 2), code(Error::InvalidParameters));
     assert_eq!(set(0, 0), SUCCESS);
     assert_eq!(set(0, 1), SUCCESS);
     assert_eq!(set(0, 0), code(Error::Denied), "CPU 1 is on");
-    rig.off(1).powered_down();
+    harness.turn_off(1).powered_down();
     assert_eq!(set(0, 0), SUCCESS);
-    assert_eq!(rig.suspend(0, [1, 0, 0]), returned(SUCCESS));
+    assert_eq!(harness.suspend(0, [1, 0, 0]), returned(SUCCESS));
     assert_eq!(set(0, 1), code(Error::Denied), "somebody has called CPU_SUSPEND");
     // In platform-coordinated mode a request above level 0 needs no claim to be the last.
-    rig.suspend_as_last(0, [2, 2, 0], 0).powered_down();
+    harness.suspend_as_last(0, [2, 2, 0], 0).powered_down();
 
-    let plain = Rig::new(Options { optional: OptionalCalls::NONE, ..Options::default() });
+    let plain = Harness::new(Options { optional: OptionalCalls::NONE, ..Options::default() });
     assert_eq!(plain.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), code(Error::NotSupported));
 }
 
-/// PSCI DEN0022, 5.12.
+/// PSCI DEN0022, 5.18.
 #[test]
 fn default_suspend() {
-    let rig = Rig::running(Options { default_suspend: true, ..Options::default() }, 2);
-    rig.smc(1, id::CPU_DEFAULT_SUSPEND, [RESUME.0, RESUME.1, 0]).powered_down();
-    assert_eq!(rig.message(), "power_down [2, 0, 0, 0] Suspend");
-    assert_eq!(rig.wake(1), RESUMED);
-    assert_eq!(rig.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS, "it is no CPU_SUSPEND");
+    let harness = Harness::running(Options { default_suspend: true, ..Options::default() }, 2);
+    harness.smc(1, id::CPU_DEFAULT_SUSPEND, [RESUME.0, RESUME.1, 0]).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 0, 0, 0] Suspend");
+    assert_eq!(harness.wake(1), RESUMED);
+    assert_eq!(harness.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), SUCCESS, "it is no CPU_SUSPEND");
 }
 
-/// PSCI DEN0022, 5.21 and 5.22: microseconds and number of stays, of the CPU and of the domains.
+/// PSCI DEN0022, 5.22: microseconds and number of stays, of the CPU and of the domains.
 #[test]
 fn statistics() {
-    let rig = Rig::running(Options::default(), 3);
+    let harness = Harness::running(Options::default(), 3);
     let count = |cpu, levels| {
-        rig.call(0, id::PSCI_STAT_COUNT | id::SMC64, [mpidr(cpu), u64::from(rig.power_state(levels, 0)), 0])
+        harness.call(0, id::PSCI_STAT_COUNT | id::SMC64, [mpidr(cpu), u64::from(harness.power_state(levels, 0)), 0])
     };
     let residency = |cpu, levels| {
-        rig.call(0, id::PSCI_STAT_RESIDENCY | id::SMC64, [mpidr(cpu), u64::from(rig.power_state(levels, 0)), 0])
+        harness.call(0, id::PSCI_STAT_RESIDENCY | id::SMC64, [mpidr(cpu), u64::from(harness.power_state(levels, 0)), 0])
     };
     assert_eq!((count(1, [2, 0, 0]), residency(1, [2, 0, 0])), (0, 0), "CPUs were off before the first CPU_ON");
     for _ in 0..3 {
-        rig.suspend(1, [1, 0, 0]).returned();
+        harness.suspend(1, [1, 0, 0]).returned();
     }
     assert_eq!((count(1, [1, 0, 0]), residency(1, [1, 0, 0])), (3, 3000));
-    rig.suspend(1, [2, 2, 0]).powered_down();
-    rig.suspend(0, [1, 0, 0]).returned(); // lets 1 ms pass
-    rig.suspend(2, [2, 2, 0]).powered_down();
+    harness.suspend(1, [2, 2, 0]).powered_down();
+    harness.suspend(0, [1, 0, 0]).returned(); // lets 1 ms pass
+    harness.suspend(2, [2, 2, 0]).powered_down();
     assert_eq!(count(1, [2, 2, 0]), 0, "not before the wake-up");
-    rig.suspend(0, [1, 0, 0]).returned();
-    rig.wake(2);
-    rig.wake(1);
+    harness.suspend(0, [1, 0, 0]).returned();
+    harness.wake(2);
+    harness.wake(1);
     assert_eq!((count(1, [2, 0, 0]), count(2, [2, 0, 0]), count(1, [2, 2, 0]), count(2, [2, 2, 0])), (1, 1, 1, 1));
     assert_eq!((residency(1, [2, 0, 0]) / 1000, residency(2, [2, 2, 0]) / 1000), (2, 1));
-    rig.fake.refuse.store(true, SeqCst);
-    rig.suspend(1, [2, 0, 0]).returned();
+    harness.fake.refuse.store(true, SeqCst);
+    harness.suspend(1, [2, 0, 0]).returned();
     assert_eq!(count(1, [2, 0, 0]), 1, "an abandoned power-down does not count");
-    assert_eq!(rig.call(0, id::PSCI_STAT_COUNT, [0x77, 0x10002, 0]), 0, "no error: 0");
-    assert_eq!(rig.call(0, id::PSCI_STAT_COUNT, [0, 0xffff_ffff, 0]), 0);
+    assert_eq!(harness.call(0, id::PSCI_STAT_COUNT, [0x77, 0x10002, 0]), 0, "no error: 0");
+    assert_eq!(harness.call(0, id::PSCI_STAT_COUNT, [0, 0xffff_ffff, 0]), 0);
 }
 
 /// Stamps of a suspend are in the order in which things happen.
 #[test]
 fn stamps_are_in_order() {
     for options in [Options::default(), coherent()] {
-        let rig = Rig::running(options, 2);
-        rig.suspend(1, [2, 2, 0]).powered_down();
-        rig.wake(1);
-        let stamps = [0, 4, 5, 2, 3, 1].map(|id| rig.time_stamp(1, id));
+        let harness = Harness::running(options, 2);
+        harness.suspend(1, [2, 2, 0]).powered_down();
+        harness.wake(1);
+        let stamps = [0, 4, 5, 2, 3, 1].map(|id| harness.time_stamp(1, id));
         assert!(stamps.windows(2).all(|pair| pair[0] < pair[1]) && stamps[0] > 0, "{stamps:?}");
-        rig.off(1).powered_down();
-        let stamps = [0, 4, 5, 2].map(|id| rig.time_stamp(1, id));
+        harness.turn_off(1).powered_down();
+        let stamps = [0, 4, 5, 2].map(|id| harness.time_stamp(1, id));
         assert!(stamps.windows(2).all(|pair| pair[0] < pair[1]), "{stamps:?}");
-        assert_eq!([3, 1].map(|id| rig.time_stamp(1, id)), [0, 0], "of the suspend before");
-        rig.suspend(0, [1, 0, 0]).returned();
-        assert_eq!([4, 5].map(|id| rig.time_stamp(0, id)), [0, 0], "standby flushes nothing");
-        let stamps = [0, 2, 3, 1].map(|id| rig.time_stamp(0, id));
+        assert_eq!([3, 1].map(|id| harness.time_stamp(1, id)), [0, 0], "of the suspend before");
+        harness.suspend(0, [1, 0, 0]).returned();
+        assert_eq!([4, 5].map(|id| harness.time_stamp(0, id)), [0, 0], "standby flushes nothing");
+        let stamps = [0, 2, 3, 1].map(|id| harness.time_stamp(0, id));
         assert!(stamps.windows(2).all(|pair| pair[0] < pair[1]), "{stamps:?}");
     }
 }
@@ -493,7 +507,7 @@ fn stamps_are_in_order() {
 /// long life of six CPUs shows that it never does.
 #[test]
 fn nothing_stale_is_ever_seen() {
-    let rig = Rig::running(Options::default(), 6);
+    let harness = Harness::running(Options::default(), 6);
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |n: u64| {
         seed ^= seed << 13;
@@ -509,29 +523,29 @@ fn nothing_stale_is_ever_seen() {
         let i = usize::from(cpu);
         match (off[i], down[i]) {
             (true, _) if random(2) == 0 => {
-                rig.turn_on(cpu);
+                harness.turn_on(cpu);
                 off[i] = false;
             }
             (true, _) => {}
             (_, true) => {
-                assert_eq!(rig.wake(cpu), RESUMED);
+                assert_eq!(harness.wake(cpu), RESUMED);
                 down[i] = false;
             }
             _ => {
                 let levels = [[2, 0, 0], [2, 2, 0], [2, 2, 3], [1, 0, 0], [2, 2, 2]][random(5) as usize];
-                rig.fake.refuse.store(random(4) == 0, SeqCst);
+                harness.fake.refuse.store(random(4) == 0, SeqCst);
                 if cpu != 0 && random(4) == 0 {
-                    off[i] = rig.off(cpu) == Ran::PoweredDown;
+                    off[i] = harness.turn_off(cpu) == Ended::PoweredDown;
                 } else if cpu != 0 || levels[0] == 1 {
-                    down[i] = rig.suspend(cpu, levels) == Ran::PoweredDown;
+                    down[i] = harness.suspend(cpu, levels) == Ended::PoweredDown;
                     suspends += 1;
                 }
-                rig.fake.refuse.store(false, SeqCst);
+                harness.fake.refuse.store(false, SeqCst);
             }
         }
         let other = random(6) as u16;
-        assert_eq!(rig.affinity(other), u64::from(off[usize::from(other)]));
-        rig.time_stamp(other, random(6));
+        assert_eq!(harness.affinity(other), u64::from(off[usize::from(other)]));
+        harness.time_stamp(other, random(6));
     }
     assert!(suspends > 1000);
 }

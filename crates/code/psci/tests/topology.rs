@@ -1,12 +1,14 @@
 //! What `Psci::new` accepts.
 
-mod fake;
-
-use fake::{CPU_TABLE, DOMAINS, Fake, Options, TOPOLOGY, fake as machine, leak, storage};
+use psci::fake::{Asymmetric, CPU_TABLE, DOMAINS, Fake, Options, TOPOLOGY, leak, storage};
 use psci::{ConfigError, CpuDesc, CpuIndex, DomainDesc, Psci, Storage, Topology};
 
+fn machine() -> &'static Fake {
+    leak(Fake::new(Asymmetric, Options::default()))
+}
+
 fn refused(domains: &[DomainDesc], cpus: &[CpuDesc]) -> ConfigError {
-    let fake = machine(Options::default());
+    let fake = machine();
     let topology = Topology { domains, cpus };
     Psci::new(fake, &topology, storage(fake, &topology)).map(|_| ()).unwrap_err()
 }
@@ -42,7 +44,7 @@ fn a_tree_that_is_none_is_refused() {
 
 #[test]
 fn storage_of_another_size_is_refused() {
-    let fake = machine(Options::default());
+    let fake = machine();
     let small = Topology { domains: &DOMAINS[..5], cpus: &CPU_TABLE[..3] };
     assert_eq!(Psci::new(fake, &TOPOLOGY, storage(fake, &small)).map(|_| ()).unwrap_err(), ConfigError::Storage);
     let mut other = storage(fake, &TOPOLOGY);
@@ -53,7 +55,7 @@ fn storage_of_another_size_is_refused() {
 /// A firmware's storage is the same as a simulator's, for a tree of two levels as well.
 #[test]
 fn fixed_storage() {
-    let fake = machine(Options::default());
+    let fake = machine();
     let storage: &'static mut Storage<Fake, 6, 6> = leak(Storage::new(fake, &TOPOLOGY));
     let psci = Psci::new(fake, &TOPOLOGY, storage.borrow()).unwrap();
     psci.boot();

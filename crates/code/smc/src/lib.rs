@@ -1,7 +1,7 @@
 //! Function ids of secure monitor calls, named as in PSCI (DEN0022), SMCCC (DEN0028) and the firmware's performance measurement
 //! framework (PMF).
 //!
-//! Those who answer calls, those who make them and those who read of them in a recording all mean these. Ids are those of the 32-bit
+//! Firmware that answers calls, software that makes them and tools that read recordings share these ids. Ids are those of the 32-bit
 //! calling convention; with [`SMC64`] set, a call passes 64-bit arguments.
 //!
 //! ```
@@ -60,8 +60,8 @@ functions! {
     PMF_GET_TIMESTAMP_OLD = 0x8200_0010, "PMF: reads a time stamp, as older readers call it.";
 }
 
-/// All PSCI calls, in order.
-pub const ALL: [u32; 22] = {
+/// Function ids of all PSCI calls, in ascending order.
+pub const PSCI_FUNCTIONS: [u32; 22] = {
     let mut all = [0; 22];
     let mut n = 0;
     while n < all.len() {
@@ -71,13 +71,21 @@ pub const ALL: [u32; 22] = {
     all
 };
 
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn psci_calls_have_names_and_their_neighbours_have_none() {
-        assert!(ALL.iter().all(|id| name(*id).is_some() && name(id | SMC64) == name(*id)));
-        assert_eq!((ALL[21], name(ALL[21] + 1), name(PSCI_VERSION - 1)), (SYSTEM_OFF2, None, None));
+        assert!(PSCI_FUNCTIONS.iter().all(|id| name(*id).is_some() && name(id | SMC64) == name(*id)));
+        assert_eq!(
+            (PSCI_FUNCTIONS[21], name(PSCI_FUNCTIONS[21] + 1), name(PSCI_VERSION - 1)),
+            (SYSTEM_OFF2, None, None)
+        );
     }
 }

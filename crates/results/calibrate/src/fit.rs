@@ -1,5 +1,6 @@
 //! The fit.
 
+use crate::error::Error;
 use crate::parameters::{self, Parameter, Plan};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
@@ -8,38 +9,9 @@ use psci_cases::{CASES, Mode};
 use published::{Cell, PsciReference};
 use rayon::prelude::*;
 use recording::metrics;
-use soc::config::{ConfigError, Costs, Machine, Platform, Release};
-use soc::{Conditions, RunError};
+use soc::Conditions;
+use soc::config::{Costs, Machine, Platform, Release};
 use std::collections::BTreeMap;
-
-/// Why there is no fit.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A configuration file is wrong.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The plan names a cost that there is not.
-    #[error("the plan fits `{0}`, which is no cost; see a costs file for those there are")]
-    UnknownKey(String),
-    /// No cell of the release may be used.
-    #[error("the reference has no cell of {0} that a fit may use")]
-    NoCells(String),
-    /// A case does not run with the costs that the fit tries.
-    #[error("while fitting {release}, {case} in {mode}: {source}")]
-    Run {
-        /// The release.
-        release: String,
-        /// The case.
-        case: &'static str,
-        /// Its mode.
-        mode: &'static str,
-        /// What happened.
-        source: RunError,
-    },
-    /// The fit did not converge.
-    #[error("the fit of {0} did not converge: {1}")]
-    Diverged(String, String),
-}
 
 /// A used cell and what the fit makes of it.
 #[derive(Clone, Debug)]

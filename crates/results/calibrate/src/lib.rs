@@ -7,11 +7,13 @@
 //! Only additions, multiplications, divisions and square roots are used, so every machine fits the same costs.
 #![forbid(unsafe_code)]
 
+mod error;
 mod fit;
 mod parameters;
 mod report;
 mod strides;
 
-pub use fit::{Calibration, CellFit, Error, Indistinct, fit};
+pub use error::Error;
+pub use fit::{Calibration, CellFit, Indistinct, fit};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};

@@ -11,8 +11,9 @@ pub(crate) struct Cache {
 const NONE: u64 = u64::MAX;
 
 impl Cache {
-    pub(crate) fn new(bytes: u64, ways: usize) -> Self {
-        let sets = (bytes / crate::LINE / ways as u64).max(1);
+    /// An empty cache of so many lines.
+    pub(crate) fn new(lines: u64, ways: usize) -> Self {
+        let sets = (lines / ways as u64).max(1);
         Self { lines: vec![NONE; sets as usize * ways], ways, sets }
     }
 
@@ -55,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_line_goes() {
-        let mut cache = Cache::new(4 * 64, 2);
+        let mut cache = Cache::new(4, 2);
         for line in [0, 2, 0, 4] {
             cache.insert(line);
         }

@@ -83,7 +83,7 @@ pub struct Stall {
 }
 
 impl Stall {
-    /// Both kinds together.
+    /// The sum of both kinds.
     pub fn cycles(&self) -> f64 {
         self.waited + self.blocked
     }
@@ -93,13 +93,13 @@ impl Stall {
 #[derive(Clone, Copy)]
 struct Pending {
     site: Site,
-    /// When its data is there.
+    /// The time at which its data is available.
     ready: f64,
     /// Work done when it was issued.
     at_work: f64,
 }
 
-/// A line on its way.
+/// A line that is being fetched.
 #[derive(Clone, Copy)]
 struct Fill {
     line: u64,
@@ -116,7 +116,7 @@ pub struct Core {
     worked: f64,
     pending: VecDeque<Pending>,
     fills: Vec<Fill>,
-    /// Pages and when their translation is there.
+    /// Pages, with the time at which their translation is available.
     translations: VecDeque<(u64, f64)>,
     l1: Cache,
     l2: Cache,
@@ -134,8 +134,8 @@ impl Core {
             pending: VecDeque::new(),
             fills: Vec::with_capacity(parameters.fill_buffers),
             translations: VecDeque::with_capacity(parameters.tlb_entries),
-            l1: Cache::new(parameters.l1_bytes, parameters.l1_ways),
-            l2: Cache::new(parameters.l2_bytes, parameters.l2_ways),
+            l1: Cache::new(parameters.l1_bytes / LINE, parameters.l1_ways),
+            l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
             random: Random::new(seed),
             stalls: vec![Stall::default(); 256],
         }
@@ -151,7 +151,7 @@ impl Core {
         self.stalls[site.0 as usize]
     }
 
-    /// Forgets the stalls counted so far.
+    /// Sets the counted stalls to zero.
     pub fn clear_stalls(&mut self) {
         self.stalls.fill(Stall::default());
     }
@@ -207,7 +207,7 @@ impl Core {
         self.now += waited;
     }
 
-    /// A load whose address is known at once. Returns when its data is there.
+    /// A load whose address is known at once. Returns the time at which its data is available.
     pub fn load(&mut self, address: u64, site: Site) -> f64 {
         self.load_after(address, site, self.now)
     }
@@ -215,7 +215,7 @@ impl Core {
     /// A load whose address depends on another load, done at `address_known`.
     pub fn load_after(&mut self, address: u64, site: Site, address_known: f64) -> f64 {
         self.stalls[site.0 as usize].count += 1;
-        let ready = self.bring(address, site, self.now.max(address_known));
+        let ready = self.fetch(address, site, self.now.max(address_known));
         if ready > self.now {
             self.pending.push_back(Pending { site, ready, at_work: self.worked });
         }
@@ -226,11 +226,11 @@ impl Core {
     pub fn prefetch(&mut self, address: u64, site: Site) {
         self.stalls[site.0 as usize].count += 1;
         self.work(self.parameters.prefetch_issue);
-        self.bring(address, site, self.now);
+        self.fetch(address, site, self.now);
     }
 
-    /// When the line is in L1, fetching it if need be.
-    fn bring(&mut self, address: u64, site: Site, from: f64) -> f64 {
+    /// Fetches the line if it is not in L1. Returns the time at which it is there.
+    fn fetch(&mut self, address: u64, site: Site, from: f64) -> f64 {
         let line = address / LINE;
         let from = self.translate(address / self.parameters.page_bytes, from);
         if let Some(fill) = self.fills.iter().find(|fill| fill.line == line) {
@@ -260,7 +260,7 @@ impl Core {
         ready
     }
 
-    /// When an access to the page can go on, if it is asked for at `from`.
+    /// Translates an address of the page. Returns the time at which the access can go on, if it is made at `from`.
     fn translate(&mut self, page: u64, from: f64) -> f64 {
         if let Some(at) = self.translations.iter().rposition(|(known, _)| *known == page) {
             let (_, ready) = self.translations[at];

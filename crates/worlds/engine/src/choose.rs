@@ -1,6 +1,7 @@
-//! Who goes next, when it is not simply the earliest.
+//! Choosers: which process goes next, where it is not simply the earliest.
 
-use crate::{ProcessId, Time};
+use crate::process::ProcessId;
+use crate::time::Time;
 
 /// A process that could go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

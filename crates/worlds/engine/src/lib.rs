@@ -40,19 +40,20 @@
 //! ```
 
 mod choose;
+mod process;
 mod runner;
+mod running;
 mod scheduler;
 mod stack;
+mod time;
 
 pub use choose::{Candidate, Chooser, RandomChooser, SplitMix64};
+pub use process::ProcessId;
 pub use runner::{Deadlock, Runner, Waiter};
-pub use scheduler::{ProcessId, Scheduler, Wake};
+pub use scheduler::{Scheduler, Wake};
+pub use time::{PS_PER_US, Time};
 
-/// Picoseconds of simulated time.
-pub type Time = u64;
-
-/// Picoseconds in a nanosecond.
-pub const PS_PER_NS: Time = 1_000;
-
-/// Picoseconds in a microsecond.
-pub const PS_PER_US: Time = 1_000_000;
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

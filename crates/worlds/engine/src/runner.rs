@@ -1,17 +1,15 @@
-//! The coroutines and the loop that runs them: the only place that knows stacks.
+//! The coroutines and the loop that runs them: the only place that makes stacks and throws them away.
 
-use crate::scheduler::{ProcessId, Request, Scheduler, Yield};
-use crate::{Chooser, Time, stack};
+use crate::choose::Chooser;
+use crate::process::ProcessId;
+use crate::running::Running;
+use crate::scheduler::{Request, Scheduler, Yield};
+use crate::stack;
+use crate::time::Time;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
-use std::cell::Cell;
 
 type Frame = Coroutine<(), Request, (), DefaultStack>;
-
-thread_local! {
-    /// The scheduler whose process runs on this thread.
-    static RUNNING: Cell<*const Scheduler> = const { Cell::new(std::ptr::null()) };
-}
 
 /// A process of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +54,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
 
     /// Starts `process` with `entry`, at the present time. What it ran before is thrown away.
     pub fn start(&mut self, process: ProcessId, entry: u32) {
-        self.cut(process, 0);
+        self.discard_frames(process, 0);
         self.push(process, entry);
         self.scheduler.enqueue_started(process);
     }
@@ -67,14 +65,14 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// A [`Deadlock`], when a process that is no daemon still waits.
     pub fn run(&mut self) -> Result<(), Deadlock> {
         let _running = Running::enter(self.scheduler);
-        // Between two frames only a chooser is not ours: no process runs while it thinks.
+        // Between two frames only a chooser runs code that is not ours, and no process runs meanwhile.
         while let Some(process) = {
-            let _nobody = self.chooser.is_some().then(Running::nobody);
+            let _nobody = self.chooser.is_some().then(Running::none);
             self.scheduler.next(&mut self.chooser)
         } {
             self.resume(process);
         }
-        let waiters: Vec<_> = self.scheduler.stuck().into_iter().map(|process| Waiter { process }).collect();
+        let waiters: Vec<_> = self.scheduler.deadlocked().into_iter().map(|process| Waiter { process }).collect();
         if waiters.is_empty() { Ok(()) } else { Err(Deadlock { time: self.scheduler.now(), waiters }) }
     }
 
@@ -85,13 +83,13 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
                 CoroutineResult::Yield(Request::Next) => return,
                 CoroutineResult::Yield(Request::Call(entry)) => self.push(process, entry),
                 CoroutineResult::Yield(Request::Restart { process: other, keep, entry }) => {
-                    self.cut(other, keep);
+                    self.discard_frames(other, keep);
                     self.push(other, entry);
                     self.scheduler.enqueue_started(other);
                 }
                 CoroutineResult::Return(()) => {
                     let depth = self.frames[process].len() - 1;
-                    self.cut(process, depth);
+                    self.discard_frames(process, depth);
                 }
             }
         }
@@ -104,14 +102,14 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
             scheduler.processes[process].yielder.set(yielder);
             main(process, entry);
         };
-        // SAFETY: `body` borrows `scheduler` and `main` for 'w only. The frame is owned by `self.frames`, and both `cut`
+        // SAFETY: `body` borrows `scheduler` and `main` for 'w only. The frame is owned by `self.frames`, and both `discard_frames`
         // and `drop` finish it (`force_reset`) before 'w can end; it is never forgotten or handed out.
         let frame = unsafe { Coroutine::with_stack_unchecked(stack::take(), body) };
         self.frames[process].push((frame, below));
     }
 
     /// Throws away the frames of a process above the first `keep`.
-    fn cut(&mut self, process: ProcessId, keep: usize) {
+    fn discard_frames(&mut self, process: ProcessId, keep: usize) {
         while self.frames[process].len() > keep {
             let Some((mut frame, below)) = self.frames[process].pop() else { return };
             self.scheduler.processes[process].yielder.set(below);
@@ -129,37 +127,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
 impl<M: Fn(ProcessId, u32)> Drop for Runner<'_, M> {
     fn drop(&mut self) {
         for process in 0..self.frames.len() {
-            self.cut(process, 0);
+            self.discard_frames(process, 0);
         }
     }
-}
-
-/// Marks a scheduler as the running one of this thread for as long as it lives.
-struct Running(*const Scheduler);
-
-impl Running {
-    fn enter(scheduler: &Scheduler) -> Self {
-        Self(RUNNING.replace(scheduler))
-    }
-
-    fn nobody() -> Self {
-        Self(RUNNING.replace(std::ptr::null()))
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        RUNNING.set(self.0);
-    }
-}
-
-/// Yields from the running process of `scheduler` to its runner.
-pub(crate) fn suspend(scheduler: &Scheduler, request: Request) {
-    assert!(std::ptr::eq(RUNNING.get(), scheduler), "an operation was called outside of a process of this scheduler");
-    let yielder = scheduler.processes[scheduler.current()].yielder.get();
-    // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and it runs nothing but frames of the
-    // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (`cut` then restores the
-    // one below). So the pointer is valid and belongs to the stack that we are on.
-    let yielder = unsafe { &*yielder };
-    yielder.suspend(request);
 }

@@ -1,14 +1,14 @@
-//! Simulated time and the queue of those who wait for it: what processes hold.
+//! Simulated time and the queue of the processes that wait for it.
 
-use crate::Time;
+use crate::choose::{Candidate, Chooser};
+use crate::process::ProcessId;
+use crate::running::is_running;
+use crate::time::Time;
 use corosensei::Yielder;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-
-/// Number of a process, from 0.
-pub type ProcessId = usize;
 
 /// What ended a [`Scheduler::wait`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct Scheduler {
     sequence: Cell<u64>,
     operations: Cell<u64>,
     queue: RefCell<BinaryHeap<Reverse<Key>>>,
-    /// Who goes next, taken from the queue already; or nobody yet.
+    /// Key of the process that goes next and has left the queue already; [`NOT_QUEUED`] if none has.
     chosen: Cell<Key>,
     /// Whether a chooser decides, at every operation.
     choosing: Cell<bool>,
@@ -126,7 +126,7 @@ impl Scheduler {
         self.operations.get()
     }
 
-    /// Says whether `process` serves others: that a daemon waits for ever is no deadlock.
+    /// Says whether `process` is a daemon, which serves others: it is no deadlock when a daemon waits for ever.
     pub fn set_daemon(&self, process: ProcessId, daemon: bool) {
         self.processes[process].daemon.set(daemon);
     }
@@ -151,7 +151,7 @@ impl Scheduler {
             self.now.set(time);
             return;
         }
-        crate::runner::suspend(self, Request::Next);
+        self.suspend(Request::Next);
     }
 
     /// Puts the running process in the queue at `time`, in the place of the earliest, who goes next: one sift where a
@@ -201,14 +201,9 @@ impl Scheduler {
         if let Some(deadline) = deadline {
             self.enqueue(self.current.get(), deadline.max(self.now.get()));
         }
-        crate::runner::suspend(self, Request::Next);
+        self.suspend(Request::Next);
         process.waiting.set(false);
         if process.woken.replace(false) { Wake::Called } else { Wake::Deadline }
-    }
-
-    /// Forgets a wake-up that came since the running process's last wait.
-    pub fn clear_wake(&self) {
-        self.processes[self.current.get()].woken.set(false);
     }
 
     /// Ends the wait of `process`, or its next one. Takes no time.
@@ -221,7 +216,7 @@ impl Scheduler {
 
     /// Runs `entry` on a frame on top of the running process; returns when that frame is done.
     pub fn call(&self, entry: u32) {
-        crate::runner::suspend(self, Request::Call(entry));
+        self.suspend(Request::Call(entry));
     }
 
     /// Throws the frames of `process` above the first `keep` away, without unwinding, and starts
@@ -231,10 +226,19 @@ impl Scheduler {
     /// When `process` is the one that runs: a process cannot pull its own stack away.
     pub fn restart(&self, process: ProcessId, keep: usize, entry: u32) {
         assert_ne!(process, self.current.get(), "a process cannot restart itself");
-        crate::runner::suspend(self, Request::Restart { process, keep, entry });
+        self.suspend(Request::Restart { process, keep, entry });
     }
 
-    // --- For the runner ---------------------------------------------------------------------------------
+    /// Yields from the running process to its runner.
+    fn suspend(&self, request: Request) {
+        assert!(is_running(self), "an operation was called outside of a process of this scheduler");
+        let yielder = self.processes[self.current()].yielder.get();
+        // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and it runs nothing but frames of the
+        // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (the runner's `discard_frames` then
+        // restores the one below). So the pointer is valid and belongs to the stack that we are on.
+        let yielder = unsafe { &*yielder };
+        yielder.suspend(request);
+    }
 
     /// Queues a process that starts or starts anew, now.
     pub(crate) fn enqueue_started(&self, process: ProcessId) {
@@ -253,7 +257,7 @@ impl Scheduler {
     }
 
     /// Makes the process that goes next the running one, if any can go.
-    pub(crate) fn next(&self, chooser: &mut Option<Box<dyn crate::Chooser + '_>>) -> Option<ProcessId> {
+    pub(crate) fn next(&self, chooser: &mut Option<Box<dyn Chooser + '_>>) -> Option<ProcessId> {
         match chooser {
             None => self.next_earliest(),
             Some(chooser) => self.next_chosen(&mut **chooser),
@@ -278,13 +282,13 @@ impl Scheduler {
         }
     }
 
-    fn next_chosen(&self, chooser: &mut dyn crate::Chooser) -> Option<ProcessId> {
+    fn next_chosen(&self, chooser: &mut dyn Chooser) -> Option<ProcessId> {
         self.choosing.set(true);
         // Keys are read from the processes; what the queue holds only grows stale, so it is emptied.
         self.queue.borrow_mut().clear();
-        let candidates: Vec<crate::Candidate> = (0..self.processes.len())
+        let candidates: Vec<Candidate> = (0..self.processes.len())
             .filter(|&process| self.processes[process].key.get() != NOT_QUEUED)
-            .map(|process| crate::Candidate { process, time: key_time(self.processes[process].key.get()) })
+            .map(|process| Candidate { process, time: key_time(self.processes[process].key.get()) })
             .collect();
         let last = candidates.len().checked_sub(1)?;
         let chosen = candidates[chooser.choose(&candidates).min(last)];
@@ -296,8 +300,8 @@ impl Scheduler {
         Some(chosen.process)
     }
 
-    /// Processes that wait for a wake-up nobody is left to give.
-    pub(crate) fn stuck(&self) -> Vec<ProcessId> {
+    /// Processes that wait for a wake-up which no process is left to give.
+    pub(crate) fn deadlocked(&self) -> Vec<ProcessId> {
         (0..self.processes.len())
             .filter(|&process| self.processes[process].waiting.get() && !self.processes[process].daemon.get())
             .collect()

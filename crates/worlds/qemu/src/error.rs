@@ -17,7 +17,7 @@ pub enum Error {
     /// The images could not be built.
     #[error(
         "the firmware did not build (the Rust target it needs: rustup target add {target}); cargo said:\n{output}",
-        target = crate::images::TARGET
+        target = crate::target::TARGET
     )]
     Build {
         /// The end of what cargo printed.

@@ -1,13 +1,11 @@
 //! Builds the firmware and makes images of it.
 
 use crate::Error;
+use crate::target::TARGET;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// What the images are built for.
-pub(crate) const TARGET: &str = "aarch64-unknown-none-softfloat";
 
 /// How the EL3 image is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

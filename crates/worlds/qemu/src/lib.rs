@@ -17,6 +17,7 @@ mod images;
 pub mod linux;
 mod machine;
 pub mod payload;
+mod target;
 
 pub use error::Error;
 pub use guest::{Guest, Load};

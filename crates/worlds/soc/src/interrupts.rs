@@ -1,29 +1,16 @@
-//! Interrupts and the shared timer.
+//! How interrupts are raised, and the shared timer.
 
 use crate::Soc;
-use crate::system::Waiting;
+use crate::cpu::{PendingInterrupts, Waiting};
 use engine::Wake;
-
-/// A CPU's pending interrupts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pending {
-    pub(crate) timer: bool,
-    pub(crate) software: bool,
-}
-
-impl Pending {
-    pub(crate) fn any(self) -> bool {
-        self.timer || self.software
-    }
-}
 
 impl Soc {
     /// Makes an interrupt pending on `cpu` and wakes it if it sleeps where interrupts wake.
-    pub(crate) fn raise(&self, cpu: usize, change: impl FnOnce(&mut Pending)) {
+    pub(crate) fn raise(&self, cpu: usize, change: impl FnOnce(&mut PendingInterrupts)) {
         let target = &self.cpus[cpu];
-        let mut pending = target.pending.get();
+        let mut pending = target.pending_interrupts.get();
         change(&mut pending);
-        target.pending.set(pending);
+        target.pending_interrupts.set(pending);
         if matches!(target.waiting.get(), Waiting::Interrupt | Waiting::Power) {
             self.scheduler.wake(cpu);
         }

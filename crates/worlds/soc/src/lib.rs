@@ -12,18 +12,32 @@
 //!
 //! Processes of the engine: one for each CPU, one for each SCP channel, one for the shared timer.
 
+mod chooser;
 pub mod config;
+mod cpu;
+mod deadlock;
+mod declared_order;
+mod entry;
+mod event;
+mod firmware;
 mod interrupts;
 mod log;
+mod mailbox;
 mod memory;
 mod normal_world;
 mod order;
 mod platform;
+pub mod points;
 mod port;
 pub mod quantity;
+mod run;
 mod scp;
-mod system;
+mod soc;
 
-pub use log::{Event, point_name, points, stamp_at};
+pub use chooser::Explore;
+pub use cpu::CpuState;
+pub use event::{Event, Measured};
 pub use memory::Word;
-pub use system::{Conditions, CpuState, Explore, Measured, RunError, RunOutcome, Soc, run};
+pub use points::{point_name, stamp_at};
+pub use run::{Conditions, RunError, RunOutcome, run};
+pub use soc::Soc;

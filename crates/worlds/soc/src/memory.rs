@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 /// One word of simulated memory with at most one cached copy, which the coherent CPUs share.
 ///
 /// A CPU with its cache off reads and writes memory and sees nothing of the copy; whatever maintenance the code under test
-/// forgets shows as a stale value, and is counted ([`Soc::stale_loads`]).
+/// forgets shows as a stale value, and is counted ([`crate::RunOutcome::stale_loads`]).
 pub struct Word<T> {
     memory: Cell<u64>,
     copy: Cell<u64>,
@@ -32,8 +32,8 @@ struct Line {
 }
 
 impl<T> Word<T> {
-    /// Writes back what a flush of a whole L2 has taken along since.
-    fn settle(&self, soc: &Soc) -> Line {
+    /// Brings a dirty line to memory if its L2 was flushed since it was written.
+    fn write_back_flushed(&self, soc: &Soc) -> Line {
         let line = self.line.get();
         if line.dirty && soc.l2_flushes(line.cpu) != line.flushes {
             self.memory.set(self.copy.get());
@@ -44,7 +44,7 @@ impl<T> Word<T> {
     }
 
     fn write_copy(&self, soc: &Soc, value: u64) {
-        let cpu = soc.this_cpu_index() as u16;
+        let cpu = soc.current_cpu_index() as u16;
         let before = self.line.get();
         if !(before.dirty && before.cpu == cpu) {
             if before.dirty {
@@ -58,17 +58,17 @@ impl<T> Word<T> {
     }
 
     fn read_copy(&self, soc: &Soc) -> u64 {
-        let line = self.settle(soc);
+        let line = self.write_back_flushed(soc);
         if !line.cached {
             soc.advance(soc.memory_access());
             // Others ran meanwhile.
-            let line = self.settle(soc);
+            let line = self.write_back_flushed(soc);
             if !line.cached {
                 self.fill(soc);
             }
         } else {
             soc.advance(soc.cached_access());
-            if !self.settle(soc).cached {
+            if !self.write_back_flushed(soc).cached {
                 self.fill(soc);
             }
         }
@@ -86,9 +86,9 @@ impl<T> Word<T> {
     }
 
     fn maintain(&self, soc: &Soc, invalidate: bool) {
-        let reaches_memory = self.settle(soc).dirty;
+        let reaches_memory = self.write_back_flushed(soc).dirty;
         soc.advance(if reaches_memory { soc.memory_access() } else { soc.cached_access() });
-        let mut line = self.settle(soc);
+        let mut line = self.write_back_flushed(soc);
         if line.dirty {
             self.memory.set(self.copy.get());
             line.dirty = false;
@@ -115,7 +115,7 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
             return T::from_word(self.read_copy(soc));
         }
         soc.advance(soc.memory_access());
-        let line = self.settle(soc);
+        let line = self.write_back_flushed(soc);
         // A store whose writer is still at the clean that follows is not done yet: the old value is right.
         let store_is_done = || soc.calls_of(line.cpu) > line.calls + 1;
         if line.dirty && self.copy.get() != self.memory.get() && store_is_done() {
@@ -128,11 +128,11 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         soc.count_call();
         if soc.caches_are_on() {
             soc.advance(soc.cached_access());
-            self.settle(soc);
+            self.write_back_flushed(soc);
             self.write_copy(soc, value.to_word());
         } else {
             soc.advance(soc.memory_access());
-            self.settle(soc);
+            self.write_back_flushed(soc);
             self.memory.set(value.to_word());
         }
     }

@@ -1,8 +1,9 @@
 //! The normal world of the simulated machine.
 
 use crate::Soc;
-use crate::interrupts::Pending;
-use crate::system::{Entry, Measured};
+use crate::cpu::PendingInterrupts;
+use crate::entry::Entry;
+use crate::event::Measured;
 use engine::PS_PER_US;
 use psci::{Call, id};
 use psci_cases::{Depth, NormalWorld, Stamps, Word};
@@ -17,7 +18,7 @@ pub(crate) struct SimWorld<'a> {
 
 impl NormalWorld for SimWorld<'_> {
     fn this_cpu(&self) -> usize {
-        self.soc.this_cpu_index()
+        self.soc.current_cpu_index()
     }
 
     fn cpu_count(&self) -> usize {
@@ -38,7 +39,7 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn smc(&self, function: u32, args: [u64; 3]) -> [u64; 4] {
-        let cpu = self.soc.this();
+        let cpu = self.soc.current_cpu();
         cpu.call.set(Some(Call { function, args, entered: self.soc.ticks() }));
         self.soc.scheduler.call(Entry::Smc as u32);
         cpu.result.take().unwrap_or_default()
@@ -64,7 +65,7 @@ impl NormalWorld for SimWorld<'_> {
 
     fn fetch_add(&self, word: Word, value: u64) -> u64 {
         if word == Word::TimerClaims {
-            self.soc.let_the_first_claim();
+            self.soc.claim_timer_in_order();
         }
         self.soc.advance(self.soc.cached_access());
         let word = &self.soc.words[word as usize];
@@ -92,7 +93,7 @@ impl NormalWorld for SimWorld<'_> {
     fn start_timer(&self, microseconds: u64) {
         let deadline = self.soc.scheduler.now() + microseconds * PS_PER_US;
         self.soc.advance(self.soc.memory_access());
-        self.soc.program_timer(self.soc.this_cpu_index(), deadline);
+        self.soc.program_timer(self.soc.current_cpu_index(), deadline);
     }
 
     fn interrupt(&self, cpu: usize) {
@@ -102,13 +103,13 @@ impl NormalWorld for SimWorld<'_> {
 
     fn take_interrupt(&self) -> bool {
         self.soc.advance(self.soc.machine.platform.assumed.interrupt_entry);
-        self.soc.this().pending.replace(Pending::default()).timer
+        self.soc.current_cpu().pending_interrupts.replace(PendingInterrupts::default()).timer
     }
 
     fn publish(&self, stamps: Stamps) {
         self.soc.measured.borrow_mut().push(Measured {
             iteration: self.soc.iteration.get(),
-            cpu: self.soc.this_cpu_index(),
+            cpu: self.soc.current_cpu_index(),
             stamps,
         });
     }

@@ -2,19 +2,19 @@
 
 use crate::Soc;
 use crate::config::IdleState;
-use crate::log::points;
+use crate::cpu::{CpuState, Waiting};
+use crate::mailbox::Command;
 use crate::memory::Word;
-use crate::scp::Command;
-use crate::system::{CpuState, Waiting};
+use crate::points;
 use psci::{
-    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Request,
-    Scalar,
+    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Scalar,
+    SuspendRequest,
 };
 
 /// Local states from here on lose their contents.
 const FIRST_POWER_DOWN: u8 = 2;
 
-/// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1): a nibble a level in the StateID, as Arm recommends.
+/// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1), with a nibble for each level in the StateID, as section 6.5 recommends.
 pub(crate) fn power_state(state: &IdleState) -> u32 {
     let id = (0..).zip(state.state).fold(0, |id, (level, local)| id | u32::from(local) << (4 * level));
     let powers_down = state.state.iter().any(|&local| local >= FIRST_POWER_DOWN);
@@ -30,7 +30,7 @@ impl Platform for Soc {
     type Shared<T: Scalar> = Word<T>;
 
     fn this_cpu(&self) -> CpuIndex {
-        CpuIndex(self.this_cpu_index() as u16)
+        CpuIndex(self.current_cpu_index() as u16)
     }
 
     fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
@@ -58,11 +58,11 @@ impl Platform for Soc {
         state.0 >= FIRST_POWER_DOWN
     }
 
-    fn decode_power_state(&self, value: u32) -> Result<Request, Error> {
+    fn decode_power_state(&self, value: u32) -> Result<SuspendRequest, Error> {
         let states = &self.machine.platform.idle_states;
         let state = states.iter().find(|state| !state.system_suspend && power_state(state) == value);
         let state = composite(state.ok_or(Error::InvalidParameters)?);
-        Ok(Request { state, last_at_level: state.highest() })
+        Ok(SuspendRequest { state, last_at_level: state.highest() })
     }
 
     fn off_state(&self) -> CompositeState {
@@ -91,9 +91,9 @@ impl Platform for Soc {
 
     fn wait_for_event(&self) {
         self.count_call();
-        let cpu = self.this();
+        let cpu = self.current_cpu();
         if !cpu.event.replace(false) {
-            self.waiting(Waiting::Event);
+            self.wait_for(Waiting::Event);
             cpu.event.set(false);
         }
         self.advance(self.machine.platform.assumed.event_wake);
@@ -112,18 +112,18 @@ impl Platform for Soc {
 
     fn save_context(&self) {
         self.count_call();
-        self.advance(self.this().costs.context_save);
+        self.advance(self.current_cpu().costs.context_save);
     }
 
     fn restore_context(&self) {
         self.count_call();
-        self.advance(self.this().costs.context_restore);
+        self.advance(self.current_cpu().costs.context_restore);
     }
 
     fn interrupt_pending(&self) -> bool {
         self.count_call();
         self.advance(self.cached_access());
-        self.this().pending.get().any()
+        self.current_cpu().pending_interrupts.get().any()
     }
 
     fn interrupts_off(&self) {
@@ -138,12 +138,12 @@ impl Platform for Soc {
 
     fn interrupts_init(&self) {
         self.count_call();
-        self.advance(self.this().costs.interrupts_init);
+        self.advance(self.current_cpu().costs.interrupts_init);
     }
 
     fn flush_caches(&self, level: Level) {
         self.count_call();
-        let cpu = self.this();
+        let cpu = self.current_cpu();
         let cluster = usize::from(cpu.cluster);
         self.stamp(points::FLUSHED_L1_LINES, cpu.l1_lines as u32);
         let l1_dirty = cpu.l1_dirty.replace(0);
@@ -163,14 +163,14 @@ impl Platform for Soc {
     fn caches_on(&self) {
         self.count_call();
         self.advance(self.cached_access());
-        self.this().caches_on.set(true);
+        self.current_cpu().caches_on.set(true);
     }
 
     fn warm_reset(&self) {
         self.count_call();
-        self.advance(self.this().costs.warm_reset);
+        self.advance(self.current_cpu().costs.warm_reset);
         if self.machine.release.hardware_coherency {
-            self.this().caches_on.set(true);
+            self.current_cpu().caches_on.set(true);
         }
     }
 
@@ -182,8 +182,8 @@ impl Platform for Soc {
             self.advance(self.costs().interconnect_exit);
             self.stamp(points::INTERCONNECT_END, 0);
         }
-        self.advance(self.this().costs.power_down);
-        let cpu = self.this_cpu_index();
+        self.advance(self.current_cpu().costs.power_down);
+        let cpu = self.current_cpu_index();
         self.send(Command::Down { cpu, cluster, wakes: why == PowerDown::Suspend });
     }
 
@@ -192,10 +192,10 @@ impl Platform for Soc {
         // An interrupt does not end this WFI: the interface is off, and waking is the SCP's business. The SCP always
         // completes what it took, so this never returns here.
         loop {
-            if let Some(watcher) = self.this().watched_by.get() {
+            if let Some(watcher) = self.current_cpu().watched_by.get() {
                 self.scheduler.wake(watcher);
             }
-            self.waiting(Waiting::Power);
+            self.wait_for(Waiting::Power);
         }
     }
 
@@ -203,10 +203,10 @@ impl Platform for Soc {
 
     fn standby(&self, _state: &CompositeState) {
         self.count_call();
-        let cpu = self.this_cpu_index();
+        let cpu = self.current_cpu_index();
         self.enter_state(cpu, CpuState::Standby);
-        while !self.this().pending.get().any() {
-            self.waiting(Waiting::Interrupt);
+        while !self.current_cpu().pending_interrupts.get().any() {
+            self.wait_for(Waiting::Interrupt);
         }
         self.advance(self.machine.platform.assumed.event_wake);
         self.enter_state(cpu, CpuState::Running);
@@ -214,7 +214,7 @@ impl Platform for Soc {
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
         self.count_call();
-        let sender = self.this_cpu_index();
+        let sender = self.current_cpu_index();
         self.send(Command::On { sender, cpu: target.get() });
         Ok(())
     }

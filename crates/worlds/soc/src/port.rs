@@ -1,7 +1,7 @@
 //! The port that all flushing cores share.
 
 use crate::Soc;
-use crate::log::points;
+use crate::points;
 
 const MILLION: u64 = 1_000_000;
 
@@ -11,7 +11,7 @@ impl Soc {
     /// A line holds the port for a part of its time (`flush_port_share`); with n cores flushing, each line waits for those
     /// of the n - 1 others. The slowdown is worked out anew whenever a core begins or ends.
     pub(crate) fn flush(&self, alone: u64) {
-        let cpu = self.this_cpu_index();
+        let cpu = self.current_cpu_index();
         self.flushing.borrow_mut().push(cpu);
         self.wake_other_flushers(cpu);
         let mut left = alone;

@@ -2,43 +2,16 @@
 
 use crate::Soc;
 use crate::config::ScpProtocol;
-use crate::log::points;
-use crate::system::{CpuState, Entry, Waiting};
+use crate::cpu::{CpuState, Waiting};
+use crate::entry::Entry;
+use crate::mailbox::{Channel, Command};
+use crate::points;
 use psci::CpuIndex;
-use std::cell::Cell;
-
-/// A command in a channel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Command {
-    /// Turn the sender off once it is in WFI.
-    Down { cpu: usize, cluster: bool, wakes: bool },
-    /// Turn a CPU on.
-    On { sender: usize, cpu: usize },
-}
-
-impl Command {
-    fn sender(self) -> usize {
-        match self {
-            Self::Down { cpu, .. } => cpu,
-            Self::On { sender, .. } => sender,
-        }
-    }
-}
-
-/// A mailbox and the part of the SCP that serves it.
-#[derive(Default)]
-pub(crate) struct Channel {
-    slot: Cell<Option<Command>>,
-    /// SCMI: the command in the slot has its response.
-    answered: Cell<bool>,
-    /// The CPU that waits for the slot or the response.
-    waiter: Cell<Option<usize>>,
-}
 
 impl Soc {
     /// Sends a command on this CPU's channel and returns when the protocol lets the CPU go on.
     pub(crate) fn send(&self, command: Command) {
-        let cpu = self.this_cpu_index();
+        let cpu = self.current_cpu_index();
         let number = cpu % self.channels.len();
         let channel = &self.channels[number];
         let declared = matches!(command, Command::Down { wakes: true, .. });
@@ -72,10 +45,10 @@ impl Soc {
     fn wait_on(&self, channel: &Channel, cpu: usize, ready: impl Fn() -> bool) {
         while !ready() {
             channel.waiter.set(Some(cpu));
-            self.waiting(Waiting::Scp);
+            self.wait_for(Waiting::Scp);
         }
         channel.waiter.set(None);
-        // The look that finds it ready.
+        // The read that finds it ready.
         self.advance(self.memory_access());
     }
 
@@ -133,7 +106,7 @@ impl Soc {
 
     /// What a CPU without power does: it waits for a wake-up, then gets power and starts at the reset vector.
     pub(crate) fn run_powered_down(&self) {
-        let cpu = self.this_cpu_index();
+        let cpu = self.current_cpu_index();
         let this = &self.cpus[cpu];
         // The WFI that ended in the loss of power is over. An interrupt that is pending already leaves no other wait to say so, and the
         // SCP would take the CPU's next power-down for done before its WFI.
@@ -143,10 +116,10 @@ impl Soc {
         let sleeps = this.state.get() == CpuState::Suspended;
         self.scheduler.set_daemon(cpu, !sleeps);
         loop {
-            if this.turned_on.replace(false) || (sleeps && this.pending.get().any()) {
+            if this.turned_on.replace(false) || (sleeps && this.pending_interrupts.get().any()) {
                 break;
             }
-            self.waiting(Waiting::Power);
+            self.wait_for(Waiting::Power);
         }
         self.scheduler.set_daemon(cpu, false);
         self.advance(self.machine.platform.assumed.core_on);

@@ -1,12 +1,13 @@
-//! `ethernet-input`: the first look at a packet.
+//! `ethernet-input`: the first node that reads a packet.
 
-use super::{error, ethernet_line, info};
+use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
 use crate::frame::Frame;
-use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
+use crate::node::{Node, Reason};
 use crate::plane::{Mode, Plane};
-use crate::walk::{Body, LOOK_AGAIN, walk};
+use crate::trace::ethernet_line;
+use crate::walk::{Body, SLOW_PATH, walk};
 
 /// Bytes of an Ethernet header.
 const HEADER: u16 = 14;
@@ -27,13 +28,13 @@ const BAD_SOURCE: u8 = 5;
 const ARP: u8 = 6;
 
 const REASONS: [Reason; 7] = [
-    error("ethernet header or payload truncated"),
-    error("packet longer than the interface's mtu"),
-    error("l3 mac mismatch"),
-    error("unknown vlan"),
-    error("unknown ethernet type"),
-    error("source address is a group"),
-    info("arp or ip6 to the host"),
+    Reason::error("ethernet header or payload truncated"),
+    Reason::error("packet longer than the interface's mtu"),
+    Reason::error("l3 mac mismatch"),
+    Reason::error("unknown vlan"),
+    Reason::error("unknown ethernet type"),
+    Reason::error("source address is a group"),
+    Reason::info("arp or ip6 to the host"),
 ];
 
 /// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input, ip4-input.
@@ -97,14 +98,14 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONN
             let plain = (differs | u64::from(ether_type ^ TYPE_IP4) == 0) & within(SHORTEST_IP4);
             (plain, NEXT_IP4)
         };
-        let next = if plain { arc } else { LOOK_AGAIN };
+        let next = if plain { arc } else { SLOW_PATH };
         memory.set_meta(frame, lane, HEADER as u8, next);
         next
     }
 
-    fn look_again(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let loaded = self.load(memory, frame, lane);
-        let (next, reason) = judge::<M, CROSS_CONNECT>(&self.interface, memory, frame, lane, loaded);
+        let (next, reason) = arc_and_reason::<M, CROSS_CONNECT>(&self.interface, memory, frame, lane, loaded);
         frame.reason[lane] = reason;
         memory.set_meta(frame, lane, HEADER as u8, next);
         next
@@ -112,7 +113,7 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONN
 }
 
 /// Arc and reason; the reason means nothing on arcs that lead on.
-fn judge<M: PacketMemory, const CROSS_CONNECT: bool>(
+fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     interface: &Interface,
     memory: &mut M,
     frame: &mut Frame,

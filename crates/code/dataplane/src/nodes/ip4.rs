@@ -2,15 +2,15 @@
 
 use std::net::Ipv4Addr;
 
-use super::{error, info};
+use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
 use crate::checksum;
 use crate::fib::Reader;
 use crate::frame::Frame;
-use crate::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use crate::memory::{InFrame, PacketMemory};
+use crate::node::{Node, Reason};
 use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, Neighbour, Plane};
-use crate::walk::{Body, LOOK_AGAIN, Strides, walk};
+use crate::walk::{Body, SLOW_PATH, Strides, walk};
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
@@ -32,15 +32,15 @@ mod bad {
 }
 
 const INPUT_REASONS: [Reason; 9] = [
-    error("ip4 header truncated"),
-    error("ip4 version or header length wrong"),
-    error("ip4 length > l2 length"),
-    error("bad ip4 checksum"),
-    error("ip4 ttl is zero"),
-    error("ip4 fragment offset == 1"),
-    error("ip4 source address is a group"),
-    info("ip4 options to the host"),
-    info("ip4 multicast or broadcast to the host"),
+    Reason::error("ip4 header truncated"),
+    Reason::error("ip4 version or header length wrong"),
+    Reason::error("ip4 length > l2 length"),
+    Reason::error("bad ip4 checksum"),
+    Reason::error("ip4 ttl is zero"),
+    Reason::error("ip4 fragment offset == 1"),
+    Reason::error("ip4 source address is a group"),
+    Reason::info("ip4 options to the host"),
+    Reason::info("ip4 multicast or broadcast to the host"),
 ];
 
 /// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
@@ -54,7 +54,7 @@ struct Validate {
 
 /// What [`checksum::header_product`] may be.
 fn largest_product(verify_checksum: bool) -> u64 {
-    if verify_checksum { checksum::RIGHT } else { u64::MAX }
+    if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
 }
 
 /// A header as numbers, the first byte lowest: whole registers, never bytes, on the common path.
@@ -107,7 +107,7 @@ impl Header {
         self.third.swap_bytes()
     }
 
-    /// Whether nothing about the header calls for a second look. What is wrong is gathered in the bits of one number: a comparison for
+    /// Whether the header needs no slow path. What is wrong is gathered in the bits of one number: a comparison for
     /// each rule would cost more than its arithmetic.
     #[inline(always)]
     fn is_plain(self, length: u16, largest_product: u64) -> bool {
@@ -134,11 +134,11 @@ impl<M: PacketMemory> Body<M> for Validate {
 
     #[inline(always)]
     fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
-        if header.is_plain(frame.length[lane], self.largest_product) { FIRST_ARC } else { LOOK_AGAIN }
+        if header.is_plain(frame.length[lane], self.largest_product) { FIRST_ARC } else { SLOW_PATH }
     }
 
-    /// Finds out what is not plain about a header: the first reason of the list that holds. Padding is cut off.
-    fn look_again(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    /// Finds the first reason of the list that holds for a header which is not plain. Padding is cut off.
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let header = Header::load(memory, frame, lane);
         let available = (frame.length[lane] as usize).saturating_sub(L3);
         let version_and_length = header.first as u8;
@@ -225,8 +225,11 @@ fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
     ]
 }
 
-const LOOKUP_REASONS: [Reason; 3] =
-    [error("no route"), error("route drops"), info("packet to one of our addresses to the host")];
+const LOOKUP_REASONS: [Reason; 3] = [
+    Reason::error("no route"),
+    Reason::error("route drops"),
+    Reason::info("packet to one of our addresses to the host"),
+];
 
 /// Finds the adjacency. Arcs: drop, punt, ip4-rewrite.
 #[derive(Default)]
@@ -247,10 +250,10 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
     #[inline(always)]
     fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
         frame.adjacency[lane] = adjacency;
-        if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { LOOK_AGAIN }
+        if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { SLOW_PATH }
     }
 
-    fn look_again(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let (arc, reason) = match frame.adjacency[lane] {
             LOCAL => (PUNT, 2),
             DISCARD => (DROP, 1),
@@ -287,7 +290,7 @@ impl Node for Ip4Lookup {
 const EXPIRED: u8 = 0;
 const TOO_BIG: u8 = 1;
 
-const REWRITE_REASONS: [Reason; 2] = [error("ip4 ttl <= 1"), error("ip4 length > mtu of the output")];
+const REWRITE_REASONS: [Reason; 2] = [Reason::error("ip4 ttl <= 1"), Reason::error("ip4 length > mtu of the output")];
 
 /// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, the interfaces' outputs by number.
 #[derive(Default)]
@@ -309,12 +312,12 @@ impl<M: PacketMemory> Body<M> for Rewrite<'_> {
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: u32) -> u8 {
         let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
         if (loaded as u8 <= 1) | is_too_big(frame.length[lane], neighbour) {
-            return LOOK_AGAIN;
+            return SLOW_PATH;
         }
         rewrite(memory, frame.buffer[lane], loaded, neighbour)
     }
 
-    fn look_again(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
         frame.reason[lane] = if is_too_big(frame.length[lane], neighbour) { TOO_BIG } else { EXPIRED };
         DROP
@@ -356,8 +359,8 @@ impl Node for Ip4Rewrite {
     }
 }
 
-/// Validation, lookup and rewrite in one loop: what the three nodes would cost if they were not nodes. Packets that are not plain take
-/// the arc to `ip4-input` and go the long way. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
+/// Validation, lookup and rewrite in one loop, to show what the cut into three nodes costs. Packets that are not plain take the arc to
+/// `ip4-input`. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
 #[derive(Default)]
 pub struct Fused;
 

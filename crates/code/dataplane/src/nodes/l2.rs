@@ -2,16 +2,17 @@
 //!
 //! All packets of a frame came in on one interface, so both nodes decide once a frame.
 
-use super::ethernet_line;
+use crate::arcs::{DROP, FIRST_ARC, Verdict};
 use crate::frame::Frame;
-use crate::graph::{DROP, FIRST_ARC, Node, Reason, Verdict};
+use crate::node::{Node, Reason};
 use crate::plane::{Mode, Plane};
+use crate::trace::ethernet_line;
 
 /// Sends cross-connected packets on. Arcs: drop, punt, l2-output.
 #[derive(Default)]
 pub struct L2Input;
 
-const REASONS: [Reason; 1] = [super::error("interface is not cross connected")];
+const REASONS: [Reason; 1] = [Reason::error("interface is not cross connected")];
 
 impl Node for L2Input {
     fn name(&self) -> &str {

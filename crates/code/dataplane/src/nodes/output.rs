@@ -1,9 +1,10 @@
 //! Where packets leave the graph.
 
-use super::ethernet_line;
+use crate::arcs::{FIRST_ARC, Verdict};
 use crate::frame::Frame;
-use crate::graph::{FIRST_ARC, Node, Verdict};
+use crate::node::Node;
 use crate::plane::Plane;
+use crate::trace::ethernet_line;
 
 /// Counts what goes out of an interface. Arcs: drop, punt, the interface's tx.
 pub struct InterfaceOutput {
@@ -35,7 +36,7 @@ impl Node for InterfaceOutput {
     }
 }
 
-/// What takes packets out of the machine.
+/// A device that sends packets.
 pub trait Device: Send {
     /// Sends a frame's packets, in order; returns how many it took, usually the first ones. It does not free buffers.
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize;

@@ -1,4 +1,4 @@
-//! Fitted costs: what operations of the firmware take on a machine.
+//! Fitted costs: how long operations of the firmware take on a machine.
 
 use super::{ConfigError, Document, Platform};
 use crate::quantity::Duration;
@@ -13,7 +13,7 @@ pub struct Costs {
     pub memory_access: u64,
     /// Closing a cluster's port of the interconnect.
     pub interconnect_exit: u64,
-    /// Opening it again.
+    /// Opening that port again.
     pub interconnect_enter: u64,
     /// Part of a flush that holds the port which all flushing cores share, in millionths: each other core that flushes
     /// at the same time makes a flush longer by this part.
@@ -24,7 +24,7 @@ pub struct Costs {
     pub cores: BTreeMap<String, CoreCosts>,
 }
 
-/// What the SCP takes for a command.
+/// How long the SCP takes for a command, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScpCosts {
@@ -34,7 +34,7 @@ pub struct ScpCosts {
     /// Turning a core off, once it is in WFI.
     #[serde(deserialize_with = "picoseconds")]
     pub core_off: u64,
-    /// How much longer a command keeps the SCP that takes the cluster down as well.
+    /// How much longer a command keeps the SCP busy if it takes the cluster down as well.
     #[serde(deserialize_with = "picoseconds")]
     pub cluster_off: u64,
 }
@@ -49,10 +49,10 @@ pub struct CoreCosts {
     /// Saving the normal world's system registers.
     #[serde(deserialize_with = "picoseconds")]
     pub context_save: u64,
-    /// Restoring them.
+    /// Restoring those registers.
     #[serde(deserialize_with = "picoseconds")]
     pub context_restore: u64,
-    /// The firmware's way from the flush to the message: interrupt controller interface off, wake-up vector, message.
+    /// What the firmware does from the flush to the message: interrupt controller interface off, wake-up vector, message.
     #[serde(deserialize_with = "picoseconds")]
     pub power_down: u64,
     /// Flushing one line of the L1 data cache by set/way.
@@ -76,7 +76,7 @@ fn picoseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64,
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// For people: the file's name says the same.
+    /// The release's name, for people who read the file.
     #[serde(rename = "release")]
     _release: String,
     shared: Shared,

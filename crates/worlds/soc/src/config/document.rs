@@ -8,11 +8,11 @@ use std::path::Path;
 /// Something wrong in a configuration file: what, where, and what would be right.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(transparent)]
-pub struct ConfigError(Box<Wrong>);
+pub struct ConfigError(Box<Report>);
 
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
 #[error("{message}")]
-struct Wrong {
+struct Report {
     message: String,
     #[source_code]
     text: NamedSource<String>,
@@ -92,7 +92,7 @@ impl Document {
 
     fn error(&self, message: String, place: Option<Range<usize>>, help: Option<String>) -> ConfigError {
         let text = NamedSource::new(&self.name, self.text.clone()).with_language("TOML");
-        ConfigError(Box::new(Wrong { message, text, place: place.map(SourceSpan::from), help }))
+        ConfigError(Box::new(Report { message, text, place: place.map(SourceSpan::from), help }))
     }
 
     fn line(&self, offset: usize) -> usize {

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// A platform's hardware, as its file tells it.
+/// The hardware facts of a platform file.
 #[derive(Clone, Debug)]
 pub struct Platform {
     /// Short name, as on the command line.
     pub name: String,
-    /// What it is called in full.
+    /// Full name.
     pub title: String,
     /// Frequency of the generic counter in Hz.
     pub counter_frequency: u64,
@@ -27,7 +27,7 @@ pub struct Platform {
     pub idle_states: Vec<IdleState>,
     /// Number of SCP channels, each served on its own.
     pub scp_channels: usize,
-    /// What no table tells.
+    /// Times that no published table shows.
     pub assumed: Assumed,
 }
 
@@ -98,12 +98,12 @@ pub struct IdleState {
     pub system_suspend: bool,
 }
 
-/// How the machine behaves where no table shows it, in picoseconds.
+/// Assumed times, in picoseconds, for what no published table shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Assumed {
     /// From a wake-up to the first instruction of a core.
     pub core_on: u64,
-    /// How much longer when the cluster was off.
+    /// How much longer it takes when the cluster was off.
     pub cluster_on: u64,
     /// A load or store that hits a cache.
     pub cached_access: u64,
@@ -219,7 +219,7 @@ struct FileAssumed {
     start_skew: Duration,
 }
 
-/// Most CPUs of a platform.
+/// Largest number of CPUs of a platform.
 pub const MAX_CPUS: usize = 1024;
 
 impl Platform {

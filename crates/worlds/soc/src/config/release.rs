@@ -1,4 +1,4 @@
-//! What a firmware release chose.
+//! The choices of a firmware release.
 
 use super::{ConfigError, Document, Platform};
 use psci::{LockKind, MessageOrder};
@@ -21,9 +21,9 @@ pub enum ScpProtocol {
 pub struct Release {
     /// Its name, as in the published figures.
     pub name: String,
-    /// What it is called in full.
+    /// Full name.
     pub title: String,
-    /// Where these choices are written.
+    /// The source in which these choices are documented.
     pub source: String,
     /// The CPU that runs the procedures.
     pub lead: usize,

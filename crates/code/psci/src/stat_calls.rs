@@ -1,57 +1,11 @@
-//! PSCI_STAT_RESIDENCY and PSCI_STAT_COUNT (PSCI DEN0022, 5.21 and 5.22).
+//! PSCI_STAT_RESIDENCY and PSCI_STAT_COUNT (PSCI DEN0022, 5.22).
 //!
 //! A stay counts when it ends in a wake-up: from the moment its state was coordinated until the first CPU comes out of it. A
 //! power-down that was abandoned does not count.
 
-use core::array;
-
-use crate::Psci;
-use crate::platform::{CPU_LEVEL, Level, LocalState, Platform, STAT_SLOTS};
-use crate::shared::Coherent;
-
-/// Stays of one power domain, counted under its lock (a CPU's: by the CPU).
-pub(crate) struct Statistics<P: Platform> {
-    /// When the present stay began; 0 if the domain has not run yet.
-    since: Coherent<u64, P>,
-    slots: [Slot<P>; STAT_SLOTS],
-}
-
-struct Slot<P: Platform> {
-    ticks: Coherent<u64, P>,
-    count: Coherent<u64, P>,
-}
-
-impl<P: Platform> Statistics<P> {
-    pub fn new() -> Self {
-        Self {
-            since: Coherent::new(0),
-            slots: array::from_fn(|_| Slot { ticks: Coherent::new(0), count: Coherent::new(0) }),
-        }
-    }
-
-    /// A stay begins.
-    #[inline]
-    pub fn begin(&self, platform: &P, now: u64) {
-        self.since.store(platform, now);
-    }
-
-    /// A stay in `state` ends.
-    pub fn end(&self, platform: &P, level: Level, state: LocalState, now: u64) {
-        let since = self.since.load(platform);
-        // 0: off since the system was switched on, no call put it there.
-        if since != 0 {
-            self.add(platform, level, state, now.saturating_sub(since));
-        }
-    }
-
-    /// Counts a stay of so many ticks in `state`.
-    pub fn add(&self, platform: &P, level: Level, state: LocalState, ticks: u64) {
-        let Some(slot) = platform.stat_slot(level, state).and_then(|slot| self.slots.get(slot)) else { return };
-        let ticks = slot.ticks.load(platform).wrapping_add(ticks);
-        slot.ticks.store(platform, ticks);
-        slot.count.store(platform, slot.count.load(platform).wrapping_add(1));
-    }
-}
+use crate::platform::Platform;
+use crate::psci::Psci;
+use crate::state::CPU_LEVEL;
 
 /// Which of the two numbers.
 #[derive(Clone, Copy)]

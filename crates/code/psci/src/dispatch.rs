@@ -1,12 +1,13 @@
 //! The SMC entry: dispatch.
 
-use crate::Psci;
+use crate::call::{Call, Outcome};
 use crate::error::{Error, status};
 use crate::id;
-use crate::platform::{Platform, PowerUp};
+use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::power_down::Abandoned;
-use crate::stats::Statistic;
+use crate::psci::Psci;
+use crate::stat_calls::Statistic;
 use crate::tree::Caller;
 
 /// PSCI 1.3, as PSCI_VERSION returns it.
@@ -35,51 +36,6 @@ const WIDE: u32 = {
         | bit(MEM_PROTECT_CHECK_RANGE)
         | bit(SYSTEM_OFF2)
 };
-
-/// An SMC, as the exception vector took it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// W0.
-    pub function: u32,
-    /// X1 to X3.
-    pub args: [u64; 3],
-    /// The counter when the exception was taken: the ENTER_PSCI stamp.
-    pub entered: u64,
-}
-
-/// Where a CPU enters the normal world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntryPoint {
-    /// Address.
-    pub pc: u64,
-    /// For X0 or R0.
-    pub context_id: u64,
-    /// What the CPU comes from. After [`PowerUp::On`] the firmware sets the system registers as for a CPU's first entry; after
-    /// [`PowerUp::Resume`] they have been restored.
-    pub after: PowerUp,
-}
-
-/// What the SMC vector does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Returns to the caller with X0 to X3.
-    Return([u64; 4]),
-    /// Enters the normal world as after a warm boot: a CPU_OFF was abandoned when another CPU had already turned
-    /// this one on again.
-    Enter(EntryPoint),
-}
-
-impl Outcome {
-    #[inline(always)]
-    pub(crate) const fn value(x0: u64) -> Self {
-        Self::Return([x0, 0, 0, 0])
-    }
-
-    #[inline(always)]
-    pub(crate) const fn error(error: Error) -> Self {
-        Self::value(error.register())
-    }
-}
 
 impl<'a, P: Platform> Psci<'a, P> {
     /// Handles an SMC of the calling CPU. Anything may come in: what is not known returns NOT_SUPPORTED.
@@ -112,7 +68,7 @@ impl<'a, P: Platform> Psci<'a, P> {
             id::PSCI_VERSION => u64::from(PSCI_VERSION),
             id::CPU_SUSPEND => status(self.cpu_suspend(me, x1 as u32, (x2, x3))),
             id::CPU_OFF => match self.cpu_off(me) {
-                Ok(Abandoned::Back) => Error::Denied.register(),
+                Ok(Abandoned::Undone) => Error::Denied.register(),
                 Ok(Abandoned::TurnedOn(entry)) => return Outcome::Enter(entry),
                 Err(error) => error.register(),
             },
@@ -143,7 +99,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// Whether there is a call with this id (its 32-bit form) and width. Dispatch and PSCI_FEATURES both ask.
     #[inline]
     pub(crate) fn offers(&self, function: u32, wide: bool) -> bool {
-        (!wide || WIDE >> (function & 31) & 1 != 0) && self.has(function)
+        (!wide || WIDE >> (function & 31) & 1 != 0) && self.implements(function)
     }
 }
 

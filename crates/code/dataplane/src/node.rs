@@ -1,0 +1,79 @@
+//! What a node and an input are.
+
+use crate::arcs::Verdict;
+use crate::frame::Frame;
+use crate::plane::Plane;
+
+/// How much an error matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The packet is malformed, or no interface takes it.
+    Error,
+    /// It happens in normal operation.
+    Info,
+}
+
+impl Severity {
+    /// In lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// Why a node drops or punts a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// The reason, as `show errors` prints it.
+    pub text: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+}
+
+impl Reason {
+    /// A reason of [`Severity::Error`].
+    pub const fn error(text: &'static str) -> Self {
+        Self { text, severity: Severity::Error }
+    }
+
+    /// A reason of [`Severity::Info`].
+    pub const fn info(text: &'static str) -> Self {
+        Self { text, severity: Severity::Info }
+    }
+}
+
+/// A node.
+pub trait Node: Send {
+    /// Its name.
+    fn name(&self) -> &str;
+
+    /// The reasons for which it may drop or punt packets.
+    fn reasons(&self) -> &'static [Reason] {
+        &[]
+    }
+
+    /// Works on a frame that is not empty.
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;
+
+    /// What a packet looked like to this node, one line each.
+    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String>;
+}
+
+/// A source of packets.
+pub trait Input: Send {
+    /// The node's name.
+    fn name(&self) -> &str;
+
+    /// The interface that packets come in on.
+    fn interface(&self) -> u16;
+
+    /// Puts up to [`crate::plane::Settings::frame_size`] packets in an empty frame. An empty one is an empty poll.
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame);
+
+    /// Whether there will never be more packets.
+    fn is_done(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,49 @@
+//! A call as it comes in, and what becomes of it.
+
+use crate::error::Error;
+use crate::transition::PowerUp;
+
+/// An SMC, as the exception vector took it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// W0.
+    pub function: u32,
+    /// X1 to X3.
+    pub args: [u64; 3],
+    /// The counter when the exception was taken: the ENTER_PSCI stamp.
+    pub entered: u64,
+}
+
+/// Where a CPU enters the normal world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryPoint {
+    /// Address.
+    pub pc: u64,
+    /// For X0 or R0.
+    pub context_id: u64,
+    /// What the CPU comes from. After [`PowerUp::On`] the firmware sets the system registers as for a CPU's first entry; after
+    /// [`PowerUp::Resume`] they have been restored.
+    pub after: PowerUp,
+}
+
+/// What the SMC vector does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Returns to the caller with X0 to X3.
+    Return([u64; 4]),
+    /// Enters the normal world as after a warm boot: a CPU_OFF was abandoned when another CPU had already turned
+    /// this one on again.
+    Enter(EntryPoint),
+}
+
+impl Outcome {
+    #[inline(always)]
+    pub(crate) const fn value(x0: u64) -> Self {
+        Self::Return([x0, 0, 0, 0])
+    }
+
+    #[inline(always)]
+    pub(crate) const fn error(error: Error) -> Self {
+        Self::value(error.register())
+    }
+}

@@ -1,0 +1,42 @@
+//! What a port decides and a host can try: the power-domain tree and its states.
+
+use crate::cpu_index::CpuIndex;
+use crate::error::Error;
+use crate::power_state::PowerStateFormat;
+use crate::state::{CompositeState, Level, LocalState};
+use crate::suspend_request::SuspendRequest;
+use crate::topology::Topology;
+
+/// A board for the fake machine: those answers of a [`Platform`](crate::Platform) that need no hardware.
+pub trait Board: Sync + 'static {
+    /// The power-domain tree.
+    fn topology(&self) -> Topology<'static>;
+
+    /// As [`Platform::is_power_down`](crate::Platform::is_power_down).
+    fn is_power_down(&self, level: Level, state: LocalState) -> bool;
+
+    /// As [`Platform::decode_power_state`](crate::Platform::decode_power_state), called by `cpu`.
+    ///
+    /// # Errors
+    /// There is no such state.
+    fn decode_power_state(&self, cpu: CpuIndex, format: PowerStateFormat, raw: u32) -> Result<SuspendRequest, Error>;
+
+    /// As [`Platform::off_state`](crate::Platform::off_state).
+    fn off_state(&self) -> CompositeState;
+
+    /// As [`Platform::system_suspend_state`](crate::Platform::system_suspend_state).
+    fn system_suspend_state(&self) -> Option<CompositeState> {
+        None
+    }
+
+    /// As [`Platform::default_suspend_state`](crate::Platform::default_suspend_state).
+    fn default_suspend_state(&self) -> Option<CompositeState> {
+        None
+    }
+
+    /// As [`Platform::is_valid_entry_point`](crate::Platform::is_valid_entry_point).
+    fn is_valid_entry_point(&self, address: u64) -> bool {
+        let _ = address;
+        true
+    }
+}

@@ -1,0 +1,176 @@
+//! The fake machine's state.
+
+use std::boxed::Box;
+use std::cell::Cell as StdCell;
+use std::format;
+use std::string::String;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+use super::asymmetric::Asymmetric;
+use super::board::Board;
+use crate::cpu_index::CpuIndex;
+use crate::error::Error;
+use crate::power_state::PowerStateFormat;
+use crate::settings::{MessageOrder, OptionalCalls};
+use crate::trusted_os::TrustedOs;
+
+/// Ticks of the fake machine's counter in a microsecond.
+pub const TICKS_PER_US: u64 = 50;
+
+/// What kind of machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether caches stay coherent while a CPU powers down.
+    pub coherent: bool,
+    /// When the power controller is told.
+    pub order: MessageOrder,
+    /// Layout of `power_state`.
+    pub format: PowerStateFormat,
+    /// The optional calls.
+    pub optional: OptionalCalls,
+    /// Whether SYSTEM_SUSPEND is offered, if the board has a state for it.
+    pub system_suspend: bool,
+    /// Whether CPU_DEFAULT_SUSPEND is offered, if the board has a state for it.
+    pub default_suspend: bool,
+    /// The Trusted OS.
+    pub trusted_os: TrustedOs,
+}
+
+impl Default for Options {
+    /// Not coherent, the message inside the locks, original format, OS-initiated mode and SYSTEM_SUSPEND offered.
+    fn default() -> Self {
+        Self {
+            coherent: false,
+            order: MessageOrder::InsideLocks,
+            format: PowerStateFormat::Original,
+            optional: OptionalCalls { os_initiated: true, ..OptionalCalls::NONE },
+            system_suspend: true,
+            default_suspend: false,
+            trusted_os: TrustedOs::Absent,
+        }
+    }
+}
+
+/// What unwinds a CPU that loses its stack.
+pub(super) struct PoweredDown;
+
+/// What other CPUs do while one waits.
+pub type Action = Box<dyn FnOnce() + Send>;
+
+/// A fake machine with a board.
+pub struct Fake<B: Board = Asymmetric> {
+    /// What kind of machine.
+    pub options: Options,
+    /// Whether a word that is touched with the wrong maintenance panics; off for tests in which threads race on purpose.
+    pub strict: AtomicBool,
+    /// Whether an interrupt is pending, by CPU.
+    pub interrupt: Vec<AtomicBool>,
+    /// The power controller refuses power-downs: the terminal WFI returns.
+    pub refuse: AtomicBool,
+    /// What others do while a CPU is in its next terminal WFI.
+    pub at_wfi: Mutex<Option<Action>>,
+    /// What others do while a CPU is in its next standby.
+    pub in_standby: Mutex<Option<Action>>,
+    /// What the power controller answers to CPU_ON, if it refuses.
+    pub power_on_error: Mutex<Option<Error>>,
+    /// The platform refuses power-downs before anything has changed.
+    pub veto: AtomicBool,
+    pub(super) board: B,
+    pub(super) now: AtomicU64,
+    pub(super) caches: Vec<AtomicBool>,
+    pub(super) interrupts: Vec<AtomicBool>,
+    pub(super) saved: Vec<AtomicBool>,
+    log: Mutex<Vec<String>>,
+}
+
+std::thread_local! {
+    static CPU: StdCell<u16> = const { StdCell::new(0) };
+}
+
+/// A test that panicked on one thread must not hide its message behind another's.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<B: Board> Fake<B> {
+    /// A machine of which CPU 0 has come out of its cold boot, and the others are off.
+    pub fn new(board: B, options: Options) -> Self {
+        let count = board.topology().cpus.len();
+        let flags = |value: bool| (0..count).map(|_| AtomicBool::new(value)).collect::<Vec<_>>();
+        let fake = Self {
+            options,
+            strict: AtomicBool::new(true),
+            interrupt: flags(false),
+            refuse: AtomicBool::new(false),
+            at_wfi: Mutex::new(None),
+            in_standby: Mutex::new(None),
+            power_on_error: Mutex::new(None),
+            veto: AtomicBool::new(false),
+            board,
+            now: AtomicU64::new(1000),
+            caches: flags(options.coherent),
+            interrupts: flags(false),
+            saved: flags(false),
+            log: Mutex::new(Vec::new()),
+        };
+        if count > 0 {
+            fake.set_cache(0, true);
+            fake.interrupts[0].store(true, SeqCst);
+        }
+        fake
+    }
+
+    /// The CPU on whose behalf this thread runs.
+    pub(super) fn cpu(&self) -> CpuIndex {
+        CpuIndex(CPU.get())
+    }
+
+    /// Makes this thread run on behalf of `cpu`.
+    pub(super) fn become_cpu(cpu: u16) {
+        CPU.set(cpu);
+    }
+
+    pub(super) fn cache_is_on(&self) -> bool {
+        self.caches[self.cpu().get()].load(SeqCst)
+    }
+
+    /// Turns the caches of a CPU on or off, for tests of locks.
+    pub fn set_cache(&self, cpu: u16, on: bool) {
+        self.caches[usize::from(cpu)].store(on, SeqCst);
+    }
+
+    /// Lets other CPUs do what a test has prepared.
+    pub(super) fn run_prepared(&self, action: &Mutex<Option<Action>>) {
+        let action = locked(action).take();
+        if let Some(action) = action {
+            let cpu = CPU.get();
+            action();
+            CPU.set(cpu);
+        }
+    }
+
+    /// Adds a line to the log.
+    pub(super) fn note(&self, line: impl Into<String>) {
+        locked(&self.log).push(line.into());
+    }
+
+    /// Switches a part of the present CPU, which must not be in that position already.
+    pub(super) fn switch(&self, part: &[AtomicBool], name: &str, on: bool) {
+        let position = if on { "on" } else { "off" };
+        let was = part[self.cpu().get()].swap(on, SeqCst);
+        assert_ne!(was, on, "{name} already {position}");
+        self.note(format!("{name} {position}"));
+    }
+
+    /// What was done, in order: operations of the machine, and the points that were stamped.
+    pub fn log(&self) -> Vec<String> {
+        locked(&self.log).clone()
+    }
+
+    /// Empties the log.
+    pub fn clear_log(&self) {
+        locked(&self.log).clear();
+    }
+}

@@ -1,0 +1,55 @@
+//! What a platform chooses: locks, the order of messages, optional calls.
+
+/// How CPUs exclude each other from a power domain's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockKind {
+    /// Lamport's bakery: plain loads and stores with cache maintenance; works while some CPUs have their caches off.
+    Bakery,
+    /// Ticket lock on one atomic word: only where CPUs stay coherent during power-down.
+    Ticket,
+}
+
+/// Whether the power controller is told while the ancestor locks are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum MessageOrder {
+    /// [`Platform::power_down`](crate::Platform::power_down) is called with the ancestors locked.
+    #[default]
+    InsideLocks,
+    /// The locks are released first: shorter waits, at the price of a window in which a CPU can wake
+    /// a domain that the message then turns off.
+    OutsideLocks,
+}
+
+/// The calls that a platform may offer on top of those that the library does on its own.
+///
+/// PSCI_FEATURES and the calls themselves both ask this, so they cannot disagree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct OptionalCalls {
+    /// CPU_FREEZE, by [`Platform::cpu_freeze`](crate::Platform::cpu_freeze).
+    pub cpu_freeze: bool,
+    /// NODE_HW_STATE, by [`Platform::node_hw_state`](crate::Platform::node_hw_state).
+    pub node_hw_state: bool,
+    /// PSCI_SET_SUSPEND_MODE and with it the OS-initiated mode. Needs nothing but `last_at_level` in a [`SuspendRequest`](crate::SuspendRequest).
+    pub os_initiated: bool,
+    /// SYSTEM_RESET2, by [`Platform::system_reset2`](crate::Platform::system_reset2).
+    pub system_reset2: bool,
+    /// MEM_PROTECT, by [`Platform::mem_protect`](crate::Platform::mem_protect).
+    pub mem_protect: bool,
+    /// MEM_PROTECT_CHECK_RANGE, by [`Platform::mem_protect_check_range`](crate::Platform::mem_protect_check_range).
+    pub mem_protect_check_range: bool,
+    /// SYSTEM_OFF2, by [`Platform::hibernate`](crate::Platform::hibernate).
+    pub system_off2: bool,
+}
+
+impl OptionalCalls {
+    /// No optional call.
+    pub const NONE: Self = Self {
+        cpu_freeze: false,
+        node_hw_state: false,
+        os_initiated: false,
+        system_reset2: false,
+        mem_protect: false,
+        mem_protect_check_range: false,
+        system_off2: false,
+    };
+}

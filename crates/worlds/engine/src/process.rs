@@ -1,0 +1,4 @@
+//! Names of processes.
+
+/// Number of a process, from 0.
+pub type ProcessId = usize;

@@ -1,0 +1,98 @@
+//! A CPU of the machine: its state, what it waits for, its pending interrupts.
+
+use crate::config::CoreCosts;
+use engine::Time;
+use std::cell::Cell;
+
+/// A CPU of the machine.
+pub(crate) struct Cpu {
+    pub(crate) costs: CoreCosts,
+    /// The cluster's label.
+    pub(crate) cluster: u16,
+    /// Lines of the L1 data cache, and of the L2 that the cluster shares.
+    pub(crate) l1_lines: u64,
+    pub(crate) l2_lines: u64,
+    pub(crate) caches_on: Cell<bool>,
+    /// Dirty lines of the L1 data cache.
+    pub(crate) l1_dirty: Cell<u64>,
+    /// Calls of the platform's methods and of its shared cells so far.
+    pub(crate) calls: Cell<u64>,
+    /// When the present call began, and the one before it.
+    pub(crate) call_begins: Cell<[Time; 2]>,
+    pub(crate) pending_interrupts: Cell<PendingInterrupts>,
+    pub(crate) waiting: Cell<Waiting>,
+    /// The event register: an event came since the last WFE.
+    pub(crate) event: Cell<bool>,
+    /// The SCP has taken a CPU_ON for this CPU, which has not started yet.
+    pub(crate) turned_on: Cell<bool>,
+    /// The channel's process that waits for this CPU's WFI.
+    pub(crate) watched_by: Cell<Option<usize>>,
+    pub(crate) state: Cell<CpuState>,
+    /// When the present state began, and the time spent in each, in ps.
+    pub(crate) state_since: Cell<Time>,
+    pub(crate) state_time: [Cell<Time>; CpuState::ALL.len()],
+    /// The SMC that EL3 is to handle, and what it returned.
+    pub(crate) call: Cell<Option<psci::Call>>,
+    pub(crate) result: Cell<Option<[u64; 4]>>,
+}
+
+/// A CPU's pending interrupts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PendingInterrupts {
+    /// The shared timer's.
+    pub(crate) timer: bool,
+    /// One that another CPU sent.
+    pub(crate) software: bool,
+}
+
+impl PendingInterrupts {
+    /// Whether any interrupt is pending.
+    pub(crate) fn any(self) -> bool {
+        self.timer || self.software
+    }
+}
+
+/// What a CPU's process waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Waiting {
+    #[default]
+    Nothing,
+    /// An event, in WFE.
+    Event,
+    /// An interrupt, in WFI with power and clock kept.
+    Interrupt,
+    /// Power to go, in the terminal WFI, or to come back.
+    Power,
+    /// The SCP's slot or response.
+    Scp,
+    /// Its place in the declared order.
+    Order,
+}
+
+/// Power state of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpuState {
+    /// It executes, or waits in a WFE or for a message.
+    Running,
+    /// In WFI with its contents kept.
+    Standby,
+    /// Without power, to be woken by an interrupt.
+    Suspended,
+    /// Without power until a CPU_ON.
+    Off,
+}
+
+impl CpuState {
+    /// All states.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Standby, Self::Suspended, Self::Off];
+
+    /// The state's name in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Standby => "standby",
+            Self::Suspended => "suspended",
+            Self::Off => "off",
+        }
+    }
+}

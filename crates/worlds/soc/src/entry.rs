@@ -1,0 +1,22 @@
+//! What a frame of a process runs.
+
+/// What a frame of a CPU's process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Entry {
+    /// The CPU that the machine starts with.
+    ColdBoot,
+    /// EL3, called by the normal world below.
+    Smc,
+    /// A CPU without power, then EL3 from the reset vector on.
+    Down,
+    /// An SCP channel or the timer.
+    Service,
+}
+
+impl Entry {
+    /// The entry whose number the engine hands back.
+    pub(crate) fn from_number(number: u32) -> Self {
+        [Self::ColdBoot, Self::Smc, Self::Down, Self::Service][number as usize & 3]
+    }
+}

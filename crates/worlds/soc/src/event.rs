@@ -1,0 +1,31 @@
+//! What a run leaves behind: stamps in order of time, and what procedures measured.
+
+use psci_cases::Stamps;
+
+/// A stamp of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Simulated time in picoseconds.
+    pub time: u64,
+    /// The generic counter's value.
+    pub ticks: u64,
+    /// What belongs to the point.
+    pub argument: u32,
+    /// Iteration of the procedure.
+    pub iteration: u32,
+    /// Id of the point.
+    pub point: u16,
+    /// The CPU.
+    pub cpu: u16,
+}
+
+/// Stamps that a procedure handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Iteration of the procedure.
+    pub iteration: u32,
+    /// The CPU.
+    pub cpu: usize,
+    /// Its stamps in ticks.
+    pub stamps: Stamps,
+}

@@ -1,0 +1,135 @@
+//! A run of a procedure on the machine.
+
+use crate::Soc;
+use crate::chooser::{Explore, RandomWithinWindow};
+use crate::config::Machine;
+use crate::entry::Entry;
+use crate::event::{Event, Measured};
+use crate::firmware::Firmware;
+use engine::{Deadlock, Runner, Time};
+use psci::lock::BakeryWord;
+use psci::{CpuDesc, CpuRecord, DomainDesc, DomainRecord, Psci, StorageRef, SystemRecord, Topology};
+use psci_cases::{Case, Failure, Mode};
+use std::cell::Cell;
+
+/// How a procedure is run.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// The procedure.
+    pub case: Case,
+    /// How often it is repeated, in one boot.
+    pub iterations: u32,
+    /// Draws what the machine leaves to chance: when CPUs leave a barrier.
+    pub seed: u64,
+    /// The order in which CPUs reach the SCP in a parallel suspend; empty: whatever comes.
+    pub order: Vec<usize>,
+    /// Whether events are kept.
+    pub record: bool,
+    /// If given, the process that goes next is chosen at random at every operation, and times mean nothing.
+    pub explore: Option<Explore>,
+}
+
+/// What a run yields.
+#[derive(Clone, Debug)]
+pub struct RunOutcome {
+    /// Every stamp, in order of time.
+    pub events: Vec<Event>,
+    /// What the procedure measured, in order of publication.
+    pub measured: Vec<Measured>,
+    /// Time in each power state by CPU, in ps, in the order of [`crate::CpuState::ALL`].
+    pub state_times: Vec<[u64; 4]>,
+    /// Calls through [`psci::Platform`] and its shared cells that can yield.
+    pub platform_calls: u64,
+    /// Loads that saw an old value, for want of cache maintenance: 0 in correct firmware.
+    pub stale_loads: u64,
+    /// Simulated time at the end, in ps.
+    pub end: Time,
+}
+
+/// Why a run ended without a result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The firmware refuses the power tree of the platform file.
+    #[error("the firmware refuses the power tree: {0}")]
+    Tree(psci::ConfigError),
+    /// The procedure found something wrong.
+    #[error("the procedure stopped: {0}")]
+    Procedure(Failure),
+    /// Nobody can go on.
+    #[error("deadlock at {} us: {}", .time / engine::PS_PER_US, .waiters.join("; "))]
+    Deadlock {
+        /// When, in ps.
+        time: Time,
+        /// Who waits for what, and who holds it, in words.
+        waiters: Vec<String>,
+    },
+}
+
+/// Runs a procedure on a machine that is cold.
+///
+/// # Errors
+/// A power tree that the firmware refuses; a deadlock, with who waits for what and who holds it; whatever the procedure found wrong.
+pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, RunError> {
+    let soc = Soc::new(machine, conditions.seed);
+    soc.records.set(conditions.record);
+    if conditions.case.mode == Mode::Parallel {
+        soc.order.declare(&conditions.order, soc.cpus.len());
+    }
+    let tree = &machine.platform.topology;
+    let domains: Vec<_> = tree
+        .domains
+        .iter()
+        .map(|domain| DomainDesc { parent: domain.parent.map(|parent| parent as u16), level: domain.level })
+        .collect();
+    let cpus: Vec<_> = tree.cpus.iter().map(|cpu| CpuDesc { mpidr: cpu.mpidr(), parent: cpu.domain as u16 }).collect();
+    let topology = Topology { domains: &domains, cpus: &cpus };
+    let mut cpu_records: Vec<_> = cpus.iter().map(|_| CpuRecord::new(&soc)).collect();
+    let mut domain_records: Vec<_> = domains.iter().map(|domain| DomainRecord::new(&soc, domain.level)).collect();
+    let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level)).map(|_| BakeryWord::new()).collect();
+    let system = SystemRecord::new();
+    let storage = StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
+    let psci = Psci::new(&soc, &topology, storage).map_err(RunError::Tree)?;
+
+    let lead = machine.release.lead;
+    let firmware = Firmware { soc: &soc, psci: &psci, case: conditions.case, iterations: conditions.iterations, lead };
+    let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
+    let mut runner = match conditions.explore {
+        Some(explore) => Runner::with_chooser(&soc.scheduler, &main, RandomWithinWindow::new(explore)),
+        None => Runner::new(&soc.scheduler, &main),
+    };
+    for number in 0..soc.channels.len() {
+        soc.scheduler.set_daemon(soc.channel_process(number), true);
+        runner.start(soc.channel_process(number), Entry::Service as u32);
+    }
+    soc.scheduler.set_daemon(soc.timer_process(), true);
+    runner.start(soc.timer_process(), Entry::Service as u32);
+    for cpu in 0..soc.cpus.len() {
+        let entry = if cpu == lead { Entry::ColdBoot } else { Entry::Down };
+        runner.start(cpu, entry as u32);
+    }
+    let result = runner.run();
+    drop(runner);
+
+    if let Some(failure) = soc.failure.take() {
+        return Err(RunError::Procedure(failure));
+    }
+    let waiters = match result {
+        Err(Deadlock { waiters, .. }) => waiters.into_iter().map(|waiter| soc.describe(waiter.process)).collect(),
+        Ok(()) if soc.finished.get() => Vec::new(),
+        Ok(()) => vec!["the procedure never finished".to_owned()],
+    };
+    if !waiters.is_empty() {
+        return Err(RunError::Deadlock { time: soc.scheduler.now(), waiters });
+    }
+    for cpu in 0..soc.cpus.len() {
+        soc.enter_state(cpu, soc.cpus[cpu].state.get());
+    }
+    Ok(RunOutcome {
+        events: soc.events.take(),
+        measured: soc.measured.take(),
+        state_times: soc.cpus.iter().map(|cpu| cpu.state_time.each_ref().map(Cell::get)).collect(),
+        platform_calls: soc.platform_calls.get(),
+        stale_loads: soc.stale_loads.get(),
+        end: soc.scheduler.now(),
+    })
+}

@@ -1,0 +1,263 @@
+//! The simulated machine: its state, and the small steps that its operations are made of.
+
+use crate::config::{Costs, Machine, ScpProtocol};
+use crate::cpu::{Cpu, CpuState, Waiting};
+use crate::declared_order::DeclaredOrder;
+use crate::event::{Event, Measured};
+use crate::mailbox::Channel;
+use engine::{Scheduler, SplitMix64, Time};
+use psci::lock::{BakeryWord, Lock, Ticket};
+use psci::{CpuIndex, LockKind};
+use psci_cases::{Failure, Word};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+/// A simulated SoC. It stands for the whole machine; an operation acts on the CPU whose process runs.
+pub struct Soc {
+    pub(crate) machine: Machine,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) cpus: Vec<Cpu>,
+    /// Whether a domain has power, by its place in the platform's list.
+    pub(crate) domains_on: Vec<Cell<bool>>,
+    /// Flushes of a cluster's L2 so far, by the cluster's label.
+    l2_flushes: Vec<Cell<u32>>,
+    /// Dirty lines of a cluster's L2, by the cluster's label.
+    pub(crate) l2_dirty: Vec<Cell<u64>>,
+    /// The SCP's channels, and the locks of both kinds for them; the release says which kind is used.
+    pub(crate) channels: Vec<Channel>,
+    channel_words: Vec<Vec<BakeryWord<Soc>>>,
+    channel_tickets: Vec<Ticket<Soc>>,
+    /// CPUs that flush now.
+    pub(crate) flushing: RefCell<Vec<usize>>,
+    pub(crate) order: DeclaredOrder,
+    /// The CPU that the shared timer interrupts, and when in ps.
+    pub(crate) timer: Cell<Option<(usize, Time)>>,
+    /// The words that the normal world's CPUs share.
+    pub(crate) words: [Cell<u64>; Word::COUNT],
+    pub(crate) random: RefCell<SplitMix64>,
+    /// Whether events are kept.
+    pub(crate) records: Cell<bool>,
+    pub(crate) events: RefCell<Vec<Event>>,
+    pub(crate) measured: RefCell<Vec<Measured>>,
+    pub(crate) iteration: Cell<u32>,
+    /// The first thing that a procedure found wrong.
+    pub(crate) failure: RefCell<Option<Failure>>,
+    pub(crate) finished: Cell<bool>,
+    pub(crate) stale_loads: Cell<u64>,
+    pub(crate) platform_calls: Cell<u64>,
+    tick: Tick,
+    /// Which CPU holds a lock, by the lock's id.
+    pub(crate) lock_holders: RefCell<BTreeMap<u32, usize>>,
+    /// Which lock a CPU waits for, by the CPU's number.
+    pub(crate) lock_waits: Vec<Cell<Option<u32>>>,
+}
+
+/// The generic counter's resolution.
+#[derive(Clone, Copy)]
+enum Tick {
+    /// A whole number of picoseconds.
+    Picoseconds(u64),
+    /// Hertz, where a tick is no whole number of picoseconds.
+    Hertz(u64),
+}
+
+impl Soc {
+    /// A cold machine: every CPU is off. [`crate::run()`] starts one. `seed` draws what the machine leaves to chance.
+    pub fn new(machine: &Machine, seed: u64) -> Self {
+        let platform = &machine.platform;
+        let cpus: Vec<Cpu> = platform
+            .topology
+            .cpus
+            .iter()
+            .map(|cpu| Cpu {
+                costs: machine.costs.cores[&cpu.core_type],
+                cluster: cpu.cluster,
+                l1_lines: platform.cores[&cpu.core_type].l1_data / platform.line,
+                l2_lines: platform.topology.domains[cpu.domain].l2 / platform.line,
+                caches_on: Cell::new(false),
+                l1_dirty: Cell::new(0),
+                calls: Cell::new(0),
+                call_begins: Cell::default(),
+                pending_interrupts: Cell::default(),
+                waiting: Cell::default(),
+                event: Cell::new(false),
+                turned_on: Cell::new(false),
+                watched_by: Cell::new(None),
+                state: Cell::new(CpuState::Off),
+                state_since: Cell::new(0),
+                state_time: Default::default(),
+                call: Cell::new(None),
+                result: Cell::new(None),
+            })
+            .collect();
+        let clusters = cpus.iter().map(|cpu| usize::from(cpu.cluster) + 1).max().unwrap_or(0);
+        let channels = platform.scp_channels;
+        let frequency = platform.counter_frequency;
+        let tick = match 1_000_000_000_000 % frequency {
+            0 => Tick::Picoseconds(1_000_000_000_000 / frequency),
+            _ => Tick::Hertz(frequency),
+        };
+        Self {
+            scheduler: Scheduler::new(cpus.len() + channels + 1),
+            domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
+            l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),
+            l2_dirty: (0..clusters).map(|_| Cell::new(0)).collect(),
+            channels: (0..channels).map(|_| Channel::default()).collect(),
+            channel_words: (0..channels).map(|_| cpus.iter().map(|_| BakeryWord::new()).collect()).collect(),
+            channel_tickets: (0..channels).map(|_| Ticket::new()).collect(),
+            flushing: RefCell::default(),
+            order: DeclaredOrder::default(),
+            timer: Cell::new(None),
+            words: Default::default(),
+            random: RefCell::new(SplitMix64::new(seed)),
+            records: Cell::new(true),
+            events: RefCell::default(),
+            measured: RefCell::default(),
+            iteration: Cell::new(0),
+            failure: RefCell::default(),
+            finished: Cell::new(false),
+            stale_loads: Cell::new(0),
+            platform_calls: Cell::new(0),
+            tick,
+            lock_holders: RefCell::default(),
+            lock_waits: cpus.iter().map(|_| Cell::new(None)).collect(),
+            cpus,
+            machine: machine.clone(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn advance(&self, duration: Time) {
+        self.scheduler.advance(duration);
+    }
+
+    #[inline(always)]
+    pub(crate) fn current_cpu_index(&self) -> usize {
+        self.scheduler.current()
+    }
+
+    pub(crate) fn current_cpu(&self) -> &Cpu {
+        &self.cpus[self.scheduler.current()]
+    }
+
+    pub(crate) fn costs(&self) -> &Costs {
+        &self.machine.costs
+    }
+
+    pub(crate) fn protocol(&self) -> ScpProtocol {
+        self.machine.release.scp_protocol
+    }
+
+    pub(crate) fn memory_access(&self) -> Time {
+        self.machine.costs.memory_access
+    }
+
+    pub(crate) fn cached_access(&self) -> Time {
+        self.machine.platform.assumed.cached_access
+    }
+
+    pub(crate) fn caches_are_on(&self) -> bool {
+        self.current_cpu().caches_on.get()
+    }
+
+    /// How often the L2 that `cpu` shares was flushed.
+    pub(crate) fn l2_flushes(&self, cpu: u16) -> u32 {
+        self.l2_flushes[usize::from(self.cpus[usize::from(cpu)].cluster)].get()
+    }
+
+    pub(crate) fn count_l2_flush(&self, cluster: u16) {
+        let flushes = &self.l2_flushes[usize::from(cluster)];
+        flushes.set(flushes.get() + 1);
+    }
+
+    /// A store has made a line of `cpu`'s L1 dirty.
+    pub(crate) fn note_dirty(&self, cpu: u16) {
+        let cpu = &self.cpus[usize::from(cpu)];
+        cpu.l1_dirty.set((cpu.l1_dirty.get() + 1).min(cpu.l1_lines));
+    }
+
+    /// A line that `cpu` had made dirty is clean, or is another's.
+    pub(crate) fn note_clean(&self, cpu: u16) {
+        let cpu = &self.cpus[usize::from(cpu)];
+        cpu.l1_dirty.set(cpu.l1_dirty.get().saturating_sub(1));
+    }
+
+    #[inline(always)]
+    pub(crate) fn count_call(&self) {
+        self.platform_calls.set(self.platform_calls.get() + 1);
+        let this = self.current_cpu();
+        this.calls.set(this.calls.get() + 1);
+        this.call_begins.set([self.scheduler.now(), this.call_begins.get()[0]]);
+    }
+
+    /// How many calls a CPU has made.
+    pub(crate) fn calls_of(&self, cpu: u16) -> u64 {
+        self.cpus[usize::from(cpu)].calls.get()
+    }
+
+    /// When this CPU's call before the present one began.
+    pub(crate) fn call_before(&self) -> Time {
+        self.current_cpu().call_begins.get()[1]
+    }
+
+    pub(crate) fn time(&self) -> Time {
+        self.scheduler.now()
+    }
+
+    pub(crate) fn note_stale_load(&self) {
+        self.stale_loads.set(self.stale_loads.get() + 1);
+    }
+
+    /// The generic counter at its real resolution.
+    pub(crate) fn ticks(&self) -> u64 {
+        match self.tick {
+            Tick::Picoseconds(tick) => self.scheduler.now() / tick,
+            Tick::Hertz(frequency) => {
+                (u128::from(self.scheduler.now()) * u128::from(frequency) / 1_000_000_000_000) as u64
+            }
+        }
+    }
+
+    pub(crate) fn channel_process(&self, number: usize) -> usize {
+        self.cpus.len() + number
+    }
+
+    pub(crate) fn timer_process(&self) -> usize {
+        self.cpus.len() + self.channels.len()
+    }
+
+    pub(crate) fn channel_lock(&self, number: usize) -> Lock<'_, Soc> {
+        let id = psci::lock::PLATFORM_LOCK + number as u32;
+        match self.machine.release.lock {
+            LockKind::Bakery => Lock::bakery(id, &self.channel_words[number], CpuIndex(0)),
+            LockKind::Ticket => Lock::ticket(id, &self.channel_tickets[number]),
+        }
+    }
+
+    /// Whether a procedure found something wrong.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
+    /// Waits until another process wakes this CPU's; `what` says what for, to those who wake and to a deadlock's report.
+    pub(crate) fn wait_for(&self, what: Waiting) {
+        let cpu = self.current_cpu();
+        cpu.waiting.set(what);
+        self.scheduler.wait(None);
+        cpu.waiting.set(Waiting::Nothing);
+    }
+
+    pub(crate) fn enter_state(&self, cpu: usize, state: CpuState) {
+        let cpu = &self.cpus[cpu];
+        let time = &cpu.state_time[cpu.state.get() as usize];
+        time.set(time.get() + self.scheduler.now() - cpu.state_since.get());
+        cpu.state_since.set(self.scheduler.now());
+        cpu.state.set(state);
+    }
+
+    /// Starts an iteration of the procedure.
+    pub(crate) fn begin_iteration(&self, iteration: u32) {
+        self.iteration.set(iteration);
+        self.order.begin();
+    }
+}
