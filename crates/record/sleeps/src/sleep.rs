@@ -1,0 +1,134 @@
+//! An idle interval, and what is known of it.
+
+use std::collections::BTreeMap;
+
+/// An idle interval of a CPU. Times count nanoseconds of the trace's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleep {
+    /// The CPU, by the trace's number.
+    pub cpu: u16,
+    /// When the CPU entered the idle state.
+    pub enter_ns: u64,
+    /// When it was awake again; at or after `enter_ns`.
+    pub exit_ns: u64,
+    /// The state that the traced kernel chose, by its number.
+    pub state: u8,
+    /// How long the CPU could have slept, as the kernel knew when it chose.
+    pub length: SleepLength,
+    /// What ended the interval.
+    pub waker: Waker,
+    /// Whether the scheduler's tick stood still already when the kernel chose; `None` where the trace does not say.
+    pub tick_stopped: Option<bool>,
+}
+
+impl Sleep {
+    /// How long the CPU was idle, in nanoseconds.
+    pub const fn interval_ns(&self) -> u64 {
+        self.exit_ns.saturating_sub(self.enter_ns)
+    }
+}
+
+/// How long a CPU could have slept: the time from entering the idle state to the next timer event, the tick left out. A governor asks for it
+/// when it chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SleepLength {
+    /// The events of the timers say so.
+    Known {
+        /// To the next timer's event without the tick, in nanoseconds from `enter_ns`; `u64::MAX` where no timer was set.
+        timer_ns: u64,
+        /// To the next tick, likewise; `None` where the tick stood still or where the trace does not say.
+        tick_ns: Option<u64>,
+    },
+    /// A timer ended the interval, so the sleep length is the interval's; no event says so itself.
+    Equal,
+    /// Something other than a timer ended the interval, so that no timer had fired by then.
+    Bounded {
+        /// The interval's length in nanoseconds.
+        at_least_ns: u64,
+    },
+    /// Nothing is known.
+    Unknown {
+        /// Why not.
+        reason: Reason,
+    },
+}
+
+/// Why nothing is known about a sleep length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The trace shows nothing that ended the interval.
+    NoWaker,
+    /// Events of this CPU were lost during the interval or before it.
+    LostEvents,
+    /// The trace ends, or the CPU goes offline, before the interval does.
+    Unfinished,
+}
+
+impl Reason {
+    /// The reason in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoWaker => "no waker was seen",
+            Self::LostEvents => "events were lost",
+            Self::Unfinished => "the interval has no end in the trace",
+        }
+    }
+}
+
+/// What ended an idle interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Waker {
+    /// A timer's interrupt.
+    Timer,
+    /// Another interrupt, by the kernel's number.
+    Interrupt(u32),
+    /// An interrupt from another CPU.
+    Ipi,
+    /// A task that became ready while the CPU polled.
+    Scheduler,
+    /// The trace does not say.
+    Unknown,
+}
+
+impl Waker {
+    /// The kind of waker in a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timer => "timer",
+            Self::Interrupt(_) => "interrupt",
+            Self::Ipi => "ipi",
+            Self::Scheduler => "scheduler",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Counts of a whole trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// CPUs that have idle intervals: one more than the greatest number.
+    pub cpus: u16,
+    /// Intervals whose sleep length is known from timers' events.
+    pub known: u64,
+    /// Intervals whose sleep length is bounded, or equal to the interval.
+    pub bounded: u64,
+    /// Intervals of whose sleep length nothing is known, by reason.
+    pub unknown: BTreeMap<Reason, u64>,
+}
+
+impl Summary {
+    /// Counts an interval.
+    pub fn count(&mut self, sleep: &Sleep) {
+        self.cpus = self.cpus.max(sleep.cpu.saturating_add(1));
+        match sleep.length {
+            SleepLength::Known { .. } => self.known += 1,
+            SleepLength::Equal | SleepLength::Bounded { .. } => self.bounded += 1,
+            SleepLength::Unknown { reason } => *self.unknown.entry(reason).or_default() += 1,
+        }
+    }
+
+    /// Intervals of whose sleep length nothing is known.
+    pub fn all_unknown(&self) -> u64 {
+        self.unknown.values().sum()
+    }
+}
