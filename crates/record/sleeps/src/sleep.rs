@@ -78,8 +78,11 @@ impl Reason {
 /// What ended an idle interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Waker {
-    /// A timer's interrupt.
+    /// A timer's interrupt, other than the next one.
     Timer,
+    /// The timer of the scheduler's tick (`tick_sched_timer`). A tick that stands still lends its timer to the timer wheel, and the
+    /// kernel takes that for a tick too (`tick_nohz_idle_got_tick`).
+    Tick,
     /// Another interrupt, by the kernel's number.
     Interrupt(u32),
     /// An interrupt from another CPU.
@@ -95,6 +98,7 @@ impl Waker {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timer => "timer",
+            Self::Tick => "tick",
             Self::Interrupt(_) => "interrupt",
             Self::Ipi => "ipi",
             Self::Scheduler => "scheduler",
