@@ -1,0 +1,141 @@
+//! All governors behind one type.
+
+use crate::haltpoll::Haltpoll;
+use crate::ladder::Ladder;
+use crate::menu::{self, Menu};
+use crate::situation::{Choice, Outcome, Situation};
+use crate::states::States;
+use crate::teo::{self, Teo};
+
+/// A kind of governor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// menu as in Linux 6.1.
+    Menu61,
+    /// menu as in Linux 6.18.
+    Menu,
+    /// teo as in Linux 6.10, before its changes of June 2024.
+    Teo610,
+    /// teo as in Linux 6.11, after them.
+    Teo611,
+    /// teo as in Linux 6.18.
+    Teo618,
+    /// teo as in Linux 6.18 with the fix of November 2025.
+    Teo618Fixed,
+    /// ladder, as in Linux 6.1.
+    Ladder,
+    /// haltpoll, as in Linux 6.1; means something only where state 0 polls.
+    Haltpoll,
+    /// A yardstick: the shallowest state, always.
+    NeverDeep,
+    /// A yardstick: the deepest state, always.
+    AlwaysDeepest,
+}
+
+impl Kind {
+    /// All kinds, in the order in which they are shown.
+    pub const ALL: [Self; 10] = [
+        Self::Menu61,
+        Self::Menu,
+        Self::Teo610,
+        Self::Teo611,
+        Self::Teo618,
+        Self::Teo618Fixed,
+        Self::Ladder,
+        Self::Haltpoll,
+        Self::NeverDeep,
+        Self::AlwaysDeepest,
+    ];
+
+    /// Its name on the command line and in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Menu61 => "menu-6.1",
+            Self::Menu => "menu",
+            Self::Teo610 => "teo-6.10",
+            Self::Teo611 => "teo-6.11",
+            Self::Teo618 => "teo-6.18",
+            Self::Teo618Fixed => "teo-6.18-fixed",
+            Self::Ladder => "ladder",
+            Self::Haltpoll => "haltpoll",
+            Self::NeverDeep => "never-deep",
+            Self::AlwaysDeepest => "always-deepest",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// The governor of one CPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Governor(Inner);
+
+#[derive(Clone, Copy, Debug)]
+enum Inner {
+    Menu(Menu),
+    Teo(Teo),
+    Ladder(Ladder),
+    Haltpoll(Haltpoll),
+    NeverDeep,
+    AlwaysDeepest,
+}
+
+impl Governor {
+    /// A governor that knows nothing of the past yet. `tick_ns` is the period of the scheduler's tick.
+    pub fn new(kind: Kind, states: &States, tick_ns: u64) -> Self {
+        Self(match kind {
+            Kind::Menu61 => Inner::Menu(Menu::new(menu::Version::Linux61, tick_ns)),
+            Kind::Menu => Inner::Menu(Menu::new(menu::Version::Current, tick_ns)),
+            Kind::Teo610 => Inner::Teo(Teo::new(teo::Version::Linux610, tick_ns)),
+            Kind::Teo611 => Inner::Teo(Teo::new(teo::Version::Linux611, tick_ns)),
+            Kind::Teo618 => Inner::Teo(Teo::new(teo::Version::Linux618, tick_ns)),
+            Kind::Teo618Fixed => Inner::Teo(Teo::new(teo::Version::Fixed618, tick_ns)),
+            Kind::Ladder => Inner::Ladder(Ladder::new(states)),
+            Kind::Haltpoll => Inner::Haltpoll(Haltpoll::default()),
+            Kind::NeverDeep => Inner::NeverDeep,
+            Kind::AlwaysDeepest => Inner::AlwaysDeepest,
+        })
+    }
+
+    /// Chooses a state of `states`, for a CPU that is about to idle.
+    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+        let choice = match &mut self.0 {
+            Inner::Menu(menu) => menu.select(states, situation),
+            Inner::Teo(teo) => teo.select(states, situation),
+            Inner::Ladder(ladder) => ladder.select(states, situation),
+            Inner::Haltpoll(haltpoll) => haltpoll.select(states, situation),
+            Inner::NeverDeep => Choice { state: states.first_enabled(), stop_tick: true },
+            Inner::AlwaysDeepest => Choice { state: states.deepest_enabled(), stop_tick: true },
+        };
+        debug_assert!(choice.state < states.len(), "a governor chose a state that there is not");
+        choice
+    }
+
+    /// Tells what became of the last choice.
+    pub fn reflect(&mut self, states: &States, outcome: &Outcome) {
+        match &mut self.0 {
+            Inner::Menu(menu) => menu.reflect(states, outcome),
+            Inner::Teo(teo) => teo.reflect(states, outcome),
+            Inner::Ladder(ladder) => ladder.reflect(outcome),
+            Inner::Haltpoll(haltpoll) => haltpoll.reflect(outcome),
+            Inner::NeverDeep | Inner::AlwaysDeepest => {}
+        }
+    }
+
+    /// How long a CPU polls at most, in nanoseconds, before the state is left and the governor is asked again: until the shallowest other
+    /// state would pay, or what the governor says itself.
+    pub fn poll_limit_ns(&self, states: &States, tick_ns: u64) -> u64 {
+        let own = match &self.0 {
+            Inner::Haltpoll(haltpoll) => haltpoll.poll_limit_ns(),
+            _ => 0,
+        };
+        if own > 0 {
+            return own;
+        }
+        let next = states.all().iter().skip(1).find(|state| !state.disabled);
+        next.map_or(tick_ns, |state| state.target_residency_ns)
+    }
+}

@@ -1,0 +1,69 @@
+//! ladder: one step deeper after stays that were long enough, one step back after one that was not.
+
+use crate::situation::{Choice, Outcome, Situation};
+use crate::states::{MAX_STATES, States};
+
+/// Long stays before the next deeper state is tried.
+const PROMOTIONS: u32 = 4;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ladder {
+    state: usize,
+    last_residency_ns: u64,
+    /// Long stays since the step was last taken, by state.
+    promotions: [u32; MAX_STATES],
+}
+
+impl Ladder {
+    pub(crate) fn new(states: &States) -> Self {
+        Self { state: first(states), last_residency_ns: 0, promotions: [0; MAX_STATES] }
+    }
+
+    pub(crate) fn select(&mut self, states: &States, situation: &impl Situation) -> Choice {
+        let limit_ns = situation.latency_limit_ns();
+        let choice = |state| Choice { state, stop_tick: true };
+        if limit_ns == 0 {
+            return choice(self.step(0));
+        }
+        let (first, last) = (first(states), self.state);
+        let latency_ns = states.get(last).exit_latency_ns;
+        // The kernel subtracts as signed numbers: a stay shorter than the latency is less than nothing.
+        let stay = i128::from(self.last_residency_ns) - i128::from(latency_ns);
+        if let Some(deeper) = states.all().get(last + 1)
+            && !deeper.disabled
+            && stay > i128::from(latency_ns)
+            && deeper.exit_latency_ns <= limit_ns
+        {
+            self.promotions[last] += 1;
+            if self.promotions[last] >= PROMOTIONS {
+                return choice(self.step(last + 1));
+            }
+        }
+        if last > first && (states.is_disabled(last) || latency_ns > limit_ns) {
+            let fits = (first + 1..last).rev().find(|&state| states.get(state).exit_latency_ns <= limit_ns);
+            return choice(self.step(fits.unwrap_or(first)));
+        }
+        if last > first && stay < i128::from(latency_ns) {
+            return choice(self.step(last - 1));
+        }
+        choice(last)
+    }
+
+    fn step(&mut self, to: usize) -> usize {
+        self.promotions[self.state] = 0;
+        self.state = to;
+        to
+    }
+
+    pub(crate) fn reflect(&mut self, outcome: &Outcome) {
+        self.last_residency_ns = outcome.residency_ns;
+        if let Some(entered) = outcome.entered.filter(|&entered| entered > 0) {
+            self.state = entered;
+        }
+    }
+}
+
+/// The lowest step: polling is left out.
+fn first(states: &States) -> usize {
+    usize::from(states.get(0).polling).min(states.last())
+}

@@ -1,0 +1,281 @@
+//! menu: the time to the next timer, corrected by how far off it used to be, or the length that recent stays have in common.
+
+use crate::situation::{Choice, Outcome, Situation, SleepLength};
+use crate::states::States;
+use crate::{NEVER_NS, SHALLOW_NS};
+
+/// Which menu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// As in Linux 6.1.
+    Linux61,
+    /// As in Linux 6.18.
+    Current,
+}
+
+const INTERVALS: usize = 8;
+/// Decades of the time to the next timer, from under 10 us to 100 ms and more.
+const DECADES: usize = 6;
+/// The scale of the correction factors, and the weight of their past.
+const RESOLUTION: u64 = 1024;
+const DECAY: u64 = 8;
+/// Longer stays count as perfectly predicted.
+const LONG_NS: u64 = 50_000_000;
+const US: u64 = 1_000;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Menu {
+    version: Version,
+    tick_ns: u64,
+    /// The time to the next timer at the last choice.
+    next_timer_ns: u64,
+    bucket: usize,
+    /// One factor a decade; in 6.1 twice as many, the upper half for when tasks wait for input or output.
+    factors: [u32; 2 * DECADES],
+    /// The last stays, in microseconds, and the place of the oldest.
+    intervals: [u32; INTERVALS],
+    oldest: usize,
+}
+
+impl Menu {
+    pub(crate) fn new(version: Version, tick_ns: u64) -> Self {
+        Self {
+            version,
+            tick_ns,
+            next_timer_ns: 0,
+            bucket: 0,
+            factors: [(RESOLUTION * DECAY) as u32; 2 * DECADES],
+            intervals: [0; INTERVALS],
+            oldest: 0,
+        }
+    }
+
+    pub(crate) fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+        let (predicted_ns, event_ns) = match self.version {
+            Version::Linux61 => self.predict_61(situation),
+            Version::Current => self.predict(situation),
+        };
+        let limit_ns = situation.latency_limit_ns();
+        let first = states.get(0);
+        let next = states.get(1);
+        let only_first =
+            (self.next_timer_ns < next.target_residency_ns || limit_ns < next.exit_latency_ns) && !first.disabled;
+        if states.len() < 2 || limit_ns == 0 || only_first {
+            return Choice { state: 0, stop_tick: !first.polling };
+        }
+        let stopped = situation.tick_stopped();
+        // A wrong guess costs more once the tick is stopped, for then nothing soon corrects it.
+        let (predicted_ns, limit_ns) = match self.version {
+            Version::Linux61 if stopped && predicted_ns < self.tick_ns => (event_ns, limit_ns),
+            Version::Linux61 if stopped => (predicted_ns, limit_ns),
+            Version::Linux61 => {
+                let multiplier = 1 + 10 * u64::from(situation.io_waiters());
+                (predicted_ns, limit_ns.min(predicted_ns / multiplier))
+            }
+            Version::Current if stopped && predicted_ns < self.tick_ns && self.next_timer_ns > 2 * self.tick_ns => {
+                (self.next_timer_ns, limit_ns)
+            }
+            Version::Current => (predicted_ns, limit_ns),
+        };
+        self.choose(states, predicted_ns, limit_ns, event_ns, stopped)
+    }
+
+    /// The prediction, and the time to the next event, which the tick counts to.
+    fn predict_61(&mut self, situation: &mut impl Situation) -> (u64, u64) {
+        let SleepLength { timer_ns, event_ns } = situation.sleep_length();
+        self.next_timer_ns = timer_ns;
+        let upper = if situation.io_waiters() > 0 { DECADES } else { 0 };
+        self.bucket = upper + decade(timer_ns);
+        let corrected = self.corrected_us();
+        (u64::from(corrected.min(self.typical_61(corrected))) * US, event_ns)
+    }
+
+    fn predict(&mut self, situation: &mut impl Situation) -> (u64, u64) {
+        let typical_ns = u64::from(self.typical()) * US;
+        if typical_ns <= SHALLOW_NS && !situation.tick_stopped() {
+            // The timer is far enough, whenever it is.
+            self.next_timer_ns = NEVER_NS;
+            self.bucket = DECADES - 1;
+            return (typical_ns, self.tick_ns / 2);
+        }
+        let SleepLength { timer_ns, event_ns } = situation.sleep_length();
+        self.next_timer_ns = timer_ns;
+        self.bucket = decade(timer_ns);
+        (typical_ns.min(u64::from(self.corrected_us()) * US), event_ns)
+    }
+
+    /// The time to the next timer times its correction, rounded to microseconds.
+    fn corrected_us(&self) -> u32 {
+        let scale = u128::from(RESOLUTION * DECAY * US);
+        let product = u128::from(self.next_timer_ns) * u128::from(self.factors[self.bucket]);
+        u32::try_from((product + scale / 2) / scale).unwrap_or(u32::MAX)
+    }
+
+    /// What recent stays have in common, without the longest that stick out; `u32::MAX` where they have nothing, or nothing below `below_us`.
+    fn typical_61(&self, below_us: u32) -> u32 {
+        let mut most = i32::MAX as u32;
+        loop {
+            let some = Sample::of(&self.intervals, |value| value <= most);
+            if some.min >= below_us {
+                return u32::MAX;
+            }
+            // 6.1 takes the squares of the differences, so rounding the mean down costs nothing here.
+            let squares = self.intervals.iter().filter(|&&value| value <= most);
+            let variance =
+                squares.map(|&value| u128::from(value.abs_diff(some.mean)).pow(2)).sum::<u128>() / some.count;
+            if some.agrees(variance) {
+                return some.mean;
+            }
+            if 4 * some.count <= 3 * INTERVALS as u128 {
+                return u32::MAX;
+            }
+            most = some.max - 1;
+        }
+    }
+
+    /// What recent stays have in common, without those that stick out on either side; `u32::MAX` where they have nothing.
+    fn typical(&self) -> u32 {
+        let (mut over, mut under) = (-1, i64::from(u32::MAX));
+        loop {
+            let kept = |value: u32| i64::from(value) > over && i64::from(value) < under;
+            let some = Sample::of(&self.intervals, kept);
+            if some.max == 0 {
+                return u32::MAX;
+            }
+            let squares = self.intervals.iter().filter(|&&value| kept(value)).map(|&value| u128::from(value).pow(2));
+            let variance = squares.sum::<u128>() / some.count - u128::from(some.mean).pow(2);
+            if some.agrees(variance) {
+                return some.mean;
+            }
+            if 4 * some.count <= 3 * INTERVALS as u128 {
+                return u32::MAX;
+            }
+            if some.mean - some.min > some.max - some.mean {
+                over = i64::from(some.min);
+            } else {
+                under = i64::from(some.max);
+            }
+        }
+    }
+
+    fn choose(&self, states: &States, mut predicted_ns: u64, limit_ns: u64, event_ns: u64, stopped: bool) -> Choice {
+        let mut chosen = None;
+        for (number, state) in states.all().iter().enumerate() {
+            if state.disabled {
+                continue;
+            }
+            let so_far = *chosen.get_or_insert(number);
+            if self.version == Version::Current && state.exit_latency_ns > limit_ns {
+                break;
+            }
+            if state.target_residency_ns > predicted_ns {
+                let fits_timer = state.target_residency_ns <= self.next_timer_ns;
+                let better_than_polling = match self.version {
+                    Version::Linux61 => state.exit_latency_ns <= limit_ns,
+                    Version::Current => state.target_residency_ns < SHALLOW_NS,
+                };
+                if states.get(so_far).polling && better_than_polling && fits_timer {
+                    predicted_ns = state.target_residency_ns;
+                    chosen = Some(number);
+                    break;
+                }
+                if predicted_ns < self.tick_ns {
+                    break;
+                }
+                if !stopped {
+                    // A shallow state does no harm as long as the tick runs and lets the governor choose again.
+                    predicted_ns = states.get(so_far).target_residency_ns;
+                    break;
+                }
+                let shallow = states.get(so_far).target_residency_ns < self.tick_ns;
+                let deeper = shallow && state.target_residency_ns <= event_ns;
+                return Choice { state: if deeper { number } else { so_far }, stop_tick: true };
+            }
+            if state.exit_latency_ns > limit_ns {
+                break;
+            }
+            chosen = Some(number);
+        }
+        let chosen = chosen.unwrap_or(0);
+        if stopped || (!states.get(chosen).polling && predicted_ns >= self.tick_ns) {
+            return Choice { state: chosen, stop_tick: true };
+        }
+        // The tick stays, so the state must fit the time to it.
+        let fits = chosen == 0 || states.get(chosen).target_residency_ns <= event_ns;
+        Choice { state: if fits { chosen } else { states.shallower(chosen, event_ns, false) }, stop_tick: false }
+    }
+
+    pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
+        let Some(entered) = outcome.entered else {
+            if self.version == Version::Current {
+                self.remember(u32::MAX);
+            }
+            return;
+        };
+        let state = states.get(entered);
+        let measured_ns = if outcome.got_tick && self.next_timer_ns > self.tick_ns {
+            // The tick ended what might have become a long stay.
+            LONG_NS * 9 / 10
+        } else if state.polling && outcome.polled_to_limit {
+            self.next_timer_ns
+        } else if outcome.residency_ns > 2 * state.exit_latency_ns {
+            outcome.residency_ns - state.exit_latency_ns
+        } else {
+            outcome.residency_ns / 2
+        };
+        let measured_ns = measured_ns.min(self.next_timer_ns);
+        let factor = &mut self.factors[self.bucket];
+        *factor -= *factor / DECAY as u32;
+        *factor += if self.next_timer_ns > 0 && measured_ns < LONG_NS {
+            (RESOLUTION * measured_ns / self.next_timer_ns) as u32
+        } else {
+            RESOLUTION as u32
+        };
+        self.remember(u32::try_from(measured_ns / US).unwrap_or(u32::MAX));
+    }
+
+    fn remember(&mut self, interval_us: u32) {
+        self.intervals[self.oldest] = interval_us;
+        self.oldest = (self.oldest + 1) % INTERVALS;
+    }
+}
+
+/// Some of the recent stays, in microseconds.
+struct Sample {
+    min: u32,
+    max: u32,
+    mean: u32,
+    /// At least 1, so that it divides.
+    count: u128,
+}
+
+impl Sample {
+    fn of(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
+        let (mut min, mut max, mut sum, mut count) = (u32::MAX, 0, 0, 0);
+        for value in intervals.iter().copied().filter(|&value| kept(value)) {
+            (min, max) = (min.min(value), max.max(value));
+            sum += u64::from(value);
+            count += 1;
+        }
+        let mean = sum.checked_div(count).unwrap_or(0) as u32;
+        Self { min, max, mean, count: u128::from(count.max(1)) }
+    }
+
+    /// Whether they lie close together: a standard deviation of 20 us at most, or of a sixth of the mean if they are most of the stays.
+    fn agrees(&self, variance: u128) -> bool {
+        let close = u128::from(self.mean).pow(2) > 36 * variance && 4 * self.count >= 3 * INTERVALS as u128;
+        variance <= 400 || (variance <= u128::from(u64::MAX / 36) && close)
+    }
+}
+
+/// The decade of a time: under 10 us, 100 us, 1 ms, 10 ms, 100 ms, or more.
+fn decade(time_ns: u64) -> usize {
+    let mut edge_ns = 10 * US;
+    for decade in 0..DECADES - 1 {
+        if time_ns < edge_ns {
+            return decade;
+        }
+        edge_ns *= 10;
+    }
+    DECADES - 1
+}

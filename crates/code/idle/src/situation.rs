@@ -1,0 +1,135 @@
+//! What a governor asks for, what it answers, and what it is told afterwards.
+
+use crate::{NEVER_NS, NO_LIMIT_NS};
+
+/// How long a CPU could sleep, in nanoseconds from now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleepLength {
+    /// To the next timer, the scheduler's tick left out; [`NEVER_NS`] or more where no timer is set.
+    pub timer_ns: u64,
+    /// To the next event for which the timer hardware is programmed now: the tick too, unless it is stopped.
+    pub event_ns: u64,
+}
+
+/// What a governor may ask about the CPU that is about to idle.
+pub trait Situation {
+    /// How long the CPU could sleep. On a real CPU asking takes time, so that some governors do without.
+    fn sleep_length(&mut self) -> SleepLength;
+
+    /// The longest exit latency that is allowed, in nanoseconds.
+    fn latency_limit_ns(&self) -> u64 {
+        NO_LIMIT_NS
+    }
+
+    /// Tasks of this CPU that wait for input or output.
+    fn io_waiters(&self) -> u32 {
+        0
+    }
+
+    /// Whether the scheduler's tick is stopped already.
+    fn tick_stopped(&self) -> bool {
+        false
+    }
+
+    /// Whether the CPU's average utilisation is over the threshold of teo, which is 1/64 of the CPU's capacity.
+    fn is_utilised(&self) -> bool {
+        false
+    }
+}
+
+/// A situation that is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// How long the CPU could sleep.
+    pub sleep_length: SleepLength,
+    /// The longest exit latency that is allowed, in nanoseconds.
+    pub latency_limit_ns: u64,
+    /// Tasks that wait for input or output.
+    pub io_waiters: u32,
+    /// Whether the tick is stopped already.
+    pub tick_stopped: bool,
+    /// Whether the CPU is utilised.
+    pub utilised: bool,
+    /// Whether the governor asked for the sleep length.
+    pub asked: bool,
+}
+
+impl Asked {
+    /// A situation in which nothing is limited and the tick runs.
+    pub const fn new(sleep_length: SleepLength) -> Self {
+        Self {
+            sleep_length,
+            latency_limit_ns: NO_LIMIT_NS,
+            io_waiters: 0,
+            tick_stopped: false,
+            utilised: false,
+            asked: false,
+        }
+    }
+}
+
+impl Situation for Asked {
+    fn sleep_length(&mut self) -> SleepLength {
+        self.asked = true;
+        let SleepLength { timer_ns, event_ns } = self.sleep_length;
+        SleepLength { timer_ns: timer_ns.min(NEVER_NS), event_ns: event_ns.min(NEVER_NS) }
+    }
+
+    fn latency_limit_ns(&self) -> u64 {
+        self.latency_limit_ns
+    }
+
+    fn io_waiters(&self) -> u32 {
+        self.io_waiters
+    }
+
+    fn tick_stopped(&self) -> bool {
+        self.tick_stopped
+    }
+
+    fn is_utilised(&self) -> bool {
+        self.utilised
+    }
+}
+
+/// What a governor chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The state, by its number.
+    pub state: usize,
+    /// Whether the scheduler's tick is to be stopped; means nothing where it is stopped already.
+    pub stop_tick: bool,
+}
+
+/// What became of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The state that was entered, by its number; `None` where the hardware refused.
+    pub entered: Option<usize>,
+    /// How long the CPU stayed, in nanoseconds, as the accounting's clock saw it; 0 where the hardware refused.
+    pub residency_ns: u64,
+    /// From the choice until now, in nanoseconds: the stay, and what led to it.
+    pub since_choice_ns: u64,
+    /// Whether the tick's interrupt came while the CPU was idle.
+    pub got_tick: bool,
+    /// Whether the CPU polled until polling's time limit.
+    pub polled_to_limit: bool,
+}
+
+impl Outcome {
+    /// A stay that nothing but its own end marks.
+    pub const fn stay(state: usize, residency_ns: u64) -> Self {
+        Self {
+            entered: Some(state),
+            residency_ns,
+            since_choice_ns: residency_ns,
+            got_tick: false,
+            polled_to_limit: false,
+        }
+    }
+
+    /// A state that the hardware refused to enter.
+    pub const fn refused() -> Self {
+        Self { entered: None, residency_ns: 0, since_choice_ns: 0, got_tick: false, polled_to_limit: false }
+    }
+}

@@ -1,0 +1,146 @@
+//! The states of a CPU.
+
+use core::fmt;
+
+/// The most states that a CPU can have, as in Linux (`CPUIDLE_STATE_MAX`).
+pub const MAX_STATES: usize = 10;
+
+/// An idle state. Times are nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// How long leaving it takes at worst; where entering cannot be broken off, entering counts too.
+    pub exit_latency_ns: u64,
+    /// How long a stay must last to pay.
+    pub target_residency_ns: u64,
+    /// Whether the CPU polls in it instead of waiting for an interrupt.
+    pub polling: bool,
+    /// Whether the CPU's own timer stops in it, so that a broadcast timer must wake the CPU.
+    pub stops_timer: bool,
+    /// Whether governors must not choose it.
+    pub disabled: bool,
+}
+
+impl State {
+    /// A state that waits for an interrupt and keeps its timer.
+    pub const fn new(exit_latency_ns: u64, target_residency_ns: u64) -> Self {
+        Self { exit_latency_ns, target_residency_ns, polling: false, stops_timer: false, disabled: false }
+    }
+
+    /// A state that polls.
+    pub const fn polling() -> Self {
+        Self { polling: true, ..Self::new(0, 0) }
+    }
+
+    /// The same state, disabled.
+    pub const fn disabled(self) -> Self {
+        Self { disabled: true, ..self }
+    }
+
+    /// The same state, with a timer that stops.
+    pub const fn stopping_timer(self) -> Self {
+        Self { stops_timer: true, ..self }
+    }
+}
+
+/// Why states are no table of states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatesError {
+    /// There are none, or more than [`MAX_STATES`].
+    Count(usize),
+    /// The state of this number has a smaller target residency than the one before it.
+    Order(usize),
+}
+
+impl fmt::Display for StatesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count} idle states; there must be 1 to {MAX_STATES}"),
+            Self::Order(at) => {
+                write!(
+                    f,
+                    "idle state {at} has a smaller target residency than state {}: the order is from shallow to deep",
+                    at - 1
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for StatesError {}
+
+/// The states of a CPU, from shallow to deep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct States {
+    states: [State; MAX_STATES],
+    count: usize,
+}
+
+impl States {
+    /// A table of states, from shallow to deep.
+    ///
+    /// # Errors
+    /// There are none or too many; target residencies fall.
+    pub fn new(states: &[State]) -> Result<Self, StatesError> {
+        if states.is_empty() || states.len() > MAX_STATES {
+            return Err(StatesError::Count(states.len()));
+        }
+        if let Some(at) = states.windows(2).position(|pair| pair[1].target_residency_ns < pair[0].target_residency_ns) {
+            return Err(StatesError::Order(at + 1));
+        }
+        let mut table = [State::default(); MAX_STATES];
+        table[..states.len()].copy_from_slice(states);
+        Ok(Self { states: table, count: states.len() })
+    }
+
+    /// How many states there are, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "there is always one")]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The states, from shallow to deep.
+    pub fn all(&self) -> &[State] {
+        &self.states[..self.count]
+    }
+
+    /// The number of the deepest state.
+    pub const fn last(&self) -> usize {
+        self.count - 1
+    }
+
+    /// A state by its number; a number beyond the last is the last.
+    pub fn get(&self, state: usize) -> &State {
+        &self.states[state.min(self.last())]
+    }
+
+    /// The number of the shallowest state that is not disabled; 0 where all are.
+    pub fn first_enabled(&self) -> usize {
+        self.all().iter().position(|state| !state.disabled).unwrap_or(0)
+    }
+
+    /// The number of the deepest state that is not disabled; 0 where all are.
+    pub fn deepest_enabled(&self) -> usize {
+        self.all().iter().rposition(|state| !state.disabled).unwrap_or(0)
+    }
+
+    /// Whether a state may not be chosen.
+    pub fn is_disabled(&self, state: usize) -> bool {
+        self.get(state).disabled
+    }
+
+    /// The nearest state shallower than `from` that is enabled and fits a time; the shallowest enabled one where none fits, and `from`
+    /// where none is shallower.
+    pub(crate) fn shallower(&self, from: usize, fits_ns: u64, no_polling: bool) -> usize {
+        let mut found = from;
+        for (number, state) in self.all()[..from].iter().enumerate().rev() {
+            if state.disabled || (no_polling && state.polling) {
+                continue;
+            }
+            found = number;
+            if state.target_residency_ns <= fits_ns {
+                break;
+            }
+        }
+        found
+    }
+}
