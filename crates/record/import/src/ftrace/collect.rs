@@ -24,6 +24,8 @@ pub struct Trace {
     pub tasks: BTreeMap<u32, String>,
     /// Names of interrupts by number.
     pub interrupts: BTreeMap<u32, String>,
+    /// What comments of `linux-boot` say of the traced kernel: `idle-governor`, and `idle-states` (number, name, exit latency, residency).
+    pub texts: BTreeMap<String, String>,
     /// Time of the first event and of the last, in nanoseconds of the trace's clock.
     pub span_ns: Option<(u64, u64)>,
     /// What is doubtful about the file, a sentence each.

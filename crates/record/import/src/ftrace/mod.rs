@@ -24,6 +24,7 @@ pub use record::record;
 
 use crate::error::ImportError;
 use collect::Collector;
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 /// How a trace is to be read.
@@ -64,6 +65,7 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     let trace = Trace {
         format: left.format,
         clock: left.clock,
+        texts: left.texts,
         doubts: left.doubts,
         warnings: left.warnings,
         left_out: left.left_out,
@@ -96,6 +98,7 @@ fn refuse_other_formats(start: &[u8], options: &Options) -> Result<(), ImportErr
 struct Left {
     format: String,
     clock: Option<String>,
+    texts: BTreeMap<String, String>,
     doubts: Vec<String>,
     warnings: Vec<ImportError>,
     left_out: u64,

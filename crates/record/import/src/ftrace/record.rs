@@ -11,7 +11,7 @@ use std::path::Path;
 /// Reads a trace and writes its events as a recording into a folder. At no time are more than some ten thousand events held.
 ///
 /// The header is what the recording begins with; the trace's own facts are added: texts `tasks` and `interrupts` (a number, a blank and a
-/// name a line), and a note for each doubt.
+/// name a line), `idle-states` and `idle-governor` where the trace has them, and a note for each doubt.
 ///
 /// # Errors
 /// As [`read`]; and if the recording cannot be written. Then nothing is left behind.
@@ -60,6 +60,7 @@ fn describe(trace: &Trace, header: &mut Header) {
     if trace.left_out > 0 {
         header.notes.push(format!("{} malformed lines were left out.", trace.left_out));
     }
+    header.texts.extend(trace.texts.clone());
     for (name, list) in [("tasks", &trace.tasks), ("interrupts", &trace.interrupts)] {
         let mut text = String::new();
         for (number, name) in list {

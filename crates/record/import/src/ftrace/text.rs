@@ -7,7 +7,7 @@ use super::collect::Collector;
 use super::kind::{self, Fields, Kind, Wrong};
 use super::lines::{Line, Lines, Whole};
 use super::{Left, Options, unreadable};
-use crate::error::ImportError;
+use crate::error::{ImportError, printable};
 use memchr::{memchr, memmem};
 use std::io::Read;
 
@@ -86,6 +86,9 @@ enum Page {
     Outside,
     Inside,
 }
+
+/// Bytes of what comments say of the traced kernel: far more than it has to say.
+const MOST_TEXT: usize = 64 * 1024;
 
 const NOT_A_LINE: &str = "this is no line of a trace";
 
@@ -337,6 +340,15 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option
                     "the kernel's buffer was overwritten: {} of {written} events, the oldest, are not in the file",
                     written - kept
                 ));
+            }
+        }
+        for (key, list) in [(&b" idle-state: "[..], "idle-states"), (b" idle-governor: ", "idle-governor")] {
+            if let Some(rest) = comment.strip_prefix(key) {
+                let known = left.texts.entry(list.to_owned()).or_default();
+                if known.len() < MOST_TEXT {
+                    *known += &printable(&String::from_utf8_lossy(rest));
+                    known.push('\n');
+                }
             }
         }
         return None;
