@@ -4,6 +4,7 @@ use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
 use crate::compare_command::CompareOptions;
 use crate::experiments::EXPERIMENTS;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
+use crate::import_trace::ImportTraceOptions;
 use crate::report_command::ReportOptions;
 use crate::shell_commands::{CompletionsOptions, ManOptions};
 use crate::{run, run_arguments, what_if};
@@ -26,7 +27,7 @@ Look:
 
 Compare:
   compare             Recordings side by side: what changed, whether that can be said, and why
-  import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP
+  import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace
 
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
@@ -103,6 +104,8 @@ pub enum Import {
     Csv(ImportOptions),
     /// VPP's `show runtime`, old or new.
     VppRuntime(ImportRuntimeOptions),
+    /// Trace of the Linux kernel: idle states, timers, interrupts, scheduler.
+    Ftrace(ImportTraceOptions),
 }
 
 /// How small results are printed.

@@ -10,6 +10,7 @@ mod compare_command;
 mod data;
 mod experiments;
 mod import_command;
+mod import_trace;
 mod list;
 mod output;
 mod progress;
@@ -62,6 +63,7 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
         Command::Report(options) => report_command::run(&data, options),
         Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(&data, options),
         Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(options),
+        Command::Import { what: Import::Ftrace(options) } => import_trace::run(options),
         Command::Import { what: Import::RtInstr(options) } => {
             import_command::run(&data, import_command::Kind::RtInstr, options)
         }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Boots Linux, takes its CPUs off and on, and lets it idle.
 pub struct LinuxBoot;
 
-static SETTINGS: [Setting; 8] = {
+static SETTINGS: [Setting; 10] = {
     let [cpus, gic, virtualization] = MACHINE_SETTINGS;
     [
         cpus,
@@ -39,8 +39,18 @@ static SETTINGS: [Setting; 8] = {
         Setting::new(
             "trace",
             Kind::OutputFile,
-            "Write the guest's ftrace text (cpu_idle, PSCI domains, scheduler) to this file.",
+            "Write the guest's ftrace text to this file: idle states, timers, ticks, interrupts and scheduler, under a workload.",
         ),
+        Setting::new(
+            "governor",
+            Kind::Choice(&[
+                ("menu", "weighs the next timer and the last sleeps"),
+                ("ladder", "steps up and down by the last sleeps"),
+            ]),
+            "The kernel's governor of idle states while it is traced.",
+        )
+        .or("menu"),
+        Setting::new("trace-seconds", Kind::Number { min: 1, max: 60 }, "How long it is traced.").unit("s").or("2"),
     ]
 };
 
@@ -92,6 +102,10 @@ impl Experiment for LinuxBoot {
             stay: settings.number("stay") as u32,
             os_initiated: settings.text("suspend-mode") == Some("os-initiated"),
             exception_level: None,
+            trace: settings.text("trace").map(|_| linux::Tracing {
+                governor: settings.text("governor").unwrap_or("menu").to_owned(),
+                seconds: settings.number("trace-seconds") as u32,
+            }),
         };
         let saw = linux::run(&images, &system, &machine, &work, |line| progress.say(line)).map_err(Error::failed)?;
         if let Some(path) = settings.text("trace") {

@@ -11,6 +11,7 @@
 mod csv_table;
 mod error;
 mod figures;
+pub mod ftrace;
 mod names;
 mod rst;
 mod rt_instr;

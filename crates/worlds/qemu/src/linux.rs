@@ -12,7 +12,7 @@ const INITRAMFS: u64 = 0x6800_0000;
 /// The first process, which the host talks to.
 const INIT: &str = "firmware/linux/init";
 /// Programs that the first process calls, all of them busybox.
-const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep reboot poweroff";
+const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo reboot poweroff";
 
 /// A kernel and what it boots into.
 #[derive(Clone, Debug)]
@@ -165,6 +165,18 @@ pub struct Options {
     pub os_initiated: bool,
     /// 1 or 2; `None` for the highest that the machine has.
     pub exception_level: Option<u8>,
+    /// What is traced; by default a quiet second, and of its events only those of idle states and the scheduler.
+    pub trace: Option<Tracing>,
+}
+
+/// A trace that holds all that a replay of idle states needs: events of idle states, timers, ticks, interrupts and the scheduler, under a
+/// workload of periodic tasks, pipes and bursts.
+#[derive(Clone, Debug)]
+pub struct Tracing {
+    /// The cpuidle governor: `menu` or `ladder` in Debian's kernel.
+    pub governor: String,
+    /// How long it takes, in seconds.
+    pub seconds: u32,
 }
 
 /// How often a CPU entered an idle state.
@@ -268,7 +280,8 @@ pub fn run(
         firmware_options.push_str(&format!("exception-level={level}\n"));
     }
     // A cycle of a CPU takes a fifth of a second where the host is busy with other things.
-    let work = u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay);
+    let traced = options.trace.as_ref().map_or(0, |trace| 60 * u64::from(trace.seconds));
+    let work = u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay) + traced;
     let mut guest = Guest::start(
         machine,
         &images.firmware,
@@ -304,7 +317,9 @@ pub fn run(
                 report.release = words[0].to_owned();
                 report.cpus = number(1) as usize;
                 progress(line);
-                guest.type_line(&format!("work {} {}", options.cycles, options.stay))?;
+                let (governor, seconds) =
+                    options.trace.as_ref().map_or(("none", 1), |trace| (&*trace.governor, trace.seconds));
+                guest.type_line(&format!("work {} {} {governor} {seconds}", options.cycles, options.stay))?;
             }
             "@linux" => {
                 report.rebooted = true;

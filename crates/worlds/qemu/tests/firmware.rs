@@ -211,7 +211,7 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
     let linux = linux::fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
     let machine = machine(4, Gic::V3, true, None);
     for os_initiated in [false, true] {
-        let options = linux::Options { cycles: 3, stay: 1, os_initiated, exception_level: None };
+        let options = linux::Options { cycles: 3, stay: 1, os_initiated, exception_level: None, trace: None };
         let report = linux::run(&images, &linux, &machine, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(report.complaints(&machine), Vec::<String>::new());
         assert_eq!(report.hotplug, (3, 0));

@@ -1,0 +1,362 @@
+//! Where the events of all formats come together: put in order, counted, handed on.
+
+use super::event::{Event, Point};
+use crate::error::{ImportError, printable};
+use std::collections::{BTreeMap, HashMap};
+
+/// Takes events a batch at a time, in the order of time.
+pub type Taker<'a> = &'a mut dyn FnMut(&[Event]) -> Result<(), recording::Error>;
+
+/// What was in a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The format in words.
+    pub format: String,
+    /// The trace's clock, where the file names it.
+    pub clock: Option<String>,
+    /// Events that a recording keeps.
+    pub events: u64,
+    /// All other events, by the kernel's names for them.
+    pub others: BTreeMap<String, u64>,
+    /// Idle states by CPU and number.
+    pub idle: BTreeMap<u16, BTreeMap<u8, Residency>>,
+    /// Command names of tasks by process number.
+    pub tasks: BTreeMap<u32, String>,
+    /// Names of interrupts by number.
+    pub interrupts: BTreeMap<u32, String>,
+    /// What comments of `linux-boot` say of the traced kernel: `idle-governor`, and `idle-states` (number, name, exit latency, residency).
+    pub texts: BTreeMap<String, String>,
+    /// Time of the first event and of the last, in nanoseconds of the trace's clock.
+    pub span_ns: Option<(u64, u64)>,
+    /// What is doubtful about the file, a sentence each.
+    pub doubts: Vec<String>,
+    /// The first of the lines that were left out, where that is allowed.
+    pub warnings: Vec<ImportError>,
+    /// How many lines were left out in all.
+    pub left_out: u64,
+}
+
+/// How long a CPU was in an idle state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residency {
+    /// How often the state was entered and left.
+    pub entered: u64,
+    /// Nanoseconds in all.
+    pub total_ns: u64,
+    /// The shortest stay in nanoseconds.
+    pub shortest_ns: u64,
+    /// The longest stay in nanoseconds.
+    pub longest_ns: u64,
+    /// How often the kernel said afterwards that the state was too deep.
+    pub above: u64,
+    /// How often the kernel said afterwards that the state was too shallow.
+    pub below: u64,
+}
+
+impl Default for Residency {
+    fn default() -> Self {
+        Self { entered: 0, total_ns: 0, shortest_ns: u64::MAX, longest_ns: 0, above: 0, below: 0 }
+    }
+}
+
+/// Events that are held to be put in order: text that was merged from several buffers is out of order by a few lines.
+const WINDOW: usize = 16 * 1024;
+/// Kinds of other events that are counted by name.
+const MOST_KINDS: usize = 4096;
+/// Names of tasks, of interrupts and of timers at a time: far more than systems have, few enough for any memory.
+const MOST_NAMES: usize = 1 << 20;
+
+/// Events on their way from a reader to a recording.
+pub(super) struct Collector<'a> {
+    pub(super) timers: Timers,
+    taker: Option<Taker<'a>>,
+    failed: Option<recording::Error>,
+    waiting: Vec<Event>,
+    is_sorted: bool,
+    /// Time of the last event that went on its way.
+    done_ns: u64,
+    cpus: Vec<Cpu>,
+    events: u64,
+    others: HashMap<Vec<u8>, u64>,
+    tasks: HashMap<u32, Vec<u8>>,
+    interrupts: BTreeMap<u32, Vec<u8>>,
+    last_jiffies: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    duplicates: u64,
+    disordered: u64,
+    too_late: u64,
+    lost: u64,
+    gaps: u64,
+    unpaired: u64,
+}
+
+/// What is remembered of a CPU.
+#[derive(Clone, Default)]
+struct Cpu {
+    last: Option<Event>,
+    /// Events that were lost before the next one.
+    lost: Option<u64>,
+    idle: Option<(u64, u8)>,
+    states: Vec<Residency>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(taker: Option<Taker<'a>>) -> Self {
+        Self {
+            timers: Timers::default(),
+            taker,
+            failed: None,
+            waiting: Vec::with_capacity(WINDOW),
+            is_sorted: true,
+            done_ns: 0,
+            cpus: Vec::new(),
+            events: 0,
+            others: HashMap::new(),
+            tasks: HashMap::new(),
+            interrupts: BTreeMap::new(),
+            last_jiffies: u64::MAX,
+            first_ns: None,
+            last_ns: 0,
+            duplicates: 0,
+            disordered: 0,
+            too_late: 0,
+            lost: 0,
+            gaps: 0,
+            unpaired: 0,
+        }
+    }
+
+    /// Takes an event that a recording keeps.
+    #[inline]
+    pub(super) fn push(&mut self, event: Event) {
+        let cpu = usize::from(event.cpu);
+        if cpu >= self.cpus.len() {
+            self.cpus.resize(cpu + 1, Cpu::default());
+        }
+        let state = &mut self.cpus[cpu];
+        if state.last == Some(event) && event.point != Point::Ipi {
+            self.duplicates += 1;
+            return;
+        }
+        state.last = Some(event);
+        if let Some(lost) = state.lost.take() {
+            let argument = u32::try_from(lost).unwrap_or(u32::MAX);
+            self.wait(Event { point: Point::Lost, argument, ticks: 0, ..event });
+        }
+        self.wait(event);
+    }
+
+    #[inline]
+    fn wait(&mut self, event: Event) {
+        if self.waiting.last().is_some_and(|last| event.time_ns < last.time_ns) {
+            self.is_sorted = false;
+            self.disordered += 1;
+        }
+        self.waiting.push(event);
+        if self.waiting.len() >= WINDOW {
+            self.hand_on(WINDOW * 3 / 4);
+        }
+    }
+
+    /// The count of ticks, when it was another before.
+    pub(super) fn jiffies(&mut self, event: Event) {
+        if self.last_jiffies != event.ticks {
+            self.last_jiffies = event.ticks;
+            self.push(event);
+        }
+    }
+
+    /// Counts an event that no recording keeps.
+    pub(super) fn other(&mut self, name: &[u8]) {
+        if let Some(count) = self.others.get_mut(name) {
+            *count += 1;
+        } else {
+            let name = if self.others.len() < MOST_KINDS { name } else { b"(further kinds)" };
+            *self.others.entry(name.to_vec()).or_default() += 1;
+        }
+    }
+
+    /// Notes that events of a CPU were lost before its next one; `None` where nobody counted them.
+    pub(super) fn lost(&mut self, cpu: u16, events: Option<u64>) {
+        self.gaps += 1;
+        self.lost = self.lost.saturating_add(events.unwrap_or(0));
+        let cpu = usize::from(cpu);
+        if cpu >= self.cpus.len() {
+            self.cpus.resize(cpu + 1, Cpu::default());
+        }
+        let lost = &mut self.cpus[cpu].lost;
+        *lost = Some(lost.unwrap_or(0).saturating_add(events.unwrap_or(0)));
+    }
+
+    /// The command name of a task.
+    pub(super) fn task(&mut self, pid: u32, comm: &[u8]) {
+        if let Some(known) = self.tasks.get_mut(&pid) {
+            if known != comm {
+                comm.clone_into(known);
+            }
+        } else if self.tasks.len() < MOST_NAMES {
+            self.tasks.insert(pid, comm.to_vec());
+        }
+    }
+
+    /// The name of an interrupt.
+    pub(super) fn interrupt(&mut self, irq: u32, name: &[u8]) {
+        if !self.interrupts.contains_key(&irq) && self.interrupts.len() < MOST_NAMES {
+            self.interrupts.insert(irq, name.to_vec());
+        }
+    }
+
+    /// Whether writing failed, so that reading on is of no use.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Whether any event came, kept or not.
+    pub(super) fn is_empty(&self) -> bool {
+        self.events == 0 && self.waiting.is_empty() && self.others.is_empty()
+    }
+
+    /// Counts the first of the waiting events and hands them on.
+    fn hand_on(&mut self, count: usize) {
+        if !self.is_sorted {
+            self.waiting.sort_by_key(|event| event.time_ns);
+        }
+        let late = self.waiting.partition_point(|event| event.time_ns < self.done_ns);
+        if late > 0 {
+            self.too_late += late as u64;
+            self.waiting.drain(..late);
+        }
+        let count = count.min(self.waiting.len());
+        let waiting = std::mem::take(&mut self.waiting);
+        let ready = &waiting[..count];
+        for event in ready {
+            self.count(event);
+        }
+        if let Some(last) = ready.last() {
+            self.first_ns.get_or_insert(ready[0].time_ns);
+            (self.done_ns, self.last_ns) = (last.time_ns, last.time_ns);
+        }
+        self.events += count as u64;
+        if let (Some(taker), None) = (&mut self.taker, &self.failed) {
+            self.failed = taker(ready).err();
+        }
+        self.waiting = waiting;
+        self.waiting.drain(..count);
+        // What stays behind is in order.
+        self.is_sorted = true;
+    }
+
+    fn count(&mut self, event: &Event) {
+        let cpu = &mut self.cpus[usize::from(event.cpu)];
+        match event.point {
+            Point::IdleEnter => {
+                self.unpaired += u64::from(cpu.idle.is_some());
+                cpu.idle = Some((event.time_ns, event.argument as u8));
+            }
+            Point::IdleExit => {
+                let Some((since_ns, state)) = cpu.idle.take() else {
+                    self.unpaired += 1;
+                    return;
+                };
+                let stay_ns = event.time_ns - since_ns;
+                let residency = residency(&mut cpu.states, state);
+                residency.entered += 1;
+                residency.total_ns += stay_ns;
+                residency.shortest_ns = residency.shortest_ns.min(stay_ns);
+                residency.longest_ns = residency.longest_ns.max(stay_ns);
+            }
+            Point::IdleMiss => {
+                let residency = residency(&mut cpu.states, event.ticks.min(255) as u8);
+                *(if event.argument == 0 { &mut residency.above } else { &mut residency.below }) += 1;
+            }
+            // Whatever the CPU was in, it may have left and entered again since.
+            Point::Lost => cpu.idle = None,
+            _ => {}
+        }
+    }
+
+    /// Hands on what waits still, and says what was in the trace.
+    pub(super) fn finish(mut self, mut trace: Trace) -> Result<Trace, recording::Error> {
+        self.hand_on(usize::MAX);
+        if let Some(failed) = self.failed {
+            return Err(failed);
+        }
+        trace.events = self.events;
+        trace.span_ns = self.first_ns.map(|first| (first, self.last_ns));
+        let text = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes));
+        for (name, count) in self.others {
+            *trace.others.entry(text(&name)).or_default() += count;
+        }
+        trace.tasks.extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
+        trace.interrupts.extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
+        for (number, cpu) in self.cpus.into_iter().enumerate() {
+            let states = cpu.states.into_iter().enumerate().filter(|(_, state)| *state != Residency::default());
+            let states: BTreeMap<u8, Residency> = states.map(|(state, of)| (state as u8, of)).collect();
+            if !states.is_empty() {
+                trace.idle.insert(number as u16, states);
+            }
+        }
+        let mut doubt = |count: u64, what: &str| {
+            if count > 0 {
+                trace.doubts.push(format!("{count} {what}"));
+            }
+        };
+        doubt(self.gaps, "gaps where the kernel's buffers overflowed: idle intervals around them are left out");
+        doubt(self.lost, "events were lost in them, as far as they were counted");
+        doubt(self.duplicates, "events stood twice and are counted once");
+        doubt(self.disordered, "events came before the event that stands before them, and were put in order");
+        doubt(self.too_late, "events came too late to be put in order, and were left out");
+        doubt(self.unpaired, "idle events have no partner: the trace begins or ends between them, or a CPU went offline");
+        Ok(trace)
+    }
+}
+
+fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
+    let state = usize::from(state);
+    if state >= states.len() {
+        states.resize(state + 1, Residency::default());
+    }
+    &mut states[state]
+}
+
+/// Small numbers for the addresses of timers that are armed.
+#[derive(Default)]
+pub(super) struct Timers {
+    armed: HashMap<u64, (u32, bool)>,
+    free: Vec<u32>,
+    next: u32,
+}
+
+/// The number of a timer that was armed before the trace began.
+pub(super) const UNKNOWN_TIMER: u32 = u32::MAX;
+
+impl Timers {
+    /// The number of a timer that is armed; `tick` says whether it is the scheduler's.
+    pub(super) fn start(&mut self, address: u64, tick: bool) -> u32 {
+        if let Some((number, was_tick)) = self.armed.get_mut(&address) {
+            *was_tick = tick;
+            return *number;
+        }
+        if self.armed.len() >= MOST_NAMES {
+            return UNKNOWN_TIMER;
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
+        self.armed.insert(address, (number, tick));
+        number
+    }
+
+    /// The number of a timer that fires or is taken out, and whether it is the scheduler's.
+    pub(super) fn end(&mut self, address: u64) -> (u32, bool) {
+        match self.armed.remove(&address) {
+            Some((number, tick)) => {
+                self.free.push(number);
+                (number, tick)
+            }
+            None => (UNKNOWN_TIMER, false),
+        }
+    }
+}

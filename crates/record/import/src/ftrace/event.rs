@@ -1,0 +1,84 @@
+//! An event of a trace that a recording keeps.
+
+/// A row in the making: 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Nanoseconds of the trace's clock.
+    pub time_ns: u64,
+    /// The event's second number, where it has one: see [`Point::ticks`].
+    pub ticks: u64,
+    /// The number that belongs to the point: see [`Point::argument`].
+    pub argument: u32,
+    /// The CPU, by the trace's number.
+    pub cpu: u16,
+    /// What happened.
+    pub point: Point,
+}
+
+macro_rules! points {
+    ($($point:ident $name:literal $argument:literal $ticks:literal $about:literal,)*) => {
+        /// What happened.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Point {
+            $(
+                #[doc = $about]
+                $point,
+            )*
+        }
+
+        impl Point {
+            /// All points, in the order of their numbers.
+            pub const ALL: &[Self] = &[$(Self::$point),*];
+
+            /// The point's name in a recording.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$point => $name,)* }
+            }
+
+            /// What the argument of the point's events is; empty where it means nothing.
+            pub const fn argument(self) -> &'static str {
+                match self { $(Self::$point => $argument,)* }
+            }
+
+            /// What the second number of the point's events is; empty where it means nothing.
+            pub const fn ticks(self) -> &'static str {
+                match self { $(Self::$point => $ticks,)* }
+            }
+        }
+    };
+}
+
+points! {
+    IdleEnter "idle-enter" "idle-state" "" "The CPU enters an idle state.",
+    IdleExit "idle-exit" "" "" "The CPU leaves its idle state.",
+    IdleMiss "idle-miss" "idle-miss" "idle-state" "The state was too deep (0, above) or too shallow (1, below).",
+    DomainIdleEnter "domain-idle-enter" "domain-state" "" "The CPU asks for a state of its power domain.",
+    DomainIdleExit "domain-idle-exit" "domain-state" "" "The CPU is back from a state of its power domain.",
+    HrtimerStart "hrtimer-start" "timer" "expiry in ns of CLOCK_MONOTONIC" "A timer of high resolution is armed.",
+    HrtimerCancel "hrtimer-cancel" "timer" "" "A timer of high resolution is taken out of its queue.",
+    HrtimerExpire "hrtimer-expire" "timer" "ns of CLOCK_MONOTONIC" "A timer of high resolution fires.",
+    TickStart "tick-start" "timer" "expiry in ns of CLOCK_MONOTONIC" "The tick's own timer is armed.",
+    TickCancel "tick-cancel" "timer" "" "The tick's own timer is taken out of its queue.",
+    TickExpire "tick-expire" "timer" "ns of CLOCK_MONOTONIC" "The tick fires.",
+    TimerStart "timer-start" "timer" "expiry in jiffies" "A timer of the wheel is armed, on this CPU.",
+    TimerCancel "timer-cancel" "timer" "" "A timer of the wheel is taken out.",
+    TimerExpire "timer-expire" "timer" "jiffies" "A timer of the wheel fires.",
+    Jiffies "jiffies" "" "jiffies" "What the count of ticks stood at.",
+    TickStop "tick-stop" "success" "" "The tick is stopped (1), or could not be (0).",
+    IrqEnter "irq-enter" "interrupt" "" "An interrupt's handler begins.",
+    IrqExit "irq-exit" "interrupt" "" "An interrupt's handler ends.",
+    Ipi "ipi" "" "" "An interrupt from another CPU.",
+    SchedSwitch "sched-switch" "task" "task before" "The CPU runs another task.",
+    SchedWakeup "sched-wakeup" "task" "CPU that the task is to run on" "A task becomes ready.",
+    Lost "lost-events" "events" "" "Events of this CPU were lost before this one; 0 where nobody counted them.",
+    RcuGracePeriod "rcu-grace-period" "" "" "A step of an RCU grace period.",
+    RcuQuiescentState "rcu-quiescent-state-report" "" "" "A quiescent state is reported.",
+    RcuForceQuiescentState "rcu-fqs" "" "" "A quiescent state is found from another CPU.",
+    RcuCallback "rcu-callback" "" "" "A callback is queued.",
+    RcuKvfreeCallback "rcu-kvfree-callback" "" "" "A piece of memory is queued to be freed.",
+    RcuBatchStart "rcu-batch-start" "" "" "Callbacks begin to be invoked.",
+    RcuBatchEnd "rcu-batch-end" "" "" "No more callbacks are invoked for now.",
+    RcuNocbWake "rcu-nocb-wake" "" "" "A thread for offloaded callbacks is woken, or not.",
+    RcuUtilization "rcu-utilization" "" "" "RCU begins or ends work of its own.",
+}

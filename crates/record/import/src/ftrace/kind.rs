@@ -1,0 +1,249 @@
+//! What an event of the kernel's means, whatever form its fields come in.
+
+use super::collect::Collector;
+use super::event::{Event, Point};
+
+/// The events that mean something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    CpuIdle,
+    CpuIdleMiss,
+    DomainIdle(Point),
+    HrtimerStart,
+    HrtimerCancel,
+    HrtimerExpire,
+    TimerStart,
+    TimerCancel,
+    TimerExpire,
+    TickStop,
+    Irq(Point),
+    LocalTimer(Point),
+    Ipi,
+    SchedSwitch,
+    SchedWakeup,
+    /// An event whose fields are not looked at.
+    Plain(Point),
+}
+
+impl Kind {
+    /// The kind of an event, by the kernel's name for it.
+    pub(super) fn of(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"cpu_idle" => Self::CpuIdle,
+            b"cpu_idle_miss" => Self::CpuIdleMiss,
+            b"psci_domain_idle_enter" => Self::DomainIdle(Point::DomainIdleEnter),
+            b"psci_domain_idle_exit" => Self::DomainIdle(Point::DomainIdleExit),
+            b"hrtimer_start" => Self::HrtimerStart,
+            b"hrtimer_cancel" => Self::HrtimerCancel,
+            b"hrtimer_expire_entry" => Self::HrtimerExpire,
+            b"timer_start" => Self::TimerStart,
+            b"timer_cancel" => Self::TimerCancel,
+            b"timer_expire_entry" => Self::TimerExpire,
+            b"tick_stop" => Self::TickStop,
+            b"irq_handler_entry" => Self::Irq(Point::IrqEnter),
+            b"irq_handler_exit" => Self::Irq(Point::IrqExit),
+            b"local_timer_entry" => Self::LocalTimer(Point::IrqEnter),
+            b"local_timer_exit" => Self::LocalTimer(Point::IrqExit),
+            b"ipi_entry" | b"reschedule_entry" | b"call_function_entry" | b"call_function_single_entry" => Self::Ipi,
+            b"sched_switch" => Self::SchedSwitch,
+            b"sched_wakeup" | b"sched_wakeup_new" => Self::SchedWakeup,
+            b"rcu_grace_period" => Self::Plain(Point::RcuGracePeriod),
+            b"rcu_quiescent_state_report" => Self::Plain(Point::RcuQuiescentState),
+            b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
+            b"rcu_callback" => Self::Plain(Point::RcuCallback),
+            b"rcu_kvfree_callback" | b"rcu_kfree_callback" => Self::Plain(Point::RcuKvfreeCallback),
+            b"rcu_batch_start" => Self::Plain(Point::RcuBatchStart),
+            b"rcu_batch_end" => Self::Plain(Point::RcuBatchEnd),
+            b"rcu_nocb_wake" => Self::Plain(Point::RcuNocbWake),
+            b"rcu_utilization" => Self::Plain(Point::RcuUtilization),
+            _ => return None,
+        })
+    }
+}
+
+/// The fields of an event, by name.
+pub(super) trait Fields {
+    /// A number.
+    fn number(&self, key: &str) -> Option<u64>;
+    /// An address: a number that texts write in base 16.
+    fn address(&self, key: &str) -> Option<u64>;
+    /// A text; for a function's address the function's name.
+    fn text(&self, key: &str) -> Option<&[u8]>;
+}
+
+/// What is missing or wrong in an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wrong(pub(super) &'static str);
+
+/// The state that the kernel writes for "no longer idle".
+const NOT_IDLE: u64 = u32::MAX as u64;
+/// A deferrable timer: it does not wake an idle CPU.
+const DEFERRABLE: u64 = 0x0008_0000;
+/// The part of a wheel timer's flags that holds its CPU.
+const CPU_OF_FLAGS: u64 = 0x0003_ffff;
+
+/// Hands an event to the collector.
+pub(super) fn take(
+    collector: &mut Collector<'_>,
+    kind: Kind,
+    time_ns: u64,
+    cpu: u16,
+    fields: &impl Fields,
+) -> Result<(), Wrong> {
+    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
+    let address = |key: &'static str| fields.address(key).ok_or(Wrong(key));
+    let event = |point, argument: u64, ticks| Event { time_ns, ticks, argument: argument as u32, cpu, point };
+    let event = match kind {
+        Kind::CpuIdle => return idle(collector, time_ns, number("state")?, number("cpu_id")?),
+        Kind::CpuIdleMiss => {
+            let cpu = cpu_of(number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
+            let below = match (fields.text("type"), fields.number("below")) {
+                (Some(text), _) if text.starts_with(b"below") => 1,
+                (Some(text), _) if text.starts_with(b"above") => 0,
+                (_, Some(below)) => u64::from(below != 0),
+                _ => return Err(Wrong("type")),
+            };
+            Event { cpu, ..event(Point::IdleMiss, below, number("state")?) }
+        }
+        Kind::DomainIdle(point) => event(point, number("state")?, 0),
+        Kind::HrtimerStart => {
+            let timer = address("hrtimer")?;
+            let tick = fields.text("function").is_some_and(is_tick);
+            let timer = collector.timers.start(timer, tick);
+            event(if tick { Point::TickStart } else { Point::HrtimerStart }, timer.into(), number("expires")?)
+        }
+        Kind::HrtimerCancel => {
+            let (timer, tick) = collector.timers.end(address("hrtimer")?);
+            event(if tick { Point::TickCancel } else { Point::HrtimerCancel }, timer.into(), 0)
+        }
+        Kind::HrtimerExpire => {
+            let (timer, tick) = collector.timers.end(address("hrtimer")?);
+            let tick = tick || fields.text("function").is_some_and(is_tick);
+            event(if tick { Point::TickExpire } else { Point::HrtimerExpire }, timer.into(), number("now")?)
+        }
+        Kind::TimerStart => {
+            let (timer, expires) = (address("timer")?, number("expires")?);
+            let now = fields.number("now").or_else(|| Some(expires.wrapping_sub(fields.number("timeout")?)));
+            if let Some(now) = now {
+                collector.jiffies(event(Point::Jiffies, 0, now));
+            }
+            let flags = fields.number("flags");
+            let deferrable = match flags {
+                Some(flags) => flags & DEFERRABLE != 0,
+                None => fields.text("flags").is_some_and(|flags| flags.split(|&byte| byte == b'|').any(|f| f == b"D")),
+            };
+            if deferrable {
+                collector.other(b"timer_start (deferrable)");
+                return Ok(());
+            }
+            let of = match (fields.number("cpu"), flags) {
+                (Some(cpu), _) => cpu_of(cpu).ok_or(Wrong("cpu"))?,
+                (None, Some(flags)) => cpu_of(flags & CPU_OF_FLAGS).ok_or(Wrong("flags"))?,
+                (None, None) => cpu,
+            };
+            let fires = match (fields.number("bucket_expiry"), now) {
+                (Some(bucket), _) => bucket,
+                (None, Some(now)) => wheel_expiry(expires, now),
+                (None, None) => expires,
+            };
+            Event { cpu: of, ..event(Point::TimerStart, collector.timers.start(timer, false).into(), fires) }
+        }
+        Kind::TimerCancel => event(Point::TimerCancel, collector.timers.end(address("timer")?).0.into(), 0),
+        Kind::TimerExpire => {
+            let timer = collector.timers.end(address("timer")?).0;
+            event(Point::TimerExpire, timer.into(), number("now")?)
+        }
+        Kind::TickStop => {
+            let success = match (fields.number("success"), fields.text("success")) {
+                (Some(success), _) => u64::from(success != 0),
+                (None, Some(b"yes")) => 1,
+                (None, Some(b"no")) => 0,
+                _ => return Err(Wrong("success")),
+            };
+            event(Point::TickStop, success, 0)
+        }
+        Kind::Irq(point) => {
+            let irq = number("irq")?;
+            if let Some(name) = fields.text("name") {
+                collector.interrupt(irq as u32, name);
+            }
+            event(point, irq, 0)
+        }
+        Kind::LocalTimer(point) => {
+            let vector = number("vector")?;
+            collector.interrupt(vector as u32, b"local_timer");
+            event(point, vector, 0)
+        }
+        Kind::Ipi => event(Point::Ipi, 0, 0),
+        Kind::SchedSwitch => {
+            let (previous, next) = (number("prev_pid")?, number("next_pid")?);
+            for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
+                if let Some(comm) = fields.text(comm) {
+                    collector.task(pid as u32, comm);
+                }
+            }
+            event(Point::SchedSwitch, next, previous)
+        }
+        Kind::SchedWakeup => {
+            let pid = number("pid")?;
+            if let Some(comm) = fields.text("comm") {
+                collector.task(pid as u32, comm);
+            }
+            event(Point::SchedWakeup, pid, fields.number("target_cpu").unwrap_or(cpu.into()))
+        }
+        Kind::Plain(point) => event(point, 0, 0),
+    };
+    collector.push(event);
+    Ok(())
+}
+
+/// An event of `cpu_idle`.
+pub(super) fn idle(collector: &mut Collector<'_>, time_ns: u64, state: u64, cpu: u64) -> Result<(), Wrong> {
+    let cpu = cpu_of(cpu).ok_or(Wrong("cpu_id"))?;
+    // Binary traces of some writers hold the state in 64 bits, sign and all.
+    let (point, argument) = match state {
+        NOT_IDLE | u64::MAX => (Point::IdleExit, 0),
+        state => (Point::IdleEnter, u8::try_from(state).map_err(|_| Wrong("state"))?.into()),
+    };
+    collector.push(Event { time_ns, ticks: 0, argument, cpu, point });
+    Ok(())
+}
+
+/// Most CPUs that a trace may have: Linux ends at 8192.
+pub(super) const MOST_CPUS: u64 = 8192;
+
+pub(super) fn cpu_of(number: u64) -> Option<u16> {
+    (number < MOST_CPUS).then_some(number as u16)
+}
+
+/// Whether a timer's function is the scheduler's tick, under its old or its new name (from Linux 6.9 on).
+fn is_tick(function: &[u8]) -> bool {
+    function.starts_with(b"tick_sched_timer") || function.starts_with(b"tick_nohz_handler")
+}
+
+/// The jiffy in which the timer wheel of Linux 4.8 and later fires a timer: the farther away, the coarser.
+///
+/// Levels have 64 buckets; each level's are eight times as wide as those of the level below.
+fn wheel_expiry(expires: u64, now: u64) -> u64 {
+    const LEVELS: u32 = 9;
+    let away = expires.wrapping_sub(now);
+    if away >= 1 << 40 {
+        // In the past: it fires with the next tick.
+        return now + 1;
+    }
+    let level = (0..LEVELS - 1).find(|level| away < 63 << (3 * level)).unwrap_or(LEVELS - 1);
+    ((expires >> (3 * level)) + 1) << (3 * level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_timers_of_the_wheel_fire_late() {
+        assert_eq!(wheel_expiry(1_000, 990), 1_001, "within the first level: the next jiffy");
+        assert_eq!(wheel_expiry(1_062, 1_000), 1_063);
+        assert_eq!(wheel_expiry(1_064, 1_000), 1_072, "the second level counts in eights");
+        assert_eq!(wheel_expiry(990, 1_000), 1_001, "in the past");
+    }
+}

@@ -1,0 +1,73 @@
+//! The recording of a trace.
+
+use super::collect::Trace;
+use super::event::{Event, Point};
+use super::{Error, Options, read};
+use recording::{Header, PointName, Recording, Writer};
+use std::fmt::Write as _;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+/// Reads a trace and writes its events as a recording into a folder. At no time are more than some ten thousand events held.
+///
+/// The header is what the recording begins with; the trace's own facts are added: texts `tasks` and `interrupts` (a number, a blank and a
+/// name a line), `idle-states` and `idle-governor` where the trace has them, and a note for each doubt.
+///
+/// # Errors
+/// As [`read`]; and if the recording cannot be written. Then nothing is left behind.
+pub fn record(
+    input: impl Read + Seek,
+    options: &Options,
+    variant: &str,
+    mut header: Header,
+    folder: &Path,
+) -> Result<Trace, Error> {
+    let mut writer = Writer::create(folder, &header)?;
+    let mut part = Recording::new(header.clone());
+    let series = part.series(variant, "trace", "");
+    let points: Vec<PointName> = Point::ALL
+        .iter()
+        .map(|point| match point.argument() {
+            "" => part.point(point.name()),
+            argument => part.point_with_argument(point.name(), argument),
+        })
+        .collect();
+    let mut take = |events: &[Event]| {
+        for event in events {
+            let point = points[event.point as usize];
+            part.event(series, 0, event.cpu, event.time_ns, event.ticks, point, event.argument);
+        }
+        let written = writer.append(&part);
+        part.clear();
+        written
+    };
+    let trace = read(input, options, Some(&mut take))?;
+    describe(&trace, &mut header);
+    writer.finish(&header)?;
+    Ok(trace)
+}
+
+/// Adds what was in a trace to the header of its recording.
+fn describe(trace: &Trace, header: &mut Header) {
+    header.iterations = 1;
+    let clock = trace.clock.as_deref().map_or(String::new(), |clock| format!(", clock {clock}"));
+    header.notes.push(format!("Imported from {}{clock}.", trace.format));
+    header.notes.extend(trace.doubts.iter().map(|doubt| format!("{doubt}.")));
+    if !trace.others.is_empty() {
+        let kinds: Vec<String> = trace.others.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        header.notes.push(format!("Events that are counted and not kept: {}.", kinds.join(", ")));
+    }
+    if trace.left_out > 0 {
+        header.notes.push(format!("{} malformed lines were left out.", trace.left_out));
+    }
+    header.texts.extend(trace.texts.clone());
+    for (name, list) in [("tasks", &trace.tasks), ("interrupts", &trace.interrupts)] {
+        let mut text = String::new();
+        for (number, name) in list {
+            let _ = writeln!(text, "{number} {name}");
+        }
+        if !text.is_empty() {
+            header.texts.insert(name.to_owned(), text);
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The text that the kernel's `trace` file, `trace-cmd report` and systrace pages hold.
+//!
+//! A line is `TASK-PID (TGID) [CPU] FLAGS TIME: EVENT: FIELDS`; the task's name may hold anything, the group and the flags may lack, and
+//! the time has six digits behind the point or nine.
+
+use super::collect::Collector;
+use super::kind::{self, Fields, Kind, Wrong};
+use super::lines::{Line, Lines, Whole};
+use super::{Left, Options, unreadable};
+use crate::error::{ImportError, printable};
+use memchr::{memchr, memmem};
+use std::io::Read;
+
+const RIGHT: &str = "a line is TASK-PID [CPU] FLAGS SECONDS.MICROSECONDS: EVENT: FIELDS, as in `<idle>-0 [002] d..1. 1000.000123: \
+                     cpu_idle: state=1 cpu_id=2`";
+
+/// Reads a whole text.
+pub(super) fn read(
+    input: impl Read,
+    options: &Options,
+    collector: &mut Collector<'_>,
+    left: &mut Left,
+) -> Result<(), ImportError> {
+    let mut lines = Lines::new(input);
+    let mut page = Page::No;
+    let mut has_begun = false;
+    // The payload of some events holds line ends of its own.
+    let mut may_go_on = false;
+    while let Some(line) = lines.next().map_err(|error| unreadable(options, &error))? {
+        if collector.has_failed() {
+            return Ok(());
+        }
+        if line.number == 1 && is_html(line.bytes) {
+            page = Page::Outside;
+            left.format = "systrace page".to_owned();
+        }
+        match page {
+            Page::No => {}
+            // Scripts of a page hold what looks like nothing of ours; what is between the marks is a trace.
+            Page::Outside => {
+                if memmem::find(line.bytes, b"trace-data").is_some() || memmem::find(line.bytes, b"linuxPerfData").is_some() {
+                    page = Page::Inside;
+                }
+                continue;
+            }
+            Page::Inside => {
+                if memmem::find(line.bytes, b"</script>").is_some() {
+                    page = Page::Outside;
+                    continue;
+                }
+            }
+        }
+        if line.whole != Whole::TooLong
+            && let Some(event) = parse(line.bytes)
+        {
+            if line.whole == Whole::Unended && !ends_well(event.kind(), event.fields) {
+                left.wrong(options, error(options, &line, "the last line is cut short"))?;
+                continue;
+            }
+            has_begun = true;
+            may_go_on = false;
+            if let Err(Wrong(field)) = take(collector, &event, &mut may_go_on) {
+                let name = String::from_utf8_lossy(event.name);
+                let message = format!("`{name}` has no `{field}` that could be used");
+                left.wrong(options, error(options, &line, message))?;
+            }
+        } else if let Some(message) = beside(line.bytes, collector, left) {
+            if (!has_begun || page == Page::Inside || may_go_on) && message == NOT_A_LINE {
+                continue;
+            }
+            let message = match line.whole {
+                Whole::Unended => "the last line is cut short",
+                Whole::TooLong => "the line is longer than any of a trace",
+                Whole::Yes => message,
+            };
+            left.wrong(options, error(options, &line, message))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a page of HTML holds the trace, and whether a line stands in that part of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Page {
+    No,
+    Outside,
+    Inside,
+}
+
+/// Bytes of what comments say of the traced kernel: far more than it has to say.
+const MOST_TEXT: usize = 64 * 1024;
+
+const NOT_A_LINE: &str = "this is no line of a trace";
+
+fn error(options: &Options, line: &Line<'_>, message: impl Into<String>) -> ImportError {
+    ImportError::new(&options.file, line.number, &String::from_utf8_lossy(line.bytes), message, RIGHT)
+}
+
+fn is_html(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
+    let starts = |with: &[u8]| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    starts(b"<!doctype html") || starts(b"<html")
+}
+
+/// Whether a last line without an end is likely to be whole: a number may have lost digits, so only events that are merely counted are.
+fn ends_well(kind: Option<Kind>, fields: &[u8]) -> bool {
+    kind.is_none() || fields.is_empty()
+}
+
+/// A line's parts.
+struct Parsed<'a> {
+    time_ns: u64,
+    cpu: u16,
+    name: &'a [u8],
+    fields: &'a [u8],
+}
+
+impl Parsed<'_> {
+    fn kind(&self) -> Option<Kind> {
+        Kind::of(self.name)
+    }
+}
+
+/// Takes a line apart; `None` if it is none of an event.
+#[inline]
+fn parse(line: &[u8]) -> Option<Parsed<'_>> {
+    let mut from = 0;
+    while let Some(at) = memchr(b'[', &line[from..]) {
+        from += at + 1;
+        // A task's name may hold brackets; the CPU's are followed by a time.
+        if let Some(parsed) = parse_from_cpu(&line[from..]) {
+            return Some(parsed);
+        }
+    }
+    None
+}
+
+/// `002] d..1.  1000.000123: cpu_idle: state=1 cpu_id=2`
+#[inline]
+fn parse_from_cpu(bytes: &[u8]) -> Option<Parsed<'_>> {
+    let (cpu, length) = digits(bytes)?;
+    let mut rest = bytes[length..].strip_prefix(b"]")?;
+    let cpu = kind::cpu_of(cpu)?;
+    rest = rest.trim_ascii_start();
+    // Flags hold digits too, but a point only where nothing is set.
+    let (time_ns, mut rest) = match time(rest) {
+        Some(found) => found,
+        None => {
+            let end = memchr(b' ', rest)?;
+            time(rest[end..].trim_ascii_start())?
+        }
+    };
+    rest = rest.trim_ascii_start();
+    let end = memchr(b':', rest)?;
+    let name = &rest[..end];
+    if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+        return None;
+    }
+    Some(Parsed { time_ns, cpu, name, fields: rest[end + 1..].trim_ascii() })
+}
+
+/// `1000.000123:` in nanoseconds, and what follows.
+#[inline]
+fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (seconds, length) = digits(bytes)?;
+    let rest = bytes[length..].strip_prefix(b".")?;
+    let (fraction, length) = digits(rest)?;
+    let scale = match length {
+        6 => 1_000,
+        9 => 1,
+        1..9 => 10_u64.pow(9 - length as u32),
+        _ => return None,
+    };
+    let rest = rest[length..].strip_prefix(b":")?;
+    Some((seconds.checked_mul(1_000_000_000)?.checked_add(fraction * scale)?, rest))
+}
+
+/// A number in base 10 and how many digits it has.
+#[inline]
+fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0_u64;
+    let mut length = 0;
+    while let Some(digit) = bytes.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+        value = value.checked_mul(10)?.checked_add(digit.into())?;
+        length += 1;
+    }
+    (length > 0).then_some((value, length))
+}
+
+#[inline]
+fn take(collector: &mut Collector<'_>, event: &Parsed<'_>, may_go_on: &mut bool) -> Result<(), Wrong> {
+    let Some(kind) = event.kind() else {
+        collector.other(event.name);
+        *may_go_on = matches!(event.name, b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack");
+        return Ok(());
+    };
+    if kind == Kind::CpuIdle
+        && let Some((state, cpu)) = idle_fields(event.fields)
+    {
+        return kind::idle(collector, event.time_ns, state, cpu);
+    }
+    kind::take(collector, kind, event.time_ns, event.cpu, &Text { kind, fields: event.fields })
+}
+
+/// `state=1 cpu_id=2` and nothing else: by far the commonest line of a trace of idle CPUs.
+#[inline]
+fn idle_fields(fields: &[u8]) -> Option<(u64, u64)> {
+    let rest = fields.strip_prefix(b"state=")?;
+    let (state, length) = digits(rest)?;
+    let rest = rest[length..].strip_prefix(b" cpu_id=")?;
+    let (cpu, length) = digits(rest)?;
+    (length == rest.len()).then_some((state, cpu))
+}
+
+/// Fields as `key=value`, and as `trace-cmd report` writes those of the scheduler.
+struct Text<'a> {
+    kind: Kind,
+    fields: &'a [u8],
+}
+
+impl<'a> Text<'a> {
+    /// The rest of the line behind `key=`.
+    fn behind(&self, key: &str) -> Option<&'a [u8]> {
+        let key = key.as_bytes();
+        let stands_at = |at: usize| {
+            let starts = at == 0 || matches!(self.fields[at - 1], b' ' | b'[' | b'\t');
+            starts && self.fields.get(at + key.len()) == Some(&b'=')
+        };
+        // Task names come first and may hold what looks like a field, so the last one counts.
+        let mut until = self.fields.len();
+        while let Some(at) = memmem::rfind(&self.fields[..until], key) {
+            if stands_at(at) {
+                return Some(&self.fields[at + key.len() + 1..]);
+            }
+            until = at + key.len() - 1;
+        }
+        None
+    }
+
+    fn word(&self, key: &str) -> Option<&'a [u8]> {
+        let rest = self.behind(key)?;
+        let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t' | b']'));
+        Some(&rest[..end.unwrap_or(rest.len())])
+    }
+
+    /// A task's name runs up to the next field.
+    fn comm(&self, key: &str, next: &str) -> Option<&'a [u8]> {
+        let at = memmem::find(self.fields, format!("{key}=").as_bytes())?;
+        let rest = &self.fields[at + key.len() + 1..];
+        Some(&rest[..memmem::find(rest, format!(" {next}=").as_bytes())?])
+    }
+
+    /// `NAME:PID [PRIORITY]`, of which `trace-cmd report` writes one for a wakeup and two, with an arrow between, for a switch.
+    fn short_task(&self, which: Short) -> Option<(&'a [u8], u64)> {
+        let arrow = memmem::rfind(self.fields, b" ==> ");
+        let part = match which {
+            Short::Before => &self.fields[..arrow?],
+            Short::After => &self.fields[arrow? + 5..],
+            Short::Only => self.fields,
+        };
+        let mut until = part.len();
+        while let Some(at) = memmem::rfind(&part[..until], b" [") {
+            let before = &part[..at];
+            if let Some(colon) = memchr::memrchr(b':', before)
+                && let Some((pid, length)) = digits(&before[colon + 1..])
+                && colon + 1 + length == before.len()
+            {
+                return Some((before[..colon].trim_ascii(), pid));
+            }
+            until = at;
+        }
+        None
+    }
+
+    fn short(&self, key: &str) -> Option<(&'a [u8], u64)> {
+        let which = match (self.kind, key) {
+            (Kind::SchedSwitch, "prev_pid" | "prev_comm") => Short::Before,
+            (Kind::SchedSwitch, "next_pid" | "next_comm") => Short::After,
+            (Kind::SchedWakeup, "pid" | "comm") => Short::Only,
+            _ => return None,
+        };
+        self.short_task(which)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Short {
+    Before,
+    After,
+    Only,
+}
+
+impl Fields for Text<'_> {
+    fn number(&self, key: &str) -> Option<u64> {
+        if let Some(word) = self.word(key) {
+            if let Some(negative) = word.strip_prefix(b"-") {
+                return digits(negative).filter(|found| found.1 == negative.len()).map(|found| found.0.wrapping_neg());
+            }
+            return digits(word).filter(|found| found.1 == word.len()).map(|found| found.0);
+        }
+        if self.kind == Kind::SchedWakeup && key == "target_cpu" {
+            let at = memmem::rfind(self.fields, b"CPU:")?;
+            return digits(&self.fields[at + 4..]).map(|found| found.0);
+        }
+        self.short(key).map(|task| task.1)
+    }
+
+    fn address(&self, key: &str) -> Option<u64> {
+        let word = self.word(key)?;
+        let word = word.strip_prefix(b"0x").unwrap_or(word);
+        u64::from_str_radix(std::str::from_utf8(word).ok()?, 16).ok()
+    }
+
+    fn text(&self, key: &str) -> Option<&[u8]> {
+        match key {
+            "prev_comm" => self.comm(key, "prev_pid"),
+            "next_comm" => self.comm(key, "next_pid"),
+            "comm" => self.comm(key, "pid"),
+            _ => return self.word(key),
+        }
+        .or_else(|| self.short(key).map(|task| task.0))
+    }
+}
+
+/// What stands beside events: comments, notices of lost events, stacks, what `trace-cmd` says first. A message if it is none of these.
+fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option<&'static str> {
+    let text = line.trim_ascii();
+    if text.is_empty() || text.starts_with(b"=>") || matches!(text, b"\\n\\" | b"\\") {
+        return None;
+    }
+    if let Some(comment) = text.strip_prefix(b"#") {
+        // `# entries-in-buffer/entries-written: 100/250   #P:8`
+        if let Some(at) = memmem::find(comment, b"entries-written:") {
+            let rest = comment[at + 16..].trim_ascii_start();
+            if let Some((kept, length)) = digits(rest)
+                && let Some((written, _)) = rest[length..].strip_prefix(b"/").and_then(digits)
+                && written > kept
+            {
+                left.doubts.push(format!(
+                    "the kernel's buffer was overwritten: {} of {written} events, the oldest, are not in the file",
+                    written - kept
+                ));
+            }
+        }
+        for (key, list) in [(&b" idle-state: "[..], "idle-states"), (b" idle-governor: ", "idle-governor")] {
+            if let Some(rest) = comment.strip_prefix(key) {
+                let known = left.texts.entry(list.to_owned()).or_default();
+                if known.len() < MOST_TEXT {
+                    *known += &printable(&String::from_utf8_lossy(rest));
+                    known.push('\n');
+                }
+            }
+        }
+        return None;
+    }
+    if let Some(clock) = text.strip_prefix(b"trace clock:") {
+        left.clock = Some(String::from_utf8_lossy(clock.trim_ascii()).into_owned());
+        return None;
+    }
+    // `CPU:3 [LOST 123 EVENTS]`, `CPU:3 [EVENTS DROPPED]`
+    if let Some(rest) = text.strip_prefix(b"CPU:")
+        && let Some((cpu, length)) = digits(rest)
+        && let Some(cpu) = kind::cpu_of(cpu)
+    {
+        let rest = &rest[length..];
+        if memmem::find(rest, b"LOST").is_some() || memmem::find(rest, b"DROPPED").is_some() {
+            let count = rest.iter().position(u8::is_ascii_digit).and_then(|at| digits(&rest[at..]));
+            collector.lost(cpu, count.map(|count| count.0));
+            return None;
+        }
+    }
+    // `cpus=8`, `version = 6`, `CPU 3 is empty`
+    let notes: [&[u8]; 4] = [b"cpus=", b"version =", b"CPU ", b"trace-cmd "];
+    if notes.iter().any(|note| text.starts_with(note)) {
+        return None;
+    }
+    if parse_counter(line) {
+        return Some("the time is no seconds: record with a clock that counts them (trace_clock local, mono or boot)");
+    }
+    Some(NOT_A_LINE)
+}
+
+/// Whether a line is an event whose clock counts something else than time: `[002] d..1. 123456: cpu_idle: …`.
+fn parse_counter(line: &[u8]) -> bool {
+    memchr(b'[', line).is_some_and(|at| {
+        let rest = &line[at + 1..];
+        let Some((_, length)) = digits(rest) else { return false };
+        let Some(rest) = rest[length..].strip_prefix(b"]") else { return false };
+        rest.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).take(2).any(|word| {
+            word.strip_suffix(b":").and_then(digits).is_some_and(|(_, length)| length + 1 == word.len())
+        })
+    })
+}
