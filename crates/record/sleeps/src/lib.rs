@@ -6,9 +6,15 @@
 //! | file | what it is about |
 //! |---|---|
 //! | `sleep.rs` | an interval, what is known of it, and the counts of a whole trace |
+//! | `clock.rs` | the trace's clock, CLOCK_MONOTONIC and jiffies |
+//! | `cpu.rs` | what is known of a CPU while its events go by |
+//! | `point.rs` | the points that say something about idle intervals |
 //! | `read.rs` | from a recording to its intervals |
 #![forbid(unsafe_code)]
 
+mod clock;
+mod cpu;
+mod point;
 mod read;
 mod sleep;
 

@@ -1,8 +1,11 @@
 //! From a recording to its idle intervals.
 
+use crate::clock::{Jiffies, Offset};
+use crate::cpu::{Cpu, Interval, Known, Phase};
+use crate::point::Point;
 use crate::sleep::{Reason, Sleep, SleepLength, Summary, Waker};
-use recording::{Reader, Recording};
-use std::collections::BTreeMap;
+use recording::{Event, Reader, Recording};
+use std::collections::HashSet;
 
 /// Why a recording has no idle intervals to read.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +27,8 @@ pub enum Error {
 
 /// Hands over each idle interval of a trace: for each CPU in the order of time.
 ///
+/// What is held does not grow with the trace, but for the timers that are armed at a time.
+///
 /// # Errors
 /// The recording is damaged, or is not one of a trace.
 pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summary, Error> {
@@ -31,31 +36,322 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
     if header.time.unit != "ns" {
         return Err(Error::NotATrace { experiment: header.experiment, unit: header.time.unit });
     }
-    let mut summary = Summary::default();
-    let mut open: BTreeMap<u16, (u64, u8)> = BTreeMap::new();
+    let interrupts = header.texts.get("interrupts").map_or("", |text| text);
+    let mut walk = Walk::new(interrupts, &mut each);
     let mut rows = Recording::new(header);
+    let mut points = Vec::new();
     while reader.next_events(&mut rows)? {
-        let (enter, exit) = (rows.find_point("idle-enter"), rows.find_point("idle-exit"));
         for event in rows.events() {
-            if Some(event.point) == enter {
-                open.insert(event.cpu, (event.time, event.argument as u8));
-            } else if Some(event.point) == exit
-                && let Some((enter_ns, state)) = open.remove(&event.cpu)
-            {
-                let sleep = Sleep {
-                    cpu: event.cpu,
-                    enter_ns,
-                    exit_ns: event.time.max(enter_ns),
-                    state,
-                    length: SleepLength::Unknown { reason: Reason::NoWaker },
-                    waker: Waker::Unknown,
-                    tick_stopped: None,
-                };
-                summary.count(&sleep);
-                each(sleep);
+            // Points are numbered as they come.
+            let point = event.point.index();
+            while points.len() <= point {
+                points.push(None);
             }
+            let point = *points[point].get_or_insert_with(|| Point::of(rows.point_text(event.point)));
+            walk.event(point, event);
         }
         rows.clear();
     }
-    Ok(summary)
+    Ok(walk.finish())
+}
+
+/// A timer that is armed.
+#[derive(Clone, Copy)]
+struct Armed {
+    cpu: u16,
+    at: u64,
+    is_wheel: bool,
+}
+
+struct Walk<'a> {
+    each: &'a mut dyn FnMut(Sleep),
+    summary: Summary,
+    cpus: Vec<Cpu>,
+    /// By the timer's number.
+    armed: Vec<Option<Armed>>,
+    offset: Offset,
+    jiffies: Jiffies,
+    /// Interrupts that are a timer's.
+    timer_interrupts: HashSet<u32>,
+}
+
+/// More timers are not armed at a time; what is beyond is forgotten.
+const MOST_TIMERS: u32 = 1 << 20;
+
+impl<'a> Walk<'a> {
+    fn new(interrupts: &str, each: &'a mut dyn FnMut(Sleep)) -> Self {
+        let lines = interrupts.lines().filter_map(|line| line.split_once(' '));
+        let timers = lines.filter(|(_, name)| name.contains("timer"));
+        Self {
+            each,
+            summary: Summary::default(),
+            cpus: Vec::new(),
+            armed: Vec::new(),
+            offset: Offset::default(),
+            jiffies: Jiffies::default(),
+            timer_interrupts: timers.filter_map(|(number, _)| number.parse().ok()).collect(),
+        }
+    }
+
+    fn cpu(&mut self, number: u16) -> &mut Cpu {
+        let number = usize::from(number);
+        if number >= self.cpus.len() {
+            self.cpus.resize_with(number + 1, Cpu::default);
+        }
+        &mut self.cpus[number]
+    }
+
+    fn event(&mut self, point: Point, event: &Event) {
+        let (time, number) = (event.time, event.cpu);
+        match point {
+            Point::IdleEnter => self.enter(event),
+            Point::IdleExit => {
+                if let Phase::Idle(interval) = self.cpu(number).phase {
+                    let exit_ns = interval.exit_ns.unwrap_or(time.max(interval.enter_ns));
+                    self.cpu(number).phase = Phase::Waking(Interval { exit_ns: Some(exit_ns), ..interval });
+                }
+            }
+            Point::IrqEnter => {
+                let waker = match self.timer_interrupts.contains(&event.argument) {
+                    true => Waker::Timer,
+                    false => Waker::Interrupt(event.argument),
+                };
+                self.woke(number, time, waker, false);
+            }
+            Point::Ipi => self.woke(number, time, Waker::Ipi, false),
+            Point::HrtimerExpire | Point::TickExpire => {
+                self.offset.learn(time, event.ticks);
+                self.disarm(event.argument);
+                let mut waker = Waker::Timer;
+                if point == Point::TickExpire {
+                    let cpu = self.cpu(number);
+                    (cpu.tick.expires_ns, cpu.has_timers, cpu.lost) = (None, true, false);
+                    // Of a stopped tick the timer stands for the wheel.
+                    if cpu.tick.stopped != Some(true) {
+                        waker = Waker::Tick;
+                    }
+                }
+                self.woke(number, time, waker, waker == Waker::Timer);
+            }
+            Point::TimerExpire => {
+                self.disarm(event.argument);
+                self.learn_jiffies(time, event.ticks);
+                self.woke(number, time, Waker::Timer, true);
+            }
+            Point::IrqExit => self.settle(number),
+            Point::SchedSwitch => {
+                // Whatever comes now has nothing to do with the wake-up.
+                if event.argument != 0 {
+                    self.settle_without_interrupt(number);
+                }
+                let cpu = self.cpu(number);
+                cpu.called &= event.argument == 0;
+            }
+            Point::SchedWakeup => {
+                let target = u16::try_from(event.ticks).unwrap_or(number);
+                if target != number
+                    && let Some(cpu) = self.cpus.get_mut(usize::from(target))
+                    && matches!(cpu.phase, Phase::Idle(_))
+                {
+                    cpu.called = true;
+                }
+            }
+            Point::HrtimerStart => self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: false }),
+            Point::TimerStart => self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: true }),
+            Point::HrtimerCancel | Point::TimerCancel => self.disarm(event.argument),
+            Point::TickStart => self.tick_started(event),
+            Point::TickCancel => {
+                let tick = &mut self.cpu(number).tick;
+                tick.before_stop_ns = tick.expires_ns;
+                tick.expires_ns = None;
+            }
+            Point::TickStop if event.argument != 0 => {
+                let tick = &mut self.cpu(number).tick;
+                tick.before_stop_ns = tick.expires_ns;
+                (tick.stopped, tick.just_stopped) = (Some(true), true);
+            }
+            Point::Jiffies => self.learn_jiffies(time, event.ticks),
+            Point::Lost => {
+                for armed in self.armed.iter_mut().filter(|armed| armed.is_some_and(|armed| armed.cpu == number)) {
+                    *armed = None;
+                }
+                self.cpu(number).forget();
+            }
+            Point::TickStop | Point::Other => {}
+        }
+    }
+
+    fn learn_jiffies(&mut self, time_ns: u64, jiffies: u64) {
+        if let Some(monotonic) = self.offset.to_monotonic(time_ns) {
+            self.jiffies.learn(monotonic, jiffies);
+        }
+    }
+
+    fn arm(&mut self, event: &Event, armed: Armed) {
+        self.disarm(event.argument);
+        if event.argument >= MOST_TIMERS {
+            return;
+        }
+        let index = event.argument as usize;
+        if index >= self.armed.len() {
+            self.armed.resize(index + 1, None);
+        }
+        self.armed[index] = Some(armed);
+        let cpu = self.cpu(armed.cpu);
+        let queue = if armed.is_wheel { &mut cpu.wheel } else { &mut cpu.timers };
+        queue.insert((armed.at, event.argument));
+    }
+
+    fn disarm(&mut self, timer: u32) {
+        if let Some(armed) = self.armed.get_mut(timer as usize).and_then(Option::take) {
+            let cpu = self.cpu(armed.cpu);
+            let queue = if armed.is_wheel { &mut cpu.wheel } else { &mut cpu.timers };
+            queue.remove(&(armed.at, timer));
+        }
+    }
+
+    fn tick_started(&mut self, event: &Event) {
+        self.jiffies.tick(event.ticks);
+        let tick_ns = self.jiffies.tick_ns();
+        let soon = self.offset.to_monotonic(event.time).map(|now| now.saturating_add(tick_ns));
+        let cpu = self.cpu(event.cpu);
+        let tick = &mut cpu.tick;
+        if !tick.just_stopped {
+            // A stopped tick's timer is armed for the wheel's next timer, which is more than a tick away; one that runs again, for the next tick.
+            let runs = tick.stopped != Some(true) || tick_ns == 0 || soon.is_none_or(|soon| event.ticks <= soon);
+            tick.stopped = Some(!runs);
+        }
+        tick.expires_ns = Some(event.ticks);
+        (cpu.has_timers, cpu.lost) = (true, false);
+    }
+
+    fn enter(&mut self, event: &Event) {
+        let number = event.cpu;
+        self.settle_without_interrupt(number);
+        if let Phase::Idle(_) = self.cpu(number).phase {
+            *self.summary.unknown.entry(Reason::Unfinished).or_default() += 1;
+        }
+        let known = self.next_timer(number, event.time);
+        let cpu = self.cpu(number);
+        let tick_stopped = cpu.tick.stopped.map(|stopped| stopped && !cpu.tick.just_stopped);
+        cpu.tick.just_stopped = false;
+        cpu.called = false;
+        cpu.phase = Phase::Idle(Interval {
+            enter_ns: event.time,
+            exit_ns: None,
+            state: event.argument as u8,
+            known,
+            tick_stopped,
+            waker: None,
+            timer_fired: false,
+        });
+    }
+
+    /// What a governor would have been told just before.
+    fn next_timer(&self, number: u16, now_ns: u64) -> Known {
+        let Some(cpu) = self.cpus.get(usize::from(number)) else { return Known::Nothing };
+        if cpu.lost {
+            return Known::Not(Reason::LostEvents);
+        }
+        if !cpu.has_timers {
+            return Known::Nothing;
+        }
+        let away = |monotonic_ns| Some(self.offset.to_trace(monotonic_ns)?.saturating_sub(now_ns));
+        let tick = &cpu.tick;
+        let stopped_before = tick.stopped == Some(true) && !tick.just_stopped;
+        // Of a stopped tick the timer stands for the wheel.
+        let from_wheel = match tick.stopped {
+            Some(true) => tick.expires_ns,
+            _ => cpu.wheel.first().and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies)),
+        };
+        let next = cpu.timers.first().map(|(expires, _)| *expires).into_iter().chain(from_wheel).min();
+        let timer_ns = match next {
+            None => u64::MAX,
+            Some(next) => match away(next) {
+                Some(away) => away,
+                None => return Known::Nothing,
+            },
+        };
+        let tick_at = match (stopped_before, tick.just_stopped) {
+            (true, _) => None,
+            (false, true) => tick.before_stop_ns,
+            (false, false) => tick.expires_ns,
+        };
+        Known::Next { timer_ns, tick_ns: tick_at.and_then(away) }
+    }
+
+    /// Something that ends idle intervals came.
+    fn woke(&mut self, number: u16, time_ns: u64, waker: Waker, timer_fired: bool) {
+        match &mut self.cpu(number).phase {
+            Phase::Running => {}
+            // Without a driver for idle states the interrupt is handled before the CPU is said to leave its state.
+            Phase::Idle(interval) | Phase::Waking(interval) => {
+                interval.exit_ns.get_or_insert(time_ns.max(interval.enter_ns));
+                // The first interrupt counts; what it turns out to be is told by the events within.
+                interval.waker = match (interval.waker, waker) {
+                    (None | Some(Waker::Interrupt(_)), waker) => Some(waker),
+                    (Some(Waker::Timer), Waker::Tick) if !interval.timer_fired => Some(Waker::Tick),
+                    (Some(Waker::Tick), Waker::Timer) if timer_fired => Some(Waker::Timer),
+                    (known, _) => known,
+                };
+                interval.timer_fired |= timer_fired;
+            }
+        }
+    }
+
+    /// An interrupt's handler is through: its interval is done if the CPU left its state before.
+    fn settle(&mut self, number: u16) {
+        if let Phase::Waking(interval) = self.cpu(number).phase
+            && interval.waker.is_some()
+        {
+            self.hand_over(number, interval);
+        }
+    }
+
+    /// No interrupt came, or nobody traced them.
+    fn settle_without_interrupt(&mut self, number: u16) {
+        let cpu = self.cpu(number);
+        if let Phase::Waking(mut interval) = cpu.phase {
+            if interval.waker.is_none() && cpu.called {
+                interval.waker = Some(Waker::Scheduler);
+            }
+            self.hand_over(number, interval);
+        }
+    }
+
+    fn hand_over(&mut self, number: u16, interval: Interval) {
+        self.cpu(number).phase = Phase::Running;
+        let exit_ns = interval.exit_ns.unwrap_or(interval.enter_ns);
+        let interval_ns = exit_ns - interval.enter_ns;
+        let waker = interval.waker.unwrap_or(Waker::Unknown);
+        let length = match (interval.known, waker) {
+            (Known::Not(reason), _) => SleepLength::Unknown { reason },
+            (Known::Next { timer_ns, tick_ns }, _) => SleepLength::Known { timer_ns, tick_ns },
+            (Known::Nothing, Waker::Unknown) => SleepLength::Unknown { reason: Reason::NoWaker },
+            (Known::Nothing, Waker::Timer) if interval.timer_fired => SleepLength::Equal,
+            // Without the timers' events a timer's interrupt may as well be the tick's, and that is left out of the sleep length.
+            (Known::Nothing, _) => SleepLength::Bounded { at_least_ns: interval_ns },
+        };
+        let sleep = Sleep {
+            cpu: number,
+            enter_ns: interval.enter_ns,
+            exit_ns,
+            state: interval.state,
+            length,
+            waker,
+            tick_stopped: interval.tick_stopped,
+        };
+        self.summary.count(&sleep);
+        (self.each)(sleep);
+    }
+
+    fn finish(mut self) -> Summary {
+        for number in 0..self.cpus.len() {
+            self.settle_without_interrupt(number as u16);
+            if let Phase::Idle(_) = self.cpus[number].phase {
+                *self.summary.unknown.entry(Reason::Unfinished).or_default() += 1;
+            }
+        }
+        self.summary
+    }
 }

@@ -1,0 +1,83 @@
+//! What is known of a CPU while its events go by.
+
+use crate::sleep::{Reason, Waker};
+use std::collections::BTreeSet;
+
+/// A CPU of the trace.
+#[derive(Default)]
+pub(crate) struct Cpu {
+    pub(crate) phase: Phase,
+    pub(crate) tick: Tick,
+    /// Timers of high resolution that are armed here: expiry in CLOCK_MONOTONIC, and number.
+    pub(crate) timers: BTreeSet<(u64, u32)>,
+    /// Timers of the wheel that are armed here: jiffy in which they fire, and number.
+    pub(crate) wheel: BTreeSet<(u64, u32)>,
+    /// Events were lost, and too little was seen since.
+    pub(crate) lost: bool,
+    /// A task was made ready for this CPU, by another, since it fell idle.
+    pub(crate) called: bool,
+    /// Timers were seen here.
+    pub(crate) has_timers: bool,
+}
+
+/// The scheduler's tick.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tick {
+    /// Whether it is stopped; `None` where the trace did not say yet.
+    pub(crate) stopped: Option<bool>,
+    /// It was stopped after the governor chose, on the way into the state that is entered next.
+    pub(crate) just_stopped: bool,
+    /// What its timer was armed for before it was stopped.
+    pub(crate) before_stop_ns: Option<u64>,
+    /// What its timer is armed for, in CLOCK_MONOTONIC; of a stopped tick the wheel's next timer.
+    pub(crate) expires_ns: Option<u64>,
+}
+
+/// Where a CPU is on its way through an idle interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Phase {
+    /// Not idle.
+    #[default]
+    Running,
+    /// Idle.
+    Idle(Interval),
+    /// Awake again; what woke it is still to come, or is not certain yet.
+    Waking(Interval),
+}
+
+/// An interval that is not handed over yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interval {
+    pub(crate) enter_ns: u64,
+    pub(crate) exit_ns: Option<u64>,
+    pub(crate) state: u8,
+    pub(crate) known: Known,
+    pub(crate) tick_stopped: Option<bool>,
+    pub(crate) waker: Option<Waker>,
+    /// A timer that is not the tick fired in the interrupt that ended the interval.
+    pub(crate) timer_fired: bool,
+}
+
+/// What was known about the next timer when the state was entered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known {
+    /// Nothing, as the trace has no timers, or not enough of them yet.
+    Nothing,
+    /// Nothing, and not even the interval is certain.
+    Not(Reason),
+    /// As [`SleepLength::Known`](crate::SleepLength::Known).
+    Next { timer_ns: u64, tick_ns: Option<u64> },
+}
+
+impl Cpu {
+    /// Forgets what lost events may have changed.
+    pub(crate) fn forget(&mut self) {
+        self.timers.clear();
+        self.wheel.clear();
+        (self.tick, self.has_timers, self.lost) = (Tick::default(), false, true);
+        match &mut self.phase {
+            Phase::Idle(interval) | Phase::Waking(interval) => interval.known = Known::Not(Reason::LostEvents),
+            Phase::Running => {}
+        }
+    }
+}
