@@ -291,7 +291,6 @@ impl<'a> Walk<'a> {
                 interval.waker = match (interval.waker, waker) {
                     (None | Some(Waker::Interrupt(_)), waker) => Some(waker),
                     (Some(Waker::Timer), Waker::Tick) if !interval.timer_fired => Some(Waker::Tick),
-                    (Some(Waker::Tick), Waker::Timer) if timer_fired => Some(Waker::Timer),
                     (known, _) => known,
                 };
                 interval.timer_fired |= timer_fired;
