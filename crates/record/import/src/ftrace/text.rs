@@ -38,7 +38,9 @@ pub(super) fn read(
             Page::No => {}
             // Scripts of a page hold what looks like nothing of ours; what is between the marks is a trace.
             Page::Outside => {
-                if memmem::find(line.bytes, b"trace-data").is_some() || memmem::find(line.bytes, b"linuxPerfData").is_some() {
+                if memmem::find(line.bytes, b"trace-data").is_some()
+                    || memmem::find(line.bytes, b"linuxPerfData").is_some()
+                {
                     page = Page::Inside;
                 }
                 continue;
@@ -191,7 +193,8 @@ fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
 fn take(collector: &mut Collector<'_>, event: &Parsed<'_>, may_go_on: &mut bool) -> Result<(), Wrong> {
     let Some(kind) = event.kind() else {
         collector.other(event.name);
-        *may_go_on = matches!(event.name, b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack");
+        *may_go_on =
+            matches!(event.name, b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack");
         return Ok(());
     };
     if kind == Kind::CpuIdle
@@ -386,8 +389,9 @@ fn parse_counter(line: &[u8]) -> bool {
         let rest = &line[at + 1..];
         let Some((_, length)) = digits(rest) else { return false };
         let Some(rest) = rest[length..].strip_prefix(b"]") else { return false };
-        rest.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).take(2).any(|word| {
-            word.strip_suffix(b":").and_then(digits).is_some_and(|(_, length)| length + 1 == word.len())
-        })
+        rest.split(|byte| *byte == b' ')
+            .filter(|word| !word.is_empty())
+            .take(2)
+            .any(|word| word.strip_suffix(b":").and_then(digits).is_some_and(|(_, length)| length + 1 == word.len()))
     })
 }
