@@ -71,7 +71,10 @@ pub fn run(options: &ImportTraceOptions) -> miette::Result<()> {
 fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
     let mut text = String::new();
     if !trace.idle.is_empty() {
-        let _ = writeln!(text, "  CPU  state    entered     total, ms    mean, us     min, us      max, us    above    below");
+        let _ = writeln!(
+            text,
+            "  CPU  state    entered     total, ms    mean, us     min, us      max, us    above    below"
+        );
     }
     for (cpu, states) in &trace.idle {
         for (state, idle) in states {

@@ -25,7 +25,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             late_ns.push(sleep.interval_ns().cast_signed().saturating_sub_unsigned(expected));
         }
     })?;
-    println!("{} known, {} bounded, {} unknown {:?}", summary.known, summary.bounded, summary.all_unknown(), summary.unknown);
+    println!(
+        "{} known, {} bounded, {} unknown {:?}",
+        summary.known,
+        summary.bounded,
+        summary.all_unknown(),
+        summary.unknown
+    );
     println!("woken by: {wakers:?}");
     late_ns.sort_unstable();
     if let (Some(least), Some(most)) = (late_ns.first(), late_ns.last()) {

@@ -12,7 +12,8 @@ const INITRAMFS: u64 = 0x6800_0000;
 /// The first process, which the host talks to.
 const INIT: &str = "firmware/linux/init";
 /// Programs that the first process calls, all of them busybox.
-const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo reboot poweroff";
+const PROGRAMS: &str =
+    "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo reboot poweroff";
 
 /// A kernel and what it boots into.
 #[derive(Clone, Debug)]

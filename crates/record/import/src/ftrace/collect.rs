@@ -307,7 +307,10 @@ impl<'a> Collector<'a> {
         doubt(self.duplicates, "events stood twice and are counted once");
         doubt(self.disordered, "events came before the event that stands before them, and were put in order");
         doubt(self.too_late, "events came too late to be put in order, and were left out");
-        doubt(self.unpaired, "idle events have no partner: the trace begins or ends between them, or a CPU went offline");
+        doubt(
+            self.unpaired,
+            "idle events have no partner: the trace begins or ends between them, or a CPU went offline",
+        );
         Ok(trace)
     }
 }

@@ -125,7 +125,13 @@ mod tests {
         while let Some(line) = lines.next().unwrap() {
             seen.push((line.bytes.len(), line.number, line.whole));
         }
-        let right = [(3, 1, Whole::Yes), (0, 2, Whole::Yes), (1024, 3, Whole::TooLong), (14, 4, Whole::Yes), (4, 5, Whole::Unended)];
+        let right = [
+            (3, 1, Whole::Yes),
+            (0, 2, Whole::Yes),
+            (1024, 3, Whole::TooLong),
+            (14, 4, Whole::Yes),
+            (4, 5, Whole::Unended),
+        ];
         assert_eq!(seen, right);
     }
 }

@@ -74,16 +74,13 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     Ok(collector.finish(trace)?)
 }
 
-const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, and a systrace page";
+const WHAT_IS_READ: &str =
+    "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, and a systrace page";
 
 /// Says what a file is that is plainly none of ours.
 fn refuse_other_formats(start: &[u8], options: &Options) -> Result<(), ImportError> {
-    let known: [(&[u8], &str); 4] = [
-        (b"\x1f\x8b", "gzip"),
-        (b"\x28\xb5\x2f\xfd", "zstd"),
-        (b"PK\x03\x04", "zip"),
-        (b"\xfd7zXZ", "xz"),
-    ];
+    let known: [(&[u8], &str); 4] =
+        [(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip"), (b"\xfd7zXZ", "xz")];
     if let Some((_, name)) = known.iter().find(|(magic, _)| start.starts_with(magic)) {
         return Err(ImportError::whole(&options.file, format!("the file is compressed ({name})"), "unpack it first"));
     }
