@@ -52,6 +52,11 @@ pub(super) fn read(
                 }
             }
         }
+        // Old pages hold the trace as one long text in a script: each line ends in a mark for that.
+        let line = match page {
+            Page::Inside => Line { bytes: line.bytes.strip_suffix(b"\\n\\").unwrap_or(line.bytes), ..line },
+            Page::No | Page::Outside => line,
+        };
         if line.whole != Whole::TooLong
             && let Some(event) = parse(line.bytes)
         {
@@ -282,7 +287,8 @@ impl<'a> Text<'a> {
             (Kind::SchedWakeup, "pid" | "comm") => Short::Only,
             _ => return None,
         };
-        self.short_task(which)
+        let is_long = self.fields.starts_with(b"prev_comm=") || self.fields.starts_with(b"comm=");
+        if is_long { None } else { self.short_task(which) }
     }
 }
 
@@ -295,6 +301,9 @@ enum Short {
 
 impl Fields for Text<'_> {
     fn number(&self, key: &str) -> Option<u64> {
+        if let Some(task) = self.short(key) {
+            return Some(task.1);
+        }
         if let Some(word) = self.word(key) {
             if let Some(negative) = word.strip_prefix(b"-") {
                 return digits(negative).filter(|found| found.1 == negative.len()).map(|found| found.0.wrapping_neg());
@@ -305,7 +314,7 @@ impl Fields for Text<'_> {
             let at = memmem::rfind(self.fields, b"CPU:")?;
             return digits(&self.fields[at + 4..]).map(|found| found.0);
         }
-        self.short(key).map(|task| task.1)
+        None
     }
 
     fn address(&self, key: &str) -> Option<u64> {
@@ -315,20 +324,22 @@ impl Fields for Text<'_> {
     }
 
     fn text(&self, key: &str) -> Option<&[u8]> {
+        if let Some(task) = self.short(key) {
+            return Some(task.0);
+        }
         match key {
             "prev_comm" => self.comm(key, "prev_pid"),
             "next_comm" => self.comm(key, "next_pid"),
             "comm" => self.comm(key, "pid"),
-            _ => return self.word(key),
+            _ => self.word(key),
         }
-        .or_else(|| self.short(key).map(|task| task.0))
     }
 }
 
 /// What stands beside events: comments, notices of lost events, stacks, what `trace-cmd` says first. A message if it is none of these.
 fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option<&'static str> {
     let text = line.trim_ascii();
-    if text.is_empty() || text.starts_with(b"=>") || matches!(text, b"\\n\\" | b"\\") {
+    if text.is_empty() || text.starts_with(b"=>") {
         return None;
     }
     if let Some(comment) = text.strip_prefix(b"#") {
