@@ -107,8 +107,9 @@ impl Experiment for IdleReplay {
         let oracle = Oracle::of(&platform, &segments, &traced);
         progress.step();
 
+        let recorded = traced.has_states_of(platform.state_names());
         let choosers: Vec<Chooser> =
-            std::iter::once(Chooser::Recorded).chain(kinds.into_iter().map(Chooser::Governor)).collect();
+            recorded.then_some(Chooser::Recorded).into_iter().chain(kinds.into_iter().map(Chooser::Governor)).collect();
         let rows: Vec<Row> = choosers
             .par_iter()
             .map(|&chooser| {
@@ -148,7 +149,7 @@ fn row(platform: &Platform, traced: &Traced, segments: &Segments, chooser: Choos
         unsaid.iter().map(|&unsaid| (unsaid, replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal))).collect();
     let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
     let agreement = match chooser {
-        Chooser::Governor(kind) if kind != idle::Kind::Haltpoll => {
+        Chooser::Governor(kind) if kind != idle::Kind::Haltpoll && traced.has_states_of(platform.state_names()) => {
             Some(Agreement::of(platform, traced, kind, tick_ns)).filter(|agreement| agreement.all() > 0)
         }
         _ => None,

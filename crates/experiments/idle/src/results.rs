@@ -131,15 +131,37 @@ fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &
             platform.cpus()
         ));
     }
+    header.notes.extend(of_recorded(platform, traced));
+    header.notes.extend(traced.notes.iter().cloned());
+}
+
+/// What must be known about the traced kernel's own choices.
+fn of_recorded(platform: &Platform, traced: &Traced) -> Option<String> {
     let states = platform.domains[0].states.len();
+    if !traced.has_states_of(platform.state_names()) {
+        let mut entered = vec![0_u64; traced.states.len().max(1)];
+        for sleep in traced.all() {
+            let last = entered.len() - 1;
+            entered[usize::from(sleep.state).min(last)] += 1;
+        }
+        let counts: Vec<String> =
+            traced.states.iter().zip(entered).map(|(name, count)| format!("{name} {count}")).collect();
+        return Some(format!(
+            "The traced kernel had other states than {}, so its own choices are no row of the table; it entered {}.",
+            platform.name,
+            counts.join(", ")
+        ));
+    }
     let deeper = traced.all().filter(|sleep| usize::from(sleep.state) >= states).count();
     if deeper > 0 {
-        header.notes.push(format!(
+        return Some(format!(
             "The traced kernel entered states that {} does not have, in {deeper} intervals: they count as its deepest.",
             platform.name
         ));
     }
-    header.notes.extend(traced.notes.iter().cloned());
+    traced.states.is_empty().then(|| {
+        format!("The trace does not name its idle states: their numbers are taken for those of {}.", platform.name)
+    })
 }
 
 fn intervals(recording: &mut Recording, traced: &Traced) {

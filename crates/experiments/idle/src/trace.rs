@@ -17,12 +17,14 @@ pub struct Traced {
     pub summary: Summary,
     /// What the importer noted about the trace.
     pub notes: Vec<String>,
+    /// Names of the traced kernel's idle states by number, where the trace says them.
+    pub states: Vec<String>,
 }
 
 impl Traced {
     /// The intervals as they come.
     pub fn of(sleeps: impl IntoIterator<Item = Sleep>) -> Self {
-        let mut traced = Self { cpus: Vec::new(), summary: Summary::default(), notes: Vec::new() };
+        let mut traced = Self { cpus: Vec::new(), summary: Summary::default(), notes: Vec::new(), states: Vec::new() };
         for sleep in sleeps {
             traced.summary.count(&sleep);
             traced.push(sleep);
@@ -41,6 +43,11 @@ impl Traced {
     /// All intervals, CPU by CPU.
     pub fn all(&self) -> impl Iterator<Item = &Sleep> {
         self.cpus.iter().flatten()
+    }
+
+    /// Whether the numbers of the trace's states mean the states of a platform. Where the trace does not name its states they are taken to.
+    pub fn has_states_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> bool {
+        self.states.is_empty() || self.states.iter().map(String::as_str).eq(names)
     }
 
     /// Reads the recording of a trace, or a trace.
@@ -67,14 +74,20 @@ impl Traced {
         let mut reader = Reader::open(folder)?;
         let mut traced = Self::of([]);
         let notes = reader.header().notes.clone();
+        let states = reader.header().texts.get("idle-states").map_or_else(Vec::new, |text| state_names(text));
         let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
-        (traced.summary, traced.notes) = (summary, notes);
+        (traced.summary, traced.notes, traced.states) = (summary, notes, states);
         if traced.cpus.is_empty() {
             let help = "record the event power:cpu_idle, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq`";
             return Err(Error::usage("the trace has no idle interval", help));
         }
         Ok(traced)
     }
+}
+
+/// The names in lines such as `1 cpu-sleep latency 1500 us residency 2000 us`.
+fn state_names(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
 }
 
 /// A folder for the time of an import.
