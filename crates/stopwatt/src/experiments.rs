@@ -12,6 +12,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &dataplane_experiments::Batch,
     #[cfg(target_os = "linux")]
     &dataplane_experiments::Forward,
+    &idle_experiments::IdleReplay,
 ];
 
 /// The experiment of a name.

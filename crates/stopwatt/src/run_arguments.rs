@@ -37,7 +37,10 @@ fn argument(about: &About, setting: &'static Setting) -> Arg {
     if let (Some(default), false) = (setting.default, matches!(setting.kind, Kind::Switch)) {
         help.push_str(&format!(" [default: {default}]"));
     }
-    let mut arg = Arg::new(setting.name).long(setting.name).help(help);
+    let mut arg = Arg::new(setting.name).help(help);
+    if !setting.positional {
+        arg = arg.long(setting.name);
+    }
     arg = match &setting.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         kind if kind.is_list() => arg.action(ArgAction::Append).value_name(kind.value_name()),

@@ -104,12 +104,20 @@ pub struct Setting {
     pub default: Option<&'static str>,
     /// The worlds in which it means something; empty for all.
     pub worlds: &'static [World],
+    /// Whether it stands on the command line without `--name`, as the file does that an experiment is about.
+    pub positional: bool,
 }
 
 impl Setting {
     /// A setting for all worlds, without unit and default.
     pub const fn new(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, about, kind, unit: "", default: None, worlds: &[] }
+        Self { name, about, kind, unit: "", default: None, worlds: &[], positional: false }
+    }
+
+    /// Without `--name` on the command line.
+    pub const fn positional(mut self) -> Self {
+        self.positional = true;
+        self
     }
 
     /// With a default.

@@ -159,6 +159,30 @@ metrics! {
     IDLE_TIME = Metric::new("idle_time", ("Idle time", "time"), "us", Neither);
     /// Entries into an idle state that ended at once, because an interrupt was pending.
     IDLE_REJECTED = Metric::new("idle_rejected", ("Idle rejected", "rejected"), "1", Neither);
+    /// Stays in an idle state that were shorter than its target residency, while a shallower state was there.
+    IDLE_ABOVE = Metric::new("idle_above", ("Above", "above"), "1", Lower);
+    /// Stays in an idle state for which the next deeper state would have paid.
+    IDLE_BELOW = Metric::new("idle_below", ("Below", "below"), "1", Lower);
+    /// How long leaving idle states delayed the work.
+    IDLE_DELAY = Metric::new("idle_delay", ("Delay by idle states", "delay"), "us", Lower);
+    /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs. A unit is that of the platform's table.
+    IDLE_ENERGY = Metric::new("idle_energy", ("Idle energy", "energy"), "unit s", Lower);
+    /// What an interval cost a core beyond the cheapest state, at the middle of that range.
+    IDLE_EXCESS = Metric::new("idle_excess", ("Excess energy", "excess"), "unit s", Lower);
+    /// Share of that range in which a governor takes less energy than another.
+    IDLE_WINS = Metric::new("idle_wins", ("Share of the range won", "wins"), "1", Neither);
+    /// Idle intervals of a trace.
+    IDLE_INTERVALS = Metric::new("idle_intervals", ("Idle intervals", "intervals"), "1", Neither);
+    /// Share of the intervals in which a governor chose what the traced kernel chose.
+    IDLE_AGREEMENT = Metric::new("idle_agreement", ("Agreement with the traced kernel", "agreement"), "1", Higher);
+    /// How long a read of a clock takes.
+    CLOCK_READ = Metric::new("clock_read", ("Clock read", "read"), "ns", Lower);
+    /// How long a division takes.
+    DIVISION = Metric::new("division", ("Division", "division"), "ns", Lower);
+    /// Share of choices that another clock or another division changes.
+    CHANGED_CHOICES = Metric::new("changed_choices", ("Changed choices", "choices"), "1", Neither);
+    /// Share of the energy that another clock or another division changes.
+    CHANGED_ENERGY = Metric::new("changed_energy", ("Changed energy", "energy"), "1", Neither);
     /// Entries of a power domain into a domain idle state.
     DOMAIN_ENTERED = Metric::new("domain_entered", ("Domain entered", "entered"), "1", Neither);
 

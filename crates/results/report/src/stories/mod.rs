@@ -4,6 +4,7 @@
 
 mod batch;
 mod forward;
+mod idle_replay;
 mod linux;
 mod loaded;
 mod rows;
@@ -24,7 +25,7 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 7] = [
+const STORIES: [Story; 8] = [
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
@@ -32,6 +33,7 @@ const STORIES: [Story; 7] = [
     Story { experiment: "prefetch", world: None, text: strides::text, json: strides::json },
     Story { experiment: "batch", world: None, text: batch::text, json: batch::json },
     Story { experiment: "forward", world: None, text: forward::text, json: forward::json },
+    Story { experiment: "idle-replay", world: None, text: idle_replay::text, json: idle_replay::json },
 ];
 
 /// A recording as a run leaves it, with the published figures of its platform.

@@ -1,0 +1,159 @@
+//! `idle-replay`: governors on a trace.
+
+use crate::energy::{Oracle, Segments, energy};
+use crate::platform::Platform;
+use crate::replay::{Agreement, Chooser, Ideal, Replayed, Unsaid, replay};
+use crate::results::{self, Row};
+use crate::trace::Traced;
+use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Settings, Sink, World, WorldAbout};
+use rayon::prelude::*;
+use recording::Header;
+use std::path::Path;
+
+/// Replays governors on the idle intervals of a trace.
+pub struct IdleReplay;
+
+static SETTINGS: [Setting; 4] = [
+    Setting::new("trace", Kind::InputFile, "The trace: ftrace text, or a recording of a trace (a folder).")
+        .positional(),
+    Setting::new("platform", Kind::Platform, "Platform whose idle states and powers count.").or("juno-r2"),
+    Setting::new(
+        "governors",
+        Kind::Checked(governors, "NAMES"),
+        "Governors, parted by commas [default: all]; menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, \
+         haltpoll, never-deep, always-deepest.",
+    ),
+    Setting::new("hz", Kind::Number { min: 24, max: 10_000 }, "Ticks of the scheduler of the traced kernel.")
+        .unit("Hz")
+        .or("250"),
+];
+
+static ABOUT: About = About {
+    name: "idle-replay",
+    summary: "What other idle governors would have done with a trace, and what that would have cost",
+    details: "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and \
+              nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too.",
+    worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
+    settings: &SETTINGS,
+    cases: &[],
+    examples: &[
+        Example { arguments: "trace.txt --platform juno-r2", about: "all governors" },
+        Example {
+            arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
+            about: "two, on a recording",
+        },
+    ],
+    sweep_defaults: &[],
+    shipped_sweeps: &[],
+};
+
+/// The governors of a list of names.
+fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
+    let mut found = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        let kind = idle::Kind::find(name).ok_or_else(|| {
+            let known: Vec<_> = idle::Kind::ALL.iter().map(|kind| kind.name()).collect();
+            format!("there is no governor `{name}`; there are: {}", known.join(", "))
+        })?;
+        if !found.contains(&kind) {
+            found.push(kind);
+        }
+    }
+    Ok(found)
+}
+
+fn governors(text: &str) -> Result<(), String> {
+    kinds(text).map(|_| ())
+}
+
+fn asked_kinds(settings: &Settings) -> Vec<idle::Kind> {
+    let given = settings.text("governors").and_then(|text| kinds(text).ok());
+    given.unwrap_or_else(|| idle::Kind::ALL.to_vec())
+}
+
+fn trace_of(settings: &Settings) -> Result<&Path, Error> {
+    let path = settings.text("trace").map(Path::new);
+    let path = path.ok_or_else(|| Error::usage("no trace is named", "stopwatt run idle-replay trace.txt"))?;
+    match path.exists() {
+        true => Ok(path),
+        false => Err(Error::usage(
+            format!("{} is not there", path.display()),
+            "name ftrace text, or the folder of a recording of a trace",
+        )),
+    }
+}
+
+impl Experiment for IdleReplay {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        trace_of(&request.settings)?;
+        Platform::open(request.platforms, request.settings.text("platform").unwrap_or_default()).map(|_| ())
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let settings = &request.settings;
+        let platform = Platform::open(request.platforms, settings.text("platform").unwrap_or_default())?;
+        let progress = sink.progress();
+        progress.say("reading the trace");
+        let traced = Traced::open(trace_of(settings)?)?;
+        progress.check()?;
+        let tick_ns = 1_000_000_000 / settings.number("hz");
+        let kinds = asked_kinds(settings);
+        progress.expect(kinds.len() as u64 + 2, "governors");
+        let segments = Segments::of(&platform, &traced);
+        let oracle = Oracle::of(&platform, &segments, &traced);
+        progress.step();
+
+        let recorded = traced.has_states_of(platform.state_names());
+        let choosers: Vec<Chooser> =
+            recorded.then_some(Chooser::Recorded).into_iter().chain(kinds.into_iter().map(Chooser::Governor)).collect();
+        let rows: Vec<Row> = choosers
+            .par_iter()
+            .map(|&chooser| {
+                progress.check()?;
+                let row = row(&platform, &traced, &segments, chooser, tick_ns);
+                progress.step();
+                Ok::<_, Error>(row)
+            })
+            .collect::<Result<_, _>>()?;
+
+        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
+        header.iterations = 1;
+        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        let recording = results::recording(header, &platform, &traced, &rows, &oracle);
+        sink.start(recording.header.clone())?;
+        sink.append(&recording)
+    }
+}
+
+/// Everything about one chooser.
+fn row(platform: &Platform, traced: &Traced, segments: &Segments, chooser: Chooser, tick_ns: u64) -> Row {
+    // haltpoll alternates polling and halting, so it needs a state that polls; no board's table has one.
+    let polling;
+    let own = match chooser {
+        Chooser::Governor(idle::Kind::Haltpoll) => {
+            polling = platform.with_polling();
+            &polling
+        }
+        _ => platform,
+    };
+    // Where everything is known, or nobody asks, both replays are one.
+    let unsaid = match chooser {
+        Chooser::Governor(_) if traced.summary.bounded + traced.summary.all_unknown() > 0 => &Unsaid::BOTH[..],
+        _ => &Unsaid::BOTH[..1],
+    };
+    let replays: Vec<(Unsaid, Replayed)> =
+        unsaid.iter().map(|&unsaid| (unsaid, replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal))).collect();
+    let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
+    let agreement = match chooser {
+        Chooser::Governor(kind) if kind != idle::Kind::Haltpoll && traced.has_states_of(platform.state_names()) => {
+            Some(Agreement::of(platform, traced, kind, tick_ns)).filter(|agreement| agreement.all() > 0)
+        }
+        _ => None,
+    };
+    let state_names = own.state_names().map(str::to_owned).collect();
+    Row { chooser, replays, energies, agreement, state_names }
+}

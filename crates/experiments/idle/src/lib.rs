@@ -1,0 +1,22 @@
+//! The idle loop's experiments.
+//!
+//! `idle-replay` asks of a trace what other governors would have done with it, and what that would have cost; `idle-clock` what it costs the
+//! idle loop to read a clock and to divide.
+//!
+//! | file | what it is about |
+//! |---|---|
+//! | `platform.rs` | idle states of a platform, their powers, and the range of what a round trip costs |
+//! | `trace.rs` | the idle intervals of a trace |
+//! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
+//! | `energy.rs` | what that costs, the cheapest that there could be, and where the difference comes from |
+//! | `idle_replay.rs`, `results.rs` | the experiment, and its rows |
+#![forbid(unsafe_code)]
+
+pub mod energy;
+mod idle_replay;
+pub mod platform;
+pub mod replay;
+mod results;
+pub mod trace;
+
+pub use idle_replay::IdleReplay;

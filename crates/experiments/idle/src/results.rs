@@ -1,0 +1,344 @@
+//! The rows of a replay.
+
+use crate::energy::{Energies, Oracle, worst};
+use crate::platform::{POINTS, Platform};
+use crate::replay::{Agreement, Chooser, FIRST, Replayed, Unsaid};
+use crate::trace::Traced;
+use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
+
+/// What one chooser did and what it cost.
+pub struct Row {
+    /// Who chose.
+    pub chooser: Chooser,
+    /// What it did, for each assumption about what the trace does not say.
+    pub replays: Vec<(Unsaid, Replayed)>,
+    /// What that cost, likewise.
+    pub energies: Vec<Energies>,
+    /// How often it agrees with the traced kernel.
+    pub agreement: Option<Agreement>,
+    /// Names of its states.
+    pub state_names: Vec<String>,
+}
+
+impl Row {
+    /// Its name in recordings.
+    pub fn name(&self) -> &'static str {
+        match self.chooser {
+            Chooser::Recorded => "recorded",
+            Chooser::Governor(kind) => kind.name(),
+        }
+    }
+}
+
+const CASE: &str = "idle-replay";
+/// The name of the cheapest that there could be.
+const ORACLE: &str = "oracle";
+/// Intervals that are listed for each governor.
+const WORST: usize = 5;
+
+/// The recording of a replay.
+pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[Row], oracle: &Oracle) -> Recording {
+    let mut recording = Recording::new(header);
+    describe(&mut recording.header, platform, traced, oracle);
+    intervals(&mut recording, traced);
+    for row in rows {
+        for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
+            let mode = if row.replays.len() > 1 { unsaid.name() } else { "" };
+            let series = recording.series(row.name(), CASE, mode);
+            states(&mut recording, series, &row.state_names, &replayed.states);
+            delays(&mut recording, series, [50, 99].map(|percent| replayed.delays.quantile_us(percent)));
+            if platform.power.is_some() {
+                energies(&mut recording, series, energy);
+            }
+        }
+        if let Some(agreement) = &row.agreement {
+            compared(&mut recording, row, agreement);
+        }
+        if platform.power.is_some() && row.state_names.len() == platform.domains[0].states.len() {
+            excesses(&mut recording, platform, traced, row, oracle);
+        }
+        if let Some((_, replayed)) = row.replays.first() {
+            lengths(&mut recording, traced, row, replayed);
+        }
+    }
+    of_oracle(&mut recording, platform, oracle);
+    if platform.power.is_some() {
+        pairs(&mut recording, rows);
+    }
+    recording
+}
+
+fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &Oracle) {
+    let mut figures = toml::Table::new();
+    figures.insert("title".to_owned(), platform.title.clone().into());
+    if let Some(power) = &platform.power {
+        figures.insert("power_source".to_owned(), power.source.clone().into());
+        if let Some(watts) = &power.watts_per_unit {
+            figures.insert("watts_per_unit".to_owned(), watts.value.into());
+            figures.insert("watts_per_unit_source".to_owned(), watts.source.clone().into());
+        }
+    }
+    header.platform = Some(recording::Platform { name: platform.name.clone(), text: platform.text.clone(), figures });
+    for (at, parts) in POINTS.iter().enumerate() {
+        let place = toml::Table::from_iter([("round_trip".to_owned(), (*parts as f64 / 1024.0).into())]);
+        header.coordinates.insert(point_name(at), place);
+    }
+    let picture = |title: &str, metric: &metrics::Metric, kind| Picture {
+        title: title.to_owned(),
+        metric: metric.name.to_owned(),
+        case: None,
+        kind,
+    };
+    header.pictures = vec![
+        picture("Time in each idle state", &metrics::IDLE_TIME, PictureKind::StackedBars),
+        picture(
+            "Idle energy, from the lowest cost of a round trip (0) to the highest (1)",
+            &metrics::IDLE_ENERGY,
+            PictureKind::Curves { x: "round_trip".to_owned(), by: None },
+        ),
+        picture(
+            "Intervals by length (power of ten of microseconds) and by the state in which they ended",
+            &metrics::IDLE_INTERVALS,
+            PictureKind::HeatMap { x: "decade_us".to_owned(), y: "state".to_owned() },
+        ),
+    ];
+    header.notes.push(
+        "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and nothing else moves."
+            .to_owned(),
+    );
+    match &platform.power {
+        None => header.notes.push(format!("{} has no powers, so nothing is said about energy.", platform.name)),
+        Some(power) => {
+            header.notes.push(format!("Power: {}.", power.source));
+            header.notes.extend(power.assumed.iter().map(|assumed| format!("Assumed: {assumed}.")));
+            header.notes.push(
+                "Energy is that of idle CPUs and of domains all of whose CPUs are idle; its two ends are those of what entering and leaving a state costs, by the sources of the platform's file."
+                    .to_owned(),
+            );
+        }
+    }
+    if oracle.is_bound {
+        header.notes.push(
+            "States of a domain need all of its CPUs, so the energy of oracle is a lower bound: the cheapest state of each core and the cheapest of each domain, even where they exclude each other."
+                .to_owned(),
+        );
+    }
+    if traced.cpus.len() > usize::from(platform.cpus()) {
+        header.notes.push(format!(
+            "The trace has {} CPUs and {} has {}: the others are laid out as on a second one.",
+            traced.cpus.len(),
+            platform.name,
+            platform.cpus()
+        ));
+    }
+    header.notes.extend(of_recorded(platform, traced));
+    header.notes.extend(traced.notes.iter().cloned());
+}
+
+/// What must be known about the traced kernel's own choices.
+fn of_recorded(platform: &Platform, traced: &Traced) -> Option<String> {
+    let states = platform.domains[0].states.len();
+    if !traced.has_states_of(platform.state_names()) {
+        let mut entered = vec![0_u64; traced.states.len().max(1)];
+        for sleep in traced.all() {
+            let last = entered.len() - 1;
+            entered[usize::from(sleep.state).min(last)] += 1;
+        }
+        let counts: Vec<String> =
+            traced.states.iter().zip(entered).map(|(name, count)| format!("{name} {count}")).collect();
+        return Some(format!(
+            "The traced kernel had other states than {}, so its own choices are no row of the table; it entered {}.",
+            platform.name,
+            counts.join(", ")
+        ));
+    }
+    let deeper = traced.all().filter(|sleep| usize::from(sleep.state) >= states).count();
+    if deeper > 0 {
+        return Some(format!(
+            "The traced kernel entered states that {} does not have, in {deeper} intervals: they count as its deepest.",
+            platform.name
+        ));
+    }
+    traced.states.is_empty().then(|| {
+        format!("The trace does not name its idle states: their numbers are taken for those of {}.", platform.name)
+    })
+}
+
+fn intervals(recording: &mut Recording, traced: &Traced) {
+    let series = recording.series("trace", CASE, "");
+    let summary = &traced.summary;
+    let mut add = |subject: &str, role: Option<&str>, count: u64| {
+        let (subject, role) = (recording.name(subject), role.map(|role| recording.name(role)));
+        let metric = metrics::IDLE_INTERVALS;
+        let measure = recording.measure(series, 0, metric.name, metric.unit, count as f64);
+        (measure.subject, measure.role) = (Some(subject), role);
+    };
+    add("known", None, summary.known);
+    add("bounded", None, summary.bounded);
+    add("unknown", None, summary.all_unknown());
+    for (reason, count) in &summary.unknown {
+        add(reason.name(), Some("reason"), *count);
+    }
+}
+
+fn states(recording: &mut Recording, series: Series, names: &[String], states: &[idle::Usage]) {
+    for (name, usage) in names.iter().zip(states) {
+        let subject = recording.name(name);
+        for (metric, value) in [
+            (metrics::IDLE_ENTERED, usage.entered as f64),
+            (metrics::IDLE_ABOVE, usage.above as f64),
+            (metrics::IDLE_BELOW, usage.below as f64),
+            (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
+        ] {
+            recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+        }
+    }
+}
+
+fn delays(recording: &mut Recording, series: Series, [p50, p99]: [u64; 2]) {
+    for (name, value) in [("p50", p50), ("p99", p99)] {
+        let subject = recording.name(name);
+        let metric = metrics::IDLE_DELAY;
+        recording.measure(series, 0, metric.name, metric.unit, value as f64).subject = Some(subject);
+    }
+}
+
+/// The name of a point of the range of what a round trip costs.
+fn point_name(point: usize) -> String {
+    format!("round trip {:.4}", POINTS[point] as f64 / 1024.0)
+}
+
+/// Units times seconds.
+fn unit_s(energy: u128) -> f64 {
+    energy as f64 / 1e9
+}
+
+fn energies(recording: &mut Recording, series: Series, energy: &Energies) {
+    for (point, energy) in energy.iter().enumerate() {
+        let subject = recording.name(&point_name(point));
+        let metric = metrics::IDLE_ENERGY;
+        recording.measure(series, 0, metric.name, metric.unit, unit_s(*energy)).subject = Some(subject);
+    }
+}
+
+fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
+    let names: Vec<String> = platform.state_names().map(str::to_owned).collect();
+    let end = |highest: bool| -> Vec<idle::Usage> {
+        let of = |state: usize, value: fn(&idle::Usage) -> u64| {
+            let values = oracle.states.iter().map(|states| value(&states[state]));
+            if highest { values.max() } else { values.min() }.unwrap_or(0)
+        };
+        (0..names.len())
+            .map(|state| idle::Usage {
+                entered: of(state, |usage| usage.entered),
+                time_ns: of(state, |usage| usage.time_ns),
+                above: of(state, |usage| usage.above),
+                below: of(state, |usage| usage.below),
+                rejected: 0,
+            })
+            .collect()
+    };
+    for (mode, highest) in [("lowest", false), ("highest", true)] {
+        let series = recording.series(ORACLE, CASE, mode);
+        states(recording, series, &names, &end(highest));
+        delays(recording, series, oracle.delay_us.map(|range| range[usize::from(highest)]));
+        if platform.power.is_some() {
+            energies(recording, series, &oracle.energy);
+        }
+    }
+}
+
+/// For each pair of governors the share of the range in which the first takes less energy, whatever the trace does not say.
+fn pairs(recording: &mut Recording, rows: &[Row]) {
+    for a in rows {
+        let series = recording.series(a.name(), CASE, "");
+        for b in rows.iter().filter(|b| b.name() != a.name()) {
+            let wins = (0..POINTS.len())
+                .filter(|&point| {
+                    let most = a.energies.iter().map(|energy| energy[point]).max();
+                    let least = b.energies.iter().map(|energy| energy[point]).min();
+                    // Where both were replayed twice, each assumption holds for both at once.
+                    match a.energies.len() == b.energies.len() {
+                        true => a.energies.iter().zip(&b.energies).all(|(a, b)| a[point] < b[point]),
+                        false => most < least,
+                    }
+                })
+                .count();
+            let subject = recording.name(b.name());
+            let metric = metrics::IDLE_WINS;
+            let share = wins as f64 / POINTS.len() as f64;
+            recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
+        }
+    }
+}
+
+fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
+    let series = recording.series(row.name(), CASE, "");
+    let shares = [
+        ("same", agreement.same()),
+        ("balanced", agreement.balanced()),
+        ("commonest", agreement.commonest()),
+        ("compared", Some(agreement.all() as f64)),
+    ];
+    for (name, share) in shares {
+        let Some(share) = share else { continue };
+        let subject = recording.name(name);
+        let metric = metrics::IDLE_AGREEMENT;
+        recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
+    }
+    for (recorded, chosen) in agreement.counts.iter().enumerate() {
+        for (state, count) in chosen.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let subject = recording.name(&row.state_names[recorded]);
+            let role = recording.name(&row.state_names[state]);
+            let metric = metrics::IDLE_INTERVALS;
+            let measure = recording.measure(series, FIRST as u32, metric.name, metric.unit, *count as f64);
+            (measure.subject, measure.role) = (Some(subject), Some(role));
+        }
+    }
+}
+
+/// The intervals that cost most beyond the cheapest state. Their measures have the CPU, the chosen state as subject and the cheapest as role; the
+/// iteration is the rank, and three metrics say when, how long and how much.
+fn excesses(recording: &mut Recording, platform: &Platform, traced: &Traced, row: &Row, oracle: &Oracle) {
+    let Some((_, replayed)) = row.replays.first() else { return };
+    let series = recording.series(row.name(), "deciding", "");
+    for (rank, excess) in worst(platform, traced, &replayed.chosen, oracle, WORST).iter().enumerate() {
+        let cpu = usize::from(excess.cpu);
+        let sleep = &traced.cpus[cpu][excess.at];
+        let subject = recording.name(&row.state_names[usize::from(replayed.chosen[cpu][excess.at])]);
+        let role = recording.name(&row.state_names[usize::from(oracle.chosen[cpu][excess.at])]);
+        for (metric, unit, value) in [
+            (metrics::IDLE_EXCESS.name, metrics::IDLE_EXCESS.unit, unit_s(excess.energy)),
+            ("idle_entered_at", "us", sleep.enter_ns as f64 / 1000.0),
+            (metrics::IDLE_TIME.name, metrics::IDLE_TIME.unit, sleep.interval_ns() as f64 / 1000.0),
+        ] {
+            let measure = recording.measure(series, rank as u32, metric, unit, value);
+            (measure.cpu, measure.subject, measure.role) = (Some(excess.cpu), Some(subject), Some(role));
+        }
+    }
+}
+
+/// Intervals by length and by the state in which they ended.
+fn lengths(recording: &mut Recording, traced: &Traced, row: &Row, replayed: &Replayed) {
+    /// Up to 1 us, and then by decades up to 10 s and more.
+    const DECADES: usize = 9;
+    let mut counts = vec![[0_u64; DECADES]; row.state_names.len()];
+    for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
+        for (sleep, state) in sleeps.iter().zip(chosen) {
+            let us = sleep.interval_ns() / 1000;
+            let decade = us.checked_ilog10().map_or(0, |decade| decade as usize + 1).min(DECADES - 1);
+            counts[usize::from(*state)][decade] += 1;
+        }
+    }
+    let series = recording.series(row.name(), "lengths", "");
+    for (state, decades) in counts.iter().enumerate() {
+        for (decade, count) in decades.iter().enumerate() {
+            let name = format!("{}, under 10^{decade} us", row.state_names[state]);
+            let subject = recording.name(&name);
+            let metric = metrics::IDLE_INTERVALS;
+            recording.measure(series, 0, metric.name, metric.unit, *count as f64).subject = Some(subject);
+            let place = [("decade_us".to_owned(), (decade as i64).into()), ("state".to_owned(), (state as i64).into())];
+            recording.header.coordinates.insert(name, toml::Table::from_iter(place));
+        }
+    }
+}

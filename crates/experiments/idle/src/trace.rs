@@ -1,0 +1,109 @@
+//! The idle intervals of a trace: from a recording, or from the trace itself, which is imported first.
+
+use experiment::Error;
+use import::ftrace;
+use recording::{Header, Reader};
+use sleeps::{Sleep, Summary};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+/// The idle intervals of a trace.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// By CPU, each in the order of time.
+    pub cpus: Vec<Vec<Sleep>>,
+    /// How much is known of them.
+    pub summary: Summary,
+    /// What the importer noted about the trace.
+    pub notes: Vec<String>,
+    /// Names of the traced kernel's idle states by number, where the trace says them.
+    pub states: Vec<String>,
+}
+
+impl Traced {
+    /// The intervals as they come.
+    pub fn of(sleeps: impl IntoIterator<Item = Sleep>) -> Self {
+        let mut traced = Self { cpus: Vec::new(), summary: Summary::default(), notes: Vec::new(), states: Vec::new() };
+        for sleep in sleeps {
+            traced.summary.count(&sleep);
+            traced.push(sleep);
+        }
+        traced
+    }
+
+    fn push(&mut self, sleep: Sleep) {
+        let cpu = usize::from(sleep.cpu);
+        if self.cpus.len() <= cpu {
+            self.cpus.resize(cpu + 1, Vec::new());
+        }
+        self.cpus[cpu].push(sleep);
+    }
+
+    /// All intervals, CPU by CPU.
+    pub fn all(&self) -> impl Iterator<Item = &Sleep> {
+        self.cpus.iter().flatten()
+    }
+
+    /// Whether the numbers of the trace's states mean the states of a platform. Where the trace does not name its states they are taken to.
+    pub fn has_states_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> bool {
+        self.states.is_empty() || self.states.iter().map(String::as_str).eq(names)
+    }
+
+    /// Reads the recording of a trace, or a trace.
+    ///
+    /// # Errors
+    /// It cannot be read, or has no idle interval.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Self::recording(path);
+        }
+        let shown = path.display().to_string();
+        let file = File::open(path).map_err(|error| {
+            Error::usage(format!("cannot read {shown}: {error}"), "name a trace, or the recording of one")
+        })?;
+        // The events of a long trace do not fit into memory; its idle intervals do.
+        let folder = Temporary::new();
+        let options = ftrace::Options { file: shown, lenient: false };
+        let header = Header::new("ftrace", "import", "ns");
+        ftrace::record(BufReader::new(file), &options, "trace", header, &folder.0).map_err(Error::failed)?;
+        Self::recording(&folder.0)
+    }
+
+    fn recording(folder: &Path) -> Result<Self, Error> {
+        let mut reader = Reader::open(folder)?;
+        let mut traced = Self::of([]);
+        let notes = reader.header().notes.clone();
+        let states = reader.header().texts.get("idle-states").map_or_else(Vec::new, |text| state_names(text));
+        let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
+        (traced.summary, traced.notes, traced.states) = (summary, notes, states);
+        if traced.cpus.is_empty() {
+            let help = "record the event power:cpu_idle, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq`";
+            return Err(Error::usage("the trace has no idle interval", help));
+        }
+        Ok(traced)
+    }
+}
+
+/// The names in lines such as `1 cpu-sleep latency 1500 us residency 2000 us`.
+fn state_names(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
+}
+
+/// A folder for the time of an import.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new() -> Self {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("stopwatt-trace-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        Self(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
