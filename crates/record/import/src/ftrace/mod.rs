@@ -1,6 +1,6 @@
 //! Traces of the Linux kernel: events of idle, timers, ticks, interrupts, the scheduler and RCU.
 //!
-//! [`read`] takes the text of `trace`, `trace-cmd report` and systrace pages, and counts what is in it; it hands on the events that a
+//! [`read`] takes the text of `trace`, `trace-cmd report` and systrace pages, and `trace.dat`, and counts what is in it; it hands on the events that a
 //! recording keeps, in the order of time and a batch at a time. [`record`] writes them as a recording. What the points mean: [`Point`].
 //!
 //! | file | what it is about |
@@ -9,9 +9,11 @@
 //! | `kind.rs` | what the kernel's events mean, in whatever form their fields come |
 //! | `collect.rs` | where all formats come together: order, counts, names |
 //! | `lines.rs`, `text.rs` | text |
+//! | `dat/` | `trace.dat` |
 //! | `record.rs` | the recording |
 
 mod collect;
+mod dat;
 mod event;
 mod kind;
 mod lines;
@@ -57,8 +59,12 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     input.seek(SeekFrom::Start(0)).map_err(|error| unreadable(options, &error))?;
     let mut collector = Collector::new(taker);
     let mut left = Left { format: "ftrace text".to_owned(), ..Left::default() };
-    refuse_other_formats(&start[..length], options)?;
-    text::read(input, options, &mut collector, &mut left)?;
+    if start[..length].starts_with(dat::MAGIC) {
+        dat::read(input, options, &mut collector, &mut left)?;
+    } else {
+        refuse_other_formats(&start[..length], options)?;
+        text::read(input, options, &mut collector, &mut left)?;
+    }
     if collector.is_empty() && !collector.has_failed() {
         return Err(ImportError::whole(&options.file, "no event of a trace was found", WHAT_IS_READ).into());
     }
@@ -75,7 +81,7 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
 }
 
 const WHAT_IS_READ: &str =
-    "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, and a systrace page";
+    "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, a systrace page, and trace.dat";
 
 /// Says what a file is that is plainly none of ours.
 fn refuse_other_formats(start: &[u8], options: &Options) -> Result<(), ImportError> {

@@ -1,0 +1,146 @@
+//! Bytes, numbers and texts of a file, and what is compressed in it.
+
+use std::io::{Read, Seek, SeekFrom};
+
+/// What is wrong with a file, and where.
+#[derive(Debug)]
+pub(super) struct Bad {
+    /// The byte, from 0.
+    pub(super) at: u64,
+    pub(super) what: String,
+    pub(super) right: &'static str,
+}
+
+pub(super) const RECORD_AGAIN: &str = "copy the file again, or repeat the recording";
+
+/// More than any part but the events themselves has: kallsyms and the formats take some 10 MB.
+const MOST_BYTES: u64 = 256 << 20;
+/// Texts end in a zero byte; longer ones are none.
+const LONGEST_TEXT: usize = 4096;
+
+/// A file that is read from its beginning, with jumps.
+pub(super) struct File<R> {
+    input: R,
+    pub(super) big: bool,
+    pub(super) at: u64,
+}
+
+impl<R: Read + Seek> File<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, big: false, at: 0 }
+    }
+
+    pub(super) fn bad(&self, what: impl Into<String>) -> Bad {
+        Bad { at: self.at, what: what.into(), right: RECORD_AGAIN }
+    }
+
+    pub(super) fn seek(&mut self, to: u64) -> Result<(), Bad> {
+        self.input.seek(SeekFrom::Start(to)).map_err(|error| self.bad(format!("cannot be read: {error}")))?;
+        self.at = to;
+        Ok(())
+    }
+
+    /// So many bytes, neither more nor less.
+    pub(super) fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Bad> {
+        if count > MOST_BYTES {
+            return Err(self.bad(format!("a part of {count} bytes is longer than any can be")));
+        }
+        // The file may be shorter than it says: memory grows with what is there.
+        let mut bytes = Vec::new();
+        let read = (&mut self.input).take(count).read_to_end(&mut bytes);
+        read.map_err(|error| self.bad(format!("cannot be read: {error}")))?;
+        if (bytes.len() as u64) < count {
+            return Err(self.bad(format!("the file ends where {count} bytes should follow, {} are there", bytes.len())));
+        }
+        self.at += count;
+        Ok(bytes)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Bad> {
+        let mut bytes = [0; N];
+        let read = self.input.read_exact(&mut bytes);
+        read.map_err(|_| self.bad(format!("the file ends where {N} bytes should follow")))?;
+        self.at += N as u64;
+        Ok(bytes)
+    }
+
+    pub(super) fn u8(&mut self) -> Result<u8, Bad> {
+        self.array().map(|[byte]| byte)
+    }
+
+    pub(super) fn u16(&mut self) -> Result<u16, Bad> {
+        let bytes = self.array()?;
+        Ok(if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, Bad> {
+        let bytes = self.array()?;
+        Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, Bad> {
+        let bytes = self.array()?;
+        Ok(if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+    }
+
+    /// A text that ends in a zero byte.
+    pub(super) fn text(&mut self) -> Result<Vec<u8>, Bad> {
+        let mut text = Vec::new();
+        loop {
+            match self.u8()? {
+                0 => return Ok(text),
+                _ if text.len() >= LONGEST_TEXT => return Err(self.bad("a text has no end")),
+                byte => text.push(byte),
+            }
+        }
+    }
+}
+
+/// How parts of a file are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Zlib,
+    Zstd,
+}
+
+impl Compression {
+    pub(super) fn of(name: &[u8]) -> Option<Self> {
+        match name {
+            b"none" => Some(Self::None),
+            b"zlib" => Some(Self::Zlib),
+            b"zstd" => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    /// Unpacks a part that stands in the file as two lengths and the bytes.
+    pub(super) fn unpack<R: Read + Seek>(self, file: &mut File<R>) -> Result<Vec<u8>, Bad> {
+        let begin = file.at;
+        let (packed, length) = (file.u32()?, file.u32()?);
+        if u64::from(length) > MOST_BYTES {
+            return Err(file.bad(format!("a part of {length} bytes is longer than any can be")));
+        }
+        let packed = file.bytes(packed.into())?;
+        let mut bytes = Vec::new();
+        // One byte more than there should be shows that there are too many.
+        let most = u64::from(length) + 1;
+        let read = match self {
+            Self::None => packed.as_slice().take(most).read_to_end(&mut bytes).map_err(|error| error.to_string()),
+            Self::Zlib => flate2::read::ZlibDecoder::new(packed.as_slice())
+                .take(most)
+                .read_to_end(&mut bytes)
+                .map_err(|error| error.to_string()),
+            Self::Zstd => match ruzstd::decoding::StreamingDecoder::new(packed.as_slice()) {
+                Ok(decoder) => decoder.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            },
+        };
+        let bad = |what: String| Bad { at: begin, what, right: RECORD_AGAIN };
+        read.map_err(|error| bad(format!("a compressed part cannot be unpacked: {error}")))?;
+        if bytes.len() != length as usize {
+            return Err(bad(format!("a compressed part has not the {length} bytes that it should have")));
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,175 @@
+//! The kernel's formats of events, and the fields of an event.
+
+use super::super::kind::{Fields, Kind};
+use super::layout::Layout;
+
+/// How an event lies in memory.
+#[derive(Debug)]
+pub(super) struct Format {
+    pub(super) name: Vec<u8>,
+    pub(super) kind: Option<Kind>,
+    fields: Vec<Field>,
+}
+
+#[derive(Debug)]
+struct Field {
+    name: String,
+    offset: usize,
+    size: usize,
+    is_signed: bool,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Number,
+    /// Text of a fixed length.
+    Text,
+    /// Length and place of a text that follows the fixed fields; the place counts from the event's beginning or from the field's end.
+    Elsewhere {
+        from_field: bool,
+    },
+}
+
+impl Format {
+    /// Reads the text of a `format` file; the event's number and its format, `None` if it is no such text.
+    pub(super) fn parse(text: &[u8]) -> Option<(u16, Self)> {
+        let text = String::from_utf8_lossy(text);
+        let (mut name, mut id, mut fields) = (None, None, Vec::new());
+        for line in text.lines() {
+            let line = line.trim();
+            if let Some(rest) = line.strip_prefix("name:") {
+                name = Some(rest.trim().as_bytes().to_vec());
+            } else if let Some(rest) = line.strip_prefix("ID:") {
+                id = rest.trim().parse().ok();
+            } else if line.starts_with("field:") || line.starts_with("field special:") {
+                fields.extend(Field::parse(line));
+            } else if line.starts_with("print fmt") {
+                break;
+            }
+        }
+        let name = name?;
+        Some((id?, Self { kind: Kind::of(&name), name, fields }))
+    }
+
+    /// An event of this format.
+    pub(super) fn record<'a>(&'a self, data: &'a [u8], layout: &'a Layout) -> Record<'a> {
+        Record { format: self, data, layout }
+    }
+}
+
+impl Field {
+    /// `field:char prev_comm[16];	offset:8;	size:16;	signed:0;`
+    pub(super) fn parse(line: &str) -> Option<Self> {
+        let mut parts = line.split(';').map(str::trim);
+        let declared = parts.next()?.split_once(':')?.1.trim();
+        let (mut offset, mut size, mut is_signed) = (None, None, false);
+        for part in parts {
+            match part.split_once(':') {
+                Some(("offset", value)) => offset = value.parse().ok(),
+                Some(("size", value)) => size = value.parse().ok(),
+                Some(("signed", value)) => is_signed = value == "1",
+                _ => {}
+            }
+        }
+        let (declared, is_array) = match declared.split_once('[') {
+            Some((before, rest)) if !rest.starts_with(']') => (before, true),
+            _ => (declared, false),
+        };
+        let name = declared.rsplit([' ', '*']).next()?.to_owned();
+        let form = match declared {
+            _ if declared.starts_with("__data_loc") => Form::Elsewhere { from_field: false },
+            _ if declared.starts_with("__rel_loc") => Form::Elsewhere { from_field: true },
+            _ if is_array => Form::Text,
+            _ => Form::Number,
+        };
+        Some(Self { name, offset: offset?, size: size?, is_signed, form })
+    }
+}
+
+/// The place and size of a field in the text of a `header_page` file.
+pub(super) fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
+    let text = String::from_utf8_lossy(text);
+    let fields = text.lines().map(str::trim).filter(|line| line.starts_with("field")).filter_map(Field::parse);
+    fields.into_iter().find(|field| field.name == name).map(|field| (field.offset, field.size))
+}
+
+/// An event and its format.
+pub(super) struct Record<'a> {
+    format: &'a Format,
+    data: &'a [u8],
+    layout: &'a Layout,
+}
+
+impl<'a> Record<'a> {
+    fn field(&self, key: &str) -> Option<(&'a Field, &'a [u8])> {
+        let field = self.format.fields.iter().find(|field| field.name == key)?;
+        let data = self.data.get(field.offset..field.offset.checked_add(field.size)?)?;
+        Some((field, data))
+    }
+}
+
+/// A number of 1, 2, 4 or 8 bytes.
+fn number(data: &[u8], big: bool, is_signed: bool) -> Option<u64> {
+    if !matches!(data.len(), 1 | 2 | 4 | 8) {
+        return None;
+    }
+    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    let value = if big { data.iter().fold(0, fold) } else { data.iter().rev().fold(0, fold) };
+    let unused = 64 - 8 * data.len() as u32;
+    Some(if is_signed { ((value << unused).cast_signed() >> unused).cast_unsigned() } else { value })
+}
+
+impl Fields for Record<'_> {
+    fn number(&self, key: &str) -> Option<u64> {
+        let (field, data) = self.field(key)?;
+        if field.form != Form::Number { None } else { number(data, self.layout.big, field.is_signed) }
+    }
+
+    fn address(&self, key: &str) -> Option<u64> {
+        self.number(key)
+    }
+
+    fn text(&self, key: &str) -> Option<&[u8]> {
+        let (field, data) = self.field(key)?;
+        let text = match field.form {
+            Form::Number if key == "function" => {
+                let address = number(data, self.layout.big, false)?;
+                return self.layout.tick_functions.contains(&address).then_some(&b"tick_sched_timer"[..]);
+            }
+            Form::Number => return None,
+            Form::Text => data,
+            Form::Elsewhere { from_field } => {
+                let place = number(data, self.layout.big, false)? as usize;
+                let begin = (place & 0xffff) + if from_field { field.offset + field.size } else { 0 };
+                self.data.get(begin..begin + (place >> 16))?
+            }
+        };
+        Some(&text[..text.iter().position(|byte| *byte == 0).unwrap_or(text.len())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_read_as_the_kernel_writes_them() {
+        let text = b"name: irq_handler_entry\nID: 141\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
+                     \tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n\
+                     \tfield:const void * function;\toffset:16;\tsize:8;\tsigned:0;\n\tfield:char comm[16];\toffset:24;\tsize:16;\tsigned:0;\n\n\
+                     print fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n";
+        let (id, format) = Format::parse(text).unwrap();
+        assert_eq!((id, format.kind), (141, Kind::of(b"irq_handler_entry")));
+        let forms: Vec<_> = format.fields.iter().map(|field| (&*field.name, field.offset, field.form)).collect();
+        let right = [
+            ("common_type", 0, Form::Number),
+            ("irq", 8, Form::Number),
+            ("name", 12, Form::Elsewhere { from_field: false }),
+            ("function", 16, Form::Number),
+            ("comm", 24, Form::Text),
+        ];
+        assert_eq!(forms, right);
+        assert_eq!(number(&[0xff, 0xff, 0xff, 0xfe], true, true), Some(u64::MAX - 1));
+    }
+}

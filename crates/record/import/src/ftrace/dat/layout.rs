@@ -1,0 +1,358 @@
+//! Where what lies in a file, in both versions.
+
+use super::super::kind::cpu_of;
+use super::file::{Bad, Compression, File};
+use super::format::{Format, header_field};
+use super::pages::PageHeader;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{Cursor, Read, Seek};
+
+/// What a file says of its events before they come.
+pub(super) struct Layout {
+    pub(super) version: u32,
+    pub(super) big: bool,
+    pub(super) page_size: usize,
+    pub(super) page_header: PageHeader,
+    pub(super) compression: Compression,
+    pub(super) formats: HashMap<u16, Format>,
+    /// Addresses of the tick's function.
+    pub(super) tick_functions: HashSet<u64>,
+    /// Whether the file names the kernel's functions.
+    pub(super) knows_ticks: bool,
+    pub(super) tasks: BTreeMap<u32, Vec<u8>>,
+    pub(super) clock: String,
+    /// Multiplier, shift and offset that make nanoseconds of a counter.
+    pub(super) tsc: Option<(u64, u32, u64)>,
+    pub(super) cpus: Vec<CpuData>,
+}
+
+/// Where the pages of a CPU lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CpuData {
+    pub(super) cpu: u16,
+    pub(super) offset: u64,
+    pub(super) size: u64,
+    pub(super) compressed: bool,
+}
+
+/// Options: what a file says of itself.
+mod option {
+    pub(super) const DONE: u16 = 0;
+    pub(super) const BUFFER: u16 = 3;
+    pub(super) const TRACECLOCK: u16 = 4;
+    pub(super) const TSC2NSEC: u16 = 14;
+    pub(super) const HEADER_INFO: u16 = 16;
+    pub(super) const FTRACE_EVENTS: u16 = 17;
+    pub(super) const EVENT_FORMATS: u16 = 18;
+    pub(super) const KALLSYMS: u16 = 19;
+    pub(super) const CMDLINES: u16 = 21;
+}
+
+/// More pages of options are a circle.
+const MOST_SECTIONS: usize = 64;
+
+impl Layout {
+    pub(super) fn read<R: Read + Seek>(file: &mut File<R>) -> Result<Self, Bad> {
+        file.seek(super::MAGIC.len() as u64)?;
+        let version = String::from_utf8_lossy(&file.text()?).into_owned();
+        file.big = match file.u8()? {
+            0 => false,
+            1 => true,
+            other => return Err(file.bad(format!("the byte order is {other}; it must be 0 (little) or 1 (big)"))),
+        };
+        match file.u8()? {
+            4 | 8 => {}
+            other => return Err(file.bad(format!("a long has {other} bytes; it must have 4 or 8"))),
+        }
+        let page_size = file.u32()?;
+        if !(1024..=1 << 20).contains(&page_size) {
+            return Err(file.bad(format!("a page has {page_size} bytes; it must have 1024 to 1048576")));
+        }
+        let mut layout = Self {
+            version: 0,
+            big: file.big,
+            page_size: page_size as usize,
+            page_header: PageHeader { commit_at: 8, commit_size: 8, data_at: 16 },
+            compression: Compression::None,
+            formats: HashMap::new(),
+            tick_functions: HashSet::new(),
+            knows_ticks: false,
+            tasks: BTreeMap::new(),
+            clock: String::new(),
+            tsc: None,
+            cpus: Vec::new(),
+        };
+        match &*version {
+            "6" => layout.read_6(file)?,
+            "7" => layout.read_7(file)?,
+            _ => {
+                let what = format!("the file has version `{}`", crate::error::printable(&version));
+                return Err(Bad {
+                    at: 10,
+                    what,
+                    right: "versions 6 and 7 can be read: convert it with `trace-cmd convert`",
+                });
+            }
+        }
+        Ok(layout)
+    }
+
+    fn read_6<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        self.version = 6;
+        self.headers(file)?;
+        self.ftrace_formats(file)?;
+        self.event_formats(file)?;
+        self.functions(file)?;
+        // Formats of trace_printk, which nothing here needs.
+        let length = file.u32()?;
+        file.bytes(length.into())?;
+        self.command_lines(file)?;
+        let cpus = file.u32()?;
+        let mut what = file.bytes(10)?;
+        if what == b"options  \0" {
+            loop {
+                let id = file.u16()?;
+                if id == option::DONE {
+                    break;
+                }
+                let length = file.u32()?;
+                let value = file.bytes(length.into())?;
+                match id {
+                    option::TRACECLOCK => self.take_clock(&value),
+                    option::TSC2NSEC => self.take_tsc(&value),
+                    _ => {}
+                }
+            }
+            what = file.bytes(10)?;
+        }
+        match &*what {
+            b"flyrecord\0" => {}
+            b"latency  \0" => {
+                let right = "import what `trace-cmd report` prints of it";
+                return Err(Bad { at: file.at, what: "the file holds the text of a latency tracer".to_owned(), right });
+            }
+            _ => return Err(file.bad("neither `flyrecord` nor `latency` stands before the events")),
+        }
+        for cpu in 0..cpus {
+            let cpu = cpu_of(cpu.into())
+                .ok_or_else(|| file.bad(format!("the file has {cpus} CPUs, more than Linux can have")))?;
+            let (offset, size) = (file.u64()?, file.u64()?);
+            self.cpus.push(CpuData { cpu, offset, size, compressed: false });
+        }
+        Ok(())
+    }
+
+    fn read_7<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        self.version = 7;
+        let name = file.text()?;
+        file.text()?;
+        let Some(compression) = Compression::of(&name) else {
+            let what =
+                format!("the file is compressed with `{}`", crate::error::printable(&String::from_utf8_lossy(&name)));
+            let right = "none, zlib and zstd can be read: convert it with `trace-cmd convert --compression none`";
+            return Err(Bad { at: file.at, what, right });
+        };
+        self.compression = compression;
+        let mut next = file.u64()?;
+        let mut sections = 0;
+        // Formats come first when events are to be understood, wherever they stand.
+        while next != 0 {
+            sections += 1;
+            if sections > MOST_SECTIONS {
+                return Err(file.bad("the sections of options run in a circle"));
+            }
+            let bytes = self.section(file, next)?;
+            let mut options = self.within(bytes, file.big);
+            loop {
+                let (id, length) = (options.u16()?, options.u32()?);
+                let value = options.bytes(length.into())?;
+                let mut inside = self.within(value.clone(), file.big);
+                if id == option::DONE {
+                    next = inside.u64()?;
+                    break;
+                }
+                match id {
+                    option::TRACECLOCK => self.take_clock(&value),
+                    option::TSC2NSEC => self.take_tsc(&value),
+                    option::HEADER_INFO
+                    | option::FTRACE_EVENTS
+                    | option::EVENT_FORMATS
+                    | option::KALLSYMS
+                    | option::CMDLINES => {
+                        let bytes = self.section(file, inside.u64()?)?;
+                        let mut part = self.within(bytes, file.big);
+                        match id {
+                            option::HEADER_INFO => self.headers(&mut part)?,
+                            option::FTRACE_EVENTS => self.ftrace_formats(&mut part)?,
+                            option::EVENT_FORMATS => self.event_formats(&mut part)?,
+                            option::KALLSYMS => self.functions(&mut part)?,
+                            _ => self.command_lines(&mut part)?,
+                        }
+                    }
+                    option::BUFFER => self.buffer(file, &mut inside)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn within(&self, bytes: Vec<u8>, big: bool) -> File<Cursor<Vec<u8>>> {
+        let mut file = File::new(Cursor::new(bytes));
+        file.big = big;
+        file
+    }
+
+    /// The bytes of a section, unpacked.
+    fn section<R: Read + Seek>(&self, file: &mut File<R>, at: u64) -> Result<Vec<u8>, Bad> {
+        file.seek(at)?;
+        let (_, flags, _, size) = (file.u16()?, file.u16()?, file.u32()?, file.u64()?);
+        if flags & 1 != 0 { self.compression.unpack(file) } else { file.bytes(size) }
+    }
+
+    /// The events of a buffer. Those of an instance beside the top one have a name, and belong to whoever made it.
+    fn buffer<R: Read + Seek>(&mut self, file: &mut File<R>, inside: &mut File<Cursor<Vec<u8>>>) -> Result<(), Bad> {
+        let section = inside.u64()?;
+        let (name, clock) = (inside.text()?, inside.text()?);
+        if !name.is_empty() {
+            return Ok(());
+        }
+        self.take_clock(&clock);
+        let page_size = inside.u32()?;
+        if !(1024..=1 << 20).contains(&page_size) {
+            return Err(file.bad(format!("a page has {page_size} bytes; it must have 1024 to 1048576")));
+        }
+        self.page_size = page_size as usize;
+        file.seek(section)?;
+        let (_, flags) = (file.u16()?, file.u16()?);
+        let compressed = flags & 1 != 0;
+        for _ in 0..inside.u32()? {
+            let (cpu, offset, size) = (inside.u32()?, inside.u64()?, inside.u64()?);
+            let cpu = cpu_of(cpu.into())
+                .ok_or_else(|| file.bad(format!("there is a CPU {cpu}, more than Linux can have")))?;
+            if self.cpus.iter().any(|known| known.cpu == cpu) {
+                return Err(file.bad(format!("the events of CPU {cpu} stand twice in the file")));
+            }
+            self.cpus.push(CpuData { cpu, offset, size, compressed });
+        }
+        Ok(())
+    }
+
+    fn headers<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        for (name, length) in [(&b"header_page"[..], 12), (b"header_event", 13)] {
+            let found = file.bytes(length)?;
+            if found.strip_suffix(b"\0") != Some(name) {
+                return Err(file.bad(format!("`{}` is missing", String::from_utf8_lossy(name))));
+            }
+            let length = file.u64()?;
+            let text = file.bytes(length)?;
+            if name != b"header_page" || text.is_empty() {
+                continue;
+            }
+            let (commit, data) = (header_field(&text, "commit"), header_field(&text, "data"));
+            let (Some((commit_at, commit_size)), Some((data_at, _))) = (commit, data) else {
+                return Err(file.bad("`header_page` names no field `commit` and no field `data`"));
+            };
+            if !matches!(commit_size, 4 | 8)
+                || commit_at + commit_size > data_at
+                || data_at + 8 > self.page_size
+                || commit_at < 8
+            {
+                return Err(file.bad("`header_page` describes a page that cannot be"));
+            }
+            self.page_header = PageHeader { commit_at, commit_size, data_at };
+        }
+        Ok(())
+    }
+
+    fn ftrace_formats<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        for _ in 0..file.u32()? {
+            self.format(file)?;
+        }
+        Ok(())
+    }
+
+    fn event_formats<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        for _ in 0..file.u32()? {
+            file.text()?;
+            for _ in 0..file.u32()? {
+                self.format(file)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn format<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        let length = file.u64()?;
+        let text = file.bytes(length)?;
+        if let Some((id, format)) = Format::parse(&text) {
+            self.formats.insert(id, format);
+        }
+        Ok(())
+    }
+
+    /// Where the tick's function lies, from the text of kallsyms.
+    fn functions<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        let length = file.u32()?;
+        let text = file.bytes(length.into())?;
+        for line in text.split(|byte| *byte == b'\n') {
+            let Ok(line) = std::str::from_utf8(line) else { continue };
+            let mut words = line.split_ascii_whitespace();
+            if let (Some(address), Some(_), Some(name)) = (words.next(), words.next(), words.next())
+                && matches!(name, "tick_sched_timer" | "tick_nohz_handler")
+                && let Ok(address) = u64::from_str_radix(address, 16)
+                && address != 0
+            {
+                self.tick_functions.insert(address);
+                self.knows_ticks = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn command_lines<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        let length = file.u64()?;
+        let text = file.bytes(length)?;
+        for line in text.split(|byte| *byte == b'\n') {
+            let Some(at) = line.iter().position(|byte| *byte == b' ') else { continue };
+            if let Some(pid) = std::str::from_utf8(&line[..at]).ok().and_then(|pid| pid.parse().ok()) {
+                self.tasks.insert(pid, line[at + 1..].to_vec());
+            }
+        }
+        Ok(())
+    }
+
+    /// `[local] global counter`, or only the clock's name.
+    fn take_clock(&mut self, value: &[u8]) {
+        let text = String::from_utf8_lossy(value);
+        let text = text.trim_end_matches('\0').trim();
+        let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(name, _)| name);
+        self.clock = crate::error::printable(chosen);
+    }
+
+    fn take_tsc(&mut self, value: &[u8]) {
+        let mut value = self.within(value.to_vec(), self.big);
+        if let (Ok(multiplier), Ok(shift), Ok(offset)) = (value.u32(), value.u32(), value.u64())
+            && multiplier > 0
+            && shift < 64
+        {
+            self.tsc = Some((multiplier.into(), shift, offset));
+        }
+    }
+
+    /// Whether times are counts of a processor's counter.
+    pub(super) fn counts_tsc(&self) -> bool {
+        matches!(&*self.clock, "x86-tsc" | "tsc2nsec")
+    }
+
+    /// Whether the clock counts something that is no time, or whose unit nobody says.
+    pub(super) fn counts_no_time(&self) -> bool {
+        matches!(&*self.clock, "counter" | "uptime") || (self.counts_tsc() && self.tsc.is_none())
+    }
+
+    /// The format of an event, by the number that it begins with.
+    pub(super) fn format_of(&self, event: &[u8]) -> Option<&Format> {
+        let bytes: [u8; 2] = event.get(..2)?.try_into().ok()?;
+        self.formats.get(&if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+    }
+}

@@ -1,0 +1,252 @@
+//! The events on the pages of a CPU's ring buffer.
+//!
+//! A page begins with the time of its first event and how many bytes are used. Each event has a word of 32 bits before it: five bits say
+//! how long it is or what else it is, the others by how much time it follows the one before.
+
+use super::file::{Bad, Compression, File, RECORD_AGAIN};
+use super::layout::{CpuData, Layout};
+use std::io::{Read, Seek};
+
+/// Events before this page were lost: a bit of the count of used bytes.
+const MISSED: u64 = 1 << 31;
+/// How many were lost stands behind the last event.
+const MISSED_STORED: u64 = 1 << 30;
+const USED: u64 = (1 << 27) - 1;
+
+const TIME_BITS: u32 = 27;
+const PADDING: u32 = 29;
+const TIME_EXTEND: u32 = 30;
+const TIME_STAMP: u32 = 31;
+
+/// A CPU's events, one after the other.
+pub(super) struct Pages {
+    pub(super) cpu: u16,
+    /// Where the next page or chunk lies in the file, and the end of all.
+    next: u64,
+    end: u64,
+    compression: Compression,
+    /// Compressed chunks that are still to come; `None` before their number was read.
+    chunks_left: Option<u32>,
+    /// Pages that were unpacked together.
+    chunk: Vec<u8>,
+    chunk_at: usize,
+    page_size: usize,
+    header: PageHeader,
+    big: bool,
+    page: Vec<u8>,
+    /// Where the page lies in the file, or its chunk.
+    page_at: u64,
+    at: usize,
+    used: usize,
+    time: u64,
+    scale: Option<(u64, u32, u64)>,
+    event: Option<(usize, usize)>,
+    lost: Option<Option<u64>>,
+}
+
+/// How a page's header lies in memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageHeader {
+    pub(super) commit_at: usize,
+    pub(super) commit_size: usize,
+    pub(super) data_at: usize,
+}
+
+impl Pages {
+    pub(super) fn new(data: &CpuData, layout: &Layout) -> Self {
+        Self {
+            cpu: data.cpu,
+            next: data.offset,
+            end: data.offset.saturating_add(data.size),
+            compression: if data.compressed { layout.compression } else { Compression::None },
+            chunks_left: None,
+            chunk: Vec::new(),
+            chunk_at: 0,
+            page_size: layout.page_size,
+            header: layout.page_header,
+            big: layout.big,
+            page: Vec::new(),
+            page_at: 0,
+            at: 0,
+            used: 0,
+            time: 0,
+            scale: layout.tsc.filter(|_| layout.counts_tsc()),
+            event: None,
+            lost: None,
+        }
+    }
+
+    /// When the event happened; `None` behind the last.
+    pub(super) fn time_ns(&self) -> Option<u64> {
+        self.event?;
+        Some(match self.scale {
+            None => self.time,
+            Some((multiplier, shift, offset)) => {
+                let ns = u128::from(self.time) * u128::from(multiplier) >> shift;
+                (ns as u64).wrapping_add(offset)
+            }
+        })
+    }
+
+    /// The event's bytes.
+    pub(super) fn event(&self) -> &[u8] {
+        self.event.map_or(&[], |(from, to)| &self.page[from..to])
+    }
+
+    /// Where the event lies in the file, or the chunk that it is packed in.
+    pub(super) fn at(&self) -> u64 {
+        self.page_at
+    }
+
+    /// Events that were lost before this one; the number where the kernel counted them.
+    pub(super) fn take_lost(&mut self) -> Option<Option<u64>> {
+        self.lost.take()
+    }
+
+    /// Says that there are no more events.
+    pub(super) fn give_up(&mut self) {
+        (self.event, self.at, self.used) = (None, 0, 0);
+        (self.next, self.end, self.chunks_left) = (0, 0, Some(0));
+        self.chunk.clear();
+        self.chunk_at = 0;
+    }
+
+    fn word(&self, at: usize) -> Result<u32, Bad> {
+        let bytes = self.page.get(at..at + 4).filter(|_| at + 4 <= self.used);
+        let bytes: [u8; 4] = bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .ok_or_else(|| self.bad("an event reaches beyond its page"))?;
+        Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+
+    fn bad(&self, what: impl Into<String>) -> Bad {
+        let what = format!("{}, {} bytes into a page of CPU {}", what.into(), self.at, self.cpu);
+        Bad { at: self.page_at, what, right: RECORD_AGAIN }
+    }
+
+    /// Goes to the next event.
+    pub(super) fn advance<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+        self.event = None;
+        loop {
+            if self.at >= self.used {
+                if !self.next_page(file)? {
+                    return Ok(());
+                }
+                continue;
+            }
+            let word = self.word(self.at)?;
+            // The compiler puts the first bit field into the lowest bits, or on machines of the other byte order into the highest.
+            let (kind, delta) = match self.big {
+                false => (word & 31, u64::from(word >> 5)),
+                true => (word >> TIME_BITS, u64::from(word & ((1 << TIME_BITS) - 1))),
+            };
+            let body = self.at + 4;
+            let length = match kind {
+                PADDING if delta == 0 => {
+                    self.at = self.used;
+                    continue;
+                }
+                PADDING => {
+                    self.time = self.time.wrapping_add(delta);
+                    self.at = body + self.word(body)? as usize;
+                    continue;
+                }
+                TIME_EXTEND | TIME_STAMP => {
+                    let value = u64::from(self.word(body)?) << TIME_BITS | delta;
+                    self.time = match kind {
+                        TIME_EXTEND => self.time.wrapping_add(value),
+                        // The top five bits did not fit: they are those of the time before.
+                        _ => self.time & !((1 << 59) - 1) | value,
+                    };
+                    self.at = body + 4;
+                    continue;
+                }
+                0 => {
+                    let length = self.word(body)? as usize;
+                    let length = length.checked_sub(4).ok_or_else(|| self.bad("an event has no length"))?;
+                    self.at = body + 4;
+                    length.div_ceil(4) * 4
+                }
+                words => {
+                    self.at = body;
+                    words as usize * 4
+                }
+            };
+            let end = self.at + length;
+            if end > self.used {
+                return Err(self.bad("an event reaches beyond its page"));
+            }
+            self.time = self.time.wrapping_add(delta);
+            self.event = Some((self.at, end));
+            self.at = end;
+            return Ok(());
+        }
+    }
+
+    /// Takes the next page; false behind the last.
+    fn next_page<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<bool, Bad> {
+        self.at = 0;
+        self.used = 0;
+        if !self.next_bytes(file)? {
+            return Ok(false);
+        }
+        let PageHeader { commit_at, commit_size, data_at } = self.header;
+        let number = |at: usize, size: usize| {
+            let bytes = &self.page[at..at + size];
+            let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+            if self.big { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) }
+        };
+        let (time, commit) = (number(0, 8), number(commit_at, commit_size));
+        let used = data_at + (commit & USED) as usize;
+        if used > self.page.len() {
+            return Err(self.bad(format!("a page of {} bytes claims to use {used}", self.page.len())));
+        }
+        if commit & MISSED != 0 {
+            let stored = commit & MISSED_STORED != 0 && used + commit_size <= self.page.len();
+            self.lost = Some(stored.then(|| number(used, commit_size)));
+        }
+        (self.time, self.at, self.used) = (time, data_at, used);
+        Ok(true)
+    }
+
+    /// Fills the page; false behind the last.
+    fn next_bytes<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<bool, Bad> {
+        if self.compression == Compression::None {
+            if self.next >= self.end {
+                return Ok(false);
+            }
+            file.seek(self.next)?;
+            self.page_at = self.next;
+            // The last page may be short.
+            let length = (self.end - self.next).min(self.page_size as u64);
+            self.page = file.bytes(length)?;
+            self.page.resize(self.page_size, 0);
+            self.next += length;
+            return Ok(true);
+        }
+        while self.chunk_at >= self.chunk.len() {
+            if self.next >= self.end || self.chunks_left == Some(0) {
+                return Ok(false);
+            }
+            file.seek(self.next)?;
+            self.page_at = self.next;
+            let left = match self.chunks_left {
+                Some(left) => left,
+                None => file.u32()?,
+            };
+            if left == 0 {
+                self.chunks_left = Some(0);
+                return Ok(false);
+            }
+            self.chunk = self.compression.unpack(file)?;
+            self.chunk_at = 0;
+            self.chunks_left = Some(left - 1);
+            self.next = file.at;
+        }
+        let end = (self.chunk_at + self.page_size).min(self.chunk.len());
+        self.page = self.chunk[self.chunk_at..end].to_vec();
+        self.page.resize(self.page_size, 0);
+        self.chunk_at = end;
+        Ok(true)
+    }
+}
