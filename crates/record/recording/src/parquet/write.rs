@@ -96,14 +96,18 @@ fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> WriterP
         .set_dictionary_enabled(true)
         .set_key_value_metadata(Some(metadata(columns, header, arrow)));
     for column in columns {
-        let encoding = match column.kind() {
-            Kind::U64 => Encoding::DELTA_BINARY_PACKED,
-            Kind::F64 => Encoding::PLAIN,
-            _ => continue,
+        let path = || column.name.into();
+        properties = match column.kind() {
+            Kind::U64 => properties
+                .set_column_dictionary_enabled(path(), false)
+                .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
+            Kind::F64 => {
+                properties.set_column_dictionary_enabled(path(), false).set_column_encoding(path(), Encoding::PLAIN)
+            }
+            // The least and the greatest of some names tell a reader nothing.
+            Kind::Text => properties.set_column_statistics_enabled(path(), EnabledStatistics::None),
+            Kind::U16 | Kind::U32 => properties,
         };
-        properties = properties
-            .set_column_dictionary_enabled(column.name.into(), false)
-            .set_column_encoding(column.name.into(), encoding);
     }
     properties.build()
 }
