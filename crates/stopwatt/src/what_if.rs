@@ -21,7 +21,7 @@ const FORMATS: [output::PrintFormat; 3] =
 /// The command that varies an experiment's settings.
 pub fn command(experiment: &dyn Experiment) -> Command {
     let about = experiment.about();
-    let own = about.settings.iter().filter(|setting| matches!(setting.kind, Kind::Keys)).next();
+    let own = about.settings.iter().find(|setting| matches!(setting.kind, Kind::Keys));
     let example = match (about.shipped_sweeps.first(), own) {
         (Some(shipped), _) => format!("--vary {}", shipped.vary.join(" --vary ")),
         _ => "--vary KEY=VALUES".to_owned(),
