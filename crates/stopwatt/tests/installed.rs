@@ -55,7 +55,7 @@ fn everything_works_in_an_empty_folder() {
     assert!(here.empty().join("page.html").metadata().unwrap().len() > 100_000);
     assert!(here.empty().join("r/causes.parquet").is_file());
     assert!(here.done(&["report", "r@v2.12", "--format", "csv"]).contains("juno-v2.12"));
-    assert_eq!(here.json(&["compare", "r@v2.11", "r@v2.12"])["recordings"].as_array().unwrap().len(), 2);
+    assert_eq!(here.json(&["compare", "r@v2.12", "r@v2.12"])["recordings"].as_array().unwrap().len(), 2);
 
     let log = here.empty().join("uart.log");
     std::fs::write(&log, "<RT_INSTR:test_rt_instr_susp_deep_parallel\t0\t1\t244520\t26920\t5540/>\n").unwrap();
