@@ -220,7 +220,7 @@ fn header(releases: &[Release], options: &Options) -> Header {
     header.seed = options.seed;
     header.iterations = options.iterations;
     header.repeatable = Some(true);
-    header.drawn_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
+    header.seeded_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
     header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     for release in releases {

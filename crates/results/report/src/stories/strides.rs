@@ -2,8 +2,10 @@
 
 use super::rows::{counter, of, setting, subject, tick_ns, values};
 use super::{Run, Style, or_null};
+use crate::MeasureRow;
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use comfy_table::Cell as GridCell;
+use published::{Published, StrideCell, StrideReference};
 use recording::{Recording, metrics, stats};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -41,24 +43,41 @@ fn is_modelled(recording: &Recording) -> bool {
     recording.header.world == "sim"
 }
 
+/// The published study that a recording is a prediction of.
+fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p StrideReference> {
+    let platform = recording.header.platform.as_ref().filter(|_| is_modelled(recording))?;
+    published.strides_of(&platform.name)
+}
+
+/// Loop and strides of a subject, from the recording's axes.
+fn place(recording: &Recording, subject: &str) -> Option<(String, [usize; 2])> {
+    let at = recording.header.coordinates.get(subject)?;
+    let stride = |key: &str| Some(at.get(key)?.as_integer()? as usize);
+    Some((at.get("loop")?.as_str()?.to_owned(), [stride("stride_first")?, stride("stride_second")?]))
+}
+
+fn published_cell<'p>(reference: &'p StrideReference, loop_name: &str, strides: [usize; 2]) -> Option<&'p StrideCell> {
+    let same = |cell: &&StrideCell| cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides;
+    reference.cells.iter().find(same)
+}
+
+/// What was published for a row of measures, for pictures to draw beside it.
+pub(super) fn published(recording: &Recording, published: &Published, row: &MeasureRow) -> Option<f64> {
+    if (row.case.as_str(), row.metric.as_str()) != (CASE, metrics::CLOCKS_PER_PACKET.name) {
+        return None;
+    }
+    let (loop_name, strides) = place(recording, &row.subject)?;
+    Some(published_cell(reference(recording, published)?, &loop_name, strides)?.ticks)
+}
+
 fn cells(run: &Run<'_>) -> Vec<Cell> {
     let recording = run.recording;
-    let reference = match (&recording.header.platform, is_modelled(recording)) {
-        (Some(platform), true) => run.published.strides_of(&platform.name),
-        _ => None,
-    };
+    let reference = reference(recording, run.published);
     let mut cells: Vec<Cell> = Vec::new();
     for name in super::rows::subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
-        let Some(at) = recording.header.coordinates.get(name) else { continue };
-        let loop_name = at.get("loop").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
-        let strides = ["stride_first", "stride_second"]
-            .map(|key| at.get(key).and_then(toml::Value::as_integer).unwrap_or(0) as usize);
-        let published = reference.and_then(|reference| {
-            let same = |cell: &&published::StrideCell| {
-                cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides
-            };
-            reference.cells.iter().find(same).map(|cell| (cell.ticks, cell.may_be_fitted))
-        });
+        let Some((loop_name, strides)) = place(recording, name) else { continue };
+        let published = reference.and_then(|reference| published_cell(reference, &loop_name, strides));
+        let published = published.map(|cell| (cell.ticks, cell.may_be_fitted));
         let values = values(recording, CASE, metrics::CLOCKS_PER_PACKET, name);
         let clocks = stats::median(&values).unwrap_or(0.0);
         cells.push(Cell {
