@@ -1,16 +1,15 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
 use super::rows::{counter, of, setting, subject, tick_ns, values};
-use super::{Run, Style, or_null};
-use crate::MeasureRow;
+use super::run::Run;
+use super::stride_cells::{CASE, is_modelled, place, published_cell, reference};
+use crate::Style;
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use comfy_table::Cell as GridCell;
-use published::{Published, StrideCell, StrideReference};
 use recording::{Recording, metrics, stats};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const CASE: &str = "prefetch";
 const BURST_CASE: &str = "prefetch-burst";
 
 /// A cell of the study.
@@ -37,37 +36,6 @@ impl Cell {
         let [first, second] = self.strides;
         if first == second { format!("+{first}") } else { format!("+{first}/+{second}") }
     }
-}
-
-fn is_modelled(recording: &Recording) -> bool {
-    recording.header.world == "sim"
-}
-
-/// The published study that a recording is a prediction of.
-fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p StrideReference> {
-    let platform = recording.header.platform.as_ref().filter(|_| is_modelled(recording))?;
-    published.strides_of(&platform.name)
-}
-
-/// Loop and strides of a subject, from the recording's axes.
-fn place(recording: &Recording, subject: &str) -> Option<(String, [usize; 2])> {
-    let at = recording.header.coordinates.get(subject)?;
-    let stride = |key: &str| Some(at.get(key)?.as_integer()? as usize);
-    Some((at.get("loop")?.as_str()?.to_owned(), [stride("stride_first")?, stride("stride_second")?]))
-}
-
-fn published_cell<'p>(reference: &'p StrideReference, loop_name: &str, strides: [usize; 2]) -> Option<&'p StrideCell> {
-    let same = |cell: &&StrideCell| cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides;
-    reference.cells.iter().find(same)
-}
-
-/// What was published for a row of measures, for pictures to draw beside it.
-pub(super) fn published(recording: &Recording, published: &Published, row: &MeasureRow) -> Option<f64> {
-    if (row.case.as_str(), row.metric.as_str()) != (CASE, metrics::CLOCKS_PER_PACKET.name) {
-        return None;
-    }
-    let (loop_name, strides) = place(recording, &row.subject)?;
-    Some(published_cell(reference(recording, published)?, &loop_name, strides)?.ticks)
 }
 
 fn cells(run: &Run<'_>) -> Vec<Cell> {
@@ -328,7 +296,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
     );
     paragraph(&mut text, &head, ("", "  "), PLAIN, style);
     let mut grid = table(style);
-    grid.set_header(["Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata", "Full"]);
+    grid.set_header(["Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata", "Buffers"]);
     for cell in &cells {
         let kind = match cell.published {
             None => "no figure",
@@ -338,12 +306,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
         let waited =
             |access: &str| cell.stalls.iter().filter(|stall| stall.0 == access).map(|stall| stall.1).sum::<f64>();
         let blocked: f64 = cell.stalls.iter().map(|stall| stall.2).sum();
-        let full = match cell.stalls.iter().max_by(|a, b| a.2.total_cmp(&b.2)) {
-            Some(most) if blocked >= 0.005 => {
-                format!("{blocked:.2}\u{a0}at\u{a0}{}", most.0.trim_end_matches(" of a burst").replace(' ', "\u{a0}"))
-            }
-            _ => String::new(),
-        };
+        let full = if blocked >= 0.005 { format!("{blocked:.2}") } else { String::new() };
         grid.add_row(vec![
             GridCell::new(&cell.loop_name),
             right(cell.label()),
@@ -353,12 +316,12 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
             GridCell::new(kind),
             right(format!("{:.2}", waited("first touch of the packet's data"))),
             right(format!("{:.2}", waited("first touch of the metadata"))),
-            GridCell::new(full),
+            right(full),
         ]);
     }
     let _ = writeln!(text, "{}", fitted(grid, style));
     let stalls = "Stalls, ticks per packet: Data and Metadata wait at the first touch of the packet's line of that kind; an access \
-                  that finds all fill buffers full waits for one: Full says how long, and where most.";
+                  that finds all fill buffers full waits for one: Buffers (--format json says where).";
     paragraph(&mut text, stalls, ("", "  "), DIM, style);
     let _ = writeln!(text, "\nErrors (root mean square, relative)");
     let scores = scores(&cells);
@@ -408,3 +371,8 @@ const LIMITS: [&str; 3] = [
      shorter it is not. A real core has no such edge.",
     "In the split table the model is flat from +2/+9 on; silicon falls until +2/+13. What the model lacks there is not known.",
 ];
+
+/// A number that is not there as JSON has it.
+fn or_null(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, |value| json!(value))
+}
