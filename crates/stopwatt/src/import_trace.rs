@@ -1,7 +1,7 @@
 //! `stopwatt import ftrace`.
 
-use crate::arguments::Format;
 use crate::output;
+use crate::output::Format;
 use clap::Args;
 use import::ftrace::{self, Trace};
 use miette::{IntoDiagnostic, WrapErr, miette};

@@ -1,7 +1,7 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use super::rows::subject;
-use super::{Run, Style, or_null};
+use super::{Run, Style};
 use crate::grid::{fitted, right, table};
 use crate::words::number;
 use published::ClockReference;
@@ -83,7 +83,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
     let is_virtual = recording.header.run.more.contains_key("virtual_machine");
     let statistics = |times: &Times<'_>| -> serde_json::Map<String, Value> {
         let key = |statistic: &str| format!("{}_ns", statistic.replace('.', "_"));
-        STATISTICS.iter().zip(times.values).map(|(statistic, value)| (key(statistic), or_null(value))).collect()
+        STATISTICS.iter().zip(times.values).map(|(statistic, value)| (key(statistic), json!(value))).collect()
     };
     let clocks = times(recording, "clock-read", metrics::CLOCK_READ);
     let clocks: Vec<Value> = clocks
@@ -112,7 +112,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
                 "unsaid": change.mode,
                 "with": change.to,
                 "changed_choices": change.choices,
-                "changed_energy": or_null(change.energy),
+                "changed_energy": json!(change.energy),
             })
         })
         .collect();
@@ -120,7 +120,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
         "clocks": clocks,
         "divisions": divisions,
         "changes": changes,
-        "saving_per_sleep_ns": or_null(saving(recording).map(|(_, ns)| ns)),
+        "saving_per_sleep_ns": json!(saving(recording).map(|(_, ns)| ns)),
         "shift_bias": BIAS,
         "clock_source": recording.header.run.more.get("clock_source"),
         "notes": recording.header.notes,
