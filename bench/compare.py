@@ -42,8 +42,8 @@ def build(install):
     flags = run(["pkg-config", "--cflags", "--libs", "libdpdk"]).split()
     theirs = out / "rte_graph"
     run(["gcc", "-O3", "-march=native", "-Wall", "-Werror=implicit-function-declaration", "-Wno-deprecated-declarations", "-DALLOW_EXPERIMENTAL_API", "-o", theirs, ROOT / "bench/rte_graph/main.c"] + flags + ["-lm"])
-    run(["cargo", "build", "--release", "--quiet", "-p", "dataplane-commands", "--example", "dataplane"], cwd=ROOT)
-    return theirs, target() / "release/examples/dataplane"
+    run(["cargo", "build", "--release", "--quiet", "-p", "stopwatt"], cwd=ROOT)
+    return theirs, target() / "release/stopwatt"
 
 
 def rte_graph(binary, seconds, flows):
@@ -52,7 +52,7 @@ def rte_graph(binary, seconds, flows):
 
 
 def stopwatt(binary, graph, seconds, flows, *more):
-    text = run([binary, "run", "dataplane", "--graph", graph, "--windows", "1", "--window", str(int(seconds * 1000)), "--flows", str(flows), "--format", "json", *more])
+    text = run([binary, "run", "dataplane", "--graph", graph, "--windows", "1", "--window", str(int(seconds * 1000)), "--flows", str(flows), "--format", "json", "--replace", "--output", target() / "bench/recording", *more])
     result = json.loads(text)
     result["nodes"] = {node["name"]: node["clocks_per_packet"] for node in result["nodes"]}
     return result

@@ -16,7 +16,7 @@ pub struct Stage {
 
 /// All stages, in their order.
 pub const STAGES: [Stage; 10] = [
-    Stage { name: "format", what: "rustfmt has nothing to change", run: format },
+    Stage { name: "format", what: "rustfmt has nothing to change, documents wrap", run: format },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
     Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
     Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
@@ -78,7 +78,42 @@ fn check(command: &mut Command) -> Result<(), String> {
 
 fn format() -> Result<(), String> {
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
-    check(&mut firmware_cargo(&["fmt", "--all", "--check"]))
+    check(&mut firmware_cargo(&["fmt", "--all", "--check"]))?;
+    documents()
+}
+
+/// Columns at which documents wrap.
+const COLUMNS: usize = 100;
+
+/// Documents wrap; tables, code and lines of a link alone may be longer.
+fn documents() -> Result<(), String> {
+    let mut wrong = Vec::new();
+    for folder in ["", "docs", "docs/adr"] {
+        let folder = root().join(folder);
+        let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        for path in paths.filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
+            let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            wrong.extend(too_long(&text).map(|line| format!("{}:{line}", path.display())));
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!("lines of more than {COLUMNS} columns: {}", wrong.join(", "))),
+    }
+}
+
+/// Numbers of the lines of a document that are too long.
+fn too_long(text: &str) -> impl Iterator<Item = usize> {
+    let mut in_code = false;
+    let wrong = text.lines().zip(1..).filter(move |(line, _)| {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        let may_be_long = in_code || line.starts_with('|') || line.starts_with("![");
+        !may_be_long && line.chars().count() > COLUMNS
+    });
+    wrong.map(|(_, number)| number)
 }
 
 fn lints() -> Result<(), String> {
@@ -192,14 +227,16 @@ fn recordings() -> Result<(), String> {
     let record = |name: &str, build: &[&str], threads: &str| -> Result<PathBuf, String> {
         let output = folder.join(name);
         let mut command = cargo(&[&["run", "--quiet"], build].concat());
-        command.args(["--", "run", "psci-latency", "--iterations", "3", "--free-seeds", "5", "--format", "json", "-o"]);
+        let run =
+            ["run", "psci-latency", "--iterations", "3", "--free-seeds", "5", "--replace", "--format", "json", "-o"];
+        command.arg("--").args(run);
         command.arg(&output).env("RAYON_NUM_THREADS", threads).stdout(std::process::Stdio::null());
         check(&mut command)?;
         Ok(output)
     };
     let release = record("release", &["--release"], "2")?;
     for other in [record("debug", &[], "2")?, record("one-thread", &["--release"], "1")?] {
-        for file in ["events.parquet", "measures.parquet", "recording.toml"] {
+        for file in ["events.parquet", "measures.parquet", "causes.parquet", "recording.toml"] {
             let read = |folder: &Path| {
                 std::fs::read(folder.join(file)).map_err(|error| format!("{}: {error}", folder.join(file).display()))
             };
@@ -219,4 +256,14 @@ fn recordings() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lines_that_are_too_long_are_found_outside_of_tables_and_code() {
+        let long = "word ".repeat(30);
+        let text = format!("{long}\n| {long} |\n```\n{long}\n```\nshort\n{long}\n");
+        assert_eq!(super::too_long(&text).collect::<Vec<_>>(), [1, 7]);
+    }
 }

@@ -5,10 +5,11 @@ use crate::compare_command::CompareOptions;
 use crate::experiments::EXPERIMENTS;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
 use crate::import_trace::ImportTraceOptions;
+use crate::list::ListOptions;
 use crate::report_command::ReportOptions;
 use crate::shell_commands::{CompletionsOptions, ManOptions};
 use crate::{run, run_arguments, what_if};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// What `--help` shows: the commands by what they are for, and where to start. A test holds it to the commands that there are.
@@ -45,7 +46,7 @@ Options:
 /// Real code (a PSCI library, a packet loop) runs in a world (a simulated SoC, an emulator, this machine); the world leaves
 /// a recording; tables, pictures and causes are read from recordings.
 #[derive(Parser)]
-#[command(name = "stopwatt", version = crate::VERSION, max_term_width = 100)]
+#[command(name = "stopwatt", version = provenance::VERSION, max_term_width = 100)]
 #[command(after_help = "A first hour:
   stopwatt list                                          1. what is there
   stopwatt run psci-latency --report latency.html        2. run, then open the page: who waited for whom
@@ -106,26 +107,6 @@ pub enum Import {
     VppRuntime(ImportRuntimeOptions),
     /// Trace of the Linux kernel: idle states, timers, interrupts, scheduler.
     Ftrace(ImportTraceOptions),
-}
-
-/// How small results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Tables for people.
-    #[value(alias = "text")]
-    Term,
-    /// For machines.
-    Json,
-}
-
-/// Options of `list`.
-#[derive(clap::Args)]
-#[command(after_help = "Example:
-  stopwatt list --format json")]
-pub struct ListOptions {
-    /// How to print the list.
-    #[arg(long, default_value = "term", value_name = "FORMAT")]
-    pub format: Format,
 }
 
 /// Name of the experiment that the command `dataplane` is another name of.

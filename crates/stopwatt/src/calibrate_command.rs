@@ -1,9 +1,8 @@
 //! `stopwatt calibrate` and `stopwatt calibrate-prefetch`.
 
 use crate::answer::Answer;
-use crate::arguments::Format;
 use crate::data::Data;
-use crate::output;
+use crate::output::{self, Format};
 use calibrate::{Calibration, Plan};
 use clap::Args;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};

@@ -1,8 +1,8 @@
 //! `stopwatt import`.
 
-use crate::arguments::Format;
 use crate::data::Data;
-use crate::{output, recordings};
+use crate::output::{self, Format};
+use crate::recordings;
 use clap::Args;
 use import::vpp_runtime;
 use import::{Figures, ImportError, Options};

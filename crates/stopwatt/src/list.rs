@@ -1,15 +1,24 @@
 //! `stopwatt list`.
 
-use crate::arguments::{Format, ListOptions};
 use crate::data::Data;
 use crate::experiments::EXPERIMENTS;
-use crate::output;
+use crate::output::{self, Format};
 use dataplane_experiments::platform::CorePlatform;
 use experiment::About;
 use psci_experiments::PlatformFiles;
 use serde_json::{Value, json};
 use soc::config::{Platform, Release};
 use std::fmt::Write;
+
+/// Options of `list`.
+#[derive(clap::Args)]
+#[command(after_help = "Example:
+  stopwatt list --format json")]
+pub struct ListOptions {
+    /// How to print the list.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: Format,
+}
 
 /// Prints which data is in force, platforms with their releases, and experiments with their worlds and cases.
 pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {

@@ -29,9 +29,6 @@ use miette::miette;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The program's version, with the commit that it was built from.
-const VERSION: &str = provenance::VERSION;
-
 /// 0 when done, 1 when the answer is no, 2 when it cannot be done.
 fn main() -> ExitCode {
     match run(&arguments::command().get_matches()) {
@@ -76,8 +73,8 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
         Command::Calibrate(options) => return calibrate_command::run(&data, options),
         Command::Compare(options) => return compare_command::run(&data, options),
         Command::List(options) => list::run(&data, options),
-        Command::Completions(options) => shell_commands::completions(options),
-        Command::Man(options) => shell_commands::man(options),
+        Command::Completions(options) => shell_commands::completions(arguments::command(), options),
+        Command::Man(options) => shell_commands::man(arguments::command(), options),
     }?;
     Ok(Answer::Yes)
 }

@@ -1,7 +1,7 @@
 //! Where results go: the terminal, or a file that is there whole or not at all.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgMatches};
+use clap::{Arg, ArgMatches, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -26,6 +26,16 @@ pub fn print(bytes: &[u8]) -> miette::Result<()> {
 /// Prints a value as JSON, on lines of their own.
 pub fn print_json(value: &serde_json::Value) -> miette::Result<()> {
     print(format!("{value:#}\n").as_bytes())
+}
+
+/// How small results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables for people.
+    #[value(alias = "text")]
+    Term,
+    /// For machines.
+    Json,
 }
 
 /// A way to print: its name, and what it is for.

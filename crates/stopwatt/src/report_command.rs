@@ -14,8 +14,14 @@ use std::path::{Path, PathBuf};
 
 /// Reads the name of a format.
 fn format() -> impl TypedValueParser<Value = Format> {
-    let names = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.about()));
-    PossibleValuesParser::new(names).try_map(|name| Format::of_name(&name).ok_or("there is no such format"))
+    let names = Format::ALL.map(|format| {
+        let value = PossibleValue::new(format.name()).help(format.about());
+        if format == Format::Text { value.alias("text") } else { value }
+    });
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        "text" => Ok(Format::Text),
+        name => Format::of_name(name).ok_or("there is no such format"),
+    })
 }
 
 /// Options of `report`.

@@ -1,7 +1,7 @@
 //! `stopwatt completions` and `stopwatt man`: what an installation adds to the system.
 
-use crate::{arguments, output};
-use clap::Args;
+use crate::output;
+use clap::{Args, Command};
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::PathBuf;
 
@@ -27,16 +27,15 @@ pub struct ManOptions {
     output: Option<PathBuf>,
 }
 
-/// Prints the completions.
-pub fn completions(options: &CompletionsOptions) -> miette::Result<()> {
+/// Prints the completions of a command line.
+pub fn completions(mut command: Command, options: &CompletionsOptions) -> miette::Result<()> {
     let mut text = Vec::new();
-    clap_complete::generate(options.shell, &mut arguments::command(), "stopwatt", &mut text);
+    clap_complete::generate(options.shell, &mut command, "stopwatt", &mut text);
     output::print(&text)
 }
 
-/// Prints the manual page, or writes one per command.
-pub fn man(options: &ManOptions) -> miette::Result<()> {
-    let command = arguments::command();
+/// Prints the manual page of a command line, or writes one per command.
+pub fn man(command: Command, options: &ManOptions) -> miette::Result<()> {
     if let Some(folder) = &options.output {
         std::fs::create_dir_all(folder).into_diagnostic()?;
         let cannot = || format!("cannot write the pages into {}", folder.display());

@@ -6,7 +6,7 @@ use crate::{output, progress, recordings};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use experiment::sweep::{self, Settings as Combination, Vary};
-use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings};
+use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings, nearest};
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
@@ -21,7 +21,7 @@ const FORMATS: [output::PrintFormat; 3] =
 /// The command that varies an experiment's settings.
 pub fn command(experiment: &dyn Experiment) -> Command {
     let about = experiment.about();
-    let own = about.settings.iter().filter(|setting| matches!(setting.kind, Kind::Keys)).next();
+    let own = about.settings.iter().find(|setting| matches!(setting.kind, Kind::Keys));
     let example = match (about.shipped_sweeps.first(), own) {
         (Some(shipped), _) => format!("--vary {}", shipped.vary.join(" --vary ")),
         _ => "--vary KEY=VALUES".to_owned(),
@@ -96,6 +96,12 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
             base.push(((*name).to_owned(), (*value).to_owned()));
         }
     }
+    let wanted: Option<&String> = matches.get_one("metric");
+    if let Some(wanted) = wanted.filter(|wanted| metrics::find(wanted).is_none()) {
+        let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
+        let help = near.map_or_else(|| "see docs/recording.md".to_owned(), |near| format!("did you mean {near}?"));
+        return Err(miette!(help = help, "nothing measures `{wanted}`"));
+    }
     let folder: Option<&PathBuf> = matches.get_one("output");
     if let Some(folder) = folder {
         Recording::check_target(folder).into_diagnostic()?;
@@ -122,7 +128,6 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     let progress: Arc<Progress> = Arc::default();
     let shown = progress::show(progress.clone());
     progress.expect(requests.len() as u64, "combinations");
-    let wanted: Option<&String> = matches.get_one("metric");
     let results: Vec<miette::Result<_>> = requests
         .par_iter()
         .map(|(combination, request)| {

@@ -200,7 +200,7 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
         (&["--platform", "juno-r9"], &["no platform `juno-r9`", "juno-r1"]),
         (&["--release", "juno-v9"], &["no release `juno-v9`", "juno-v2.12"]),
         (&["--cpus", "8"], &["--world qemu", "topology.clusters"]),
-        (&["--world", "qemu", "--seed", "3"], &["--seed says nothing to real firmware"]),
+        (&["--world", "qemu", "--seed", "3"], &["--seed means nothing in the world qemu", "--world sim"]),
         (&["--world", "qemu", "--gic", "2", "--cpus", "9"], &["no more than 8 CPUs", "--gic 3"]),
     ];
     for (arguments, parts) in wrong {

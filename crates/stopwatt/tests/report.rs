@@ -169,7 +169,7 @@ fn a_page_of_many_events_and_cpus_is_no_longer_than_a_megabyte_and_says_what_it_
     let folder = tempfile::tempdir().unwrap();
     let (recording, page) = (folder.path().join("recording"), folder.path().join("page.html"));
     let run = |more: &[&str]| {
-        let fixed = ["run", "psci-latency", "--release", "juno-v2.12", "--free-seeds", "0", "-o"];
+        let fixed = ["run", "psci-latency", "--release", "juno-v2.12", "--free-seeds", "0", "--replace", "-o"];
         let output =
             stopwatt(&[&fixed[..], &[recording.to_str().unwrap(), "--report", page.to_str().unwrap()], more].concat());
         assert!(output.status.success(), "{}", said(&output));
@@ -235,7 +235,7 @@ fn a_what_if_says_that_its_errors_are_differences_and_another_shape_has_no_publi
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recording");
     let report = |set: &str, format: &str| {
-        let run = ["run", "psci-latency", "--release", "juno-2017", "--iterations", "1", "--set", set, "-o"];
+        let run = ["run", "psci-latency", "--release", "2017", "--iterations", "1", "--replace", "--set", set, "-o"];
         let output = stopwatt(&[&run[..], &[path.to_str().unwrap()]].concat());
         assert!(output.status.success(), "{}", said(&output));
         String::from_utf8(stopwatt(&["report", path.to_str().unwrap(), "--format", format]).stdout).unwrap()

@@ -78,12 +78,13 @@ fn what_cannot_be_varied_is_said() {
     let file = folder.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     let file = file.to_str().unwrap();
-    let wrong: [(&[&str], &str); 11] = [
+    let wrong: [(&[&str], &str); 12] = [
         (&["--vary", "scp.channels"], "nothing to vary"),
         (&["--vary", "scp.chanels=1,2"], "unknown field `chanels`"),
         (&["--vary", "scp.channels=4..1"], "no range"),
-        (&["--vary", "scp.channels=1", "--case", "suspend"], "there is no case suspend"),
+        (&["--vary", "scp.channels=1", "--case", "suspend"], "`suspend` is no value of --case"),
         (&["--vary", "scp.channels=1", "--metric", "latency"], "has no latency"),
+        (&["--vary", "scp.channels=1", "--metric", "powrdown"], "did you mean powerdown?"),
         (&["--vary", "scp.channels=1,2,1"], "`1` stands twice"),
         (&["--vary", "scp.channels=1", "--set", "scp.channels=2"], "`scp.channels` is set and varied"),
         (&["--vary", "scp.channels=0"], "with scp.channels=0 set"),

@@ -47,12 +47,23 @@ pub use ring::{Ring, Stamp};
 pub struct Point {
     id: u16,
     name: &'static str,
+    argument: Option<&'static str>,
 }
 
 impl Point {
     /// A point with the given id and name; use [`points!`] to declare groups of them.
     pub const fn new(id: u16, name: &'static str) -> Self {
-        Self { id, name }
+        Self { id, name, argument: None }
+    }
+
+    /// The point with what the argument of its stamps is, in lower case with hyphens: `lock`, `level`, `smc-function`.
+    pub const fn with_argument(self, argument: &'static str) -> Self {
+        Self { argument: Some(argument), ..self }
+    }
+
+    /// What the argument of the point's stamps is; `None` where it means nothing.
+    pub const fn argument(self) -> Option<&'static str> {
+        self.argument
     }
 
     /// The number that stands for the point in a recording.
@@ -109,15 +120,16 @@ pub fn detail<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) {
     }
 }
 
-/// Declares a module of [`Point`]s and a table `ALL` of them.
+/// Declares a module of [`Point`]s and a table `ALL` of them. Behind a point's name may stand what its argument is.
 #[macro_export]
 macro_rules! points {
     ($(#[$meta:meta])* $vis:vis mod $module:ident {
-        $($(#[$point_meta:meta])* $name:ident = $id:expr, $text:expr;)+
+        $($(#[$point_meta:meta])* $name:ident = $id:expr, $text:expr $(, $argument:expr)?;)+
     }) => {
         $(#[$meta])*
         $vis mod $module {
-            $($(#[$point_meta])* pub const $name: $crate::Point = $crate::Point::new($id, $text);)+
+            $($(#[$point_meta])* pub const $name: $crate::Point =
+                $crate::Point::new($id, $text)$(.with_argument($argument))?;)+
             /// Every point of this module, in the order of declaration.
             pub const ALL: &[$crate::Point] = &[$($name),+];
         }

@@ -153,7 +153,7 @@ impl Modelled {
             recording.measure(series, 0, metric.name, metric.unit, clocks).subject = Some(subject);
             recording.header.coordinates.insert(name.clone(), results::coordinates(loop_name, *cell));
             // An access is a subject of its own: as a role, stalls of one cell would be taken for repetitions of one measure.
-            for (access, stall) in outcome.stalls.iter().filter(|(_, stall)| stall.waited + stall.blocked > 0.0) {
+            for (access, stall) in &outcome.stalls {
                 let subject = recording.name(&format!("{name}, {}", access.name()));
                 let values = [(metrics::STALL_WAITED, stall.waited), (metrics::STALL_BLOCKED, stall.blocked)];
                 for (metric, value) in values {

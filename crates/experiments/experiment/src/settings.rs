@@ -33,7 +33,8 @@ impl Settings {
             let setting = about.setting(&name).ok_or_else(|| unknown(about, &name))?;
             if !setting.is_for(world) {
                 let worlds: Vec<_> = setting.worlds.iter().map(|world| world.name()).collect();
-                let help = format!("leave it out, or add --world {}", worlds.join(" or --world "));
+                let help =
+                    format!("leave it out, or add --world {}; it is: {}", worlds.join(" or --world "), setting.about);
                 return Err(Error::usage(format!("--{name} means nothing in the world {}", world.name()), help));
             }
             check(setting, &value)?;

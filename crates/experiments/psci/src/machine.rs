@@ -6,9 +6,13 @@ use std::path::Path;
 
 /// Settings of the emulated machine.
 pub const MACHINE_SETTINGS: [Setting; 3] = [
-    Setting::new("cpus", Kind::Number { min: 1, max: 32 }, "CPUs of the emulated machine.")
-        .or("4")
-        .only(&[World::Qemu]),
+    Setting::new(
+        "cpus",
+        Kind::Number { min: 1, max: 32 },
+        "CPUs of the emulated machine; the shape of a simulated one is set with --set topology.clusters.",
+    )
+    .or("4")
+    .only(&[World::Qemu]),
     Setting::new(
         "gic",
         Kind::Choice(&[("2", "GICv2, at most 8 CPUs"), ("3", "GICv3, clusters of 16")]),

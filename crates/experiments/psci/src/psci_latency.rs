@@ -196,7 +196,13 @@ fn record_events(part: &mut Recording, series: Series, outcome: &RunOutcome) {
     part.reserve_events(outcome.events.len());
     let mut points = BTreeMap::new();
     for event in &outcome.events {
-        let point = *points.entry(event.point).or_insert_with(|| part.point(soc::point_name(event.point)));
+        let point = *points.entry(event.point).or_insert_with(|| {
+            let name = soc::point_name(event.point);
+            match soc::point(event.point).and_then(|point| point.argument()) {
+                Some(argument) => part.point_with_argument(name, argument),
+                None => part.point(name),
+            }
+        });
         part.push(Event {
             time: event.time,
             ticks: event.ticks,
@@ -214,7 +220,7 @@ fn header(releases: &[Release], options: &Options) -> Header {
     header.seed = options.seed;
     header.iterations = options.iterations;
     header.repeatable = Some(true);
-    header.drawn_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
+    header.seeded_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
     header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     for release in releases {

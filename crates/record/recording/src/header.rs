@@ -24,8 +24,8 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeatable: Option<bool>,
     /// Modes whose iterations are draws, each with a seed of its own: samples even where the world is repeatable.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub drawn_modes: Vec<String>,
+    #[serde(default, alias = "drawn_modes", skip_serializing_if = "Vec::is_empty")]
+    pub seeded_modes: Vec<String>,
     /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later rules splits them anew. Without it, spans
     /// were not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ impl Header {
             iterations: 0,
             time: TimeBase { unit: time_unit.to_owned(), counter_hz: None },
             repeatable: None,
-            drawn_modes: Vec::new(),
+            seeded_modes: Vec::new(),
             attribution: None,
             files: BTreeMap::new(),
             settings: BTreeMap::new(),

@@ -10,7 +10,7 @@ use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_h
 use crate::header::{FileFacts, Header};
 use crate::names::Name;
 use crate::parquet::{TableReader, Values, sure};
-use crate::rows::{CauseRow, Event, Measure, Recording, Series, SeriesNames};
+use crate::rows::{CauseRow, Event, Measure, Recording, SeriesNames};
 
 impl Recording {
     /// Reads a recording from its folder, and checks it: nothing is guessed and nothing left out.
@@ -91,10 +91,17 @@ impl Reader {
             unreachable!("a value for each column of `EVENTS`")
         };
         to.reserve_events(rows);
+        let mut of_series = Neighbour::default();
+        let mut of_point = Neighbour::default();
         for row in 0..rows {
-            let point = to.point_of(sure(points.name(row)));
-            to.set_point_argument(point, kinds.name(row));
-            let series = series(to, [variants, cases, modes], row);
+            let (name, kind) = (sure(points.name(row)), kinds.name(row));
+            let point = of_point.or_else((name, kind), || {
+                let point = to.point_of(name);
+                to.set_point_argument(point, kind);
+                point
+            });
+            let names = series_names([variants, cases, modes], row);
+            let series = of_series.or_else(names, || to.series_of(names));
             to.push(Event {
                 time: times.u64(row),
                 ticks: ticks.u64(row),
@@ -119,8 +126,10 @@ impl Reader {
         else {
             unreachable!("a value for each column of `MEASURES`")
         };
+        let mut of_series = Neighbour::default();
         for row in 0..rows {
-            let series = series(to, [variants, cases, modes], row);
+            let names = series_names([variants, cases, modes], row);
+            let series = of_series.or_else(names, || to.series_of(names));
             to.push_measure(Measure {
                 series,
                 iteration: sure(iterations.u32(row)),
@@ -147,8 +156,10 @@ impl Reader {
         let [variants, cases, modes, iterations, cpus, metrics, causes, on, holders, ticks] = &columns[..] else {
             unreachable!("a value for each column of `CAUSES`")
         };
+        let mut of_series = Neighbour::default();
         for row in 0..rows {
-            let series = series(to, [variants, cases, modes], row);
+            let names = series_names([variants, cases, modes], row);
+            let series = of_series.or_else(names, || to.series_of(names));
             to.push_cause(CauseRow {
                 series,
                 iteration: sure(iterations.u32(row)),
@@ -164,9 +175,33 @@ impl Reader {
     }
 }
 
-fn series(to: &mut Recording, [variants, cases, modes]: [&Values; 3], row: usize) -> Series {
+fn series_names([variants, cases, modes]: [&Values; 3], row: usize) -> SeriesNames {
     let name = |values: &Values| -> Name { sure(values.name(row)) };
-    to.series_of(SeriesNames { variant: name(variants), case: name(cases), mode: name(modes) })
+    SeriesNames { variant: name(variants), case: name(cases), mode: name(modes) }
+}
+
+/// What was found for the rows before: neighbours are mostly alike, and a look at them is cheaper than one into a table.
+struct Neighbour<K, V> {
+    seen: [Option<(K, V)>; 8],
+    next: usize,
+}
+
+impl<K: Copy, V: Copy> Default for Neighbour<K, V> {
+    fn default() -> Self {
+        Self { seen: [None; 8], next: 0 }
+    }
+}
+
+impl<K: Copy + PartialEq, V: Copy> Neighbour<K, V> {
+    fn or_else(&mut self, key: K, find: impl FnOnce() -> V) -> V {
+        if let Some((_, value)) = self.seen.iter().flatten().find(|(seen, _)| *seen == key) {
+            return *value;
+        }
+        let value = find();
+        self.seen[self.next] = Some((key, value));
+        self.next = (self.next + 1) % self.seen.len();
+        value
+    }
 }
 
 fn check(path: &Path, facts: Option<&FileFacts>) -> Result<(), Error> {

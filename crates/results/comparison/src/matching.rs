@@ -151,7 +151,7 @@ pub(crate) fn pend<'o>(
 /// Whether a side's rows of a mode are compared with the base's exactly: both repeat themselves, from the same seed.
 pub(crate) fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
     let (base, other) = (headers[0], headers[side]);
-    let drawn = |header: &Header| header.drawn_modes.iter().any(|drawn| drawn == mode);
+    let drawn = |header: &Header| header.seeded_modes.iter().any(|drawn| drawn == mode);
     base.is_repeatable() && other.is_repeatable() && base.seed == other.seed && !drawn(base) && !drawn(other)
 }
 

@@ -201,7 +201,7 @@ fn only_what_repeats_itself_is_exact() {
     reseeded.header.seed = 9;
     assert!(!how(&base, &reseeded).0, "another seed is another draw");
     let mut drawn = slower(true);
-    drawn.header.drawn_modes = vec!["parallel".to_owned()];
+    drawn.header.seeded_modes = vec!["parallel".to_owned()];
     assert!(!how(&base, &drawn).0);
 }
 

@@ -38,6 +38,6 @@ pub use chooser::Explore;
 pub use cpu::CpuState;
 pub use event::{Event, Measured};
 pub use memory::Word;
-pub use points::{point_name, stamp_at};
+pub use points::{point, point_name, stamp_at};
 pub use run::{Conditions, RunError, RunOutcome, run};
 pub use soc::Soc;

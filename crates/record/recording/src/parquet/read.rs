@@ -1,6 +1,5 @@
 //! Columns to rows.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -198,81 +197,108 @@ fn read_column(
 ) -> Result<Values, ParquetError> {
     Ok(match kind {
         Kind::Text => {
-            let mut interned = Interned { names, known: HashMap::new() };
-            let texts = read_values::<ByteArrayType>(reader, rows, levels)?;
-            let read: Result<Vec<_>, ParquetError> =
-                texts.into_iter().map(|text| text.map(|text| interned.of(text)).transpose()).collect();
-            Values::Text(read?)
+            let mut interned = Interned { names, known: Vec::new() };
+            let mut all = Vec::with_capacity(rows);
+            read_values::<ByteArrayType>(reader, rows, levels, |text| {
+                all.push(text.map(|text| interned.of(text)).transpose()?);
+                Ok(())
+            })?;
+            Values::Text(all)
         }
-        Kind::U16 => {
-            let values = read_values::<Int32Type>(reader, rows, levels)?;
-            if let Some(wrong) = values.iter().flatten().find(|value| u16::try_from(**value).is_err()) {
-                return Err(ParquetError::General(format!("{wrong} in a column of 16 bits")));
-            }
-            Values::U32(values.into_iter().map(|value| value.map(i32::cast_unsigned)).collect())
+        Kind::U16 | Kind::U32 => {
+            let mut all = Vec::with_capacity(rows);
+            read_values::<Int32Type>(reader, rows, levels, |value| {
+                let value = value.map(|value| value.cast_unsigned());
+                if kind == Kind::U16
+                    && let Some(wrong) = value.filter(|value| *value > u32::from(u16::MAX))
+                {
+                    return Err(ParquetError::General(format!("{wrong} in a column of 16 bits")));
+                }
+                all.push(value);
+                Ok(())
+            })?;
+            Values::U32(all)
         }
-        Kind::U32 => {
-            let values = read_values::<Int32Type>(reader, rows, levels)?;
-            Values::U32(values.into_iter().map(|value| value.map(i32::cast_unsigned)).collect())
+        Kind::U64 => {
+            let mut all = Vec::with_capacity(rows);
+            read_values::<Int64Type>(reader, rows, levels, |value| {
+                all.push(value.ok_or_else(null)?.cast_unsigned());
+                Ok(())
+            })?;
+            Values::U64(all)
         }
-        Kind::U64 => Values::U64(all::<Int64Type>(reader, rows, levels)?.into_iter().map(i64::cast_unsigned).collect()),
-        Kind::F64 => Values::F64(all::<DoubleType>(reader, rows, levels)?),
+        Kind::F64 => {
+            let mut all = Vec::with_capacity(rows);
+            read_values::<DoubleType>(reader, rows, levels, |value| {
+                all.push(*value.ok_or_else(null)?);
+                Ok(())
+            })?;
+            Values::F64(all)
+        }
     })
 }
 
-/// Every value of a column in a row group; a null is an error.
-fn all<T: DataType>(reader: ColumnReader, rows: usize, levels: i16) -> Result<Vec<T::T>, ParquetError> {
-    let values = read_values::<T>(reader, rows, levels)?;
-    let there: Vec<T::T> = values.into_iter().flatten().collect();
-    match there.len() == rows {
-        true => Ok(there),
-        false => Err(ParquetError::General("a null where a number must be".to_owned())),
-    }
+fn null() -> ParquetError {
+    ParquetError::General("a null where a number must be".to_owned())
 }
 
-/// The values of a column in a row group, `None` for a null.
+/// Values that are decoded at a time: few enough to stay in the cache.
+const AT_A_TIME: usize = 4096;
+
+/// Hands on the values of a column in a row group, `None` for a null.
 fn read_values<T: DataType>(
     reader: ColumnReader,
     rows: usize,
     max_level: i16,
-) -> Result<Vec<Option<T::T>>, ParquetError> {
+    mut take: impl FnMut(Option<&T::T>) -> Result<(), ParquetError>,
+) -> Result<(), ParquetError> {
     let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     let mut read = 0;
     while read < rows {
-        let (more, _, _) = reader.read_records(rows - read, Some(&mut levels), None, &mut values)?;
+        values.clear();
+        levels.clear();
+        let wanted = AT_A_TIME.min(rows - read);
+        let (more, _, _) = reader.read_records(wanted, Some(&mut levels), None, &mut values)?;
         if more == 0 {
             return Err(ParquetError::General(format!("{read} values where {rows} must be")));
         }
         read += more;
+        if max_level == 0 {
+            values.iter().try_for_each(|value| take(Some(value)))?;
+            continue;
+        }
+        let mut there = values.iter();
+        for level in &levels {
+            take(if *level == max_level { there.next() } else { None })?;
+        }
     }
-    if max_level == 0 {
-        return Ok(values.into_iter().map(Some).collect());
-    }
-    let mut values = values.into_iter();
-    Ok(levels.into_iter().map(|level| if level == max_level { values.next() } else { None }).collect())
+    Ok(())
 }
 
 /// Texts that were interned already, by the place of their bytes: the values of a dictionary share them.
 struct Interned<'a> {
     names: &'a mut Recording,
-    /// The text is kept, so that its bytes stay where they are.
-    known: HashMap<(usize, usize), (Name, ByteArray)>,
+    /// The text is kept, so that its bytes stay where they are. The one that came last stands first.
+    known: Vec<(Name, ByteArray)>,
 }
 
-/// Where more different texts than this are in a column, it has no dictionary worth keeping.
-const MOST_KNOWN: usize = 4096;
+/// Where more different texts than this are in a column, the recording's own table is as fast.
+const MOST_KNOWN: usize = 64;
 
 impl Interned<'_> {
-    fn of(&mut self, text: ByteArray) -> Result<Name, ParquetError> {
-        let place = (text.data().as_ptr() as usize, text.len());
-        if let Some((name, _)) = self.known.get(&place) {
-            return Ok(*name);
+    fn of(&mut self, text: &ByteArray) -> Result<Name, ParquetError> {
+        let place = |text: &ByteArray| (text.data().as_ptr(), text.len());
+        let at = place(text);
+        if let Some(index) = self.known.iter().position(|(_, known)| place(known) == at) {
+            self.known.swap(0, index);
+            return Ok(self.known[0].0);
         }
         let name = self.names.name(text.as_utf8()?);
-        if self.known.len() < MOST_KNOWN {
-            self.known.insert(place, (name, text));
-        }
+        self.known.truncate(MOST_KNOWN - 1);
+        self.known.push((name, text.clone()));
+        let last = self.known.len() - 1;
+        self.known.swap(0, last);
         Ok(name)
     }
 }

@@ -44,7 +44,10 @@ impl<R, W: Write + Send> TableWriter<R, W> {
                 let mut writer = group
                     .next_column()?
                     .ok_or_else(|| ParquetError::General(format!("no writer for column {}", column.name)))?;
-                write_column(&mut writer, column, names, rows)?;
+                let mut texts = Texts::new(names);
+                for rows in rows.chunks(AT_A_TIME) {
+                    write_column(&mut writer, column, &mut texts, rows)?;
+                }
                 writer.close()?;
             }
             group.close()?;
@@ -58,6 +61,9 @@ impl<R, W: Write + Send> TableWriter<R, W> {
         Ok((self.rows, self.file.into_inner()?))
     }
 }
+
+/// Rows that are turned into values at a time: few enough to stay in the cache.
+const AT_A_TIME: usize = 4096;
 
 fn schema<R>(columns: &[Column<R>]) -> Result<TypePtr, ParquetError> {
     let integer = |bit_width| Some(LogicalType::Integer(IntType { bit_width, is_signed: false }));
@@ -90,14 +96,18 @@ fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> WriterP
         .set_dictionary_enabled(true)
         .set_key_value_metadata(Some(metadata(columns, header, arrow)));
     for column in columns {
-        let encoding = match column.kind() {
-            Kind::U64 => Encoding::DELTA_BINARY_PACKED,
-            Kind::F64 => Encoding::PLAIN,
-            _ => continue,
+        let path = || column.name.into();
+        properties = match column.kind() {
+            Kind::U64 => properties
+                .set_column_dictionary_enabled(path(), false)
+                .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
+            Kind::F64 => {
+                properties.set_column_dictionary_enabled(path(), false).set_column_encoding(path(), Encoding::PLAIN)
+            }
+            // The least and the greatest of some names tell a reader nothing.
+            Kind::Text => properties.set_column_statistics_enabled(path(), EnabledStatistics::None),
+            Kind::U16 | Kind::U32 => properties,
         };
-        properties = properties
-            .set_column_dictionary_enabled(column.name.into(), false)
-            .set_column_encoding(column.name.into(), encoding);
     }
     properties.build()
 }
@@ -124,13 +134,12 @@ fn metadata<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> Vec<KeyVa
 fn write_column<R>(
     writer: &mut SerializedColumnWriter<'_>,
     column: &Column<R>,
-    names: &Recording,
+    texts: &mut Texts<'_>,
     rows: &[R],
 ) -> Result<(), ParquetError> {
     match column.get {
         Get::Text(get) => {
-            let mut texts = Texts::new(names);
-            let values = rows.iter().map(|row| get(names, row).map(|name| texts.of(name)));
+            let values = rows.iter().map(|row| get(texts.names, row).map(|name| texts.of(name)));
             let (values, levels) = split(values, column.nullable);
             writer.typed::<ByteArrayType>().write_batch(&values, levels.as_deref(), None)?;
         }

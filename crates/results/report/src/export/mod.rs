@@ -35,7 +35,7 @@ impl Format {
     /// Its name on the command line, a line about it, and the endings of file names that mean it, the usual one first.
     const fn facts(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
-            Self::Text => ("text", "Tables and causes for the terminal", &["txt"]),
+            Self::Text => ("term", "Tables and causes for the terminal", &["txt"]),
             Self::Rst => ("rst", "Grid tables in the documents' own layout, ready to paste", &["rst"]),
             Self::Markdown => ("markdown", "Markdown tables", &["md", "markdown"]),
             Self::Csv => ("csv", "Comma-separated values, a row a cell", &["csv"]),

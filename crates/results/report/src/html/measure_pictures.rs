@@ -422,7 +422,11 @@ fn draw_map(map: &HeatMap, x_axis: &str, y_axis: &str, unit: &str) -> (f64, Stri
 
 /// A figure in four letters or so.
 fn short_figure(value: f64) -> String {
-    if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+    match value.abs() {
+        large if large >= 100.0 => format!("{value:.0}"),
+        middle if middle >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
 }
 
 #[cfg(test)]

@@ -182,8 +182,8 @@ fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_ps
                 @if left_out.pictures > 0 { li { (grouped(left_out.pictures as u64)) " pictures of measures, for want of room." } }
                 @if left_out.rows > 0 { li { (grouped(left_out.rows as u64)) " rows of tables, for want of room; the slowest CPUs are shown." } }
                 li {
-                    "Everything is in the recording: " code { "stopwatt report " (cut(&findings.folder)) " --out cells.csv" } " makes a table of all cells"
-                    @if events > 0 { ", " code { "--out run.pftrace" } " a trace of all events for Perfetto" } "."
+                    "Everything is in the recording: " code { "stopwatt report " (cut(&findings.folder)) " --output cells.csv" } " makes a table of all cells"
+                    @if events > 0 { ", " code { "--output run.pftrace" } " a trace of all events for Perfetto" } "."
                 }
             }
         }

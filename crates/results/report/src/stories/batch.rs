@@ -1,7 +1,8 @@
 //! `batch`: frame sizes.
 
 use super::rows::{median, sum};
-use super::{Run, Style};
+use super::run::Run;
+use crate::Style;
 use crate::grid::{fitted, right, table};
 use recording::{Recording, Series, metrics};
 use serde_json::{Value, json};

@@ -2,7 +2,8 @@
 
 use super::loaded::{node_json, runtime};
 use super::rows::{subjects, sum};
-use super::{Run, Style};
+use super::run::Run;
+use crate::Style;
 use crate::grid::{fitted, right, table};
 use comfy_table::Cell;
 use recording::{Measure, Recording, metrics};

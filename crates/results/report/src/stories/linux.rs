@@ -1,6 +1,7 @@
 //! `linux-boot`: what the kernel saw.
 
-use super::{Run, Style};
+use super::run::Run;
+use crate::Style;
 use recording::{Recording, metrics};
 use serde_json::Value;
 

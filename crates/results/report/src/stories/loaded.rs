@@ -1,7 +1,8 @@
 //! `dataplane`: a graph at full load.
 
 use super::rows::{counter, median, of, role, setting, subject, subjects, sum, tick_ns, values};
-use super::{Run, Style};
+use super::run::Run;
+use crate::Style;
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use comfy_table::Cell;
 use recording::{Recording, metrics, stats};

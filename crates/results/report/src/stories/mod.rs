@@ -8,12 +8,17 @@ mod idle_replay;
 mod linux;
 mod loaded;
 mod rows;
+mod run;
+mod stride_cells;
 mod strides;
 
-use crate::{Findings, Format, Style};
+pub use run::findings;
+
+use self::run::Run;
+use crate::{Format, Style};
 use published::Published;
 use recording::Recording;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A way to show the recordings of an experiment.
 struct Story {
@@ -36,36 +41,18 @@ const STORIES: [Story; 8] = [
     Story { experiment: "idle-replay", world: None, text: idle_replay::text, json: idle_replay::json },
 ];
 
-/// A recording as a run leaves it, with the published figures of its platform.
-pub(crate) struct Run<'a> {
-    pub(crate) recording: &'a Recording,
-    pub(crate) folder: &'a str,
-    pub(crate) published: &'a Published,
-}
-
-impl<'a> Run<'a> {
-    fn findings(&self) -> Findings<'a> {
-        findings(self.recording, self.folder, self.published)
-    }
-
-    fn story(&self) -> Option<&'static Story> {
-        let header = &self.recording.header;
-        STORIES.iter().find(|story| {
-            story.experiment == header.experiment && story.world.is_none_or(|world| world == header.world)
-        })
-    }
-}
-
-/// What is read from a recording that lies in `folder`, with the published figures of its platform beside it.
-pub fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
-    let platform = recording.header.platform.as_ref();
-    Findings::new(recording, folder, platform.and_then(|platform| published.psci_of(&platform.name)))
+/// The story of a recording, if it has one.
+fn story_of(recording: &Recording) -> Option<&'static Story> {
+    let header = &recording.header;
+    STORIES
+        .iter()
+        .find(|story| story.experiment == header.experiment && story.world.is_none_or(|world| world == header.world))
 }
 
 /// What a run prints for people.
 pub fn run_text(recording: &Recording, folder: &str, published: &Published, style: Style) -> String {
     let run = Run { recording, folder, published };
-    let mut text = match run.story() {
+    let mut text = match story_of(recording) {
         Some(story) => (story.text)(&run, style),
         None => String::from_utf8_lossy(&crate::render(&run.findings(), Format::Text, style)).into_owned(),
     };
@@ -79,7 +66,7 @@ pub fn run_text(recording: &Recording, folder: &str, published: &Published, styl
 /// What a run prints for machines.
 pub fn run_json(recording: &Recording, folder: &str, published: &Published) -> Value {
     let run = Run { recording, folder, published };
-    match run.story() {
+    match story_of(recording) {
         Some(story) => (story.json)(&run),
         None => crate::json(&run.findings()),
     }
@@ -106,9 +93,4 @@ fn calls_text(run: &Run<'_>, style: Style) -> String {
 fn calls_json(run: &Run<'_>) -> Value {
     let calls = crate::counted_calls(run.recording);
     crate::psci_calls_json(&calls, run.published.calls.as_ref(), run.folder.as_ref())
-}
-
-/// A number that is not there as JSON has it.
-fn or_null(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, |value| json!(value))
 }

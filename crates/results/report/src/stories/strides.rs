@@ -1,14 +1,15 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
 use super::rows::{counter, of, setting, subject, tick_ns, values};
-use super::{Run, Style, or_null};
+use super::run::Run;
+use super::stride_cells::{CASE, is_modelled, place, published_cell, reference};
+use crate::Style;
 use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use comfy_table::Cell as GridCell;
 use recording::{Recording, metrics, stats};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const CASE: &str = "prefetch";
 const BURST_CASE: &str = "prefetch-burst";
 
 /// A cell of the study.
@@ -37,28 +38,14 @@ impl Cell {
     }
 }
 
-fn is_modelled(recording: &Recording) -> bool {
-    recording.header.world == "sim"
-}
-
 fn cells(run: &Run<'_>) -> Vec<Cell> {
     let recording = run.recording;
-    let reference = match (&recording.header.platform, is_modelled(recording)) {
-        (Some(platform), true) => run.published.strides_of(&platform.name),
-        _ => None,
-    };
+    let reference = reference(recording, run.published);
     let mut cells: Vec<Cell> = Vec::new();
     for name in super::rows::subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
-        let Some(at) = recording.header.coordinates.get(name) else { continue };
-        let loop_name = at.get("loop").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
-        let strides = ["stride_first", "stride_second"]
-            .map(|key| at.get(key).and_then(toml::Value::as_integer).unwrap_or(0) as usize);
-        let published = reference.and_then(|reference| {
-            let same = |cell: &&published::StrideCell| {
-                cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides
-            };
-            reference.cells.iter().find(same).map(|cell| (cell.ticks, cell.may_be_fitted))
-        });
+        let Some((loop_name, strides)) = place(recording, name) else { continue };
+        let published = reference.and_then(|reference| published_cell(reference, &loop_name, strides));
+        let published = published.map(|cell| (cell.ticks, cell.may_be_fitted));
         let values = values(recording, CASE, metrics::CLOCKS_PER_PACKET, name);
         let clocks = stats::median(&values).unwrap_or(0.0);
         cells.push(Cell {
@@ -309,7 +296,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
     );
     paragraph(&mut text, &head, ("", "  "), PLAIN, style);
     let mut grid = table(style);
-    grid.set_header(["Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata", "Full"]);
+    grid.set_header(["Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata", "Buffers"]);
     for cell in &cells {
         let kind = match cell.published {
             None => "no figure",
@@ -319,12 +306,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
         let waited =
             |access: &str| cell.stalls.iter().filter(|stall| stall.0 == access).map(|stall| stall.1).sum::<f64>();
         let blocked: f64 = cell.stalls.iter().map(|stall| stall.2).sum();
-        let full = match cell.stalls.iter().max_by(|a, b| a.2.total_cmp(&b.2)) {
-            Some(most) if blocked >= 0.005 => {
-                format!("{blocked:.2}\u{a0}at\u{a0}{}", most.0.trim_end_matches(" of a burst").replace(' ', "\u{a0}"))
-            }
-            _ => String::new(),
-        };
+        let full = if blocked >= 0.005 { format!("{blocked:.2}") } else { String::new() };
         grid.add_row(vec![
             GridCell::new(&cell.loop_name),
             right(cell.label()),
@@ -334,12 +316,12 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
             GridCell::new(kind),
             right(format!("{:.2}", waited("first touch of the packet's data"))),
             right(format!("{:.2}", waited("first touch of the metadata"))),
-            GridCell::new(full),
+            right(full),
         ]);
     }
     let _ = writeln!(text, "{}", fitted(grid, style));
     let stalls = "Stalls, ticks per packet: Data and Metadata wait at the first touch of the packet's line of that kind; an access \
-                  that finds all fill buffers full waits for one: Full says how long, and where most.";
+                  that finds all fill buffers full waits for one: Buffers (--format json says where).";
     paragraph(&mut text, stalls, ("", "  "), DIM, style);
     let _ = writeln!(text, "\nErrors (root mean square, relative)");
     let scores = scores(&cells);
@@ -389,3 +371,8 @@ const LIMITS: [&str; 3] = [
      shorter it is not. A real core has no such edge.",
     "In the split table the model is flat from +2/+9 on; silicon falls until +2/+13. What the model lacks there is not known.",
 ];
+
+/// A number that is not there as JSON has it.
+fn or_null(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, |value| json!(value))
+}

@@ -1,0 +1,81 @@
+//! A whole experiment: what a read of the standard library's clock costs on this machine.
+//!
+//! ```text
+//!   About ──► command line, help, list        Request ──► run ──► Sink ──► recording ──► tables, page, JSON
+//! ```
+//! `cargo run -p experiment --example clock_read` runs it. To have it as `stopwatt run clock-read`, it would go into a crate of its
+//! own in `crates/experiments/`, and into the list in `crates/stopwatt/src/experiments.rs`.
+
+use experiment::{About, Conditions, Error, Example, Experiment, Folder, Kind, Memory, Request};
+use experiment::{Setting, Settings, Sink, World, WorldAbout};
+use recording::{Header, Recording, stats};
+use std::time::Instant;
+
+/// Reads the clock many times.
+pub struct ClockRead;
+
+static ABOUT: About = About {
+    name: "clock-read",
+    summary: "What a read of the clock costs on this machine",
+    details: "",
+    worlds: &[WorldAbout { world: World::Host, about: "this machine's clock", needs: &[] }],
+    settings: &[
+        Setting::new("rounds", Kind::Number { min: 1, max: 10_000 }, "Measurements.").or("20"),
+        Setting::new("reads", Kind::Number { min: 1, max: 1_000_000 }, "Reads per measurement.").or("10000"),
+    ],
+    cases: &[],
+    examples: &[Example { arguments: "--rounds 100", about: "" }],
+    sweep_defaults: &[],
+    shipped_sweeps: &[],
+};
+
+impl Experiment for ClockRead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let (rounds, reads) = (request.settings.number("rounds"), request.settings.number("reads"));
+        let progress = sink.progress();
+        progress.expect(rounds, "rounds");
+        let mut header = Header::new(ABOUT.name, request.world.name(), "ns");
+        header.iterations = rounds as u32;
+        sink.start(header.clone())?;
+        let mut rows = Recording::new(header);
+        let series = rows.series("std", "clock-read", "");
+        for round in 0..rounds {
+            progress.check()?;
+            let start = Instant::now();
+            for _ in 0..reads {
+                std::hint::black_box(Instant::now());
+            }
+            let each = start.elapsed().as_nanos() as f64 / reads as f64;
+            rows.measure(series, round as u32, "read", "ns", each);
+            progress.step();
+        }
+        sink.append(&rows)
+    }
+}
+
+/// Runs it with what a command line would say, and returns the median.
+pub fn median(given: &[(&str, &str)]) -> Result<f64, Error> {
+    let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let request = Request {
+        world: World::Host,
+        settings: Settings::new(&ABOUT, World::Host, given)?,
+        platforms: &Folder("platforms".into()),
+        conditions: Conditions::default(),
+        source_tree: None,
+    };
+    let mut sink = Memory::new(Default::default());
+    ClockRead.run(&request, &mut sink)?;
+    let recording = sink.finish();
+    let series = recording.all_series().next().expect("the run has one series");
+    Ok(stats::median(&recording.values(series, "read")).expect("there is a round at least"))
+}
+
+#[allow(dead_code, reason = "the test takes the rest")]
+fn main() -> Result<(), Error> {
+    println!("{:.1} ns per read", median(&[("rounds", "50")])?);
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The fit of the modelled core sees the cells that the reference declares as usable, and no others.
+
+use calibrate::usable_strides;
+use dataplane_experiments::fit::{Costs, fit};
+use dataplane_experiments::model::Effort;
+use dataplane_experiments::platform::{CorePlatform, CostsFile};
+use experiment::Folder;
+use published::StrideReference;
+use std::path::{Path, PathBuf};
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn platform() -> CorePlatform {
+    CorePlatform::read(&Folder(data().join("platforms")), "macchiatobin").unwrap()
+}
+
+fn reference() -> StrideReference {
+    StrideReference::read(&Folder(data().join("published"))).unwrap()
+}
+
+/// Far from the best costs: enough to see what the search follows.
+fn costs_after_a_short_fit(reference: &StrideReference) -> Costs {
+    let used = usable_strides(&platform(), reference);
+    fit(platform().hardware(), &used, Effort { frame_size: 256, frames: 5, seed: 1 }, 15).costs
+}
+
+fn scaled(loops: &[&str], factor: f64) -> StrideReference {
+    let mut reference = reference();
+    for cell in reference.cells.iter_mut().filter(|cell| loops.contains(&cell.loop_name.as_str())) {
+        cell.ticks *= factor;
+    }
+    reference
+}
+
+#[test]
+fn a_fit_sees_the_single_loop_column_and_nothing_else() {
+    let reference = reference();
+    let usable: Vec<String> =
+        reference.cells.iter().filter(|cell| cell.may_be_fitted).map(|cell| cell.label()).collect();
+    assert_eq!((usable.len(), usable_strides(&platform(), &reference).len()), (10, 10));
+    assert!(usable.iter().all(|label| label.starts_with("single+")), "{usable:?}");
+    assert_eq!(CostsFile::read(&Folder(data().join("platforms")), "macchiatobin").unwrap().fit.used, usable);
+}
+
+#[test]
+fn scaling_a_cell_that_no_fit_uses_changes_no_cost() {
+    assert_eq!(costs_after_a_short_fit(&scaled(&["dual", "single-split"], 1.5)), costs_after_a_short_fit(&reference()));
+}
+
+#[test]
+fn scaling_the_cells_that_the_fit_uses_changes_the_costs() {
+    let (before, after) = (costs_after_a_short_fit(&reference()), costs_after_a_short_fit(&scaled(&["single"], 1.1)));
+    assert!(after.work > before.work * 1.02, "{before:?} {after:?}");
+}
+
+#[test]
+fn no_figure_is_among_the_conditions_that_a_prediction_is_told() {
+    let conditions = |reference: &StrideReference| {
+        let mut conditions = experiment::Conditions::default();
+        reference.conditions(&mut conditions);
+        conditions
+    };
+    assert_eq!(conditions(&scaled(&["single", "dual", "single-split"], 3.0)), conditions(&reference()));
+    assert_eq!(conditions(&reference()).get("stride-cells", &["macchiatobin"]).len(), 25);
+}

@@ -1,0 +1,299 @@
+//! The data plane's commands, as another program or a person meets them.
+
+mod common;
+
+use common::{root, stopwatt};
+use recording::{Recording, metrics};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    // Errors have a rule at their left.
+    text.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn done(arguments: &[&str]) -> String {
+    let output = stopwatt(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&done(&[arguments, &["--format", "json"]].concat())).unwrap()
+}
+
+/// What is refused, in one line.
+fn refused(arguments: &[&str]) -> String {
+    let output = stopwatt(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
+    said(&output)
+}
+
+#[test]
+fn a_loaded_graph_as_json_and_as_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    for graph in ["l2-xconnect", "ip4-route", "ip4-fused"] {
+        let path = folder.path().join(graph);
+        let to = path.to_str().unwrap();
+        let result = json(&["run", "dataplane", "--graph", graph, "--windows", "2", "--window", "20", "-o", to]);
+        assert!(result["clocks_per_packet"].as_f64().unwrap() > 0.0);
+        assert!(result["mpps"].as_f64().unwrap() > 0.0);
+        for node in result["nodes"].as_array().unwrap() {
+            assert!(node["name"].is_string() && node["clocks_per_packet"].as_f64().unwrap() > 0.0);
+            assert_eq!(node["vectors"].as_u64().unwrap(), node["calls"].as_u64().unwrap() * 256);
+        }
+        let count = |key: &str| result[key].as_u64().unwrap();
+        assert!(count("received") > 0 && count("received") == count("sent") + count("lost"));
+        let recording = Recording::read(&path).unwrap();
+        let series = recording.all_series().next().unwrap();
+        assert_eq!(recording.series_texts(series), (graph, "mrr", ""));
+        assert_eq!(recording.values(series, metrics::RATE.name).len(), 2);
+        assert!(recording.header.run.kernel.is_some() && recording.header.run.more.contains_key("counter"));
+        assert!(done(&["report", to]).contains("Clocks per packet, by node"), "the recording's picture is drawn");
+    }
+}
+
+#[test]
+fn a_loaded_graph_reads_like_vpp() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    let text =
+        done(&["run", "dataplane", "--windows", "1", "--window", "20", "--trace", "1", "-o", to.to_str().unwrap()]);
+    for expected in [
+        "vector rates in",
+        "Vectors/Call",
+        "ip4-lookup",
+        "Start of thread 0",
+        "ip4-rewrite",
+        "checksum verified",
+        "Recording: ",
+    ] {
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(expected), "{expected} is missing in:\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "the tables fit the terminal:\n{text}");
+}
+
+#[test]
+fn a_prediction_as_json_has_every_published_cell_and_is_the_same_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str| {
+        let to = folder.path().join(name);
+        let mut result = json(&["run", "prefetch", "--world", "sim", "--frames", "20", "-o", to.to_str().unwrap()]);
+        result.as_object_mut().unwrap().remove("recording");
+        result
+    };
+    let result = run("one");
+    assert_eq!(result, run("two"));
+    let cells = result["cells"].as_array().unwrap();
+    let published: Vec<&Value> = cells.iter().filter(|cell| cell["published_clocks_per_packet"].is_number()).collect();
+    assert_eq!(published.len(), 25);
+    for cell in published {
+        assert_eq!(cell["used_in_fit"].as_bool().unwrap(), cell["loop"] == "single");
+        assert!(cell["stride_first"].is_u64() && cell["stride_second"].is_u64() && cell["clocks_per_packet"].is_f64());
+    }
+    let recording = Recording::read(folder.path().join("one")).unwrap();
+    let mut seen = std::collections::HashSet::new();
+    for measure in recording.measures() {
+        assert!(seen.insert((measure.metric, measure.subject)), "two figures of one thing would pass for repetitions");
+    }
+    assert!(seen.len() > 2 * cells.len(), "stalls are there too");
+    let bytes = |name: &str| std::fs::read(folder.path().join(name).join("measures.parquet")).unwrap();
+    assert_eq!(bytes("one"), bytes("two"));
+}
+
+/// The error tables of a prediction with a seed, as loop, predictor and rms in percent.
+fn scores(seed: &str) -> (Vec<(String, String, f64)>, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    let run = ["run", "prefetch", "--world", "sim", "--frames", "200", "--seed", seed, "-o", to.to_str().unwrap()];
+    let result = json(&run);
+    let text = |score: &Value, key: &str| score[key].as_str().unwrap().to_owned();
+    let scores = result["scores"].as_array().unwrap().iter();
+    let scores =
+        scores.map(|score| (text(score, "loop"), text(score, "predictor"), score["rms_percent"].as_f64().unwrap()));
+    (scores.collect(), result.clone())
+}
+
+fn score(scores: &[(String, String, f64)], loop_name: &str, predictor: &str) -> f64 {
+    scores.iter().find(|score| score.0 == loop_name && score.1 == predictor).unwrap().2
+}
+
+#[test]
+fn the_tables_are_predicted_as_well_as_promised() {
+    let (scores, result) = scores("1");
+    assert!(score(&scores, "single", "model") <= 1.0, "{scores:?}");
+    assert!(score(&scores, "dual", "model") <= 5.0, "{scores:?}");
+    assert!(score(&scores, "single-split", "model") <= 6.0, "{scores:?}");
+    assert!(score(&scores, "dual", "model") < score(&scores, "dual", "dual(k) = single(2k)"), "{scores:?}");
+    for best in result["best"].as_array().unwrap().iter().filter(|best| best["loop"] != "single-split") {
+        assert!(best["cost_percent"].as_f64().unwrap() <= 1.0, "{best}");
+    }
+    let burst: Vec<f64> = result["burst_of_eight"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+    assert!(burst[..6].iter().all(|blocked| *blocked == 0.0), "{burst:?}");
+    assert!(burst[6] > 0.2, "the seventh prefetch of a burst is the first that waits: {burst:?}");
+}
+
+#[test]
+fn another_seed_tells_the_same_story() {
+    for seed in ["2", "3"] {
+        let (scores, _) = scores(seed);
+        assert!(score(&scores, "single", "model") <= 1.5, "seed {seed}");
+        assert!(score(&scores, "dual", "model") <= 5.0, "seed {seed}");
+        assert!(score(&scores, "single-split", "model") <= 6.5, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_sweep_here_names_the_best_of_each_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    let to = to.to_str().unwrap();
+    let result = json(&["run", "prefetch", "--repetitions", "2", "--frames", "2", "--buffers", "2048", "-o", to]);
+    assert_eq!(result["cells"].as_array().unwrap().len(), 31);
+    assert_eq!(result["best"].as_array().unwrap().len(), 4);
+    assert_eq!((&result["world"], &result["layout"]), (&"host".into(), &"in-buffer".into()));
+    let page = done(&["report", to, "--format", "html"]);
+    assert!(page.contains("Clocks per packet against the stride") && page.contains("two strides apart"));
+}
+
+#[test]
+fn frame_sizes_have_clocks_and_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    let arguments =
+        ["run", "batch", "--repetitions", "2", "--frames", "2", "--buffers", "2048", "-o", to.to_str().unwrap()];
+    let rows = json(&arguments);
+    let rows = rows.as_array().unwrap();
+    let sizes: Vec<u64> = rows.iter().map(|row| row["frame_size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [64, 128, 256, 512, 1024]);
+    for row in rows {
+        assert!(row["clocks_per_packet"].as_array().unwrap().iter().all(|clocks| clocks.as_f64().unwrap() > 0.0));
+        assert_eq!(row["bytes"][2], row["frame_size"].as_u64().unwrap() * 64);
+    }
+}
+
+#[test]
+fn wrong_arguments_say_what_would_be_right() {
+    for (arguments, expected) in [
+        (["--graph", "ip5"], "l2-xconnect, ip4-route, ip4-fused"),
+        (["--frame-size", "100"], "64, 128, 256, 512 or 1024"),
+        (["--loop", "triple"], "single, dual, quad"),
+        (["--strides", "2/x"], "2/13"),
+        (["--windows", "0"], "from 1 to 10000"),
+    ] {
+        let said = refused(&[&["run", "dataplane"][..], &arguments].concat());
+        assert!(said.contains(expected), "{said}");
+    }
+    let said = refused(&["run", "prefetch", "--world", "sim", "--platform", "nowhere"]);
+    assert!(said.contains("nowhere.toml") && said.contains("there are: macchiatobin"), "{said}");
+}
+
+#[test]
+fn the_slides_runtime_imports() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, to) = (folder.path().join("runtime.txt"), folder.path().join("r"));
+    let table = "Time 125.1, average vectors/node 255.99\nName\tState\tCalls\tVectors\tSuspends\tClocks\tVectors/Call\n\
+                 fib-walk\tany wait\t0\t0\t63\t7.37e1\t0.00\nl2-input\tactive\t1224065\t313360152\t0\t4.25e-1\t25.99\n";
+    std::fs::write(&file, table).unwrap();
+    let import =
+        ["import", "vpp-runtime", file.to_str().unwrap(), "-o", to.to_str().unwrap(), "--counter-hz", "25000000"];
+    let text = done(&import);
+    assert!(text.starts_with("2 nodes, 1 with packets, together 0.42 clocks"), "{text}");
+    let recording = Recording::read(&to).unwrap();
+    assert_eq!(recording.header.time.counter_hz, Some(25_000_000));
+    assert!(recording.header.run.machine.is_none() && recording.header.run.more.is_empty(), "it was not measured here");
+    std::fs::write(&file, "nothing").unwrap();
+    let said = refused(&import);
+    assert!(said.contains("runtime.txt") && said.contains("no table"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+mod forwarder {
+    use super::{Path, Recording, Value, done, json, refused};
+    use dataplane::inputs::udp_packet;
+    use dataplane::pcap;
+
+    fn configuration(folder: &Path) -> String {
+        format!(
+            "[[interface]]\nname = \"left\"\nmac = \"02:00:00:00:00:01\"\npcap_in = \"{0}/in.pcap\"\n\
+             [[interface]]\nname = \"right\"\nmac = \"02:00:00:00:00:03\"\npcap_out = \"{0}/out.pcap\"\n\
+             [[neighbour]]\naddress = \"10.9.0.2\"\ninterface = \"right\"\nmac = \"02:00:00:00:00:04\"\n\
+             [[route]]\nprefix = \"20.0.0.0/8\"\nvia = \"10.9.0.2\"\n",
+            folder.display()
+        )
+    }
+
+    #[test]
+    fn between_capture_files() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        let (us, peer) = ("02:00:00:00:00:01".parse().unwrap(), "02:00:00:00:00:02".parse().unwrap());
+        let mut file = pcap::Writer::new(Vec::new()).unwrap();
+        for (ttl, last) in [(64, 1), (1, 2), (9, 3)] {
+            let packet = udp_packet(us, peer, [10, 0, 0, 1].into(), [20, 0, 0, last].into(), ttl);
+            file.packet(&packet[..60]).unwrap();
+        }
+        std::fs::write(folder.join("in.pcap"), file.finish().unwrap()).unwrap();
+        let config = folder.join("forward.toml");
+        let text = configuration(folder);
+        std::fs::write(&config, &text).unwrap();
+        let recorded = folder.join("recorded");
+        let run = ["dataplane", "--config", config.to_str().unwrap(), "-o", recorded.to_str().unwrap()];
+        let said = done(&run);
+        assert!(said.contains("ip4 ttl <= 1") && said.contains("tx packets"), "{said}");
+        let out = pcap::read(&std::fs::read(folder.join("out.pcap")).unwrap()).unwrap();
+        assert_eq!(out.iter().map(|packet| (packet[22], packet[33])).collect::<Vec<_>>(), [(63, 1), (8, 3)]);
+
+        let result: Value = json(&run);
+        assert_eq!(result["interfaces"]["right"]["tx packets"], 2);
+        assert_eq!(result["errors"][0]["reason"], "ip4 ttl <= 1");
+        let forwarded = |node: &Value| node["name"] == "ip4-rewrite" && node["vectors"] == 3;
+        assert!(result["nodes"].as_array().unwrap().iter().any(forwarded));
+        assert_eq!(Recording::read(&recorded).unwrap().header.experiment, "forward");
+
+        let script = folder.join("script.txt");
+        let again = folder.join("again");
+        let scripted = ["--exec", script.to_str().unwrap(), "-o", again.to_str().unwrap()];
+        let scripted = [&["run", "forward", "--config", config.to_str().unwrap()][..], &scripted].concat();
+        std::fs::write(&script, "# before the first packet\n\ntrace add pcap-input-left 1\nrun 1\nshow trace\n")
+            .unwrap();
+        assert!(done(&scripted).contains("Packet 1"));
+        std::fs::write(&script, "show runtime\ntrace add\n").unwrap();
+        let said = refused(&scripted);
+        assert!(said.contains("script.txt: line 2: no command `trace add`"), "{said}");
+        assert!(refused(&["dataplane"]).contains("--config FILE"));
+    }
+
+    #[test]
+    fn a_wrong_configuration_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("forward.toml");
+        std::fs::write(folder.path().join("in.pcap"), pcap::Writer::new(Vec::new()).unwrap().finish().unwrap())
+            .unwrap();
+        let text = configuration(folder.path());
+        for (from, to, expected) in [
+            ("20.0.0.0/8", "20.0.0.0/40", "must look like 10.1.0.0/16"),
+            ("via = \"10.9.0.2\"", "via = \"10.9.0.9\"", "no [[neighbour]]"),
+            ("interface = \"right\"", "interface = \"up\"", "no interface `up`"),
+            ("mac = \"02:00:00:00:00:03\"\n", "", "needs a mac"),
+            ("pcap_in", "pcap_into", "unknown field"),
+            ("02:00:00:00:00:04", "02:00", "must look like 02:fe"),
+        ] {
+            std::fs::write(&config, text.replace(from, to)).unwrap();
+            let out = folder.path().join("r");
+            let said = refused(&["dataplane", "--config", config.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+            assert!(said.contains(expected) && said.contains("forward.toml") && said.contains("line "), "{said}");
+            assert!(!out.exists(), "nothing is left");
+        }
+    }
+}
+
+#[test]
+fn the_checkouts_own_data_is_in_force_in_the_checkout() {
+    let list: Value = json(&["list"]);
+    let data = std::fs::canonicalize(list["data"].as_str().unwrap()).unwrap();
+    assert_eq!(data, std::fs::canonicalize(root()).unwrap());
+}
