@@ -12,7 +12,7 @@ use dataplane::graph::Graph;
 use dataplane::{pcap, show};
 use dataplane_experiments::forward::Config;
 use dataplane_experiments::graphs::{GraphKind, Load, graph};
-use import::{Figures, ImportError, Options};
+use import::{Figures, ImportError, Options, ftrace};
 
 /// One reader.
 #[derive(Clone, Copy)]
@@ -29,7 +29,8 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [RT_INSTR, RST, CSV, VPP_RUNTIME, PCAP, PROMPT, FORWARDER_CONFIG, PLATFORM, POLICY];
+pub const TARGETS: [Target; 12] =
+    [RT_INSTR, RST, CSV, VPP_RUNTIME, FTRACE, TRACE_DAT, PERFETTO, PCAP, PROMPT, FORWARDER_CONFIG, PLATFORM, POLICY];
 
 /// The UART log of the test framework.
 pub const RT_INSTR: Target = Target {
@@ -85,6 +86,34 @@ pub const VPP_RUNTIME: Target = Target {
         }
         Err(_) => false,
     },
+};
+
+/// The text of a kernel's trace.
+pub const FTRACE: Target = Target {
+    name: "ftrace",
+    seeds: || {
+        let text = include_str!("../../crates/record/import/tests/data/guest.trace");
+        let lines = |from: usize, to: usize| {
+            text.lines().take(to).skip(from).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let page = format!("<!DOCTYPE html>\n<script class=\"trace-data\">\n{}</script>\n", lines(20, 30));
+        vec![lines(0, 40).into(), lines(300, 330).into(), page.into()]
+    },
+    run: traced,
+};
+
+/// `trace.dat`.
+pub const TRACE_DAT: Target = Target {
+    name: "trace_dat",
+    seeds: || vec![include_bytes!("../../crates/record/import/tests/data/guest-v7.dat").to_vec()],
+    run: traced,
+};
+
+/// A trace of Perfetto.
+pub const PERFETTO: Target = Target {
+    name: "perfetto",
+    seeds: || vec![include_bytes!("../../crates/record/import/tests/data/guest.perfetto").to_vec()],
+    run: traced,
 };
 
 /// A capture file.
@@ -184,6 +213,34 @@ pub const POLICY: Target = Target {
         }
     },
 };
+
+/// Reads a trace strictly and leniently; whatever the file's form, its events come in the order of time.
+fn traced(bytes: &[u8]) -> bool {
+    let mut taken = false;
+    for lenient in [false, true] {
+        let (mut events, mut last_ns) = (0, 0);
+        let mut take = |some: &[ftrace::Event]| {
+            events += some.len() as u64;
+            for event in some {
+                assert!(event.time_ns >= last_ns, "{event:?} after {last_ns}");
+                last_ns = event.time_ns;
+            }
+            Ok(())
+        };
+        let options = ftrace::Options { file: "in".to_owned(), lenient };
+        match ftrace::read(std::io::Cursor::new(bytes), &options, Some(&mut take)) {
+            Ok(trace) => {
+                assert_eq!(trace.events, events);
+                taken |= !lenient;
+            }
+            Err(ftrace::Error::Import(error)) => {
+                assert!(!error.help.is_empty() && !error.to_string().chars().any(char::is_control), "{error}");
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    taken
+}
 
 /// Reads strictly and leniently; what is read makes a recording.
 fn imported(read: impl Fn(&Options) -> Result<Figures, ImportError>) -> bool {

@@ -1,7 +1,6 @@
 //! `stopwatt import ftrace`.
 
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use clap::Args;
 use import::ftrace::{self, Trace};
 use miette::{IntoDiagnostic, WrapErr, miette};

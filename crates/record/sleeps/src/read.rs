@@ -132,11 +132,13 @@ impl<'a> Walk<'a> {
                     }
                 }
                 self.woke(number, time, waker, waker == Waker::Timer);
+                self.fired(number, point, event.argument);
             }
             Point::TimerExpire => {
                 self.disarm(event.argument);
                 self.learn_jiffies(time, event.ticks);
                 self.woke(number, time, Waker::Timer, true);
+                self.fired(number, point, event.argument);
             }
             Point::IrqExit => self.settle(number),
             Point::SchedSwitch => {
@@ -295,6 +297,17 @@ impl<'a> Walk<'a> {
                 };
                 interval.timer_fired |= timer_fired;
             }
+        }
+    }
+
+    /// A timer fired. If it was armed before the trace began, nobody could know of it; that it came tells when it was to come.
+    fn fired(&mut self, number: u16, point: Point, timer: u32) {
+        if let Phase::Idle(interval) | Phase::Waking(interval) = &mut self.cpu(number).phase
+            && timer >= MOST_TIMERS
+            && point != Point::TickExpire
+            && let (Known::Next { timer_ns, .. }, Some(exit_ns)) = (&mut interval.known, interval.exit_ns)
+        {
+            *timer_ns = (*timer_ns).min(exit_ns - interval.enter_ns);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::target::TARGET;
-use object::read::elf::{ElfFile64, ProgramHeader};
+use elf::ElfBytes;
+use elf::abi::PT_LOAD;
+use elf::endian::AnyEndian;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,14 +82,12 @@ pub(crate) fn tail(bytes: &[u8]) -> String {
 fn flatten(path: &Path) -> Result<PathBuf, Error> {
     let data = std::fs::read(path).map_err(Error::file(path))?;
     let wrong = |cause: String| Error::Image { path: path.to_owned(), cause };
-    let elf: ElfFile64 = ElfFile64::parse(&*data).map_err(|error| wrong(error.to_string()))?;
-    let endian = elf.endian();
+    let elf = ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(|error| wrong(error.to_string()))?;
+    let headers = elf.segments().ok_or_else(|| wrong("it has no program headers".to_owned()))?;
     let mut segments = Vec::new();
-    for header in elf.elf_program_headers() {
-        if header.p_type(endian) == object::elf::PT_LOAD && header.p_filesz(endian) > 0 {
-            let bytes = header.data(endian, &*data).map_err(|()| wrong("a segment is outside the file".to_owned()))?;
-            segments.push((header.p_paddr(endian), bytes));
-        }
+    for header in headers.iter().filter(|header| header.p_type == PT_LOAD && header.p_filesz > 0) {
+        let bytes = elf.segment_data(&header).map_err(|error| wrong(error.to_string()))?;
+        segments.push((header.p_paddr, bytes));
     }
     let begin =
         segments.iter().map(|&(address, _)| address).min().ok_or_else(|| wrong("nothing to load".to_owned()))?;

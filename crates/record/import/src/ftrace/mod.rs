@@ -1,6 +1,6 @@
 //! Traces of the Linux kernel: events of idle, timers, ticks, interrupts, the scheduler and RCU.
 //!
-//! [`read`] takes the text of `trace`, `trace-cmd report` and systrace pages, and `trace.dat`, and counts what is in it; it hands on the events that a
+//! [`read`] takes the text of `trace`, `trace-cmd report` and systrace pages, `trace.dat` and traces of Perfetto, and counts what is in it; it hands on the events that a
 //! recording keeps, in the order of time and a batch at a time. [`record`] writes them as a recording. What the points mean: [`Point`].
 //!
 //! | file | what it is about |
@@ -10,6 +10,7 @@
 //! | `collect.rs` | where all formats come together: order, counts, names |
 //! | `lines.rs`, `text.rs` | text |
 //! | `dat/` | `trace.dat` |
+//! | `perfetto.rs` | traces of Perfetto |
 //! | `record.rs` | the recording |
 
 mod collect;
@@ -17,6 +18,7 @@ mod dat;
 mod event;
 mod kind;
 mod lines;
+mod perfetto;
 mod record;
 mod text;
 
@@ -27,7 +29,7 @@ pub use record::record;
 use crate::error::ImportError;
 use collect::Collector;
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 /// How a trace is to be read.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +63,8 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     let mut left = Left { format: "ftrace text".to_owned(), ..Left::default() };
     if start[..length].starts_with(dat::MAGIC) {
         dat::read(input, options, &mut collector, &mut left)?;
+    } else if is_perfetto(&start[..length]) {
+        perfetto::read(BufReader::new(input), options, &mut collector, &mut left)?;
     } else {
         refuse_other_formats(&start[..length], options)?;
         text::read(input, options, &mut collector, &mut left)?;
@@ -80,8 +84,14 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     Ok(collector.finish(trace)?)
 }
 
-const WHAT_IS_READ: &str =
-    "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, a systrace page, and trace.dat";
+const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, a systrace page, trace.dat, and \
+                            a trace of Perfetto";
+
+/// Whether a file begins with a packet: text may begin with an empty line, but has none of the bytes that follow in a packet.
+fn is_perfetto(start: &[u8]) -> bool {
+    start.first() == Some(&0x0a)
+        && start.iter().any(|byte| *byte >= 0x80 || (*byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')))
+}
 
 /// Says what a file is that is plainly none of ours.
 fn refuse_other_formats(start: &[u8], options: &Options) -> Result<(), ImportError> {

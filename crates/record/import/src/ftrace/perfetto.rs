@@ -1,0 +1,478 @@
+//! Traces of Perfetto, which Android's tools write: a stream of packets, of which some hold a bundle of a CPU's ftrace events.
+//!
+//! Field numbers are those of the published descriptors (`perfetto_trace.proto`). Perfetto empties the CPUs' buffers in turn, again and
+//! again: of two rounds the events of the earlier are over before those of the round after the later begin, so that two rounds are held
+//! and put in order.
+
+use super::collect::Collector;
+use super::event::{Event, Point};
+use super::kind::{self, Fields, Kind, Wrong};
+use super::{Left, Options, read_fully, unreadable};
+use crate::error::ImportError;
+use prost::encoding::{WireType, decode_key, decode_varint};
+use std::collections::HashMap;
+use std::io::Read;
+
+const RIGHT: &str = "copy the file again, or repeat the recording";
+
+/// More than any packet holds: Perfetto's own limit is far below.
+const LONGEST_PACKET: u64 = 64 << 20;
+/// Events that are held at a time: some ten times what a phone makes between two rounds.
+const MOST_HELD: usize = 1 << 20;
+/// Kernel symbols and task names; more are none.
+const MOST_NAMES: usize = 1 << 20;
+
+/// Fields of `TracePacket`.
+mod packet {
+    pub(super) const FTRACE_EVENTS: u32 = 1;
+    pub(super) const INTERNED_DATA: u32 = 12;
+    pub(super) const COMPRESSED_PACKETS: u32 = 50;
+}
+
+/// Fields of `FtraceEvent`: its kinds, with the kernel's name and the fields of each.
+const EVENTS: [(u32, &str, &[(&str, u32)]); 17] = [
+    (4, "sched_switch", &[("prev_comm", 1), ("prev_pid", 2), ("next_comm", 5), ("next_pid", 6)]),
+    (13, "cpu_idle", &[("state", 1), ("cpu_id", 2)]),
+    (17, "sched_wakeup", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
+    (21, "ipi_entry", &[]),
+    (36, "irq_handler_entry", &[("irq", 1), ("name", 2)]),
+    (37, "irq_handler_exit", &[("irq", 1)]),
+    (114, "sched_wakeup_new", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
+    (551, "hrtimer_start", &[("hrtimer", 1), ("function", 2), ("expires", 3)]),
+    (552, "hrtimer_cancel", &[("hrtimer", 1)]),
+    (553, "hrtimer_expire_entry", &[("hrtimer", 1), ("now", 2), ("function", 3)]),
+    (555, "timer_start", &[("timer", 1), ("expires", 3), ("now", 4), ("flags", 6), ("bucket_expiry", 7)]),
+    (556, "timer_cancel", &[("timer", 1)]),
+    (557, "timer_expire_entry", &[("timer", 1), ("now", 2)]),
+    (559, "local_timer_entry", &[("vector", 1)]),
+    (560, "local_timer_exit", &[("vector", 1)]),
+    // Named, because every trace is full of them.
+    (20, "sched_waking", &[]),
+    (11, "cpu_frequency", &[]),
+];
+/// The field of `FtraceEvent` for events that Perfetto has no message for.
+const GENERIC: u32 = 327;
+
+/// Reads a whole file.
+pub(super) fn read(
+    mut input: impl Read,
+    options: &Options,
+    collector: &mut Collector<'_>,
+    left: &mut Left,
+) -> Result<(), ImportError> {
+    left.format = "Perfetto trace".to_owned();
+    left.clock = Some("boot".to_owned());
+    let mut trace =
+        Reader { options, collector, left, held: Vec::new(), round: Round::default(), symbols: HashMap::new() };
+    let mut at = 0_u64;
+    while let Some(length) = begin_of_packet(&mut input, &mut at, options)? {
+        let begin = at;
+        let error = |what: String| error(options, begin, what);
+        if length > LONGEST_PACKET {
+            return Err(error(format!("a packet of {length} bytes is longer than any can be")));
+        }
+        // The file may be shorter than it says: memory grows with what is there.
+        let mut bytes = Vec::new();
+        let read = (&mut input).take(length).read_to_end(&mut bytes);
+        read.map_err(|error| unreadable(options, &error))?;
+        at += length;
+        if (bytes.len() as u64) < length {
+            let what =
+                format!("the file ends where a packet of {length} bytes should follow, {} are there", bytes.len());
+            trace.left.wrong(options, error(what))?;
+            break;
+        }
+        if let Err(Damage(what)) = trace.packet(&bytes, true) {
+            trace.left.wrong(options, error(what.to_owned()))?;
+        }
+        if trace.collector.has_failed() {
+            return Ok(());
+        }
+    }
+    trace.hand_on(u64::MAX)
+}
+
+fn error(options: &Options, at: u64, what: String) -> ImportError {
+    ImportError::whole(&options.file, format!("at byte {at}: {what}"), RIGHT)
+}
+
+/// What is wrong with a message.
+#[derive(Debug)]
+struct Damage(&'static str);
+
+impl From<prost::DecodeError> for Damage {
+    fn from(_: prost::DecodeError) -> Self {
+        Self("a packet's fields are damaged")
+    }
+}
+
+/// The length of the next packet; `None` at the end of the file.
+fn begin_of_packet(input: &mut impl Read, at: &mut u64, options: &Options) -> Result<Option<u64>, ImportError> {
+    let mut byte = || -> Result<Option<u8>, ImportError> {
+        let mut byte = [0];
+        let read = read_fully(input, &mut byte).map_err(|error| unreadable(options, &error))?;
+        *at += read as u64;
+        Ok((read == 1).then_some(byte[0]))
+    };
+    match byte()? {
+        None => return Ok(None),
+        // Field 1 of `Trace`, with a length.
+        Some(0x0a) => {}
+        Some(other) => {
+            return Err(error(options, *at - 1, format!("a packet must begin here with 0x0a, not {other:#04x}")));
+        }
+    }
+    let mut length = 0_u64;
+    for shift in (0..35).step_by(7) {
+        let Some(byte) = byte()? else {
+            return Err(error(options, *at, "the file ends in the length of a packet".to_owned()));
+        };
+        length |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(Some(length));
+        }
+    }
+    Err(error(options, *at, "the length of a packet has no end".to_owned()))
+}
+
+/// A field of a message.
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+/// Takes the next field off a message; `None` at its end.
+fn field<'a>(message: &mut &'a [u8]) -> Result<Option<(u32, Value<'a>)>, Damage> {
+    if message.is_empty() {
+        return Ok(None);
+    }
+    let (number, wire) = decode_key(message)?;
+    fn take<'a>(message: &mut &'a [u8], count: u64) -> Result<&'a [u8], Damage> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let (taken, rest) = message.split_at_checked(count).ok_or(Damage("a field is longer than its packet"))?;
+        *message = rest;
+        Ok(taken)
+    }
+    let little = |bytes: &[u8]| bytes.iter().rev().fold(0, |value: u64, byte| value << 8 | u64::from(*byte));
+    let value = match wire {
+        WireType::Varint => Value::Number(decode_varint(message)?),
+        WireType::SixtyFourBit => Value::Number(little(take(message, 8)?)),
+        WireType::ThirtyTwoBit => Value::Number(little(take(message, 4)?)),
+        WireType::LengthDelimited => {
+            let length = decode_varint(message)?;
+            Value::Bytes(take(message, length)?)
+        }
+        WireType::StartGroup | WireType::EndGroup => {
+            return Err(Damage("a packet has a group, which Perfetto never writes"));
+        }
+    };
+    Ok(Some((number, value)))
+}
+
+/// The first field of a number in a message that was found to be whole.
+fn find<'a>(mut message: &'a [u8], wanted: u32) -> Option<Value<'a>> {
+    while let Ok(Some((number, value))) = field(&mut message) {
+        if number == wanted {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// An event that is held until those before it are there.
+struct Held {
+    time_ns: u64,
+    cpu: u16,
+    what: What,
+}
+
+enum What {
+    /// The kind's number in `FtraceEvent`, and its message.
+    Message(u32, Box<[u8]>),
+    Ready(Event),
+    Lost,
+}
+
+/// Where the rounds through the CPUs stand.
+#[derive(Default)]
+struct Round {
+    last_cpu: u16,
+    /// Time of the last event of the round before, and of this one.
+    before_ns: u64,
+    this_ns: u64,
+}
+
+struct Reader<'r, 'c, 'o> {
+    options: &'o Options,
+    collector: &'r mut Collector<'c>,
+    left: &'r mut Left,
+    held: Vec<Held>,
+    round: Round,
+    /// Names of the kernel's functions by the numbers that events have for them.
+    symbols: HashMap<u64, Vec<u8>>,
+}
+
+/// Bytes of a packet that was compressed; Perfetto packs at most some hundred KiB.
+const MOST_UNPACKED: u64 = 64 << 20;
+
+impl Reader<'_, '_, '_> {
+    fn packet(&mut self, mut packet: &[u8], may_be_compressed: bool) -> Result<(), Damage> {
+        while let Some((number, value)) = field(&mut packet)? {
+            match (number, value) {
+                (packet::FTRACE_EVENTS, Value::Bytes(bundle)) => self.bundle(bundle)?,
+                (packet::INTERNED_DATA, Value::Bytes(interned)) => self.interned(interned)?,
+                (packet::COMPRESSED_PACKETS, Value::Bytes(packed)) => {
+                    if !may_be_compressed {
+                        return Err(Damage("a compressed packet holds a compressed packet"));
+                    }
+                    let mut unpacked = Vec::new();
+                    let decoder = flate2::read::ZlibDecoder::new(packed);
+                    if decoder.take(MOST_UNPACKED + 1).read_to_end(&mut unpacked).is_err() {
+                        return Err(Damage("a compressed packet cannot be unpacked"));
+                    }
+                    if unpacked.len() as u64 > MOST_UNPACKED {
+                        return Err(Damage("a compressed packet is longer than any can be"));
+                    }
+                    let mut packets = unpacked.as_slice();
+                    while let Some((number, value)) = field(&mut packets)? {
+                        if let (1, Value::Bytes(packet)) = (number, value) {
+                            self.packet(packet, false)?;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn interned(&mut self, mut interned: &[u8]) -> Result<(), Damage> {
+        const KERNEL_SYMBOLS: u32 = 26;
+        while let Some((number, value)) = field(&mut interned)? {
+            if let (KERNEL_SYMBOLS, Value::Bytes(symbol)) = (number, value)
+                && let (Some(Value::Number(iid)), Some(Value::Bytes(name))) = (find(symbol, 1), find(symbol, 2))
+                && self.symbols.len() < MOST_NAMES
+            {
+                self.symbols.insert(iid, name.to_vec());
+            }
+        }
+        Ok(())
+    }
+
+    /// The events of a CPU that were read at once.
+    fn bundle(&mut self, bundle: &[u8]) -> Result<(), Damage> {
+        const CPU: u32 = 1;
+        const EVENT: u32 = 2;
+        const LOST_EVENTS: u32 = 3;
+        const COMPACT_SCHED: u32 = 4;
+        let cpu = match find(bundle, CPU) {
+            Some(Value::Number(cpu)) => {
+                kind::cpu_of(cpu).ok_or(Damage("a CPU's number is greater than Linux's can be"))?
+            }
+            _ => 0,
+        };
+        // A trace of one CPU has no rounds.
+        if cpu < self.round.last_cpu || self.held.len() >= MOST_HELD {
+            self.next_round().map_err(|_| Damage("an event has a field that cannot be used"))?;
+        }
+        self.round.last_cpu = cpu;
+        let first = self.held.len();
+        let mut lost = false;
+        let mut fields = bundle;
+        while let Some((number, value)) = field(&mut fields)? {
+            match (number, value) {
+                (EVENT, Value::Bytes(event)) => self.event(cpu, event)?,
+                (LOST_EVENTS, Value::Number(flag)) => lost = flag != 0,
+                (COMPACT_SCHED, Value::Bytes(compact)) => self.compact(cpu, compact)?,
+                _ => {}
+            }
+        }
+        if lost && let Some(time_ns) = self.held[first..].iter().map(|held| held.time_ns).min() {
+            self.held.insert(first, Held { time_ns, cpu, what: What::Lost });
+        }
+        let last = self.held[first..].iter().map(|held| held.time_ns).max();
+        self.round.this_ns = self.round.this_ns.max(last.unwrap_or(0));
+        Ok(())
+    }
+
+    fn event(&mut self, cpu: u16, mut event: &[u8]) -> Result<(), Damage> {
+        const TIMESTAMP: u32 = 1;
+        let (mut time_ns, mut what) = (None, None);
+        while let Some((number, value)) = field(&mut event)? {
+            match value {
+                Value::Number(time) if number == TIMESTAMP => time_ns = Some(time),
+                Value::Bytes(message) => what = Some((number, message)),
+                Value::Number(_) => {}
+            }
+        }
+        let Some((number, message)) = what else { return Ok(()) };
+        let generic = (number == GENERIC).then(|| generic_name(message)).flatten();
+        let name = EVENTS.iter().find(|event| event.0 == number).map(|event| event.1.as_bytes()).or(generic);
+        match name {
+            Some(name) if Kind::of(name).is_some() => {}
+            Some(name) => {
+                self.collector.other(name);
+                return Ok(());
+            }
+            None => {
+                self.collector.other(format!("FtraceEvent field {number}").as_bytes());
+                return Ok(());
+            }
+        }
+        // All fields are looked at once, so that later nothing can fail.
+        let mut fields = message;
+        while field(&mut fields)?.is_some() {}
+        let time_ns = time_ns.ok_or(Damage("an event has no time"))?;
+        self.held.push(Held { time_ns, cpu, what: What::Message(number, message.into()) });
+        Ok(())
+    }
+
+    /// Switches and wake-ups as columns: each time is the distance from the one before.
+    fn compact(&mut self, cpu: u16, compact: &[u8]) -> Result<(), Damage> {
+        let mut names: Vec<&[u8]> = Vec::new();
+        let mut columns: [Vec<u64>; 12] = Default::default();
+        let mut fields = compact;
+        while let Some((number, value)) = field(&mut fields)? {
+            match (number, value) {
+                (5, Value::Bytes(name)) => names.push(name),
+                (number @ 1..12, Value::Bytes(mut packed)) => {
+                    while !packed.is_empty() {
+                        columns[number as usize].push(decode_varint(&mut packed)?);
+                    }
+                }
+                (number @ 1..12, Value::Number(value)) => columns[number as usize].push(value),
+                _ => {}
+            }
+        }
+        const UNEVEN: Damage = Damage("the columns of compact scheduling events differ in length");
+        let [_, times, _, pids, _, _, name_numbers, waking_times, waking_pids, targets, _, waking_names] = &columns;
+        if times.len() != pids.len() || times.len() != name_numbers.len() {
+            return Err(UNEVEN);
+        }
+        if waking_times.len() != waking_pids.len()
+            || waking_times.len() != targets.len()
+            || waking_times.len() != waking_names.len()
+        {
+            return Err(UNEVEN);
+        }
+        let name = |collector: &mut Collector<'_>, pid: u64, number: u64| {
+            let name = usize::try_from(number).ok().and_then(|number| names.get(number));
+            collector.task(pid as u32, name.ok_or(Damage("a compact scheduling event has a name that is not there"))?);
+            Ok::<_, Damage>(())
+        };
+        let (mut time_ns, mut previous) = (0_u64, 0);
+        for ((delta, pid), number) in times.iter().zip(pids).zip(name_numbers) {
+            name(self.collector, *pid, *number)?;
+            time_ns = time_ns.wrapping_add(*delta);
+            let event = Event { time_ns, ticks: previous, argument: *pid as u32, cpu, point: Point::SchedSwitch };
+            previous = *pid;
+            self.held.push(Held { time_ns, cpu, what: What::Ready(event) });
+        }
+        time_ns = 0;
+        for (((delta, pid), number), target) in waking_times.iter().zip(waking_pids).zip(waking_names).zip(targets) {
+            name(self.collector, *pid, *number)?;
+            time_ns = time_ns.wrapping_add(*delta);
+            let event = Event { time_ns, ticks: *target, argument: *pid as u32, cpu, point: Point::SchedWakeup };
+            self.held.push(Held { time_ns, cpu, what: What::Ready(event) });
+        }
+        Ok(())
+    }
+
+    /// A round through the CPUs is over: what the round before it saw is complete.
+    fn next_round(&mut self) -> Result<(), ImportError> {
+        let before_ns = self.round.before_ns;
+        self.round.before_ns = std::mem::take(&mut self.round.this_ns);
+        self.hand_on(before_ns)
+    }
+
+    /// Hands on the events up to a time.
+    fn hand_on(&mut self, until_ns: u64) -> Result<(), ImportError> {
+        self.held.sort_by_key(|held| held.time_ns);
+        let count = self.held.partition_point(|held| held.time_ns <= until_ns);
+        let ready: Vec<Held> = self.held.drain(..count).collect();
+        for Held { time_ns, cpu, what } in ready {
+            let (number, message) = match what {
+                What::Ready(event) => {
+                    self.collector.push(event);
+                    continue;
+                }
+                What::Lost => {
+                    self.collector.lost(cpu, None);
+                    continue;
+                }
+                What::Message(number, message) => (number, message),
+            };
+            let known = EVENTS.iter().find(|event| event.0 == number);
+            let name = known.map(|event| event.1.as_bytes()).or_else(|| generic_name(&message));
+            let Some((name, kind)) = name.and_then(|name| Some((name, Kind::of(name)?))) else { continue };
+            let record = Record { numbers: known.map(|event| event.2), message: &message, symbols: &self.symbols };
+            if let Err(Wrong(field)) = kind::take(self.collector, kind, time_ns, cpu, &record) {
+                let name = String::from_utf8_lossy(name);
+                let what = format!("`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used");
+                self.left.wrong(self.options, ImportError::whole(&self.options.file, what, RIGHT))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The kernel's name of an event that Perfetto has no message for.
+fn generic_name(message: &[u8]) -> Option<&[u8]> {
+    match find(message, 1) {
+        Some(Value::Bytes(name)) => Some(name),
+        _ => None,
+    }
+}
+
+/// An event's message.
+struct Record<'a> {
+    /// Names of the fields with their numbers; `None` for a generic event, which names them itself.
+    numbers: Option<&'static [(&'static str, u32)]>,
+    message: &'a [u8],
+    symbols: &'a HashMap<u64, Vec<u8>>,
+}
+
+impl<'a> Record<'a> {
+    fn value(&self, key: &str) -> Option<Value<'a>> {
+        let Some(numbers) = self.numbers else {
+            // `GenericFtraceEvent.Field`: a name, and a text or a number.
+            let mut message = self.message;
+            while let Ok(Some((number, value))) = field(&mut message) {
+                if let (2, Value::Bytes(inside)) = (number, value)
+                    && matches!(find(inside, 1), Some(Value::Bytes(name)) if name == key.as_bytes())
+                {
+                    return [3, 4, 5].into_iter().find_map(|number| find(inside, number));
+                }
+            }
+            return None;
+        };
+        find(self.message, numbers.iter().find(|(name, _)| *name == key)?.1)
+    }
+}
+
+impl Fields for Record<'_> {
+    fn number(&self, key: &str) -> Option<u64> {
+        match self.value(key) {
+            Some(Value::Number(number)) => Some(number),
+            Some(Value::Bytes(_)) => None,
+            // A field that is zero may be left out; the flags of a timer are looked for where there are none.
+            None => self
+                .numbers?
+                .iter()
+                .any(|(name, _)| *name == key && !matches!(key, "flags" | "bucket_expiry"))
+                .then_some(0),
+        }
+    }
+
+    fn address(&self, key: &str) -> Option<u64> {
+        self.number(key)
+    }
+
+    fn text(&self, key: &str) -> Option<&[u8]> {
+        match self.value(key)? {
+            Value::Number(number) if key == "function" => self.symbols.get(&number).map(Vec::as_slice),
+            Value::Number(_) => None,
+            Value::Bytes(text) => Some(text),
+        }
+    }
+}
