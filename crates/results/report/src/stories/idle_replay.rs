@@ -2,7 +2,7 @@
 
 use super::rows::{role, subject};
 use super::{Run, Style};
-use crate::grid::{fitted, right, table};
+use crate::grid::{PLAIN, fitted, paragraph, right, table};
 use crate::words::number;
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};
@@ -42,11 +42,11 @@ impl Between {
 
     fn text(self) -> String {
         let ends = [number(self.low), number(self.high)];
-        if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") }
+        if ends[0] == ends[1] { ends[0].clone() } else { ends.join("–") }
     }
 
     fn count(self) -> String {
-        if self.low == self.high { format!("{:.0}", self.low) } else { format!("{:.0} to {:.0}", self.low, self.high) }
+        if self.low == self.high { format!("{:.0}", self.low) } else { format!("{:.0}–{:.0}", self.low, self.high) }
     }
 }
 
@@ -268,7 +268,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let _ = writeln!(text, "{}", fitted(drawn, style));
     text.push_str(&wins(&governors, style));
     text.push_str(&agreement(&governors, style));
-    text.push_str(&decided(recording, &governors));
+    text.push_str(&decided(recording, &governors, style));
     text
 }
 
@@ -279,16 +279,19 @@ fn wins(governors: &[Governor<'_>], style: Style) -> String {
     if real.len() < 2 {
         return String::new();
     }
+    // Numbers in the place of names keep the table narrow.
+    let numbered = || real.iter().enumerate().map(|(at, governor)| (at + 1, governor));
     let mut drawn = table(style);
-    let mut headings = vec!["wins over, % of the range".to_owned()];
-    headings.extend(real.iter().map(|governor| governor.name.to_owned()));
-    drawn.set_header(headings);
-    for governor in &real {
-        let mut cells = vec![governor.name.into()];
-        let share = |other: &&Governor<'_>| {
-            right(governor.wins(other.name).map_or(String::new(), |share| format!("{:.0}", 100.0 * share)))
-        };
-        cells.extend(real.iter().map(share));
+    drawn.set_header(
+        std::iter::once("takes less energy than, in % of the range".to_owned())
+            .chain(numbered().map(|(number, _)| number.to_string())),
+    );
+    for (number, governor) in numbered() {
+        let mut cells = vec![format!("{number} {}", governor.name).into()];
+        cells.extend(real.iter().map(|other| {
+            let share = governor.wins(other.name);
+            right(share.map_or(String::new(), |share| format!("{:.0}", 100.0 * share)))
+        }));
         drawn.add_row(cells);
     }
     format!("{}\n", fitted(drawn, style))
@@ -319,7 +322,8 @@ fn agreement(governors: &[Governor<'_>], style: Style) -> String {
         let rest: Vec<String> =
             differing(nearest).into_iter().map(|(what, count)| format!("{what} {count:.0}")).collect();
         if !rest.is_empty() {
-            let _ = writeln!(text, "{} chose otherwise: {}.", nearest.name, rest.join("; "));
+            let words = format!("{} chose otherwise: {}.", nearest.name, rest.join("; "));
+            paragraph(&mut text, &words, ("", "  "), PLAIN, style);
         }
     }
     text
@@ -332,13 +336,12 @@ fn differing<'r>(governor: &Governor<'r>) -> Vec<(&'r str, f64)> {
 }
 
 /// The interval that cost each governor most.
-fn decided(recording: &Recording, governors: &[Governor<'_>]) -> String {
+fn decided(recording: &Recording, governors: &[Governor<'_>], style: Style) -> String {
     let mut text = String::new();
     for governor in governors {
         let Some(worst) = deciding(recording, governor).into_iter().next() else { continue };
         let figure = |key: &str| worst[key].as_f64().unwrap_or(0.0);
-        let _ = writeln!(
-            text,
+        let words = format!(
             "{} lost most on CPU {} at {:.6} s: {} for {} us, where {} was cheapest ({} unit s).",
             governor.name,
             worst["cpu"],
@@ -348,6 +351,7 @@ fn decided(recording: &Recording, governors: &[Governor<'_>]) -> String {
             worst["cheapest"].as_str().unwrap_or(""),
             number(figure("excess_unit_s")),
         );
+        paragraph(&mut text, &words, ("", "  "), PLAIN, style);
     }
     text
 }
