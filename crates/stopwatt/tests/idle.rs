@@ -49,10 +49,11 @@ fn a_trace_is_replayed_with_every_governor() {
             }
         }
     }
-    // The traced kernel's own row counts every interval once.
+    // The traced kernel's own row counts every interval once, but for those that the trace does not end.
+    let unfinished = json["unknown_because"]["the interval has no end in the trace"].as_u64().unwrap_or(0);
     let entered: u64 =
         governors[0]["states"].as_array().unwrap().iter().map(|state| state["entered"].as_u64().unwrap()).sum();
-    assert_eq!(entered, all);
+    assert_eq!(entered + unfinished, all);
 }
 
 #[test]
@@ -105,9 +106,9 @@ fn what_is_wrong_is_said_before_anything_runs() {
     let error = said(&["idle-replay", "nowhere.trace"]);
     assert!(error.contains("nowhere.trace is not there"), "{error}");
     let error = said(&["idle-replay", TRACE, "--platform", "juno-r3"]);
-    assert!(error.contains("did you mean juno-r1?") && error.contains("tc2-driver"), "{error}");
+    assert!(error.contains("did you mean juno-r1?") && error.contains("qemu-virt"), "{error}");
     let error = said(&["idle-replay", TRACE, "--governors", "menu-6.1,tea"]);
-    assert!(error.contains("`tea`") && error.contains("teo-6.11"), "{error}");
+    assert!(error.contains("`tea`") && error.contains("menu-6.1, menu"), "{error}");
     let error = said(&["idle-clock", "--world", "sim"]);
     assert!(error.contains("no trace is named"), "{error}");
     let error = said(&["idle-clock", TRACE]);

@@ -33,6 +33,8 @@ impl Row {
 const CASE: &str = "idle-replay";
 /// The name of the cheapest that there could be.
 const ORACLE: &str = "oracle";
+/// The case of intervals by length.
+const LENGTHS: &str = "lengths";
 /// Intervals that are listed for each governor.
 const WORST: usize = 5;
 
@@ -57,7 +59,10 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
         if platform.power.is_some() && row.state_names.len() == platform.domains[0].states.len() {
             excesses(&mut recording, platform, traced, row, oracle);
         }
-        if let Some((_, replayed)) = row.replays.first() {
+        // A state that polls comes before the others and would shift their numbers.
+        if let Some((_, replayed)) = row.replays.first()
+            && row.state_names.len() == platform.domains[0].states.len()
+        {
             lengths(&mut recording, traced, row, replayed);
         }
     }
@@ -83,22 +88,24 @@ fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &
         let place = toml::Table::from_iter([("round_trip".to_owned(), (*parts as f64 / 1024.0).into())]);
         header.coordinates.insert(point_name(at), place);
     }
-    let picture = |title: &str, metric: &metrics::Metric, kind| Picture {
+    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
         title: title.to_owned(),
         metric: metric.name.to_owned(),
-        case: None,
+        case: Some(case.to_owned()),
         kind,
     };
     header.pictures = vec![
-        picture("Time in each idle state", &metrics::IDLE_TIME, PictureKind::StackedBars),
+        picture("Time in each idle state", &metrics::IDLE_TIME, CASE, PictureKind::StackedBars),
         picture(
             "Idle energy, from the lowest cost of a round trip (0) to the highest (1)",
             &metrics::IDLE_ENERGY,
+            CASE,
             PictureKind::Curves { x: "round_trip".to_owned(), by: None },
         ),
         picture(
             "Intervals by length (power of ten of microseconds) and by the state in which they ended",
             &metrics::IDLE_INTERVALS,
+            LENGTHS,
             PictureKind::HeatMap { x: "decade_us".to_owned(), y: "state".to_owned() },
         ),
     ];
@@ -333,7 +340,7 @@ fn lengths(recording: &mut Recording, traced: &Traced, row: &Row, replayed: &Rep
             counts[usize::from(*state)][decade] += 1;
         }
     }
-    let series = recording.series(row.name(), "lengths", "");
+    let series = recording.series(row.name(), LENGTHS, "");
     for (state, decades) in counts.iter().enumerate() {
         for (decade, count) in decades.iter().enumerate() {
             let name = format!("{}, under 10^{decade} us", row.state_names[state]);
