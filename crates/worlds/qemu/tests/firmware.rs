@@ -230,7 +230,7 @@ fn an_exception_in_the_firmware_is_reported_with_its_registers() {
     let elf = std::fs::read(good.firmware.with_extension("")).unwrap();
     let elf = ElfBytes::<AnyEndian>::minimal_parse(&elf).unwrap();
     let (symbols, names) = elf.symbol_table().unwrap().expect("the image has symbols");
-    let vectors = symbols.iter().find(|symbol| names.get(symbol.st_name as usize) == Ok("vectors"));
+    let vectors = symbols.iter().find(|symbol| names.get(symbol.st_name as usize).is_ok_and(|name| name == "vectors"));
     let place = vectors.expect("the vector table").st_value as usize + 0x400;
     let mut flat = std::fs::read(&good.firmware).unwrap();
     flat[place..place + 4].fill(0);
