@@ -13,6 +13,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     #[cfg(target_os = "linux")]
     &dataplane_experiments::Forward,
     &idle_experiments::IdleReplay,
+    &idle_experiments::IdleClock,
 ];
 
 /// The experiment of a name.

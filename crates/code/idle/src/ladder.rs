@@ -1,4 +1,8 @@
 //! ladder: one step deeper after stays that were long enough, one step back after one that was not.
+//!
+//! Linux subtracts the exit latency from the stay and compares the difference, which may be negative, with an unsigned number. So a stay
+//! shorter than the exit latency counts as a very long one and leads deeper; one step back is only for stays from one to two latencies.
+//! Traces of Linux 6.1 show it.
 
 use crate::situation::{Choice, Outcome, Situation};
 use crate::states::{MAX_STATES, States};
@@ -27,11 +31,10 @@ impl Ladder {
         }
         let (first, last) = (first(states), self.state);
         let latency_ns = states.get(last).exit_latency_ns;
-        // The kernel subtracts as signed numbers: a stay shorter than the latency is less than nothing.
-        let stay = i128::from(self.last_residency_ns) - i128::from(latency_ns);
+        let stay_ns = self.last_residency_ns.wrapping_sub(latency_ns);
         if let Some(deeper) = states.all().get(last + 1)
             && !deeper.disabled
-            && stay > i128::from(latency_ns)
+            && stay_ns > latency_ns
             && deeper.exit_latency_ns <= limit_ns
         {
             self.promotions[last] += 1;
@@ -43,7 +46,7 @@ impl Ladder {
             let fits = (first + 1..last).rev().find(|&state| states.get(state).exit_latency_ns <= limit_ns);
             return choice(self.step(fits.unwrap_or(first)));
         }
-        if last > first && stay < i128::from(latency_ns) {
+        if last > first && stay_ns < latency_ns {
             return choice(self.step(last - 1));
         }
         choice(last)

@@ -7,6 +7,7 @@ use crate::platform::{POINTS, Platform};
 use crate::replay::{Delays, Replayed};
 use crate::trace::Traced;
 use idle::{Accounting, MAX_STATES, Usage};
+use rayon::prelude::*;
 
 /// A time in which all CPUs of a domain are idle.
 #[derive(Clone, Copy, Debug)]
@@ -124,81 +125,98 @@ pub const MIDDLE: usize = POINTS.len() / 2;
 impl Oracle {
     /// The best for a trace.
     pub fn of(platform: &Platform, segments: &Segments, traced: &Traced) -> Self {
-        let states = platform.domains[0].states.len();
+        let points: Vec<Point> =
+            (0..POINTS.len()).into_par_iter().map(|point| Point::of(platform, segments, traced, point)).collect();
+        let ends = |which: usize| {
+            let delays = || points.iter().map(|point| point.delay_us[which]);
+            [delays().min().unwrap_or(0), delays().max().unwrap_or(0)]
+        };
         let mut oracle = Self {
-            energy: [0; POINTS.len()],
+            energy: std::array::from_fn(|point| points[point].energy),
             states: Vec::with_capacity(POINTS.len()),
             chosen: Vec::new(),
-            is_bound: false,
-            delay_us: [[u64::MAX, 0]; 2],
+            is_bound: points.iter().any(|point| point.is_bound),
+            delay_us: [ends(0), ends(1)],
         };
-        for point in 0..POINTS.len() {
-            let of_domains = oracle.domains(platform, segments, traced, point);
-            let mut sums = vec![Usage::default(); states];
-            let mut delays = Delays::default();
-            let mut chosen = Vec::with_capacity(traced.cpus.len());
-            for (cpu, sleeps) in traced.cpus.iter().enumerate() {
-                let domain = &platform.domains[platform.place(cpu as u16).0];
-                let mut accounting = Accounting::default();
-                let mut of_cpu = Vec::with_capacity(sleeps.len());
-                for (at, sleep) in sleeps.iter().enumerate() {
-                    let ns = sleep.interval_ns();
-                    let cost = |state: usize| {
-                        let cost = &domain.states[state];
-                        u128::from(cost.core_power) * u128::from(ns) + cost.core_round_trip.at(point)
-                    };
-                    let cheapest = match platform.power {
-                        Some(_) => (0..domain.states.len()).min_by_key(|&state| cost(state)).unwrap_or(0),
-                        // Without powers the deepest state that pays by its residency stands in for the cheapest.
-                        None => domain.table.all().iter().rposition(|s| s.target_residency_ns <= ns).unwrap_or(0),
-                    };
-                    oracle.energy[point] += cost(cheapest);
-                    let wanted = usize::from(of_domains[cpu][at]);
-                    let state = if wanted > cheapest && cost(wanted) == cost(cheapest) { wanted } else { cheapest };
-                    oracle.is_bound |= wanted > state;
-                    accounting.leave(&domain.table, state, ns);
-                    delays.count(&domain.states[state], ns);
-                    of_cpu.push(state as u8);
-                }
-                for (state, sum) in sums.iter_mut().enumerate() {
-                    let usage = accounting.usage(state);
-                    sum.entered += usage.entered;
-                    sum.time_ns += usage.time_ns;
-                    sum.above += usage.above;
-                    sum.below += usage.below;
-                }
-                chosen.push(of_cpu);
-            }
-            oracle.states.push(sums);
-            for (range, share) in oracle.delay_us.iter_mut().zip([50, 99]) {
-                let delay = delays.quantile_us(share);
-                *range = [range[0].min(delay), range[1].max(delay)];
-            }
-            if point == MIDDLE {
-                oracle.chosen = chosen;
+        for (number, point) in points.into_iter().enumerate() {
+            oracle.states.push(point.states);
+            if number == MIDDLE {
+                oracle.chosen = point.chosen;
             }
         }
         oracle
     }
+}
 
-    /// Adds the domains' cheapest energy at a point, and returns the deepest state that a domain wants of each interval.
-    fn domains(&mut self, platform: &Platform, segments: &Segments, traced: &Traced, point: usize) -> Vec<Vec<u8>> {
-        let mut wanted: Vec<Vec<u8>> = traced.cpus.iter().map(|sleeps| vec![0; sleeps.len()]).collect();
-        for segment in &segments.all {
-            let states = &platform.domains[usize::from(segment.domain)].states;
-            let cost = |level: usize| {
-                u128::from(states[level].domain_power) * u128::from(segment.ns)
-                    + states[level].domain_round_trip.at(point)
-            };
-            let cheapest = (0..states.len()).min_by_key(|&level| cost(level)).unwrap_or(0);
-            self.energy[point] += cost(cheapest);
-            for &(cpu, at) in segments.covers(segment) {
-                let wanted = &mut wanted[usize::from(cpu)][at as usize];
-                *wanted = (*wanted).max(cheapest as u8);
+/// What could have been done at best at one point.
+struct Point {
+    energy: u128,
+    states: Vec<Usage>,
+    chosen: Vec<Vec<u8>>,
+    is_bound: bool,
+    /// 50 % and 99 %.
+    delay_us: [u64; 2],
+}
+
+impl Point {
+    fn of(platform: &Platform, segments: &Segments, traced: &Traced, point: usize) -> Self {
+        let (mut energy, of_domains) = domains(platform, segments, traced, point);
+        let mut is_bound = false;
+        let mut states = vec![Usage::default(); platform.domains[0].states.len()];
+        let mut delays = Delays::default();
+        let mut chosen = Vec::with_capacity(traced.cpus.len());
+        for (cpu, sleeps) in traced.cpus.iter().enumerate() {
+            let domain = &platform.domains[platform.place(cpu as u16).0];
+            let round_trips: Vec<u128> = domain.states.iter().map(|state| state.core_round_trip.at(point)).collect();
+            let mut accounting = Accounting::default();
+            let mut of_cpu = Vec::with_capacity(sleeps.len());
+            for (at, sleep) in sleeps.iter().enumerate() {
+                let ns = sleep.interval_ns();
+                let cost =
+                    |state: usize| u128::from(domain.states[state].core_power) * u128::from(ns) + round_trips[state];
+                let cheapest = match platform.power {
+                    Some(_) => (0..domain.states.len()).min_by_key(|&state| cost(state)).unwrap_or(0),
+                    // Without powers the deepest state that pays by its residency stands in for the cheapest.
+                    None => domain.table.all().iter().rposition(|s| s.target_residency_ns <= ns).unwrap_or(0),
+                };
+                energy += cost(cheapest);
+                let wanted = usize::from(of_domains[cpu][at]);
+                let state = if wanted > cheapest && cost(wanted) == cost(cheapest) { wanted } else { cheapest };
+                is_bound |= wanted > state;
+                accounting.leave(&domain.table, state, ns);
+                delays.count(&domain.states[state], ns);
+                of_cpu.push(state as u8);
             }
+            for (state, sum) in states.iter_mut().enumerate() {
+                let usage = accounting.usage(state);
+                sum.entered += usage.entered;
+                sum.time_ns += usage.time_ns;
+                sum.above += usage.above;
+                sum.below += usage.below;
+            }
+            chosen.push(of_cpu);
         }
-        wanted
+        Self { energy, states, chosen, is_bound, delay_us: [50, 99].map(|percent| delays.quantile_us(percent)) }
     }
+}
+
+/// The domains' cheapest energy at a point, and the deepest state that a domain wants of each interval.
+fn domains(platform: &Platform, segments: &Segments, traced: &Traced, point: usize) -> (u128, Vec<Vec<u8>>) {
+    let mut energy = 0;
+    let mut wanted: Vec<Vec<u8>> = traced.cpus.iter().map(|sleeps| vec![0; sleeps.len()]).collect();
+    for segment in &segments.all {
+        let states = &platform.domains[usize::from(segment.domain)].states;
+        let cost = |level: usize| {
+            u128::from(states[level].domain_power) * u128::from(segment.ns) + states[level].domain_round_trip.at(point)
+        };
+        let cheapest = (0..states.len()).min_by_key(|&level| cost(level)).unwrap_or(0);
+        energy += cost(cheapest);
+        for &(cpu, at) in segments.covers(segment) {
+            let wanted = &mut wanted[usize::from(cpu)][at as usize];
+            *wanted = (*wanted).max(cheapest as u8);
+        }
+    }
+    (energy, wanted)
 }
 
 /// An interval that cost more than it had to.

@@ -62,16 +62,19 @@ fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
     Ok(found)
 }
 
-fn governors(text: &str) -> Result<(), String> {
+/// Checks a list of names of governors.
+pub fn governors(text: &str) -> Result<(), String> {
     kinds(text).map(|_| ())
 }
 
-fn asked_kinds(settings: &Settings) -> Vec<idle::Kind> {
+/// The governors that are asked for; all where none is named.
+pub fn asked_kinds(settings: &Settings) -> Vec<idle::Kind> {
     let given = settings.text("governors").and_then(|text| kinds(text).ok());
     given.unwrap_or_else(|| idle::Kind::ALL.to_vec())
 }
 
-fn trace_of(settings: &Settings) -> Result<&Path, Error> {
+/// The trace that is asked for.
+pub fn trace_of(settings: &Settings) -> Result<&Path, Error> {
     let path = settings.text("trace").map(Path::new);
     let path = path.ok_or_else(|| Error::usage("no trace is named", "stopwatt run idle-replay trace.txt"))?;
     match path.exists() {

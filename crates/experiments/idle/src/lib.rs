@@ -9,14 +9,23 @@
 //! | `trace.rs` | the idle intervals of a trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
 //! | `energy.rs` | what that costs, the cheapest that there could be, and where the difference comes from |
-//! | `idle_replay.rs`, `results.rs` | the experiment, and its rows |
-#![forbid(unsafe_code)]
+//! | `idle_replay.rs`, `results.rs` | `idle-replay`, and its rows |
+//! | `clocks.rs` | clocks of this machine |
+//! | `reads.rs` | how long reads of a clock and divisions take |
+//! | `published_reads.rs` | reads that take as long as published ones |
+//! | `idle_clock.rs` | `idle-clock` |
+#![deny(unsafe_code)]
 
+pub mod clocks;
 pub mod energy;
+mod idle_clock;
 mod idle_replay;
 pub mod platform;
+pub mod published_reads;
+pub mod reads;
 pub mod replay;
 mod results;
 pub mod trace;
 
+pub use idle_clock::IdleClock;
 pub use idle_replay::IdleReplay;

@@ -2,7 +2,7 @@
 
 use crate::energy::{Energies, Oracle, worst};
 use crate::platform::{POINTS, Platform};
-use crate::replay::{Agreement, Chooser, FIRST, Replayed, Unsaid};
+use crate::replay::{Agreement, Chooser, Replayed, Unsaid};
 use crate::trace::Traced;
 use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
 
@@ -286,14 +286,17 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
         let metric = metrics::IDLE_AGREEMENT;
         recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
     }
-    for (recorded, chosen) in agreement.counts.iter().enumerate() {
-        for (state, count) in chosen.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let subject = recording.name(&row.state_names[recorded]);
-            let role = recording.name(&row.state_names[state]);
-            let metric = metrics::IDLE_INTERVALS;
-            let measure = recording.measure(series, FIRST as u32, metric.name, metric.unit, *count as f64);
-            (measure.subject, measure.role) = (Some(subject), Some(role));
-        }
+    let series = recording.series(row.name(), "agreement", "");
+    for ((recorded, chosen, stopped), count) in &agreement.differing {
+        let tick = match stopped {
+            Some(true) => "tick stopped",
+            Some(false) => "tick running",
+            None => "tick not known",
+        };
+        let name = format!("{} and not {}, {tick}", row.state_names[*chosen], row.state_names[*recorded]);
+        let subject = recording.name(&name);
+        let metric = metrics::IDLE_INTERVALS;
+        recording.measure(series, 0, metric.name, metric.unit, *count as f64).subject = Some(subject);
     }
 }
 

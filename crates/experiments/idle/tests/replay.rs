@@ -102,8 +102,8 @@ proptest! {
                 for unsaid in Unsaid::BOTH {
                     let replayed = replay(&own, &traced, kind, unsaid, TICK_NS, &mut Ideal);
                     let energies = energy(&own, &segments, &replayed);
-                    for point in 0..POINTS.len() {
-                        prop_assert!(oracle.energy[point] <= energies[point], "{name}, {kind:?}, {unsaid:?}, point {point}");
+                    for (point, energy) in energies.iter().enumerate() {
+                        prop_assert!(oracle.energy[point] <= *energy, "{name}, {kind:?}, {unsaid:?}, point {point}");
                     }
                     if kind != Chooser::Governor(Kind::Haltpoll) {
                         for point in [0, 7, POINTS.len() - 1] {

@@ -6,11 +6,13 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod clocks;
 mod error;
 mod psci;
 mod strides;
 
 pub use calls::{CallFigure, CallReference};
+pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
 pub use error::Error;
 pub use psci::{Cell, Layout, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
@@ -26,13 +28,15 @@ pub struct Published {
     pub calls: Option<CallReference>,
     /// The stride study of the data plane, if there is one.
     pub strides: Option<StrideReference>,
+    /// What clocks and divisions cost in the idle loop, if there are such figures.
+    pub clocks: Option<ClockReference>,
 }
 
 /// Name of the file about PSCI calls in other firmware.
 const CALLS: &str = "psci-calls-qemu.toml";
 
 impl Published {
-    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides.
+    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the clocks.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
@@ -44,6 +48,7 @@ impl Published {
             psci: psci.map(|name| PsciReference::read_from(files, name)).collect::<Result<_, _>>()?,
             calls: if has(CALLS) { Some(CallReference::read_from(files, CALLS)?) } else { None },
             strides: if has(&format!("{STRIDES}.toml")) { Some(StrideReference::read(files)?) } else { None },
+            clocks: if has(&format!("{CLOCKS}.toml")) { Some(ClockReference::read(files)?) } else { None },
         })
     }
 
@@ -62,6 +67,7 @@ impl Published {
         let mut conditions = Conditions::default();
         self.psci.iter().for_each(|reference| reference.conditions(&mut conditions));
         self.strides.iter().for_each(|reference| reference.conditions(&mut conditions));
+        self.clocks.iter().for_each(|reference| reference.conditions(&mut conditions));
         conditions
     }
 }

@@ -179,6 +179,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
                 "balanced": governor.agreement("balanced"),
                 "commonest_state": governor.agreement("commonest"),
                 "compared": governor.agreement("compared").map(|count| count as u64),
+                "differing": differing(governor).into_iter().map(|(what, count)| (what.to_owned(), whole(count))).collect::<serde_json::Map<_, _>>(),
             });
         }
         json
@@ -310,7 +311,24 @@ fn agreement(governors: &[Governor<'_>], style: Style) -> String {
         let same = format!("{} ({compared:.0})", percent("same"));
         drawn.add_row([governor.name.into(), right(same), right(percent("balanced")), right(percent("commonest"))]);
     }
-    format!("{}\n", fitted(drawn, style))
+    let mut text = format!("{}\n", fitted(drawn, style));
+    // For the governor that agrees most, what the rest is.
+    let same = |governor: &&Governor<'_>| governor.agreement("same").unwrap_or(0.0);
+    let nearest = governors.iter().max_by(|a, b| same(a).total_cmp(&same(b)));
+    if let Some(nearest) = nearest {
+        let rest: Vec<String> =
+            differing(nearest).into_iter().map(|(what, count)| format!("{what} {count:.0}")).collect();
+        if !rest.is_empty() {
+            let _ = writeln!(text, "{} chose otherwise: {}.", nearest.name, rest.join("; "));
+        }
+    }
+    text
+}
+
+/// What a governor chose otherwise than the traced kernel, with how often.
+fn differing<'r>(governor: &Governor<'r>) -> Vec<(&'r str, f64)> {
+    let measures = governor.measures("agreement", metrics::IDLE_INTERVALS);
+    measures.map(|measure| (subject(governor.recording, measure), measure.value)).collect()
 }
 
 /// The interval that cost each governor most.

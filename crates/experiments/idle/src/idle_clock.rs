@@ -1,0 +1,280 @@
+//! `idle-clock`: what reading a clock and dividing cost the idle loop.
+
+use crate::clocks::{self, Clock};
+use crate::energy::{MIDDLE, Segments, energy};
+use crate::idle_replay::{asked_kinds, governors, trace_of};
+use crate::platform::Platform;
+use crate::published_reads::{Reads, Spread};
+use crate::reads::{self, Division, Effort, Times};
+use crate::replay::{Chooser, Unsaid, replay};
+use crate::trace::Traced;
+use experiment::{About, Error, Example, Experiment, Kind, Need, Request, Setting, Settings, Sink, World, WorldAbout};
+use rayon::prelude::*;
+use recording::{Header, Recording, metrics};
+
+/// Reads clocks and divides, here; or replays a trace with reads that take as long as published ones.
+pub struct IdleClock;
+
+const HOST: &[World] = &[World::Host];
+const SIM: &[World] = &[World::Sim];
+
+static SETTINGS: [Setting; 8] = [
+    Setting::new("trace", Kind::InputFile, "The trace: ftrace text, or a recording of a trace (a folder).")
+        .positional()
+        .only(SIM),
+    Setting::new(
+        "threads",
+        Kind::Number { min: 1, max: 1024 },
+        "Most threads that read at once; by default as many as this machine has CPUs.",
+    )
+    .only(HOST),
+    Setting::new("rounds", Kind::Number { min: 1, max: 100_000 }, "Rounds of each measurement.").or("100").only(HOST),
+    Setting::new("reads", Kind::Number { min: 1, max: 1_000_000 }, "Reads of a round.").or("10000").only(HOST),
+    Setting::new("platform", Kind::Platform, "Platform whose idle states and powers count.").or("juno-r2").only(SIM),
+    Setting::new("governors", Kind::Checked(governors, "NAMES"), "Governors, parted by commas [default: all].")
+        .only(SIM),
+    Setting::new("hz", Kind::Number { min: 24, max: 10_000 }, "Ticks of the scheduler of the traced kernel.")
+        .unit("Hz")
+        .or("250")
+        .only(SIM),
+    Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of the reads' spread.").or("1").only(SIM),
+];
+
+static ABOUT: About = About {
+    name: "idle-clock",
+    summary: "What reading a clock and dividing cost the idle loop, here or in a replayed trace",
+    details: "On this machine each read is timed by the processor's counter, alone and with other CPUs racing for the clock. In a replay the \
+              kernel's reads take as long as published ones, and each division makes microseconds of the stay: what is shown is \
+              what that changes in choices and in energy.",
+    worlds: &[
+        WorldAbout { world: World::Host, about: "clocks and divisions of this machine", needs: &[] as &[Need] },
+        WorldAbout { world: World::Sim, about: "a trace, with reads that take as long as published ones", needs: &[] },
+    ],
+    settings: &SETTINGS,
+    cases: &[],
+    examples: &[
+        Example { arguments: "", about: "this machine" },
+        Example { arguments: "--world sim trace.txt --platform juno-r2", about: "a trace" },
+    ],
+    sweep_defaults: &[],
+    shipped_sweeps: &[],
+};
+
+impl Experiment for IdleClock {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        match request.world {
+            World::Sim => {
+                trace_of(&request.settings)?;
+                spreads(request)?;
+                Platform::open(request.platforms, request.settings.text("platform").unwrap_or_default()).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let recording = match request.world {
+            World::Sim => replayed(request, sink)?,
+            _ => here(&request.settings, sink)?,
+        };
+        sink.start(recording.header.clone())?;
+        sink.append(&recording)
+    }
+}
+
+fn header(world: World) -> Header {
+    let mut header = Header::new(ABOUT.name, world.name(), "ns");
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    header
+}
+
+/// The numbers of threads that are tried: all up to eight, and then each twice the one before.
+fn thread_counts(most: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = (1..=most.min(8)).collect();
+    while let Some(&last) = counts.last().filter(|&&last| last < most) {
+        counts.push((2 * last).min(most));
+    }
+    counts
+}
+
+fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = settings.number_if_given("threads").map_or(cpus, |threads| threads as usize);
+    let effort = Effort { rounds: settings.number("rounds") as usize, reads: settings.number("reads") as usize };
+    let counts = thread_counts(most);
+    let progress = sink.progress();
+    progress.expect((Clock::ALL.len() * counts.len() + 2 * Division::ALL.len()) as u64, "clocks and divisions");
+
+    let mut recording = Recording::new(header(World::Host));
+    let tick_ns = 1e9 / dataplane::machine::counter_hz() as f64;
+    let overhead = reads::overhead();
+    for clock in Clock::ALL {
+        for &threads in &counts {
+            progress.check()?;
+            let times = reads::clock(clock, threads, effort, overhead, tick_ns);
+            add(&mut recording, clock.name(), "clock-read", &threads.to_string(), metrics::CLOCK_READ, &times);
+            progress.step();
+        }
+    }
+    for division in Division::ALL {
+        for (known, mode) in [(true, "divisor known"), (false, "divisor unknown")] {
+            progress.check()?;
+            let times = reads::division(division, known, effort, tick_ns);
+            add(&mut recording, division.name(), "division", mode, metrics::DIVISION, &times);
+            progress.step();
+        }
+    }
+    let header = &mut recording.header;
+    header.iterations = effort.rounds as u32;
+    header.time.counter_hz = Some(dataplane::machine::counter_hz());
+    header.run.more.insert("counter".to_owned(), dataplane::machine::COUNTER.to_owned());
+    header.run.more.extend(clocks::source().map(|source| ("clock_source".to_owned(), source)));
+    if let Some(why) = clocks::hypervisor() {
+        header.run.more.insert("virtual_machine".to_owned(), why.clone());
+        header
+            .notes
+            .push(format!("These are the clocks of a virtual machine ({why}): its hypervisor has a part in them."));
+    }
+    if most > cpus {
+        header.notes.push(format!("{most} threads on {cpus} CPUs: they do not all read at once."));
+    }
+    header.notes.push(format!(
+        "Each read is timed by the counter, whose own two reads take {:.1} ns, which is taken off.",
+        overhead as f64 * tick_ns
+    ));
+    Ok(recording)
+}
+
+fn add(recording: &mut Recording, variant: &str, case: &str, mode: &str, metric: metrics::Metric, times: &Times) {
+    let series = recording.series(variant, case, mode);
+    let mut rows = vec![("average", times.average), ("stddev", times.stddev), ("min", times.min), ("max", times.max)];
+    rows.extend(Times::PERCENTILES.iter().zip(times.percentiles).map(|((name, _), value)| (*name, value)));
+    for (name, value) in rows {
+        let subject = recording.name(name);
+        recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+    }
+}
+
+/// The kernel's clocks whose reads were published, with how long they take. They are conditions of the replay and come from outside.
+fn spreads(request: &Request<'_>) -> Result<Vec<(String, Spread)>, Error> {
+    const OF: &str = "cpuidle-clock";
+    let names = request.conditions.get("clocks", &[OF]);
+    if names.is_empty() {
+        return Err(Error::usage(
+            "no published reads of a kernel's clock are known",
+            "name a folder with published/cpuidle-clock.toml with --data, or leave --data out",
+        ));
+    }
+    let spread = |name: &String| Spread::parse(request.conditions.get("clock-read-ns", &[OF, name]));
+    names.iter().map(|name| Ok((name.clone(), spread(name).map_err(Error::failed)?))).collect()
+}
+
+/// What a kernel makes of the difference of two reads, with its name in recordings.
+const CONVERSIONS: [(&str, idle::Clock); 3] = [
+    ("/ 1000", idle::Clock::DivideBy1000),
+    (">> 10", idle::Clock::ShiftBy10),
+    ("nanoseconds", idle::Clock::Nanoseconds),
+];
+
+fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
+    let settings = &request.settings;
+    let platform = Platform::open(request.platforms, settings.text("platform").unwrap_or_default())?;
+    let spreads = spreads(request)?;
+    let progress = sink.progress();
+    progress.say("reading the trace");
+    let traced = Traced::open(trace_of(settings)?)?;
+    let tick_ns = 1_000_000_000 / settings.number("hz");
+    let seed = settings.number("seed");
+    let segments = Segments::of(&platform, &traced);
+    // haltpoll needs a state that polls, and then a changed choice draws other reads: what is compared would not be the same sleeps.
+    let kinds: Vec<idle::Kind> =
+        asked_kinds(settings).into_iter().filter(|kind| *kind != idle::Kind::Haltpoll).collect();
+    let unsaid = match traced.summary.bounded + traced.summary.all_unknown() {
+        0 => &Unsaid::BOTH[..1],
+        _ => &Unsaid::BOTH[..],
+    };
+    let jobs: Vec<(idle::Kind, Unsaid)> =
+        kinds.iter().flat_map(|&kind| unsaid.iter().map(move |&unsaid| (kind, unsaid))).collect();
+    progress.expect(jobs.len() as u64, "governors");
+
+    /// Choices and energy that differ from those with the first clock and the first division.
+    type Changed = Vec<(String, f64, f64)>;
+    let changes: Vec<Changed> = jobs
+        .par_iter()
+        .map(|&(kind, unsaid)| {
+            progress.check()?;
+            let mut base = None;
+            let mut changed = Changed::new();
+            for (name, spread) in &spreads {
+                for (conversion, clock) in CONVERSIONS {
+                    let mut reads = Reads::new(*spread, clock, seed);
+                    let chooser = Chooser::Governor(kind);
+                    let replayed = replay(&platform, &traced, chooser, unsaid, tick_ns, &mut reads);
+                    let energy = energy(&platform, &segments, &replayed)[MIDDLE];
+                    let (chosen, of) = base.get_or_insert_with(|| (replayed.chosen.clone(), energy));
+                    let pairs = || chosen.iter().flatten().zip(replayed.chosen.iter().flatten());
+                    let others = pairs().filter(|(a, b)| a != b).count();
+                    let share = others as f64 / pairs().count().max(1) as f64;
+                    let more = if *of == 0 { 0.0 } else { (energy as f64 - *of as f64) / *of as f64 };
+                    changed.push((format!("{name}, {conversion}"), share, more));
+                }
+            }
+            progress.step();
+            Ok::<_, Error>(changed)
+        })
+        .collect::<Result<_, _>>()?;
+
+    let mut recording = Recording::new(header(World::Sim));
+    for ((kind, unsaid), changed) in jobs.iter().zip(changes) {
+        let mode = if unsaid_modes(&jobs) { unsaid.name() } else { "" };
+        let series = recording.series(kind.name(), "changed", mode);
+        for (name, choices, energy) in changed {
+            let subject = recording.name(&name);
+            for (metric, value) in [(metrics::CHANGED_CHOICES, choices), (metrics::CHANGED_ENERGY, energy)] {
+                if metric.name == metrics::CHANGED_CHOICES.name || platform.power.is_some() {
+                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                }
+            }
+        }
+    }
+    for (name, spread) in &spreads {
+        let series = recording.series(name, "condition", "");
+        let subject = recording.name("average");
+        let metric = metrics::CLOCK_READ;
+        recording.measure(series, 0, metric.name, metric.unit, spread.average).subject = Some(subject);
+    }
+    let header = &mut recording.header;
+    header.seed = seed;
+    header.iterations = 1;
+    header.platform = Some(recording::Platform {
+        name: platform.name.clone(),
+        text: platform.text.clone(),
+        figures: toml::Table::new(),
+    });
+    header.notes.push(
+        "A read before a stay delays it, and a read after it delays the work; both take place at active power. The kernel sees the stay and one of them."
+            .to_owned(),
+    );
+    header.notes.extend(traced.notes.iter().cloned());
+    Ok(recording)
+}
+
+fn unsaid_modes(jobs: &[(idle::Kind, Unsaid)]) -> bool {
+    jobs.iter().any(|(_, unsaid)| *unsaid == Unsaid::Endless)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_go_up_to_the_most() {
+        assert_eq!(thread_counts(1), [1]);
+        assert_eq!(thread_counts(3), [1, 2, 3]);
+        assert_eq!(thread_counts(20), [1, 2, 3, 4, 5, 6, 7, 8, 16, 20]);
+    }
+}

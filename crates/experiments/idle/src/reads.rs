@@ -1,0 +1,213 @@
+//! How long reads of a clock and divisions take on this machine.
+
+use crate::clocks::Clock;
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
+
+/// Times in nanoseconds, of single reads or of divisions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    /// Mean.
+    pub average: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// Shortest.
+    pub min: f64,
+    /// Longest.
+    pub max: f64,
+    /// Half are no longer, 99 of 100, 999 of 1000.
+    pub percentiles: [f64; 3],
+}
+
+impl Times {
+    /// The percentiles that are kept, in parts of 1000.
+    pub const PERCENTILES: [(&'static str, usize); 3] = [("p50", 500), ("p99", 990), ("p99.9", 999)];
+
+    /// Of times in ticks of the counter, less what timing itself takes.
+    fn of(mut ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
+        ticks.sort_unstable();
+        let ns = |ticks: u64| ticks.saturating_sub(overhead) as f64 * tick_ns;
+        let count = ticks.len().max(1) as f64;
+        let average = ticks.iter().map(|&ticks| ns(ticks)).sum::<f64>() / count;
+        let variance = ticks.iter().map(|&ticks| (ns(ticks) - average).powi(2)).sum::<f64>() / count;
+        let at = |parts: usize| ticks.get((ticks.len() * parts / 1000).min(ticks.len().saturating_sub(1)));
+        Self {
+            average,
+            stddev: variance.sqrt(),
+            min: ticks.first().map_or(0.0, |&ticks| ns(ticks)),
+            max: ticks.last().map_or(0.0, |&ticks| ns(ticks)),
+            percentiles: Self::PERCENTILES.map(|(_, parts)| at(parts).map_or(0.0, |&ticks| ns(ticks))),
+        }
+    }
+}
+
+/// How much is measured: so many rounds of so many reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Rounds.
+    pub rounds: usize,
+    /// Reads or divisions of a round.
+    pub reads: usize,
+}
+
+/// The time between two reads of the counter, one right after the other: the median, in ticks.
+pub fn overhead() -> u64 {
+    let mut ticks: Vec<u64> = (0..10_001)
+        .map(|_| {
+            let from = Clock::Counter.read();
+            Clock::Counter.read().wrapping_sub(from)
+        })
+        .collect();
+    ticks.sort_unstable();
+    ticks[ticks.len() / 2]
+}
+
+/// Times single reads of a clock by `threads` threads at once.
+///
+/// `threads` is at least 1. The time of the counter itself is the time between two reads of it.
+pub fn clock(clock: Clock, threads: usize, effort: Effort, overhead: u64, tick_ns: f64) -> Times {
+    let barrier = Barrier::new(threads);
+    let one = || {
+        let mut ticks = Vec::with_capacity(effort.rounds * effort.reads);
+        for _ in 0..effort.rounds {
+            // All begin each round together, so that they race for the clock.
+            barrier.wait();
+            for _ in 0..effort.reads {
+                let from = Clock::Counter.read();
+                if clock != Clock::Counter {
+                    black_box(clock.read());
+                }
+                ticks.push(Clock::Counter.read().wrapping_sub(from));
+            }
+        }
+        ticks
+    };
+    let all = thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
+        running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    Times::of(all, if clock == Clock::Counter { 0 } else { overhead }, tick_ns)
+}
+
+/// A way to make microseconds of nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// By 1000.
+    By1000,
+    /// By 1024, as a shift of 10 bits.
+    Shift10,
+    /// By 1000, as a multiplication and a shift.
+    MultiplyShift,
+}
+
+/// What `x / 1000` is as a multiplication: `(x >> 3) * MULTIPLIER >> 68`, exact for every `x`.
+const MULTIPLIER: u64 = 0x20c4_9ba5_e353_f7cf;
+const MULTIPLIER_SHIFT: u32 = 68;
+
+impl Division {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::By1000, Self::Shift10, Self::MultiplyShift];
+
+    /// Its name in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::By1000 => "/ 1000",
+            Self::Shift10 => ">> 10",
+            Self::MultiplyShift => "multiply and shift",
+        }
+    }
+
+    /// Divides.
+    #[inline(always)]
+    pub fn divide(self, ns: u64) -> u64 {
+        match self {
+            Self::By1000 => ns / 1000,
+            Self::Shift10 => ns >> 10,
+            Self::MultiplyShift => ((u128::from(ns >> 3) * u128::from(MULTIPLIER)) >> MULTIPLIER_SHIFT) as u64,
+        }
+    }
+}
+
+/// Times divisions, each of which waits for the one before it. With `known` the compiler knows the divisor.
+pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -> Times {
+    match (division, known) {
+        (Division::By1000, true) => chain(effort, tick_ns, |ns| Division::By1000.divide(ns)),
+        (Division::Shift10, true) => chain(effort, tick_ns, |ns| Division::Shift10.divide(ns)),
+        (Division::MultiplyShift, true) => chain(effort, tick_ns, |ns| Division::MultiplyShift.divide(ns)),
+        (Division::By1000, false) => {
+            let divisor = black_box(1000_u64).max(1);
+            chain(effort, tick_ns, |ns| ns / divisor)
+        }
+        (Division::Shift10, false) => {
+            let shift = black_box(10_u32);
+            chain(effort, tick_ns, |ns| ns >> shift)
+        }
+        (Division::MultiplyShift, false) => {
+            let (multiplier, shift) = (black_box(MULTIPLIER), black_box(MULTIPLIER_SHIFT));
+            chain(effort, tick_ns, |ns| ((u128::from(ns >> 3) * u128::from(multiplier)) >> shift) as u64)
+        }
+    }
+}
+
+/// The mean time of a division in each round, with the exclusive or that keeps the values large.
+fn chain(effort: Effort, tick_ns: f64, divide: impl Fn(u64) -> u64) -> Times {
+    let mut ns: Vec<f64> = (0..effort.rounds)
+        .map(|_| {
+            let mut value = black_box(0x1234_5678_9abc_u64);
+            let from = Clock::Counter.read();
+            for _ in 0..effort.reads {
+                value = divide(value) ^ 0x5555_1234_5678_9abc;
+            }
+            black_box(value);
+            Clock::Counter.read().wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
+        })
+        .collect();
+    ns.sort_unstable_by(f64::total_cmp);
+    let count = ns.len().max(1) as f64;
+    let average = ns.iter().sum::<f64>() / count;
+    let variance = ns.iter().map(|ns| (ns - average).powi(2)).sum::<f64>() / count;
+    let at = |parts: usize| ns[(ns.len() * parts / 1000).min(ns.len() - 1)];
+    Times {
+        average,
+        stddev: variance.sqrt(),
+        min: ns[0],
+        max: ns[ns.len() - 1],
+        percentiles: Times::PERCENTILES.map(|(_, parts)| at(parts)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn times_are_what_the_ticks_say() {
+        let times = Times::of(vec![30, 10, 20, 40], 10, 0.5);
+        assert_eq!((times.average, times.min, times.max, times.percentiles[0]), (7.5, 0.0, 15.0, 10.0));
+        assert!((times.stddev - 5.590_169_943).abs() < 1e-6);
+    }
+
+    #[test]
+    fn reads_take_time_on_every_thread() {
+        let effort = Effort { rounds: 3, reads: 200 };
+        for threads in [1, 2] {
+            for source in [Clock::Counter, Clock::ALL[1], Clock::ALL[4]] {
+                let times = clock(source, threads, effort, 0, 1.0);
+                assert!(
+                    times.min <= times.average && times.average <= times.max && times.average > 0.0,
+                    "{source:?} {times:?}"
+                );
+                assert!(times.percentiles.is_sorted());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_multiplication_divides_exactly(ns in any::<u64>()) {
+            prop_assert_eq!(Division::MultiplyShift.divide(ns), ns / 1000);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What clocks of the kernel cost, and what divisions make of a time.
+
+use crate::error::{Error, parse};
+use experiment::{Conditions, Files};
+use serde::Deserialize;
+
+/// Name of the reference about clocks.
+pub const CLOCKS: &str = "cpuidle-clock";
+
+/// A published statistic of a clock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockFigure {
+    /// Which clock.
+    pub clock: String,
+    /// `average`, `stddev`, `minimum` or `maximum`.
+    pub statistic: String,
+    /// The figure.
+    pub value: f64,
+    /// Its unit, always `ns`.
+    pub unit: String,
+}
+
+/// What two divisions make of a time.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DivisionFigure {
+    /// The time in nanoseconds.
+    pub nsec: u64,
+    /// Divided by 1000, in microseconds.
+    pub div_1000_usec: f64,
+    /// Shifted by 10 bits, in microseconds.
+    pub shift_10_usec: f64,
+}
+
+/// Published costs of clocks, with how they were taken.
+#[derive(Clone, Debug)]
+pub struct ClockReference {
+    /// Where they are from.
+    pub source: String,
+    /// How they were taken.
+    pub conditions: String,
+    /// The clocks, in the file's order.
+    pub clocks: Vec<ClockFigure>,
+    /// The divisions, in the file's order.
+    pub divisions: Vec<DivisionFigure>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    figures: String,
+    divisions: String,
+    source: String,
+    conditions: String,
+}
+
+const STATISTICS: [&str; 4] = ["average", "stddev", "minimum", "maximum"];
+
+impl ClockReference {
+    /// Reads the reference among some files.
+    ///
+    /// # Errors
+    /// The file and the line that are wrong.
+    pub fn read(files: &dyn Files) -> Result<Self, Error> {
+        let file: File = parse(files, &format!("{CLOCKS}.toml"))?;
+        let clocks: Vec<ClockFigure> = rows(files, &file.figures)?;
+        let wrong = |row: usize, message: &str| Error::Line {
+            path: files.shown(&file.figures),
+            line: row as u64 + 2,
+            message: message.to_owned(),
+        };
+        for (row, figure) in clocks.iter().enumerate() {
+            if figure.unit != "ns" || !STATISTICS.contains(&figure.statistic.as_str()) {
+                return Err(wrong(row, "the unit should be ns, the statistic average, stddev, minimum or maximum"));
+            }
+            if !(figure.value > 0.0 && figure.value < 1e9) {
+                return Err(wrong(row, "a read should take more than 0 and less than 10^9 ns"));
+            }
+        }
+        let divisions = rows(files, &file.divisions)?;
+        Ok(Self { source: file.source, conditions: file.conditions, clocks, divisions })
+    }
+
+    /// The names of the clocks, in the file's order.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for figure in &self.clocks {
+            if !names.contains(&figure.clock.as_str()) {
+                names.push(&figure.clock);
+            }
+        }
+        names
+    }
+
+    /// A statistic of a clock in nanoseconds, if it was published.
+    pub fn statistic(&self, clock: &str, statistic: &str) -> Option<f64> {
+        let found = self.clocks.iter().find(|figure| figure.clock == clock && figure.statistic == statistic);
+        found.map(|figure| figure.value)
+    }
+
+    /// What an experiment may know: the clocks that are given to a simulated kernel, with what a read of each costs there. Nothing that is
+    /// simulated predicts these costs.
+    pub fn conditions(&self, conditions: &mut Conditions) {
+        conditions.add("clocks", &[CLOCKS], self.names().into_iter().map(str::to_owned));
+        for name in self.names() {
+            let values = STATISTICS.iter().filter_map(|statistic| self.statistic(name, statistic));
+            conditions.add("clock-read-ns", &[CLOCKS, name], values.map(|value| value.to_string()));
+        }
+    }
+}
+
+fn rows<T: serde::de::DeserializeOwned>(files: &dyn Files, name: &str) -> Result<Vec<T>, Error> {
+    let text = files.read(name)?;
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize().enumerate().map(|(index, row)| {
+        row.map_err(|error| Error::Line { path: files.shown(name), line: index as u64 + 2, message: error.to_string() })
+    });
+    rows.collect()
+}
