@@ -99,7 +99,7 @@ def pairs(theirs_binary, ours_binary, arguments, flows):
         print(f"{what:<48}{statistics.median(a):>8.2f}{statistics.median(b):>8.2f}{statistics.median(ratios):>8.3f} ({min(ratios):.3f} to {max(ratios):.3f}){verdict}")
 
     limited = flows == 1
-    print(f"\n{flows} flow{'s' if flows > 1 else ''}, {arguments.pairs} pairs, clocks a packet" + ("" if limited else " (no limits set)"))
+    print(f"\n{flows} flow{'s' if flows > 1 else ''}, {arguments.pairs} pairs, clocks per packet" + ("" if limited else " (no limits set)"))
     print(f"{'':<48}{'ours':>8}{'theirs':>8}{'ratio':>8}")
     three = [total(r, OUR_IP4) for r in ours]
     their_three = [total(r, THEIR_IP4) for r in theirs]

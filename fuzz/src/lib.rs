@@ -19,7 +19,7 @@ use import::{Figures, ImportError, Options, ftrace};
 pub struct Target {
     /// Its name, as that of the binary.
     pub name: &'static str,
-    /// Good inputs to begin from.
+    /// Good inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Reads; whether the bytes were taken.
     ///

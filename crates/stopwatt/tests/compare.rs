@@ -150,7 +150,7 @@ fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
     assert!(output.status.success());
     let (old, new) = (format!("{published}@juno-v2.11"), format!("{published}@juno-v2.12"));
     let output = stopwatt(&["compare", &simulated, &old, &new, "--format", "json"]);
-    assert_eq!(output.status.code(), Some(0), "one value a row is no evidence");
+    assert_eq!(output.status.code(), Some(0), "one value per row is no evidence");
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), 96, "every case and name matches");
     assert!(json["rows"].as_array().unwrap().iter().all(|row| row["changes"].as_array().unwrap().len() == 2));

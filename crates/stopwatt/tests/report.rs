@@ -331,7 +331,7 @@ fn what_is_wrong_is_said_with_the_file_and_leaves_nothing_behind() {
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["cut"], "nothing but what was there");
-    // A run whose report cannot be named is not begun.
+    // A run whose report cannot be named is not started.
     let output = stopwatt(&["run", "psci-latency", "--report", "page.pdf", "-o", missing]);
     assert!(!output.status.success() && !Path::new(missing).exists());
 }

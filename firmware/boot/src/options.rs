@@ -23,7 +23,7 @@ pub enum SuspendMode {
 /// How to boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options<'a> {
-    /// `entry`: where the normal world begins.
+    /// `entry`: where the normal world starts.
     pub entry: u64,
     /// `exception-level`: 1 or 2; `None` takes the highest that the machine has.
     pub exception_level: Option<u8>,

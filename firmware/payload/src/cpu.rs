@@ -16,7 +16,7 @@ pub struct Stacks(core::cell::UnsafeCell<[[u8; STACK]; MAX_CPUS]>);
 // SAFETY: only addresses are taken; each CPU uses its own stack.
 unsafe impl Sync for Stacks {}
 
-/// The stack of CPU n begins at n + 1 times [`STACK`], and grows down.
+/// The stack of CPU n starts at n + 1 times [`STACK`], and grows down.
 pub static STACKS: Stacks = Stacks(core::cell::UnsafeCell::new([[0; STACK]; MAX_CPUS]));
 
 /// This CPU.
@@ -120,7 +120,7 @@ pub fn turn_on(cpu: usize, context: &'static SuspendContext) -> i64 {
         as i64
 }
 
-/// How a CPU that is turned on begins `main` at the top of its own stack.
+/// How a CPU that is turned on starts `main` at the top of its own stack.
 pub const fn start_of(cpu: usize, main: extern "C" fn(u64) -> !) -> SuspendContext {
     // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
     let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();

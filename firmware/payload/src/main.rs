@@ -1,6 +1,6 @@
 //! A normal-world program over the EL3 image: counts calls, runs the measured procedures, checks what must hold.
 //!
-//! What it prints for machines begins with `@`; `@done` is the last line of a run that went well.
+//! What it prints for machines starts with `@`; `@done` is the last line of a run that went well.
 #![no_std]
 #![no_main]
 

@@ -17,7 +17,7 @@ static CPUS: AtomicUsize = AtomicUsize::new(1);
 static EXTENDED: AtomicUsize = AtomicUsize::new(0);
 static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
 
-/// How each CPU begins when it is turned on.
+/// How each CPU starts when it is turned on.
 struct Starts([SuspendContext; MAX_CPUS]);
 
 // SAFETY: never written.
@@ -166,7 +166,7 @@ fn fail(case: Case, failure: &Failure) {
     say!("@failure {} {} CPU {}: {failure}", case.name, case.mode.name(), cpu::this());
 }
 
-/// What the test framework calls a case; the cases it does not have are printed by their own name only.
+/// What the test framework calls per case; the cases it does not have are printed by their own name only.
 fn name_of_test(case: Case) -> &'static str {
     match (case.name, case.mode) {
         ("suspend-deepest", Mode::Parallel) => "test_rt_instr_susp_deep_parallel",

@@ -12,7 +12,7 @@ use crate::machine;
 /// What a node knows of a packet before it reads the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// Where the packet begins within the buffer's data.
+    /// Where the packet starts within the buffer's data.
     pub offset: u16,
     /// Bytes of the packet.
     pub length: u16,
@@ -32,7 +32,7 @@ pub trait PacketMemory {
     /// Reads a packet's metadata.
     fn meta(&mut self, frame: &Frame, lane: usize) -> Meta;
 
-    /// Notes the result in the metadata's line, if there is one: where the network header begins, and which arc was chosen.
+    /// Notes the result in the metadata's line, if there is one: where the network header starts, and which arc was chosen.
     fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8);
 
     /// Reads `N` bytes of the packet.

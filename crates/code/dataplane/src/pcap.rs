@@ -78,7 +78,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file.
+    /// Starts a file.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(&MICROSECONDS.to_le_bytes())?;
         out.write_all(&[2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
@@ -99,7 +99,7 @@ impl<W: Write> Writer<W> {
     /// Ends the file.
     ///
     /// # Errors
-    /// The first error of any write since the file was begun.
+    /// The first error of any write since the file was started.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         match self.failed {

@@ -90,7 +90,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         };
         let (_, record) = self.target(mpidr)?;
         let cell = |point: u16| record.stamps.get(usize::from(point)).ok_or(Error::InvalidParameters);
-        // In this order: a call that begins in between makes the stamp old rather than the other way round.
+        // In this order: a call that starts in between makes the stamp old rather than the other way round.
         let ticks = cell(point)?.load(self.platform, maintain);
         let entered = cell(point::ENTER_PSCI.id())?.load(self.platform, maintain);
         Ok(if ticks < entered { 0 } else { ticks })

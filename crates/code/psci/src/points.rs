@@ -47,7 +47,7 @@ pub use self::psci::*;
         ABANDONED = 0x001b, "abandoned", "level";
         /// After a reset: EL3 can run code again.
         RESET_DONE = 0x001c, "reset-done";
-        /// The finisher begins, with its locks held; the argument is 0 after a CPU_ON, 1 after a suspend.
+        /// The finisher starts, with its locks held; the argument is 0 after a CPU_ON, 1 after a suspend.
         FINISHER = 0x001d, "finisher", "after-suspend";
         /// The levels that lost power are open again.
         POWERED_UP = 0x001e, "powered-up";

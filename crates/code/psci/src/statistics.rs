@@ -8,7 +8,7 @@ use crate::state::{Level, LocalState};
 
 /// Stays of one power domain, counted under its lock (a CPU's: by the CPU).
 pub(crate) struct Statistics<P: Platform> {
-    /// When the present stay began; 0 if the domain has not run yet.
+    /// When the present stay started; 0 if the domain has not run yet.
     since: Coherent<u64, P>,
     pub slots: [Slot<P>; STAT_SLOTS],
 }
@@ -26,7 +26,7 @@ impl<P: Platform> Statistics<P> {
         }
     }
 
-    /// A stay begins.
+    /// A stay starts.
     #[inline]
     pub fn begin(&self, platform: &P, now: u64) {
         self.since.store(platform, now);

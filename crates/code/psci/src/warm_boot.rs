@@ -15,7 +15,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// Called with the MMU and caches off or on, as [`Platform::warm_reset`] expects. A CPU that nobody turned on (on some
     /// machines all CPUs start together) stays here in [`Platform::wait_for_power_down`] until a CPU_ON.
     pub fn warm_boot(&self) -> EntryPoint {
-        // Before anything else: the wakeup that is measured begins here.
+        // Before anything else: the wakeup that is measured starts here.
         let woke = self.platform.now();
         let Some(me) = self.caller() else { return self.wait_forever() };
         self.stamp_at(me, point::EXIT_HW_LOW_PWR, 0, woke);

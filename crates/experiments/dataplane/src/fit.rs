@@ -9,7 +9,7 @@ use crate::model::{Cell, Effort, run};
 pub struct UsedCell {
     /// The loop and its strides.
     pub cell: Cell,
-    /// Core cycles a packet.
+    /// Core cycles per packet.
     pub cycles_per_packet: f64,
 }
 
@@ -77,7 +77,7 @@ pub struct Fit {
     pub others: Vec<(Costs, f64)>,
 }
 
-/// Where the search begins: a window of half, of one and of two packets' work, with the latency on either side of the translation.
+/// Where the search starts: a window of half, of one and of two packets' work, with the latency on either side of the translation.
 /// The landscape has a valley near each.
 pub const STARTS: [[f64; 5]; 3] =
     [[71.0, 73.0, 60.0, 115.0, 130.0], [72.0, 41.0, 254.0, 87.0, 30.0], [73.0, 140.0, 200.0, 115.0, 60.0]];

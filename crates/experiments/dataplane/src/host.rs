@@ -17,9 +17,9 @@ use crate::model::Cell;
 /// Where a packet's metadata lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// A line of its own in front of the data, as on the slides: two lines a packet.
+    /// A line of its own in front of the data, as on the slides: two lines per packet.
     InBuffer,
-    /// The lanes of the frame: one line a packet.
+    /// The lanes of the frame: one line per packet.
     InFrame,
 }
 

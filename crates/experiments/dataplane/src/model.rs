@@ -133,7 +133,7 @@ pub struct Cell {
 /// What a cell costs on the modelled core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Core cycles a packet.
+    /// Core cycles per packet.
     pub cycles_per_packet: f64,
     /// Stalls a packet, by access.
     pub stalls: Vec<(Access, Stall)>,

@@ -38,7 +38,7 @@ pub fn label(cell: Cell) -> String {
     if header == data { format!("{shape}+{header}") } else { format!("{shape}+{header}/{data}") }
 }
 
-/// A stride study: the clocks of each cell, one measure a repetition.
+/// A stride study: the clocks of each cell, one measure per repetition.
 pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f64>)]) -> Recording {
     let mut recording = Recording::new(header);
     let series = recording.series(variant, "prefetch", layout);

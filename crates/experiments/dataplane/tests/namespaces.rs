@@ -257,7 +257,7 @@ fn backlog_drops() -> u64 {
     text.lines().map(|line| u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()).sum()
 }
 
-/// A counter of `show interface` for the interface whose name begins its line.
+/// A counter of `show interface` for the interface whose name starts its line.
 fn shown(said: &str, interface: &str, counter: &str) -> u64 {
     let start = format!("{interface}\t{counter}\t");
     said.lines().find_map(|line| line.strip_prefix(&start)).map_or(0, |count| count.parse().unwrap())

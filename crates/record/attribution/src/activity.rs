@@ -16,7 +16,7 @@ pub enum Activity {
 /// A span of a CPU's time in which it did one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneSpan {
-    /// Begin, in ticks of the counter.
+    /// Start, in ticks of the counter.
     pub from: u64,
     /// End, in ticks; after the begin.
     pub to: u64,

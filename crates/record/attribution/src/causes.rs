@@ -8,11 +8,11 @@ use recording::metrics::{CACHE_FLUSH, Interval};
 /// How a cause is recognised: by the points that a CPU passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognition {
-    /// The point that begins it.
+    /// The point that starts it.
     pub begin: &'static str,
     /// The point that ends it.
     pub end: &'static str,
-    /// The least and the greatest argument with which the point begins it. It tells causes apart that begin at the same point.
+    /// The least and the greatest argument with which the point starts it. It tells causes apart that begin at the same point.
     pub arguments: (u32, u32),
     /// What the CPU waits for, if it is a wait: then the argument is its id.
     pub wait: Option<WaitFor>,

@@ -1,4 +1,4 @@
-//! A recording's PSCI latencies, one cell a CPU and metric, with causes.
+//! A recording's PSCI latencies, one cell per CPU and metric, with causes.
 
 use crate::causes::Cause;
 use crate::split::Split;
@@ -185,7 +185,7 @@ fn rank(cells: &mut [CellResult]) {
 }
 
 /// The places of the events that bound a metric of a CPU, in the call that the case measures: for a suspend its first one; without
-/// one its first CPU_OFF. The interval begins before the CPU calls again.
+/// one its first CPU_OFF. The interval starts before the CPU calls again.
 pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
     let interval = metrics::find(metric)?.interval?;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Call {
     /// SMC function id; `None` for the way back from a reset to the normal world.
     pub function: Option<u32>,
-    /// Begin, in ticks.
+    /// Start, in ticks.
     pub from: u64,
     /// End, in ticks: the return to the normal world, or the last instruction before WFI.
     pub to: u64,
@@ -204,7 +204,7 @@ impl Iteration<'_> {
         services
     }
 
-    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or began to wait for the response (whose
+    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or started to wait for the response (whose
     /// end may be in the same tick as the taking).
     fn sent(&self, channel: u32, cpu: u16, taken: u64) -> Option<u64> {
         let steps = self.timeline.steps.get(&cpu)?;

@@ -19,7 +19,7 @@ pub enum Place {
 pub struct PathPart {
     /// Where.
     pub place: Place,
-    /// Begin, in ticks.
+    /// Start, in ticks.
     pub from: u64,
     /// End, in ticks; after the begin.
     pub to: u64,
@@ -36,7 +36,7 @@ impl Iteration<'_> {
     /// iteration does not have the metric.
     ///
     /// It is followed back from the end. Where the CPU waited for a lock, the path goes on at the holder from the moment it let
-    /// go. Where it waited for the SCP, the path goes on in the SCP; and from the begin of a command to the command
+    /// go. Where it waited for the SCP, the path goes on in the SCP; and from the start of a command to the command
     /// before, if that one ended after this one had been sent, else to the CPU that sent it. All else is the time of who did it.
     pub fn path(&self, cpu: u16, metric: &str) -> Vec<PathPart> {
         self.paths(&[cpu], metric).remove(&cpu).unwrap_or_default()

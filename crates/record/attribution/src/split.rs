@@ -134,7 +134,7 @@ fn after(step: &Step, before: Doing) -> Doing {
     }
 }
 
-/// By cause: the mark that begins it, with the least and the greatest argument.
+/// By cause: the mark that starts it, with the least and the greatest argument.
 const BEGINS: [Option<(Mark, (u32, u32))>; Cause::ALL.len()] = {
     let mut begins = [None; Cause::ALL.len()];
     let mut index = 0;

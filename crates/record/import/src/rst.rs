@@ -61,7 +61,7 @@ struct GridLine<'t> {
 }
 
 impl Reader<'_> {
-    /// Reads what begins at a line; returns where the next begins.
+    /// Reads what starts at a line; returns where the next starts.
     fn step(&mut self, lines: &[&str], at: usize) -> Result<usize, ImportError> {
         let line = lines[at];
         if let Some(caption) = line.strip_prefix(".. table::") {

@@ -1,7 +1,7 @@
 //! VPP's `show runtime`, as a recording.
 //!
 //! Knows the older form (a `Clocks` column) and the newer ones (`Packet-Clocks`, `Packet-Time`), several threads, states of one or more words, and
-//! columns parted by tabs or blanks. What VPP prints as vectors per call is recomputed from its two terms.
+//! columns separated by tabs or blanks. What VPP prints as vectors per call is recomputed from its two terms.
 
 use recording::{Header, Recording};
 

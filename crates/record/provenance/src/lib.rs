@@ -43,7 +43,7 @@ fn text(path: &str) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
-/// What stands behind the colon of a line that begins with the key.
+/// What stands behind the colon of a line that starts with the key.
 fn fact(path: &str, key: &str) -> Option<String> {
     let text = text(path)?;
     let line = text.lines().find(|line| line.starts_with(key))?;

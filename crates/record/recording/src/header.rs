@@ -149,7 +149,7 @@ pub struct TimeBase {
     pub counter_hz: Option<u64>,
 }
 
-/// The platform as it was when the run began, `--set` applied.
+/// The platform as it was when the run started, `--set` applied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Platform {
     /// Its name, as on the command line.
@@ -176,7 +176,7 @@ pub struct FileFacts {
 /// What differs from run to run: two recordings of the same inputs are equal in all but this.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// When it began, in RFC 3339.
+    /// When it started, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The command line.

@@ -20,7 +20,7 @@ pub enum Better {
 /// The interval that a metric is the length of, on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// Name of the point that begins it.
+    /// Name of the point that starts it.
     pub first: &'static str,
     /// Name of the point that ends it.
     pub last: &'static str,

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use crate::rows::{Event, PointName, Recording, Series};
 
-/// A kind of span: its begin, its end and what it is called.
+/// A kind of span: its start, its end and what it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'a> {
     /// What the span is called: "cache-flush".
     pub name: &'a str,
-    /// The point that begins it.
+    /// The point that starts it.
     pub begin: PointName,
     /// The point that ends it.
     pub end: PointName,
@@ -52,15 +52,15 @@ impl Span {
 /// What [`find`] makes of a recording's events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
-    /// The spans, in the order of their begins.
+    /// The spans, in the order of their starts.
     pub spans: Vec<Span>,
-    /// Begins that never ended, as a CPU's last one before its power goes, and ends that never began: indices of events.
+    /// Starts that never ended, as a CPU's last one before its power goes, and ends that never started: indices of events.
     pub unpaired: Vec<usize>,
 }
 
-/// Pairs begins and ends per series, iteration and CPU.
+/// Pairs starts and ends per series, iteration and CPU.
 ///
-/// An end closes the innermost open begin of its pair; begins opened since then and still open are unpaired.
+/// An end closes the innermost open begin of its pair; starts opened since then and still open are unpaired.
 /// Events of one CPU and iteration must be in order of time, as every world pushes them.
 pub fn find(recording: &Recording, pairs: &[Pair<'_>]) -> Spans {
     let mut open: HashMap<(Series, u32, u16), Vec<Open>> = HashMap::new();
@@ -83,7 +83,7 @@ pub fn find(recording: &Recording, pairs: &[Pair<'_>]) -> Spans {
     unpaired.extend(open.into_values().flatten().map(|open| open.event));
     unpaired.sort_unstable();
 
-    // Begins that never ended leave holes: what lay inside one belongs to what was around it.
+    // Starts that never ended leave holes: what lay inside one belongs to what was around it.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(found.len());
     let mut spans: Vec<Span> = Vec::new();
     for (found, around) in found.iter().zip(&around) {

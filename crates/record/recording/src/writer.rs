@@ -58,7 +58,7 @@ struct Open<R: 'static> {
 }
 
 impl Writer {
-    /// Begins a recording in `folder`. Of the header only the time base must be final: the rest is written by [`Writer::finish`].
+    /// Starts a recording in `folder`. Of the header only the time base must be final: the rest is written by [`Writer::finish`].
     ///
     /// # Errors
     /// Something that is no recording is in the way, or the system refuses.

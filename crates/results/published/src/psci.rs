@@ -55,10 +55,10 @@ pub struct PsciReference {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// A row a CPU by cluster and core, microseconds with the counter's digits.
+    /// A row per CPU by cluster and core, microseconds with the counter's digits.
     #[default]
     ClusterCore,
-    /// A row a CPU by number, whole microseconds.
+    /// A row per CPU by number, whole microseconds.
     Cpu,
 }
 

@@ -44,7 +44,7 @@ pub fn psci_calls_text(calls: &[CountedCall], reference: Option<&CallReference>,
     let implementations: Vec<&str> = reference
         .map_or(Vec::new(), |reference| reference.implementations.iter().map(|(name, _)| name.as_str()).collect());
     let mut table = table(style);
-    let mut head = vec!["instructions a call".to_owned(), "plain".to_owned(), "instrumented".to_owned()];
+    let mut head = vec!["instructions per call".to_owned(), "plain".to_owned(), "instrumented".to_owned()];
     for name in &implementations {
         head.extend([format!("{name} plain"), format!("{name} instr.")]);
     }

@@ -17,7 +17,7 @@ pub(crate) fn case_title(case: &str) -> &str {
 pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in different iterations: each figure is a CPU's median over the \
      parts that it had, so the rows need not make up one run; compare matches by part";
 
-/// A word that begins with a capital.
+/// A word that starts with a capital.
 pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -105,7 +105,7 @@ fn apt(cache: &Path, program: &'static str, arguments: &[&str]) -> Result<String
     }
 }
 
-/// The file in `folder` whose name begins so; the last one if there are several.
+/// The file in `folder` whose name starts so; the last one if there are several.
 fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
     let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
     let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));

@@ -1,7 +1,7 @@
 //! The EL3 image on a real emulator. Needs `qemu-system-aarch64` and the Rust target of the firmware.
 
-use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ObjectSymbol};
+use elf::ElfBytes;
+use elf::endian::AnyEndian;
 use qemu::payload::{self, Options, Report, Run};
 use qemu::{Build, Error, Gic, Guest, Images, Load, Machine, linux};
 use std::collections::BTreeMap;
@@ -228,9 +228,10 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
 fn an_exception_in_the_firmware_is_reported_with_its_registers() {
     let good = images(Build::Plain);
     let elf = std::fs::read(good.firmware.with_extension("")).unwrap();
-    let elf = ElfFile64::<Endianness>::parse(&*elf).unwrap();
-    let vectors = elf.symbols().find(|symbol| symbol.name() == Ok("vectors")).expect("the vector table").address();
-    let place = vectors as usize + 0x400;
+    let elf = ElfBytes::<AnyEndian>::minimal_parse(&elf).unwrap();
+    let (symbols, names) = elf.symbol_table().unwrap().expect("the image has symbols");
+    let vectors = symbols.iter().find(|symbol| names.get(symbol.st_name as usize).is_ok_and(|name| name == "vectors"));
+    let place = vectors.expect("the vector table").st_value as usize + 0x400;
     let mut flat = std::fs::read(&good.firmware).unwrap();
     flat[place..place + 4].fill(0);
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ pub enum Explore {
 }
 
 /// Chooses at random among the processes that are due within [`WINDOW`] of the earliest one. Without this limit a timer could fire at
-/// any moment, and would end every sleep before it began.
+/// any moment, and would end every sleep before it started.
 pub(crate) struct RandomWithinWindow {
     random: RandomChooser,
     /// Draws whom to pass over, if anybody is.
@@ -24,7 +24,7 @@ pub(crate) struct RandomWithinWindow {
 
 /// How far ahead of the earliest process a choice may reach, in ps.
 const WINDOW: Time = 100 * engine::PS_PER_US;
-/// One choice in this many begins to pass a process over.
+/// One choice in this many starts to pass a process over.
 const PASSES_OVER_EVERY: u64 = 64;
 /// A process is passed over for fewer choices than this.
 const LONGEST_PASS: u64 = 256;

@@ -17,7 +17,7 @@ pub(crate) struct Cpu {
     pub(crate) l1_dirty: Cell<u64>,
     /// Calls of the platform's methods and of its shared cells so far.
     pub(crate) calls: Cell<u64>,
-    /// When the present call began, and the one before it.
+    /// When the present call started, and the one before it.
     pub(crate) call_begins: Cell<[Time; 2]>,
     pub(crate) pending_interrupts: Cell<PendingInterrupts>,
     pub(crate) waiting: Cell<Waiting>,
@@ -28,7 +28,7 @@ pub(crate) struct Cpu {
     /// The channel's process that waits for this CPU's WFI.
     pub(crate) watched_by: Cell<Option<usize>>,
     pub(crate) state: Cell<CpuState>,
-    /// When the present state began, and the time spent in each, in ps.
+    /// When the present state started, and the time spent in each, in ps.
     pub(crate) state_since: Cell<Time>,
     pub(crate) state_time: [Cell<Time>; CpuState::ALL.len()],
     /// The SMC that EL3 is to handle, and what it returned.

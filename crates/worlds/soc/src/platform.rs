@@ -77,7 +77,7 @@ impl Platform for Soc {
 
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
         self.count_call();
-        // Nothing is refused; but where the case declares an order, it begins here, before the cluster's lock.
+        // Nothing is refused; but where the case declares an order, it starts here, before the cluster's lock.
         if why == PowerDown::Suspend && request.highest() > psci::CPU_LEVEL {
             self.ask_in_order();
         }

@@ -195,7 +195,7 @@ impl Soc {
         self.cpus[usize::from(cpu)].calls.get()
     }
 
-    /// When this CPU's call before the present one began.
+    /// When this CPU's call before the present one started.
     pub(crate) fn call_before(&self) -> Time {
         self.current_cpu().call_begins.get()[1]
     }

@@ -15,7 +15,7 @@ use crate::walk::{Body, SLOW_PATH, Strides, walk};
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
 
-/// Where the network header begins: tags are gone by now.
+/// Where the network header starts: tags are gone by now.
 const L3: usize = 14;
 
 /// Reasons of `ip4-input`.

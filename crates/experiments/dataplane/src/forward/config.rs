@@ -82,7 +82,7 @@ struct Source {
 }
 
 impl Source {
-    /// Something is wrong with the table or value that begins there.
+    /// Something is wrong with the table or value that starts there.
     fn wrong<T>(&self, there: &Spanned<T>, message: impl Display) -> ConfigError {
         let line = self.text.as_bytes()[..there.span().start].iter().filter(|byte| **byte == b'\n').count() + 1;
         ConfigError::data(&self.path, format!("line {line}: {message}"))

@@ -29,8 +29,11 @@ mod packet {
     pub(super) const COMPRESSED_PACKETS: u32 = 50;
 }
 
+/// Names of an event's fields, with their numbers.
+type FieldNumbers = &'static [(&'static str, u32)];
+
 /// Fields of `FtraceEvent`: its kinds, with the kernel's name and the fields of each.
-const EVENTS: [(u32, &str, &[(&str, u32)]); 17] = [
+const EVENTS: [(u32, &str, FieldNumbers); 17] = [
     (4, "sched_switch", &[("prev_comm", 1), ("prev_pid", 2), ("next_comm", 5), ("next_pid", 6)]),
     (13, "cpu_idle", &[("state", 1), ("cpu_id", 2)]),
     (17, "sched_wakeup", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
@@ -427,7 +430,7 @@ fn generic_name(message: &[u8]) -> Option<&[u8]> {
 /// An event's message.
 struct Record<'a> {
     /// Names of the fields with their numbers; `None` for a generic event, which names them itself.
-    numbers: Option<&'static [(&'static str, u32)]>,
+    numbers: Option<FieldNumbers>,
     message: &'a [u8],
     symbols: &'a HashMap<u64, Vec<u8>>,
 }

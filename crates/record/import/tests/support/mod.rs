@@ -142,7 +142,7 @@ fn event(line: &str, machine: Machine) -> Option<(u16, u64, Vec<u8>)> {
     out.number(1, 4);
     let mut tail = Vec::new();
     for (field, size) in fields_of(layout, machine) {
-        while out.bytes.len() % size.min(machine.long) != 0 && size <= 8 {
+        while !out.bytes.len().is_multiple_of(size.min(machine.long)) && size <= 8 {
             out.bytes.push(0);
         }
         match &*field {
@@ -201,9 +201,9 @@ fn format_text(format: &(&str, &str, u16, &str, &str), machine: Machine) -> Stri
         text += &format!("\tfield:{field};\toffset:{offset};\tsize:{size};\tsigned:{signed};\n");
     }
     text += "\n";
-    let mut offset = 8;
+    let mut offset = 8_usize;
     for (name, size) in fields_of(layout, machine) {
-        while offset % size.min(machine.long) != 0 && size <= 8 {
+        while !offset.is_multiple_of(size.min(machine.long)) && size <= 8 {
             offset += 1;
         }
         let (declared, signed) = match &*name {

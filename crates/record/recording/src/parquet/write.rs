@@ -25,7 +25,7 @@ pub(crate) struct TableWriter<R: 'static, W: Write + Send> {
 }
 
 impl<R, W: Write + Send> TableWriter<R, W> {
-    /// Begins a file. `arrow` is its schema as Arrow's readers want it: what makes text columns dictionaries to them.
+    /// Starts a file. `arrow` is its schema as Arrow's readers want it: what makes text columns dictionaries to them.
     pub(crate) fn new(
         out: W,
         columns: &'static [Column<R>],

@@ -1,4 +1,4 @@
-//! Comma-separated values: a row a cell.
+//! Comma-separated values: a row per cell.
 
 use crate::model::findings::Findings;
 use crate::words::place;

@@ -17,7 +17,7 @@ pub enum Format {
     Rst,
     /// Markdown tables.
     Markdown,
-    /// Comma-separated values, a row a cell.
+    /// Comma-separated values, a row per cell.
     Csv,
     /// JSON.
     Json,
@@ -38,7 +38,7 @@ impl Format {
             Self::Text => ("term", "Tables and causes for the terminal", &["txt"]),
             Self::Rst => ("rst", "Grid tables in the documents' own layout, ready to paste", &["rst"]),
             Self::Markdown => ("markdown", "Markdown tables", &["md", "markdown"]),
-            Self::Csv => ("csv", "Comma-separated values, a row a cell", &["csv"]),
+            Self::Csv => ("csv", "Comma-separated values, a row per cell", &["csv"]),
             Self::Json => ("json", "JSON", &["json"]),
             Self::Html => ("html", "One self-contained page with the CPU timeline", &["html", "htm"]),
             Self::Perfetto => {

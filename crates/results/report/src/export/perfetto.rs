@@ -1,6 +1,6 @@
 //! A trace for Perfetto (ui.perfetto.dev): every event, the spans that they bound, and who waited for whom.
 //!
-//! A process a case and release, in it a track a CPU and a track a channel of the SCP. On a CPU's track lie the calls, in them
+//! A process per case and release, and in it a track per CPU and a track per channel of the SCP. On a CPU's track lie the calls, in them
 //! their causes, beside them the times in low power; every event of the recording is an instant on it. A flow leads from a wait to the
 //! event with which the holder ended it. Format: <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers
 //! from there; a test decodes a trace with the descriptors that Perfetto publishes.

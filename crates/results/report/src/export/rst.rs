@@ -1,7 +1,7 @@
 //! reStructuredText: the documents' own tables, ready to paste.
 //!
-//! Two layouts, as the documents have them: the 2017 one (a row a CPU by number, whole microseconds) and that of the later
-//! releases (a row a CPU by cluster and core, the counter's digits).
+//! Two layouts, as the documents have them: the 2017 one (a row per CPU by number, whole microseconds) and that of the later
+//! releases (a row per CPU by cluster and core, the counter's digits).
 
 use crate::model::figures::{Group, columns, cpus, groups, value_of};
 use crate::model::findings::Findings;

@@ -19,11 +19,11 @@ pub(super) fn geometry() -> Value {
 pub(super) const AXIS: usize = 24;
 /// Height of a lane.
 pub(super) const LANE: usize = 38;
-/// Where in a lane its bar begins, and how high it is.
+/// Where in a lane its bar starts, and how high it is.
 const BAR: (usize, usize) = (8, 18);
 /// Where in a lane the critical path runs.
 const PATH: usize = 31;
-/// Where in a bar a flat bar begins, where a line runs, and where text stands.
+/// Where in a bar a flat bar starts, where a line runs, and where text stands.
 const FLAT: usize = 8;
 const MIDDLE: usize = 9;
 const BASELINE: usize = 13;
@@ -97,7 +97,7 @@ fn share(of_one: f64) -> f64 {
 fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
     let bottom = height(picture);
     let step = nice_step(axis.width() * picture.tick_us / 8.0);
-    // A label begins where the one before ends, at the earliest.
+    // A label starts where the one before ends, at the earliest.
     let mut free = 0.0;
     for (index, &(from, to)) in axis.kept.iter().enumerate() {
         let since = |tick: u64| (tick as f64 - axis.zero as f64) * picture.tick_us;

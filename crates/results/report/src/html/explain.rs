@@ -131,7 +131,7 @@ pub(super) fn answer(
     })
 }
 
-/// Adds to the share of a holder that came last, or begins a new one.
+/// Adds to the share of a holder that came last, or starts a new one.
 fn add(shares: &mut Vec<(u16, u64)>, holder: u16, ticks: u64) {
     match shares.iter_mut().find(|(other, _)| *other == holder) {
         Some((_, sum)) => *sum += ticks,

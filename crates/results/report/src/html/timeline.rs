@@ -88,7 +88,7 @@ pub(super) fn timeline(
             p.detail hidden aria-live="polite" {}
             (legend(&causes, true))
             figcaption.note {
-                "A lane a CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
+                "A lane per CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
                 (first.picture.axes.first().and_then(|axis| axis.slowest).map_or_else(String::new, |cpu| full_name(names, cpu)))
                 ", followed back from its last instruction. " (source_line(findings))
             }
@@ -130,7 +130,7 @@ pub(super) fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) 
     }
 }
 
-/// The twin of a timeline for those who cannot see it: a row a span.
+/// The twin of a timeline for those who cannot see it: a row per span.
 pub(super) fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> Markup {
     let picture = &shown.picture;
     let Some(metric) = axis.metric else { return html! {} };

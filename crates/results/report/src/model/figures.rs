@@ -103,7 +103,7 @@ pub(crate) fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a Compare
     cells.copied().max_by(|a, b| a.recorded.value.total_cmp(&b.recorded.value))
 }
 
-/// The figures of a case: a row a CPU, a column a metric.
+/// The figures of a case: a row per CPU, a column per metric.
 pub(crate) struct FigureTable<'a> {
     /// Its columns.
     pub(crate) metrics: Vec<Metric>,
@@ -145,7 +145,7 @@ impl<'a> FigureTable<'a> {
     }
 }
 
-/// What a metric's time went to: a row a CPU, a column a cause.
+/// What a metric's time went to: a row per CPU, a column per cause.
 pub(crate) struct CauseTable<'a> {
     /// Its columns: the causes that any row has.
     pub(crate) causes: Vec<Cause>,

@@ -1,4 +1,4 @@
-//! Measures as tables: a row a CPU or subject, a column a metric.
+//! Measures as tables: a row per CPU or subject, a column per metric.
 
 use super::findings::MeasureRow;
 use crate::words::{case_title, quantity};

@@ -59,7 +59,7 @@ impl Format {
 }
 
 impl Field {
-    /// `field:char prev_comm[16];	offset:8;	size:16;	signed:0;`
+    /// `field:char prev_comm[16]; offset:8; size:16; signed:0;`, with tabs between.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let mut parts = line.split(';').map(str::trim);
         let declared = parts.next()?.split_once(':')?.1.trim();

@@ -82,7 +82,7 @@ impl Pages {
         Some(match self.scale {
             None => self.time,
             Some((multiplier, shift, offset)) => {
-                let ns = u128::from(self.time) * u128::from(multiplier) >> shift;
+                let ns = (u128::from(self.time) * u128::from(multiplier)) >> shift;
                 (ns as u64).wrapping_add(offset)
             }
         })
