@@ -16,7 +16,7 @@ use std::path::PathBuf;
   stopwatt import ftrace trace.txt
   stopwatt import ftrace trace.txt --output recordings/phone")]
 pub struct ImportTraceOptions {
-    /// The kernel's `trace` file, what `trace-cmd report` printed, or a systrace page.
+    /// The kernel's `trace` file, what `trace-cmd report` printed, a systrace page, trace.dat, or a trace of Perfetto.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// What was traced: a kernel, a machine; by default the file's name.

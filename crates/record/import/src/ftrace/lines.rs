@@ -73,7 +73,7 @@ impl<R: Read> Lines<R> {
 
     /// Reads more behind what is there.
     fn fill(&mut self) -> io::Result<()> {
-        let read = super::some_bytes(&mut self.input, &mut self.buffer[self.end..])?;
+        let read = super::input::some_bytes(&mut self.input, &mut self.buffer[self.end..])?;
         self.end += read;
         self.at_end = read == 0;
         Ok(())

@@ -8,6 +8,7 @@
 //! | `event.rs` | an event of a recording, and its points |
 //! | `kind.rs` | what the kernel's events mean, in whatever form their fields come |
 //! | `collect.rs` | where all formats come together: order, counts, names |
+//! | `input.rs` | what all readers share |
 //! | `lines.rs`, `text.rs` | text |
 //! | `dat/` | `trace.dat` |
 //! | `perfetto.rs` | traces of Perfetto |
@@ -16,6 +17,7 @@
 mod collect;
 mod dat;
 mod event;
+mod input;
 mod kind;
 mod lines;
 mod perfetto;
@@ -24,21 +26,13 @@ mod text;
 
 pub use collect::{Residency, Taker, Trace};
 pub use event::{Event, Point};
+pub use input::Options;
 pub use record::record;
 
 use crate::error::ImportError;
 use collect::Collector;
-use std::collections::BTreeMap;
-use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
-
-/// How a trace is to be read.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The file's name, for errors and for the recording.
-    pub file: String,
-    /// Whether what is malformed is left out with a warning.
-    pub lenient: bool,
-}
+use input::{Left, read_fully, unreadable};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 /// Why a trace could not be read, or its events not be handed on.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +55,7 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     input.seek(SeekFrom::Start(0)).map_err(|error| unreadable(options, &error))?;
     let mut collector = Collector::new(taker);
     let mut left = Left { format: "ftrace text".to_owned(), ..Left::default() };
-    if start[..length].starts_with(dat::MAGIC) {
+    if dat::is_trace_dat(&start[..length]) {
         dat::read(input, options, &mut collector, &mut left)?;
     } else if is_perfetto(&start[..length]) {
         perfetto::read(BufReader::new(input), options, &mut collector, &mut left)?;
@@ -104,58 +98,4 @@ fn refuse_other_formats(start: &[u8], options: &Options) -> Result<(), ImportErr
         return Err(ImportError::whole(&options.file, "the file is binary and no known trace", WHAT_IS_READ));
     }
     Ok(())
-}
-
-/// What a reader says of a file beside its events.
-#[derive(Default)]
-struct Left {
-    format: String,
-    clock: Option<String>,
-    texts: BTreeMap<String, String>,
-    doubts: Vec<String>,
-    warnings: Vec<ImportError>,
-    left_out: u64,
-}
-
-/// More warnings than a person reads are counted and not kept.
-const WARNINGS_KEPT: usize = 100;
-
-impl Left {
-    /// Fails with an error, or notes it where the options are lenient.
-    fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
-        if !options.lenient {
-            return Err(error);
-        }
-        self.left_out += 1;
-        if self.warnings.len() < WARNINGS_KEPT {
-            self.warnings.push(error);
-        }
-        Ok(())
-    }
-}
-
-fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {
-    ImportError::whole(&options.file, format!("cannot be read: {error}"), "name a file that can be read")
-}
-
-/// Reads some bytes; 0 at the end.
-fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
-    loop {
-        match input.read(buffer) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            other => return other,
-        }
-    }
-}
-
-/// Reads until the buffer is full or the file ends; how many bytes.
-fn read_fully(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
-    let mut length = 0;
-    while length < buffer.len() {
-        match some_bytes(input, &mut buffer[length..])? {
-            0 => break,
-            more => length += more,
-        }
-    }
-    Ok(length)
 }

@@ -6,8 +6,8 @@
 
 use super::collect::Collector;
 use super::event::{Event, Point};
+use super::input::{Left, Options, read_fully, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
-use super::{Left, Options, read_fully, unreadable};
 use crate::error::ImportError;
 use prost::encoding::{WireType, decode_key, decode_varint};
 use std::collections::HashMap;

@@ -2,7 +2,8 @@
 
 use super::collect::Trace;
 use super::event::{Event, Point};
-use super::{Error, Options, read};
+use super::input::Options;
+use super::{Error, read};
 use recording::{Header, PointName, Recording, Writer};
 use std::fmt::Write as _;
 use std::io::{Read, Seek};

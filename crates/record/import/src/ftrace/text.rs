@@ -4,9 +4,9 @@
 //! the time has six digits behind the point or nine.
 
 use super::collect::Collector;
+use super::input::{Left, Options, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use super::lines::{Line, Lines, Whole};
-use super::{Left, Options, unreadable};
 use crate::error::{ImportError, printable};
 use memchr::{memchr, memmem};
 use std::io::Read;

@@ -131,6 +131,9 @@ fn metadata<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> Vec<KeyVa
     all
 }
 
+/// Values that the library encodes at a time.
+const BATCH: usize = 1024;
+
 fn write_column<R>(
     writer: &mut SerializedColumnWriter<'_>,
     column: &Column<R>,
@@ -139,6 +142,18 @@ fn write_column<R>(
 ) -> Result<(), ParquetError> {
     match column.get {
         Get::Text(get) => {
+            let first = rows.first().and_then(|row| get(texts.names, row));
+            if !column.nullable
+                && let Some(first) = first
+                && rows.iter().all(|row| get(texts.names, row) == Some(first))
+            {
+                // One text in all rows: the same few values again and again, in the batches in which the library takes them anyway.
+                let values = vec![texts.of(first); rows.len().min(BATCH)];
+                for rows in rows.chunks(BATCH) {
+                    writer.typed::<ByteArrayType>().write_batch(&values[..rows.len()], None, None)?;
+                }
+                return Ok(());
+            }
             let values = rows.iter().map(|row| get(texts.names, row).map(|name| texts.of(name)));
             let (values, levels) = split(values, column.nullable);
             writer.typed::<ByteArrayType>().write_batch(&values, levels.as_deref(), None)?;

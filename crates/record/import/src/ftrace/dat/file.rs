@@ -2,6 +2,9 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+/// What the file begins with.
+pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
+
 /// What is wrong with a file, and where.
 #[derive(Debug)]
 pub(super) struct Bad {

@@ -1,7 +1,7 @@
 //! The kernel's formats of events, and the fields of an event.
 
 use super::super::kind::{Fields, Kind};
-use super::layout::Layout;
+use std::collections::HashSet;
 
 /// How an event lies in memory.
 #[derive(Debug)]
@@ -52,9 +52,9 @@ impl Format {
         Some((id?, Self { kind: Kind::of(&name), name, fields }))
     }
 
-    /// An event of this format.
-    pub(super) fn record<'a>(&'a self, data: &'a [u8], layout: &'a Layout) -> Record<'a> {
-        Record { format: self, data, layout }
+    /// An event of this format, with the addresses of the tick's function.
+    pub(super) fn record<'a>(&'a self, data: &'a [u8], big: bool, tick_functions: &'a HashSet<u64>) -> Record<'a> {
+        Record { format: self, data, big, tick_functions }
     }
 }
 
@@ -98,7 +98,8 @@ pub(super) fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
 pub(super) struct Record<'a> {
     format: &'a Format,
     data: &'a [u8],
-    layout: &'a Layout,
+    big: bool,
+    tick_functions: &'a HashSet<u64>,
 }
 
 impl<'a> Record<'a> {
@@ -123,7 +124,7 @@ fn number(data: &[u8], big: bool, is_signed: bool) -> Option<u64> {
 impl Fields for Record<'_> {
     fn number(&self, key: &str) -> Option<u64> {
         let (field, data) = self.field(key)?;
-        if field.form != Form::Number { None } else { number(data, self.layout.big, field.is_signed) }
+        if field.form != Form::Number { None } else { number(data, self.big, field.is_signed) }
     }
 
     fn address(&self, key: &str) -> Option<u64> {
@@ -134,13 +135,13 @@ impl Fields for Record<'_> {
         let (field, data) = self.field(key)?;
         let text = match field.form {
             Form::Number if key == "function" => {
-                let address = number(data, self.layout.big, false)?;
-                return self.layout.tick_functions.contains(&address).then_some(&b"tick_sched_timer"[..]);
+                let address = number(data, self.big, false)?;
+                return self.tick_functions.contains(&address).then_some(&b"tick_sched_timer"[..]);
             }
             Form::Number => return None,
             Form::Text => data,
             Form::Elsewhere { from_field } => {
-                let place = number(data, self.layout.big, false)? as usize;
+                let place = number(data, self.big, false)? as usize;
                 let begin = (place & 0xffff) + if from_field { field.offset + field.size } else { 0 };
                 self.data.get(begin..begin + (place >> 16))?
             }

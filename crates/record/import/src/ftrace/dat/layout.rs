@@ -3,7 +3,7 @@
 use super::super::kind::cpu_of;
 use super::file::{Bad, Compression, File};
 use super::format::{Format, header_field};
-use super::pages::PageHeader;
+use super::pages::{CpuData, PageHeader, PageLayout};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Cursor, Read, Seek};
 
@@ -26,15 +26,6 @@ pub(super) struct Layout {
     pub(super) cpus: Vec<CpuData>,
 }
 
-/// Where the pages of a CPU lie.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CpuData {
-    pub(super) cpu: u16,
-    pub(super) offset: u64,
-    pub(super) size: u64,
-    pub(super) compressed: bool,
-}
-
 /// Options: what a file says of itself.
 mod option {
     pub(super) const DONE: u16 = 0;
@@ -53,7 +44,7 @@ const MOST_SECTIONS: usize = 64;
 
 impl Layout {
     pub(super) fn read<R: Read + Seek>(file: &mut File<R>) -> Result<Self, Bad> {
-        file.seek(super::MAGIC.len() as u64)?;
+        file.seek(super::file::MAGIC.len() as u64)?;
         let version = String::from_utf8_lossy(&file.text()?).into_owned();
         file.big = match file.u8()? {
             0 => false,
@@ -337,6 +328,17 @@ impl Layout {
             && shift < 64
         {
             self.tsc = Some((multiplier.into(), shift, offset));
+        }
+    }
+
+    /// How all pages lie in the file.
+    pub(super) fn pages(&self) -> PageLayout {
+        PageLayout {
+            size: self.page_size,
+            header: self.page_header,
+            big: self.big,
+            compression: self.compression,
+            scale: self.tsc.filter(|_| self.counts_tsc()),
         }
     }
 

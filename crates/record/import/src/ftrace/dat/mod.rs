@@ -16,8 +16,8 @@ mod layout;
 mod pages;
 
 use super::collect::Collector;
+use super::input::{Left, Options};
 use super::kind::{self, Wrong};
-use super::{Left, Options};
 use crate::error::ImportError;
 use file::{Bad, File};
 use layout::Layout;
@@ -26,8 +26,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{Read, Seek};
 
-/// What the file begins with.
-pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
+/// Whether a file begins as `trace.dat` does.
+pub(super) fn is_trace_dat(start: &[u8]) -> bool {
+    start.starts_with(file::MAGIC)
+}
 
 /// Reads a whole file.
 pub(super) fn read(
@@ -67,7 +69,7 @@ fn read_file<R: Read + Seek>(
     }
     let mut cpus = Vec::new();
     for data in &layout.cpus {
-        cpus.push(Pages::new(data, &layout));
+        cpus.push(Pages::new(data, layout.pages()));
     }
     // The buffers are merged by time; of equal times the lower CPU's event comes first.
     let mut next = BinaryHeap::new();
@@ -92,7 +94,7 @@ fn read_file<R: Read + Seek>(
             Some(format) => match format.kind {
                 None => collector.other(&format.name),
                 Some(kind) => {
-                    let record = format.record(data, &layout);
+                    let record = format.record(data, layout.big, &layout.tick_functions);
                     if let Err(Wrong(field)) = kind::take(collector, kind, time_ns, pages.cpu, &record) {
                         let name = String::from_utf8_lossy(&format.name);
                         let what = format!("`{name}` has no `{field}` that could be used");

@@ -4,7 +4,6 @@
 //! how long it is or what else it is, the others by how much time it follows the one before.
 
 use super::file::{Bad, Compression, File, RECORD_AGAIN};
-use super::layout::{CpuData, Layout};
 use std::io::{Read, Seek};
 
 /// Events before this page were lost: a bit of the count of used bytes.
@@ -44,6 +43,26 @@ pub(super) struct Pages {
     lost: Option<Option<u64>>,
 }
 
+/// Where the pages of a CPU lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CpuData {
+    pub(super) cpu: u16,
+    pub(super) offset: u64,
+    pub(super) size: u64,
+    pub(super) compressed: bool,
+}
+
+/// How all pages of a file lie in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageLayout {
+    pub(super) size: usize,
+    pub(super) header: PageHeader,
+    pub(super) big: bool,
+    pub(super) compression: Compression,
+    /// Multiplier, shift and offset that make nanoseconds of a counter.
+    pub(super) scale: Option<(u64, u32, u64)>,
+}
+
 /// How a page's header lies in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageHeader {
@@ -53,7 +72,7 @@ pub(super) struct PageHeader {
 }
 
 impl Pages {
-    pub(super) fn new(data: &CpuData, layout: &Layout) -> Self {
+    pub(super) fn new(data: &CpuData, layout: PageLayout) -> Self {
         Self {
             cpu: data.cpu,
             next: data.offset,
@@ -62,15 +81,15 @@ impl Pages {
             chunks_left: None,
             chunk: Vec::new(),
             chunk_at: 0,
-            page_size: layout.page_size,
-            header: layout.page_header,
+            page_size: layout.size,
+            header: layout.header,
             big: layout.big,
             page: Vec::new(),
             page_at: 0,
             at: 0,
             used: 0,
             time: 0,
-            scale: layout.tsc.filter(|_| layout.counts_tsc()),
+            scale: layout.scale,
             event: None,
             lost: None,
         }
