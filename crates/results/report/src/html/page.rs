@@ -112,6 +112,9 @@ pub(super) fn only_names() -> String {
 /// What kind of figures these are.
 fn lead(findings: &Findings<'_>) -> String {
     match findings.recording.header.world.as_str() {
+        "sim" if findings.recording.header.costs.is_empty() => {
+            "Simulated from what the platform's file declares, not a measurement of a board.".to_owned()
+        }
         "sim" => {
             "Simulated: predictions from costs that were fitted to published figures, not a measurement of a board."
                 .to_owned()
