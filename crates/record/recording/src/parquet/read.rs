@@ -10,6 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::dictionary;
 use crate::columns::{Column, Kind};
 use crate::error::Error;
 use crate::names::Name;
@@ -119,8 +120,20 @@ impl<R> TableReader<R> {
                 continue;
             };
             let levels = group.metadata().column(place).column_descr().max_def_level();
-            let reader = group.get_column_reader(place).map_err(bad)?;
-            let values = read_column(column.kind(), reader, rows, levels, names).map_err(bad)?;
+            let by_number = match column.kind() {
+                Kind::Text => {
+                    let pages = group.get_column_page_reader(place).map_err(bad)?;
+                    dictionary::names(pages, rows, levels > 0, names).map_err(bad)?
+                }
+                _ => None,
+            };
+            let values = match by_number {
+                Some(names) => Values::Text(names),
+                None => {
+                    let reader = group.get_column_reader(place).map_err(bad)?;
+                    read_column(column.kind(), reader, rows, levels, names).map_err(bad)?
+                }
+            };
             if !column.nullable
                 && let Some(row) = first_null(&values)
             {
@@ -197,10 +210,10 @@ fn read_column(
 ) -> Result<Values, ParquetError> {
     Ok(match kind {
         Kind::Text => {
-            let mut interned = Interned { names, known: Vec::new() };
             let mut all = Vec::with_capacity(rows);
             read_values::<ByteArrayType>(reader, rows, levels, |text| {
-                all.push(text.map(|text| interned.of(text)).transpose()?);
+                let text = text.map(ByteArray::as_utf8).transpose()?;
+                all.push(text.map(|text| names.name(text)));
                 Ok(())
             })?;
             Values::Text(all)
@@ -274,31 +287,4 @@ fn read_values<T: DataType>(
         }
     }
     Ok(())
-}
-
-/// Texts that were interned already, by the place of their bytes: the values of a dictionary share them.
-struct Interned<'a> {
-    names: &'a mut Recording,
-    /// The text is kept, so that its bytes stay where they are. The one that came last stands first.
-    known: Vec<(Name, ByteArray)>,
-}
-
-/// Where more different texts than this are in a column, the recording's own table is as fast.
-const MOST_KNOWN: usize = 64;
-
-impl Interned<'_> {
-    fn of(&mut self, text: &ByteArray) -> Result<Name, ParquetError> {
-        let place = |text: &ByteArray| (text.data().as_ptr(), text.len());
-        let at = place(text);
-        if let Some(index) = self.known.iter().position(|(_, known)| place(known) == at) {
-            self.known.swap(0, index);
-            return Ok(self.known[0].0);
-        }
-        let name = self.names.name(text.as_utf8()?);
-        self.known.truncate(MOST_KNOWN - 1);
-        self.known.push((name, text.clone()));
-        let last = self.known.len() - 1;
-        self.known.swap(0, last);
-        Ok(name)
-    }
 }
