@@ -47,7 +47,9 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     if world != about.worlds[0].world {
         asked.insert("world".to_owned(), world.name().to_owned());
     }
-    for (name, value) in settings.given() {
+    // What is given as it would be anyway asks for nothing else.
+    let is_usual = |name: &str, value: &str| about.setting(name).is_some_and(|setting| setting.default == Some(value));
+    for (name, value) in settings.given().filter(|(name, value)| !is_usual(name, value)) {
         let told = asked.entry(name.to_owned()).or_default();
         *told = if told.is_empty() { value.to_owned() } else { format!("{told},{value}") };
     }
