@@ -175,6 +175,8 @@ metrics! {
     IDLE_INTERVALS = Metric::new("idle_intervals", ("Idle intervals", "intervals"), "1", Neither);
     /// Share of the intervals in which a governor chose what the traced kernel chose.
     IDLE_AGREEMENT = Metric::new("idle_agreement", ("Agreement with the traced kernel", "agreement"), "1", Higher);
+    /// How much longer a stay in an idle state is by a trace than by the traced kernel's own clock.
+    TRACING = Metric::new("tracing", ("Tracing, per stay", "tracing"), "ns", Neither);
     /// How long a read of a clock takes.
     CLOCK_READ = Metric::new("clock_read", ("Clock read", "read"), "ns", Lower);
     /// How long a division takes.

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, IntType, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -189,6 +190,11 @@ fn split<T>(values: impl Iterator<Item = Option<T>>, nullable: bool) -> (Vec<T>,
     (there, Some(levels))
 }
 
+/// Where empty texts point to. An empty vector points nowhere, and comparing two of those is slow: the C library reads what they point to with
+/// a mask that leaves nothing, and the processor takes hundreds of cycles to see that the address it may not read is not wanted. Looking a text
+/// up in the dictionary compares; empty columns took a third of all the time that writing takes.
+static SOMEWHERE: [u8; 64] = [0; 64];
+
 /// Names as the library's strings; each is made once, and the others share its bytes.
 struct Texts<'a> {
     names: &'a Recording,
@@ -202,6 +208,10 @@ impl<'a> Texts<'a> {
 
     fn of(&mut self, name: Name) -> ByteArray {
         let made = &mut self.made[name.0 as usize];
-        made.get_or_insert_with(|| ByteArray::from(self.names.text(name).as_bytes().to_vec())).clone()
+        let make = || match self.names.text(name).as_bytes() {
+            [] => ByteArray::from(Bytes::from_static(&SOMEWHERE[..0])),
+            text => ByteArray::from(text.to_vec()),
+        };
+        made.get_or_insert_with(make).clone()
     }
 }
