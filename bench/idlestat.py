@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`stopwatt import ftrace` against idlestat on one large trace: CPU seconds and peak memory, and their ratios.
+"""`stopwatt import ftrace` against idlestat on one large trace: CPU seconds and peak memory, and their ratios. Then the time that replaying
+all governors on it takes, reading the recording included.
 
     bench/idlestat.py [--lines 3000000] [--cpus 8] [--rounds 5] [--install]
 
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -83,6 +85,16 @@ def main():
         for name, costs in seen.items():
             ratios = [seconds / their for (seconds, _), their in zip(costs, theirs)]
             print(f"{name:20} {statistics.median(seconds for seconds, _ in costs):6.2f} s  {max(memory for _, memory in costs):6.1f} MB  ratio {statistics.median(ratios):.2f}")
+        replay = [stopwatt, "run", "idle-replay", pathlib.Path(folder) / "recording", "--platform", "juno-r2", "--output", pathlib.Path(folder) / "replay"]
+        took = []
+        for _ in range(arguments.rounds):
+            begin = time.monotonic()
+            seconds, memory, status, said = cost(replay)
+            if status != 0:
+                sys.exit(f"the replay failed with status {status}:\n{said}")
+            took.append((time.monotonic() - begin, seconds, memory))
+        passed, seconds, memory = (statistics.median(column) for column in zip(*took))
+        print(f"replay of all governors: {passed:.2f} s passed, {seconds:.2f} s of CPU, {memory:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ pub struct Stage {
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 10] = [
+pub const STAGES: [Stage; 11] = [
     Stage { name: "format", what: "rustfmt has nothing to change, documents wrap", run: format },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
     Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
@@ -28,6 +28,7 @@ pub const STAGES: [Stage; 10] = [
     },
     Stage { name: "bare-metal", what: "the no_std crates for aarch64 without an operating system", run: bare_metal },
     Stage { name: "firmware", what: "the EL3 image on QEMU: checks, counts, random calls, Linux", run: firmware },
+    Stage { name: "guest", what: "traces of Linux in the emulator: governors choose as its kernel does", run: guest },
     Stage { name: "aarch64", what: "the data plane's unit tests on aarch64, under emulation", run: aarch64 },
     Stage { name: "recordings", what: "debug and release, one thread and many: the same recording", run: recordings },
 ];
@@ -117,7 +118,17 @@ fn too_long(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn lints() -> Result<(), String> {
-    check(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    check(&mut cargo(&[
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        "idle-experiments/emulator",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
     // The fuzzer's binaries are looked at, not linked: libFuzzer itself need not be there.
     let fuzz = ["clippy", "--quiet", "-p", "fuzz", "--features", "libfuzzer", "--bins", "--", "-D", "warnings"];
     check(cargo(&fuzz).env("CUSTOM_LIBFUZZER_PATH", "./not-linked"))
@@ -183,6 +194,11 @@ fn firmware() -> Result<(), String> {
     let test = ["test", "--quiet", "--locked", "--package", "boot", "--package", "machine", "--all-features"];
     check(&mut firmware_cargo(&[&test[..], &["--target", &host]].concat()))?;
     check(&mut cargo(&["test", "--package", "qemu"]))
+}
+
+/// What experiments say beside a real kernel.
+fn guest() -> Result<(), String> {
+    check(&mut cargo(&["test", "--package", "idle-experiments", "--features", "emulator", "--test", "guest"]))
 }
 
 /// The target that this machine's programs are built for.

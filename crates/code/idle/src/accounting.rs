@@ -71,6 +71,7 @@ impl Accounting {
     }
 
     /// Counts a stay in the state that was entered, and returns its length in nanoseconds as a governor is told it.
+    #[inline]
     pub fn leave(&mut self, states: &States, entered: usize, stay_ns: u64) -> u64 {
         let entered = entered.min(states.last());
         let residency_ns = self.clock.residency_ns(stay_ns);

@@ -99,16 +99,19 @@ impl States {
     }
 
     /// The states, from shallow to deep.
+    #[inline]
     pub fn all(&self) -> &[State] {
         &self.states[..self.count]
     }
 
     /// The number of the deepest state.
+    #[inline]
     pub const fn last(&self) -> usize {
         self.count - 1
     }
 
     /// A state by its number; a number beyond the last is the last.
+    #[inline]
     pub fn get(&self, state: usize) -> &State {
         &self.states[state.min(self.last())]
     }
@@ -124,6 +127,7 @@ impl States {
     }
 
     /// Whether a state may not be chosen.
+    #[inline]
     pub fn is_disabled(&self, state: usize) -> bool {
         self.get(state).disabled
     }

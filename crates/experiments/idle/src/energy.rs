@@ -3,7 +3,7 @@
 //! Only idle time is counted: a core's power in the state that it is in, and the power of a domain while all of its CPUs are idle, in the
 //! shallowest of their states. While a CPU of a domain runs, the domain's power is that of running, whatever the governor.
 
-use crate::platform::{POINTS, Platform};
+use crate::platform::{POINTS, Platform, StateCost};
 use crate::replay::{Delays, Replayed};
 use crate::trace::Traced;
 use idle::{Accounting, MAX_STATES, Usage};
@@ -148,6 +148,31 @@ impl Oracle {
     }
 }
 
+/// Power and round trip of each state, at one point.
+struct Costs(Vec<(u128, u128)>);
+
+impl Costs {
+    /// What a stay of so many nanoseconds costs in a state.
+    #[inline]
+    fn of(&self, state: usize, ns: u64) -> u128 {
+        let (power, round_trip) = self.0[state];
+        power * u128::from(ns) + round_trip
+    }
+
+    /// The cheapest state for a stay; the shallowest of several.
+    #[inline]
+    fn cheapest(&self, ns: u64) -> usize {
+        let mut cheapest = (0, u128::MAX);
+        for state in 0..self.0.len() {
+            let cost = self.of(state, ns);
+            if cost < cheapest.1 {
+                cheapest = (state, cost);
+            }
+        }
+        cheapest.0
+    }
+}
+
 /// What could have been done at best at one point.
 struct Point {
     energy: u128,
@@ -167,21 +192,26 @@ impl Point {
         let mut chosen = Vec::with_capacity(traced.cpus.len());
         for (cpu, sleeps) in traced.cpus.iter().enumerate() {
             let domain = &platform.domains[platform.place(cpu as u16).0];
-            let round_trips: Vec<u128> = domain.states.iter().map(|state| state.core_round_trip.at(point)).collect();
+            let costs = Costs(
+                domain
+                    .states
+                    .iter()
+                    .map(|state| (u128::from(state.core_power), state.core_round_trip.at(point)))
+                    .collect(),
+            );
             let mut accounting = Accounting::default();
             let mut of_cpu = Vec::with_capacity(sleeps.len());
             for (at, sleep) in sleeps.iter().enumerate() {
                 let ns = sleep.interval_ns();
-                let cost =
-                    |state: usize| u128::from(domain.states[state].core_power) * u128::from(ns) + round_trips[state];
                 let cheapest = match platform.power {
-                    Some(_) => (0..domain.states.len()).min_by_key(|&state| cost(state)).unwrap_or(0),
+                    Some(_) => costs.cheapest(ns),
                     // Without powers the deepest state that pays by its residency stands in for the cheapest.
                     None => domain.table.all().iter().rposition(|s| s.target_residency_ns <= ns).unwrap_or(0),
                 };
-                energy += cost(cheapest);
+                energy += costs.of(cheapest, ns);
                 let wanted = usize::from(of_domains[cpu][at]);
-                let state = if wanted > cheapest && cost(wanted) == cost(cheapest) { wanted } else { cheapest };
+                let as_cheap = wanted > cheapest && costs.of(wanted, ns) == costs.of(cheapest, ns);
+                let state = if as_cheap { wanted } else { cheapest };
                 is_bound |= wanted > state;
                 accounting.leave(&domain.table, state, ns);
                 delays.count(&domain.states[state], ns);
@@ -204,13 +234,18 @@ impl Point {
 fn domains(platform: &Platform, segments: &Segments, traced: &Traced, point: usize) -> (u128, Vec<Vec<u8>>) {
     let mut energy = 0;
     let mut wanted: Vec<Vec<u8>> = traced.cpus.iter().map(|sleeps| vec![0; sleeps.len()]).collect();
+    let costs: Vec<Costs> = platform
+        .domains
+        .iter()
+        .map(|domain| {
+            let cost = |state: &StateCost| (u128::from(state.domain_power), state.domain_round_trip.at(point));
+            Costs(domain.states.iter().map(cost).collect())
+        })
+        .collect();
     for segment in &segments.all {
-        let states = &platform.domains[usize::from(segment.domain)].states;
-        let cost = |level: usize| {
-            u128::from(states[level].domain_power) * u128::from(segment.ns) + states[level].domain_round_trip.at(point)
-        };
-        let cheapest = (0..states.len()).min_by_key(|&level| cost(level)).unwrap_or(0);
-        energy += cost(cheapest);
+        let costs = &costs[usize::from(segment.domain)];
+        let cheapest = costs.cheapest(segment.ns);
+        energy += costs.of(cheapest, segment.ns);
         for &(cpu, at) in segments.covers(segment) {
             let wanted = &mut wanted[usize::from(cpu)][at as usize];
             *wanted = (*wanted).max(cheapest as u8);

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `platform.rs` | idle states of a platform, their powers, and the range of what a round trip costs |
 //! | `trace.rs` | the idle intervals of a trace |
+//! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
 //! | `energy.rs` | what that costs, the cheapest that there could be, and where the difference comes from |
 //! | `idle_replay.rs`, `results.rs` | `idle-replay`, and its rows |
@@ -17,6 +18,7 @@
 #![deny(unsafe_code)]
 
 pub mod clocks;
+pub mod counters;
 pub mod energy;
 mod idle_clock;
 mod idle_replay;

@@ -251,14 +251,11 @@ pub struct Agreement {
 /// Intervals at the beginning of each CPU's that do not count: the kernel's governor had a past there that the trace does not show.
 pub const FIRST: usize = 50;
 
-/// What tracing adds to a stay, in nanoseconds: the kernel reads its clock between the two stamps of the trace, and writing the first of them
-/// takes time. An estimate: on three traces of a guest half a microsecond and a whole one agree equally well with the kernel's choices, nothing
-/// and one and a half less well.
-pub const TRACING_NS: u64 = 500;
-
 impl Agreement {
-    /// Compares a governor with the traced kernel.
+    /// Compares a governor with the traced kernel. It learns from stays that are as long as the kernel took them to be, as far as that is
+    /// known: [`Traced::tracing_ns`] is taken off.
     pub fn of(platform: &Platform, traced: &Traced, kind: Kind, tick_ns: u64) -> Self {
+        let tracing_ns = traced.tracing_ns().unwrap_or(0);
         let states = platform.domains[0].states.len();
         let mut counts = vec![vec![0; states]; states];
         let mut differing = BTreeMap::new();
@@ -274,7 +271,7 @@ impl Agreement {
                         *differing.entry((recorded, chosen, sleep.tick_stopped)).or_default() += 1;
                     }
                 }
-                let stay = Outcome::stay(recorded, sleep.interval_ns().saturating_sub(TRACING_NS));
+                let stay = Outcome::stay(recorded, sleep.interval_ns().saturating_sub(tracing_ns));
                 governor.reflect(table, &Outcome { got_tick: sleep.waker == Waker::Tick, ..stay });
             }
         }

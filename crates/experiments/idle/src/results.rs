@@ -35,6 +35,8 @@ const CASE: &str = "idle-replay";
 const ORACLE: &str = "oracle";
 /// The case of intervals by length.
 const LENGTHS: &str = "lengths";
+/// The case of the kernel's own counts.
+const COUNTERS: &str = "counters";
 /// Intervals that are listed for each governor.
 const WORST: usize = 5;
 
@@ -65,6 +67,9 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
         {
             lengths(&mut recording, traced, row, replayed);
         }
+    }
+    if traced.has_states_of(platform.state_names()) && !traced.counters.is_empty() {
+        counters(&mut recording, platform, traced);
     }
     of_oracle(&mut recording, platform, oracle);
     if platform.power.is_some() {
@@ -304,6 +309,30 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
         let subject = recording.name(&name);
         let metric = metrics::IDLE_INTERVALS;
         recording.measure(series, 0, metric.name, metric.unit, *count as f64).subject = Some(subject);
+    }
+}
+
+/// The traced kernel's own counts beside the trace and our accounting: cases `counters`, modes `kernel` and `trace`; and how much longer a stay
+/// is by the trace.
+fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
+    let tracing_ns = traced.tracing_ns();
+    let compared = traced.counters.compare(platform, &traced.cpus, tracing_ns.unwrap_or(0));
+    for (mode, usage) in [("kernel", compared.kernel), ("trace", compared.trace)] {
+        let series = recording.series("recorded", COUNTERS, mode);
+        for (metric, value) in [
+            (metrics::IDLE_ENTERED, usage.entered as f64),
+            (metrics::IDLE_ABOVE, usage.above as f64),
+            (metrics::IDLE_BELOW, usage.below as f64),
+            (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
+            (metrics::IDLE_REJECTED, usage.rejected as f64),
+        ] {
+            recording.measure(series, 0, metric.name, metric.unit, value);
+        }
+    }
+    if let Some(tracing_ns) = tracing_ns {
+        let series = recording.series("recorded", COUNTERS, "");
+        let metric = metrics::TRACING;
+        recording.measure(series, 0, metric.name, metric.unit, tracing_ns as f64);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The idle intervals of a trace: from a recording, or from the trace itself, which is imported first.
 
+use crate::counters::Counters;
 use experiment::Error;
 use import::ftrace;
 use recording::{Header, Reader};
@@ -19,12 +20,20 @@ pub struct Traced {
     pub notes: Vec<String>,
     /// Names of the traced kernel's idle states by number, where the trace says them.
     pub states: Vec<String>,
+    /// The kernel's own counts, where the trace holds them.
+    pub counters: Counters,
 }
 
 impl Traced {
     /// The intervals as they come.
     pub fn of(sleeps: impl IntoIterator<Item = Sleep>) -> Self {
-        let mut traced = Self { cpus: Vec::new(), summary: Summary::default(), notes: Vec::new(), states: Vec::new() };
+        let mut traced = Self {
+            cpus: Vec::new(),
+            summary: Summary::default(),
+            notes: Vec::new(),
+            states: Vec::new(),
+            counters: Counters::default(),
+        };
         for sleep in sleeps {
             traced.summary.count(&sleep);
             traced.push(sleep);
@@ -48,6 +57,11 @@ impl Traced {
     /// Whether the numbers of the trace's states mean the states of a platform. Where the trace does not name its states they are taken to.
     pub fn has_states_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> bool {
         self.states.is_empty() || self.states.iter().map(String::as_str).eq(names)
+    }
+
+    /// How much longer a stay is by the trace than by the kernel's own clock, in nanoseconds; `None` where the trace does not tell.
+    pub fn tracing_ns(&self) -> Option<u64> {
+        self.counters.tracing_ns(&self.cpus)
     }
 
     /// Reads the recording of a trace, or a trace.
@@ -75,8 +89,10 @@ impl Traced {
         let mut traced = Self::of([]);
         let notes = reader.header().notes.clone();
         let states = reader.header().texts.get("idle-states").map_or_else(Vec::new, |text| state_names(text));
+        let counters =
+            reader.header().texts.get("idle-usage").map_or_else(Counters::default, |text| Counters::parse(text));
         let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
-        (traced.summary, traced.notes, traced.states) = (summary, notes, states);
+        (traced.summary, traced.notes, traced.states, traced.counters) = (summary, notes, states, counters);
         if traced.cpus.is_empty() {
             let help = "record the event power:cpu_idle, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq`";
             return Err(Error::usage("the trace has no idle interval", help));

@@ -105,13 +105,13 @@ impl Experiment for LinuxBoot {
             os_initiated: settings.text("suspend-mode") == Some("os-initiated"),
             exception_level: None,
             trace: settings.text("trace").map(|_| linux::Tracing {
-                governor: settings.text("governor").unwrap_or("menu").to_owned(),
+                governors: vec![settings.text("governor").unwrap_or("menu").to_owned()],
                 seconds: settings.number("trace-seconds") as u32,
             }),
         };
         let saw = linux::run(&images, &system, &machine, &work, |line| progress.say(line)).map_err(Error::failed)?;
         if let Some(path) = settings.text("trace") {
-            let text = saw.trace.join("\n") + "\n";
+            let text = saw.traces.concat().join("\n") + "\n";
             std::fs::write(path, text).map_err(|error| Error::Failed(format!("cannot write {path}: {error}")))?;
         }
         let recording = firmware::linux_boot(&machine, &system, &work, &saw);

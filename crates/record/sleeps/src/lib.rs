@@ -19,4 +19,4 @@ mod read;
 mod sleep;
 
 pub use read::{Error, sleeps};
-pub use sleep::{Reason, Sleep, SleepLength, Summary, Waker};
+pub use sleep::{LEAVING_NS, Reason, Sleep, SleepLength, Summary, WAKING_NS, Waker};

@@ -3,7 +3,7 @@
 use crate::clock::{Jiffies, Offset};
 use crate::cpu::{Cpu, Interval, Known, Phase};
 use crate::point::Point;
-use crate::sleep::{Reason, Sleep, SleepLength, Summary, Waker};
+use crate::sleep::{LEAVING_NS, Reason, Sleep, SleepLength, Summary, WAKING_NS, Waker};
 use recording::{Event, Reader, Recording};
 use std::collections::HashSet;
 
@@ -37,7 +37,8 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
         return Err(Error::NotATrace { experiment: header.experiment, unit: header.time.unit });
     }
     let interrupts = header.texts.get("interrupts").map_or("", |text| text);
-    let mut walk = Walk::new(interrupts, &mut each);
+    let states = header.texts.get("idle-states").map_or("", |text| text);
+    let mut walk = Walk::new(interrupts, states, &mut each);
     let mut rows = Recording::new(header);
     let mut points = Vec::new();
     while reader.next_events(&mut rows)? {
@@ -53,6 +54,13 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
         rows.clear();
     }
     Ok(walk.finish())
+}
+
+/// The exit latency in a line such as `1 cpu-sleep latency 1500 us residency 2000 us`, at most [`LEAVING_NS`].
+fn latency_ns(line: &str) -> Option<u64> {
+    let mut words = line.split_whitespace().skip_while(|word| *word != "latency");
+    let us: u64 = words.nth(1)?.parse().ok()?;
+    Some(us.saturating_mul(1000).min(LEAVING_NS))
 }
 
 /// A timer that is armed.
@@ -71,6 +79,8 @@ struct Walk<'a> {
     armed: Vec<Option<Armed>>,
     offset: Offset,
     jiffies: Jiffies,
+    /// Exit latencies of the idle states in nanoseconds, by number, where the trace says them.
+    latencies: Vec<Option<u64>>,
     /// Interrupts that are a timer's.
     timer_interrupts: HashSet<u32>,
 }
@@ -79,7 +89,7 @@ struct Walk<'a> {
 const MOST_TIMERS: u32 = 1 << 20;
 
 impl<'a> Walk<'a> {
-    fn new(interrupts: &str, each: &'a mut dyn FnMut(Sleep)) -> Self {
+    fn new(interrupts: &str, states: &str, each: &'a mut dyn FnMut(Sleep)) -> Self {
         let lines = interrupts.lines().filter_map(|line| line.split_once(' '));
         let timers = lines.filter(|(_, name)| name.contains("timer"));
         Self {
@@ -89,6 +99,7 @@ impl<'a> Walk<'a> {
             armed: Vec::new(),
             offset: Offset::default(),
             jiffies: Jiffies::default(),
+            latencies: states.lines().map(latency_ns).collect(),
             timer_interrupts: timers.filter_map(|(number, _)| number.parse().ok()).collect(),
         }
     }
@@ -261,10 +272,14 @@ impl<'a> Walk<'a> {
         let away = |monotonic_ns| Some(self.offset.to_trace(monotonic_ns)?.saturating_sub(now_ns));
         let tick = &cpu.tick;
         let stopped_before = tick.stopped == Some(true) && !tick.just_stopped;
-        // Of a stopped tick the timer stands for the wheel.
+        // Of a stopped tick the timer stands for the wheel. A running one drives the wheel: no timer of it fires before the next tick, even
+        // where its jiffy has begun.
         let from_wheel = match tick.stopped {
             Some(true) => tick.expires_ns,
-            _ => cpu.wheel.first().and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies)),
+            _ => {
+                let begins = cpu.wheel.first().and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies));
+                begins.map(|begins| begins.max(tick.expires_ns.unwrap_or(begins)))
+            }
         };
         let next = cpu.timers.first().map(|(expires, _)| *expires).into_iter().chain(from_wheel).min();
         let timer_ns = match next {
@@ -342,7 +357,11 @@ impl<'a> Walk<'a> {
             (Known::Nothing, Waker::Unknown) => SleepLength::Unknown { reason: Reason::NoWaker },
             (Known::Nothing, Waker::Timer) if interval.timer_fired => SleepLength::Equal,
             // Without the timers' events a timer's interrupt may as well be the tick's, and that is left out of the sleep length.
-            (Known::Nothing, _) => SleepLength::Bounded { at_least_ns: interval_ns },
+            (Known::Nothing, _) => {
+                let latency_ns =
+                    self.latencies.get(usize::from(interval.state)).copied().flatten().unwrap_or(LEAVING_NS);
+                SleepLength::Bounded { at_least_ns: interval_ns.saturating_sub(latency_ns + WAKING_NS) }
+            }
         };
         let sleep = Sleep {
             cpu: number,

@@ -59,18 +59,25 @@ fn without_the_timers_events_nothing_is_called_known_and_the_bounds_hold() {
     let (_, known) = intervals(GUEST);
     let (summary, all) = intervals(&without(&["hrtimer_", "timer_start", "timer_cancel", "timer_expire", "tick_stop"]));
     assert_eq!((summary.known, all.len()), (0, known.len()));
-    let mut beyond = Vec::new();
+    let (mut held, mut late) = (0, 0);
     for (sleep, true_one) in all.iter().zip(&known) {
         assert_eq!((sleep.cpu, sleep.enter_ns, sleep.exit_ns), (true_one.cpu, true_one.enter_ns, true_one.exit_ns));
         if let (SleepLength::Bounded { at_least_ns }, SleepLength::Known { timer_ns, .. }) =
             (sleep.length, true_one.length)
-            && timer_ns < at_least_ns
         {
-            beyond.push(at_least_ns - timer_ns);
+            if timer_ns >= at_least_ns {
+                held += 1;
+                continue;
+            }
+            // The emulator runs one CPU at a time: a timer is late where the other CPU ran when it was due.
+            let due_ns = sleep.enter_ns + timer_ns;
+            let idle =
+                |other: &&Sleep| other.cpu != sleep.cpu && other.enter_ns <= due_ns && other.exit_ns >= sleep.exit_ns;
+            assert!(!all.iter().any(|other| idle(&other)), "{sleep:?}: the bound does not hold {timer_ns}");
+            late += 1;
         }
     }
-    // A timer's wake-up is stamped when the CPU is awake: the bound is off by the time that waking up takes.
-    assert!(beyond.iter().all(|beyond| *beyond < 70_000), "{beyond:?}");
+    assert!(held > 60 && late * 10 < held, "{held} bounds hold, {late} timers were late");
     // Of interrupts nothing: then only the end of the interval is seen.
     let (summary, _) = intervals(&without(&["timer", "tick_stop", "irq_handler", "ipi_entry"]));
     assert!(summary.known == 0 && summary.unknown[&Reason::NoWaker] > 0, "{summary:?}");

@@ -13,7 +13,7 @@ const INITRAMFS: u64 = 0x6800_0000;
 const INIT: &str = "firmware/linux/init";
 /// Programs that the first process calls, all of them busybox.
 const PROGRAMS: &str =
-    "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo reboot poweroff";
+    "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo taskset reboot poweroff";
 
 /// A kernel and what it boots into.
 #[derive(Clone, Debug)]
@@ -174,9 +174,9 @@ pub struct Options {
 /// workload of periodic tasks, pipes and bursts.
 #[derive(Clone, Debug)]
 pub struct Tracing {
-    /// The cpuidle governor: `menu` or `ladder` in Debian's kernel.
-    pub governor: String,
-    /// How long it takes, in seconds.
+    /// The cpuidle governors, one after the other: `menu` and `ladder` are those of Debian's kernel.
+    pub governors: Vec<String>,
+    /// How long each takes, in seconds.
     pub seconds: u32,
 }
 
@@ -225,8 +225,8 @@ pub struct Report {
     pub psci: Vec<String>,
     /// Events that were recorded, and those that this kernel does not have.
     pub events: (Vec<String>, Vec<String>),
-    /// The ftrace text.
-    pub trace: Vec<String>,
+    /// The ftrace texts: one for each governor that was asked for, or one.
+    pub traces: Vec<Vec<String>>,
     /// The machine came up again after SYSTEM_RESET.
     pub rebooted: bool,
     /// It went off by SYSTEM_OFF.
@@ -281,7 +281,7 @@ pub fn run(
         firmware_options.push_str(&format!("exception-level={level}\n"));
     }
     // A cycle of a CPU takes a fifth of a second where the host is busy with other things.
-    let traced = options.trace.as_ref().map_or(0, |trace| 60 * u64::from(trace.seconds));
+    let traced = options.trace.as_ref().map_or(0, |trace| 60 * u64::from(trace.seconds) * trace.governors.len() as u64);
     let work = u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay) + traced;
     let mut guest = Guest::start(
         machine,
@@ -299,7 +299,7 @@ pub fn run(
         // An echo of what was typed, or a kernel message, may stand before it.
         let Some(at) = line.find('@').filter(|&at| at == 0 || section.is_none()) else {
             match section {
-                Some("trace") => report.trace.push(line),
+                Some("trace") => report.traces.last_mut().into_iter().for_each(|trace| trace.push(line.clone())),
                 Some("psci") => report.psci.push(line),
                 _ if line.contains("stopwatt: EL3") || line.contains("Kernel panic") => {
                     while let Ok(Some(_)) = guest.line() {}
@@ -318,9 +318,11 @@ pub fn run(
                 report.release = words[0].to_owned();
                 report.cpus = number(1) as usize;
                 progress(line);
-                let (governor, seconds) =
-                    options.trace.as_ref().map_or(("none", 1), |trace| (&*trace.governor, trace.seconds));
-                guest.type_line(&format!("work {} {} {governor} {seconds}", options.cycles, options.stay))?;
+                let (governors, seconds) = options
+                    .trace
+                    .as_ref()
+                    .map_or(("none".to_owned(), 1), |trace| (trace.governors.join(" "), trace.seconds));
+                guest.type_line(&format!("work {} {} {seconds} {governors}", options.cycles, options.stay))?;
             }
             "@linux" => {
                 report.rebooted = true;
@@ -347,10 +349,13 @@ pub fn run(
                 state: words.get(1).copied().unwrap_or_default().to_owned(),
                 entered: number(3),
             }),
-            "@event" => report.events.0.push(rest.to_owned()),
-            "@event-missing" => report.events.1.push(rest.to_owned()),
+            "@event" if report.traces.is_empty() => report.events.0.push(rest.to_owned()),
+            "@event-missing" if report.traces.is_empty() => report.events.1.push(rest.to_owned()),
             "@error" => report.errors.push(rest.to_owned()),
-            "@trace-begin" => section = Some("trace"),
+            "@trace-begin" => {
+                section = Some("trace");
+                report.traces.push(Vec::new());
+            }
             "@psci-begin" => section = Some("psci"),
             "@trace-end" | "@psci-end" => section = None,
             "@rebooting" => progress(line),

@@ -217,7 +217,8 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
         assert_eq!(report.hotplug, (3, 0));
         assert!(report.psci.iter().any(|line| line.contains("OSI")), "{:?}", report.psci);
         assert!(report.events.0.iter().any(|event| event == "power/cpu_idle"), "{:?}", report.events);
-        assert!(report.trace.iter().any(|line| line.contains("cpu_idle: state=")), "{} lines", report.trace.len());
+        let [trace] = &report.traces[..] else { panic!("{} traces", report.traces.len()) };
+        assert!(trace.iter().any(|line| line.contains("cpu_idle: state=")), "{} lines", trace.len());
         assert_eq!(!report.domains.is_empty(), os_initiated);
     }
 }

@@ -24,7 +24,8 @@ pub struct Trace {
     pub tasks: BTreeMap<u32, String>,
     /// Names of interrupts by number.
     pub interrupts: BTreeMap<u32, String>,
-    /// What comments of `linux-boot` say of the traced kernel: `idle-governor`, and `idle-states` (number, name, exit latency, residency).
+    /// What comments and marks of `linux-boot` say of the traced kernel: `idle-governor`; `idle-states` (number, name, exit latency,
+    /// residency); `idle-usage` (time in ns, CPU, state, and the kernel's own counts then: entered, microseconds, above, below, rejected).
     pub texts: BTreeMap<String, String>,
     /// Time of the first event and of the last, in nanoseconds of the trace's clock.
     pub span_ns: Option<(u64, u64)>,

@@ -1,6 +1,6 @@
 //! What all readers share: how to read, what is said beside the events, and bytes.
 
-use crate::error::ImportError;
+use crate::error::{ImportError, printable};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
 
@@ -24,10 +24,22 @@ pub(super) struct Left {
     pub(super) left_out: u64,
 }
 
+/// Bytes of what a trace says of its kernel under one name: far more than it has to say.
+const MOST_TEXT: usize = 256 * 1024;
+
 /// More warnings than a person reads are counted and not kept.
 const WARNINGS_KEPT: usize = 100;
 
 impl Left {
+    /// Adds a line to what the trace says of its kernel under a name.
+    pub(super) fn say(&mut self, name: &str, line: &str) {
+        let known = self.texts.entry(name.to_owned()).or_default();
+        if known.len() < MOST_TEXT {
+            *known += &printable(line);
+            known.push('\n');
+        }
+    }
+
     /// Fails with an error, or notes it where the options are lenient.
     pub(super) fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
         if !options.lenient {

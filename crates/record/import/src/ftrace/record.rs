@@ -12,7 +12,7 @@ use std::path::Path;
 /// Reads a trace and writes its events as a recording into a folder. At no time are more than some ten thousand events held.
 ///
 /// The header is what the recording begins with; the trace's own facts are added: texts `tasks` and `interrupts` (a number, a blank and a
-/// name a line), `idle-states` and `idle-governor` where the trace has them, and a note for each doubt.
+/// name a line), `idle-states`, `idle-usage` and `idle-governor` where the trace has them, and a note for each doubt.
 ///
 /// # Errors
 /// As [`read`]; and if the recording cannot be written. Then nothing is left behind.

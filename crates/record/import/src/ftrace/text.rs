@@ -7,7 +7,7 @@ use super::collect::Collector;
 use super::input::{Left, Options, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use super::lines::{Line, Lines, Whole};
-use crate::error::{ImportError, printable};
+use crate::error::ImportError;
 use memchr::{memchr, memmem};
 use std::io::Read;
 
@@ -66,6 +66,9 @@ pub(super) fn read(
             }
             has_begun = true;
             may_go_on = false;
+            if let Some(usage) = event.idle_usage() {
+                left.say("idle-usage", &format!("{} {usage}", event.time_ns));
+            }
             if let Err(Wrong(field)) = take(collector, &event, &mut may_go_on) {
                 let name = String::from_utf8_lossy(event.name);
                 let message = format!("`{name}` has no `{field}` that could be used");
@@ -93,9 +96,6 @@ enum Page {
     Outside,
     Inside,
 }
-
-/// Bytes of what comments say of the traced kernel: far more than it has to say.
-const MOST_TEXT: usize = 64 * 1024;
 
 const NOT_A_LINE: &str = "this is no line of a trace";
 
@@ -125,6 +125,14 @@ struct Parsed<'a> {
 impl Parsed<'_> {
     fn kind(&self) -> Option<Kind> {
         Kind::of(self.name)
+    }
+
+    /// What a mark of `linux-boot` says of the kernel's own counts of idle states.
+    #[inline]
+    fn idle_usage(&self) -> Option<&str> {
+        let rest =
+            (self.name == b"tracing_mark_write").then(|| self.fields.strip_prefix(b"stopwatt: idle-usage "))??;
+        std::str::from_utf8(rest).ok().filter(|rest| rest.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit()))
     }
 }
 
@@ -358,11 +366,7 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option
         }
         for (key, list) in [(&b" idle-state: "[..], "idle-states"), (b" idle-governor: ", "idle-governor")] {
             if let Some(rest) = comment.strip_prefix(key) {
-                let known = left.texts.entry(list.to_owned()).or_default();
-                if known.len() < MOST_TEXT {
-                    *known += &printable(&String::from_utf8_lossy(rest));
-                    known.push('\n');
-                }
+                left.say(list, &String::from_utf8_lossy(rest));
             }
         }
         return None;

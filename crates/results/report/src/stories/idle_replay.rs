@@ -193,6 +193,11 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             "unknown": intervals(recording, "unknown"),
         },
         "unknown_because": reasons,
+        "kernel_counters": counters(recording).map(|[kernel, trace]| json!({
+            "kernel": kernel.json(),
+            "trace": trace.json(),
+            "tracing_ns": tracing_ns(recording),
+        })),
         "platform": recording.header.platform.as_ref().map(|platform| platform.name.clone()),
         "governors": governors.iter().map(of_governor).collect::<Vec<_>>(),
         "notes": recording.header.notes,
@@ -268,6 +273,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let _ = writeln!(text, "{}", fitted(drawn, style));
     text.push_str(&wins(&governors, style));
     text.push_str(&agreement(&governors, style));
+    text.push_str(&counted(recording, style));
     text.push_str(&decided(recording, &governors, style));
     text
 }
@@ -326,6 +332,69 @@ fn agreement(governors: &[Governor<'_>], style: Style) -> String {
             paragraph(&mut text, &words, ("", "  "), PLAIN, style);
         }
     }
+    text
+}
+
+/// Counts of idle states over the same time: the traced kernel's own, or our accounting of the trace.
+struct Counts {
+    entered: f64,
+    above: f64,
+    below: f64,
+    rejected: f64,
+    residency_us: f64,
+}
+
+impl Counts {
+    fn json(&self) -> Value {
+        json!({
+            "entered": whole(self.entered),
+            "above": whole(self.above),
+            "below": whole(self.below),
+            "rejected": whole(self.rejected),
+            "residency_us": whole(self.residency_us),
+        })
+    }
+}
+
+fn of_counters(recording: &Recording, mode: &str, metric: Metric) -> Option<f64> {
+    let found = recording.measures().iter().find(|measure| {
+        recording.series_texts(measure.series) == ("recorded", "counters", mode)
+            && recording.text(measure.metric) == metric.name
+    });
+    found.map(|measure| measure.value)
+}
+
+/// The kernel's own counts and those of the trace, where the trace holds the kernel's.
+fn counters(recording: &Recording) -> Option<[Counts; 2]> {
+    let of = |mode| {
+        let value = |metric| of_counters(recording, mode, metric);
+        Some(Counts {
+            entered: value(metrics::IDLE_ENTERED)?,
+            above: value(metrics::IDLE_ABOVE)?,
+            below: value(metrics::IDLE_BELOW)?,
+            rejected: value(metrics::IDLE_REJECTED)?,
+            residency_us: value(metrics::IDLE_TIME)?,
+        })
+    };
+    Some([of("kernel")?, of("trace")?])
+}
+
+fn tracing_ns(recording: &Recording) -> Option<f64> {
+    of_counters(recording, "", metrics::TRACING)
+}
+
+fn counted(recording: &Recording, style: Style) -> String {
+    let mut text = String::new();
+    let Some([kernel, trace]) = counters(recording) else { return text };
+    let taken_off = match tracing_ns(recording) {
+        Some(ns) => format!(" A stay is {ns:.0} ns longer by the trace than by the kernel's clock; that is taken off."),
+        None => String::new(),
+    };
+    let words = format!(
+        "Between the marks in the trace the kernel counted {:.0} stays, {:.0} above and {:.0} below, and {:.0} that the hardware refused; the trace has {:.0} of both kinds, with {:.0} above and {:.0} below by our accounting.{taken_off}",
+        kernel.entered, kernel.above, kernel.below, kernel.rejected, trace.entered, trace.above, trace.below
+    );
+    paragraph(&mut text, &words, ("", "  "), PLAIN, style);
     text
 }
 

@@ -1,0 +1,141 @@
+//! The kernel's own counts of idle states, as `linux-boot` marks them in a trace, beside what the trace says of the same time.
+//!
+//! They tell two things. The counts of `above` and `below` check our accounting against the kernel's. And a stay by the trace is longer than
+//! the kernel's own, since the kernel reads its clock between the two stamps: how much is measured here, and not guessed.
+
+use crate::platform::Platform;
+use idle::{Accounting, Usage};
+use sleeps::Sleep;
+use std::collections::BTreeMap;
+
+/// What the kernel counted between the first mark of a trace and the last, by CPU and state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters(BTreeMap<(u16, usize), Growth>);
+
+/// The growth of one state's counts on one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Growth {
+    from_ns: u64,
+    to_ns: u64,
+    /// Its time is a multiple of microseconds.
+    usage: Usage,
+}
+
+/// The same time by two accounts: sums over all CPUs and states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// By the kernel's counts.
+    pub kernel: Usage,
+    /// By the trace, and our accounting.
+    pub trace: Usage,
+}
+
+/// Fewer stays say too little about the mean.
+const FEWEST: u64 = 20;
+
+impl Counters {
+    /// Reads the lines `TIME_NS CPU STATE ENTERED MICROSECONDS ABOVE BELOW REJECTED` of a recording. A line of another form is passed over.
+    pub fn parse(text: &str) -> Self {
+        let mut first: BTreeMap<(u16, usize), [u64; 8]> = BTreeMap::new();
+        let mut growths = BTreeMap::new();
+        for line in text.lines() {
+            let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+            let Ok(now) = <[u64; 8]>::try_from(numbers) else { continue };
+            let (Ok(cpu), state) = (u16::try_from(now[1]), now[2] as usize) else { continue };
+            let was = *first.entry((cpu, state)).or_insert(now);
+            let [entered, microseconds, above, below, rejected] =
+                [3, 4, 5, 6, 7].map(|at| now[at].saturating_sub(was[at]));
+            let usage = Usage { entered, time_ns: microseconds.saturating_mul(1000), above, below, rejected };
+            if now[0] > was[0] {
+                growths.insert((cpu, state), Growth { from_ns: was[0], to_ns: now[0], usage });
+            }
+        }
+        Self(growths)
+    }
+
+    /// Whether the trace holds none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How much longer a stay is by the trace than by the kernel's clock, in nanoseconds: the median over CPUs and states of the mean
+    /// difference. Those count of which both saw equally many stays, and not few. `None` where there are none.
+    pub fn tracing_ns(&self, cpus: &[Vec<Sleep>]) -> Option<u64> {
+        let mut means: Vec<u64> = self
+            .0
+            .iter()
+            .filter(|(_, growth)| growth.usage.entered >= FEWEST)
+            .filter_map(|(&(cpu, state), growth)| {
+                let (count, ns) = growth
+                    .stays(cpus, cpu, state)
+                    .fold((0, 0), |(count, ns), stay| (count + 1, ns + stay.interval_ns()));
+                (count == growth.usage.entered).then(|| ns.saturating_sub(growth.usage.time_ns) / count)
+            })
+            .collect();
+        means.sort_unstable();
+        means.get(means.len() / 2).copied()
+    }
+
+    /// Both accounts. Of the trace's stays `tracing_ns` is taken off. A trace does not tell which stays the hardware refused: they are in
+    /// its counts, and in the kernel's only as rejected.
+    pub fn compare(&self, platform: &Platform, cpus: &[Vec<Sleep>], tracing_ns: u64) -> Compared {
+        let mut compared = Compared::default();
+        for (&(cpu, state), growth) in &self.0 {
+            let table = &platform.domains[platform.place(cpu).0].table;
+            let mut accounting = Accounting::default();
+            for stay in growth.stays(cpus, cpu, state) {
+                accounting.leave(table, state, stay.interval_ns().saturating_sub(tracing_ns));
+            }
+            add(&mut compared.kernel, &growth.usage);
+            add(&mut compared.trace, accounting.usage(state));
+        }
+        compared
+    }
+}
+
+impl Growth {
+    /// The stays that ended between the marks.
+    fn stays<'a>(&self, cpus: &'a [Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = &'a Sleep> + use<'a> {
+        let Self { from_ns, to_ns, .. } = *self;
+        let all = cpus.get(usize::from(cpu)).map_or(&[][..], |sleeps| sleeps);
+        all.iter()
+            .filter(move |stay| usize::from(stay.state) == state && stay.exit_ns > from_ns && stay.exit_ns <= to_ns)
+    }
+}
+
+fn add(sum: &mut Usage, part: &Usage) {
+    sum.entered += part.entered;
+    sum.time_ns += part.time_ns;
+    sum.above += part.above;
+    sum.below += part.below;
+    sum.rejected += part.rejected;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sleeps::{SleepLength, Waker};
+
+    #[test]
+    fn what_tracing_adds_is_the_difference_of_two_accounts() {
+        // Thirty stays of a microsecond and 700 ns more by the trace, in state 1 of CPU 0; the kernel counts whole microseconds.
+        let stay = |at: u64| Sleep {
+            cpu: 0,
+            enter_ns: at * 10_000,
+            exit_ns: at * 10_000 + 1_700,
+            state: 1,
+            length: SleepLength::Equal,
+            waker: Waker::Timer,
+            tick_stopped: None,
+        };
+        let cpus = [(0..40).map(stay).collect::<Vec<_>>()];
+        let text = "45000 0 1 5 100 2 3 0\nno line of ours\n345000 0 1 35 130 2 4 0\n45000 0 2 1 1 0 0 0\n345000 0 2 1 1 0 0 0\n";
+        let counters = Counters::parse(text);
+        assert_eq!(counters.0.len(), 2);
+        assert_eq!(counters.tracing_ns(&cpus), Some(700));
+        // One stay more by the kernel: then the two accounts are of different stays, and say nothing.
+        let other = Counters::parse(&text.replace("35 130", "36 130"));
+        assert_eq!(other.tracing_ns(&cpus), None);
+        assert!(Counters::parse("1 2 3").is_empty());
+    }
+}
