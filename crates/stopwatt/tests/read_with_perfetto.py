@@ -56,6 +56,7 @@ processes = sorted(track.process.process_name for track in tracks.values() if tr
 print(f"instants={counts['instants']}")
 print(f"enter-psci={counts['enter-psci']}")
 print(f"calls={counts['call']} causes={counts['cause']} depth={deepest} unfilled={unfilled}")
+print(f"stretches={counts['stretch']}")
 print(f"flows={len(flows)} ended={len(ends)}")
 print(f"processes={';'.join(processes)}")
 print(f"tracks={';'.join(sorted({track.name for track in tracks.values() if track.name}))}")

@@ -274,6 +274,36 @@ fn a_trace_decodes_with_the_published_descriptors_and_nests() {
     );
 }
 
+/// A recording that declares lanes: what they show is in the page, and in the trace for Perfetto.
+#[test]
+fn declared_lanes_are_drawn_and_are_tracks_of_perfetto() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let guest = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/tests/data/guest.trace");
+    let replay = ["run", "idle-replay", guest, "--platform", "juno-r2", "--output"];
+    let output = stopwatt(&[&replay[..], &[&at("replay")]].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    let output = stopwatt(&["import", "ftrace", guest, "--output", &at("trace")]);
+    assert!(output.status.success(), "{}", said(&output));
+    for (name, rows) in
+        [("replay", ["CPU 1, trace", "CPU 1, menu-6.1"]), ("trace", ["CPU 0, idle state", "CPU 1, task"])]
+    {
+        let output = stopwatt(&["report", &at(name), "--format", "html"]);
+        assert!(output.status.success(), "{}", said(&output));
+        let page = String::from_utf8(output.stdout).unwrap();
+        assert!(page.contains("Timeline") && rows.iter().all(|row| page.contains(row)), "{name}");
+        let recording = recording::Recording::read(at(name)).unwrap();
+        let lanes = attribution::cpu_lanes(&recording);
+        let stretches =
+            lanes.iter().flat_map(|lane| &lane.stretches).filter(|stretch| stretch.from < stretch.to).count();
+        assert!(stretches > 50, "{name}: {stretches}");
+        let trace = at(&format!("{name}.pftrace"));
+        assert!(stopwatt(&["report", &at(name), "--output", &trace]).status.success());
+        let text = python_reads("read_with_perfetto.py", Path::new(&trace));
+        assert!(text.contains(&format!("stretches={stretches}\n")), "{name}: {stretches}, {text}");
+    }
+}
+
 #[test]
 fn a_recording_of_another_experiment_gives_its_measures_in_every_format() {
     let folder = tempfile::tempdir().unwrap();

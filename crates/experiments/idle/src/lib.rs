@@ -10,7 +10,7 @@
 //! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
 //! | `energy.rs` | what that costs, the cheapest that there could be, and where the difference comes from |
-//! | `idle_replay.rs`, `results.rs` | `idle-replay`, and its rows |
+//! | `idle_replay.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
 //! | `clocks.rs` | clocks of this machine |
 //! | `reads.rs` | how long reads of a clock and divisions take |
 //! | `published_reads.rs` | reads that take as long as published ones |
@@ -22,6 +22,7 @@ pub mod counters;
 pub mod energy;
 mod idle_clock;
 mod idle_replay;
+mod lanes;
 pub mod platform;
 pub mod published_reads;
 pub mod reads;

@@ -1,6 +1,7 @@
 //! The rows of a replay.
 
 use crate::energy::{Energies, Oracle, worst};
+use crate::lanes;
 use crate::platform::{POINTS, Platform};
 use crate::replay::{Agreement, Chooser, Replayed, Unsaid};
 use crate::trace::Traced;
@@ -72,6 +73,9 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
         counters(&mut recording, platform, traced);
     }
     of_oracle(&mut recording, platform, oracle);
+    if platform.power.is_some() {
+        lanes::add(&mut recording, platform, traced, rows, oracle);
+    }
     if platform.power.is_some() {
         pairs(&mut recording, rows);
     }

@@ -14,6 +14,7 @@ mod each;
 mod lanes;
 mod path;
 mod split;
+mod stretches;
 mod timeline;
 
 pub use activity::{Activity, LaneSpan};
@@ -23,3 +24,4 @@ pub use each::{SpanCause, SpanSplit, VERSION, causes, each};
 pub use lanes::{Call, Chosen, Iteration, Service, Timelines};
 pub use path::{PathPart, Place};
 pub use split::{Split, Wait};
+pub use stretches::{CpuLane, Mark, Stretch, cpu_lanes};

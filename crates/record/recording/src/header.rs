@@ -63,9 +63,34 @@ pub struct Header {
     /// The pictures that the measures deserve, as the experiment declares them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<Picture>,
+    /// What the events of a CPU are as stretches of time: the lanes of a timeline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<Lane>,
     /// What differs from run to run.
     #[serde(default)]
     pub run: Run,
+}
+
+/// A lane of each CPU's timeline: stretches of time between two of its points, and marks at others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lane {
+    /// What it shows: "idle state".
+    pub title: String,
+    /// The point at which a stretch begins; its argument says what it is. One that has begun ends here, too.
+    pub begin: String,
+    /// The point at which it ends; not given where the next one's begin is its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// The key of [`Header::texts`] under which the arguments have names, a line each: a number, a blank, and the name up to the next
+    /// blank or the line's end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<String>,
+    /// The argument that begins nothing: the idle task of a lane of tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nothing: Option<u32>,
+    /// Points that are marks on the lane, each with what to call it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub marks: BTreeMap<String, String>,
 }
 
 /// A picture of some measures, drawn by reports.
@@ -129,6 +154,7 @@ impl Header {
             costs: BTreeMap::new(),
             coordinates: BTreeMap::new(),
             pictures: Vec::new(),
+            lanes: Vec::new(),
             run: Run::default(),
         }
     }

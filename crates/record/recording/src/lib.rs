@@ -50,7 +50,7 @@ pub mod stats;
 mod writer;
 
 pub use error::Error;
-pub use header::{FileFacts, Header, Picture, PictureKind, Platform, Run, TimeBase};
+pub use header::{FileFacts, Header, Lane, Picture, PictureKind, Platform, Run, TimeBase};
 pub use names::Name;
 pub use reader::Reader;
 pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};

@@ -4,7 +4,7 @@ use super::collect::Trace;
 use super::event::{Event, Point};
 use super::input::Options;
 use super::{Error, read};
-use recording::{Header, PointName, Recording, Writer};
+use recording::{Header, Lane, PointName, Recording, Writer};
 use std::fmt::Write as _;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -23,6 +23,7 @@ pub fn record(
     mut header: Header,
     folder: &Path,
 ) -> Result<Trace, Error> {
+    header.lanes = lanes();
     let mut writer = Writer::create(folder, &header)?;
     let mut part = Recording::new(header.clone());
     let series = part.series(variant, "trace", "");
@@ -46,6 +47,34 @@ pub fn record(
     describe(&trace, &mut header);
     writer.finish(&header)?;
     Ok(trace)
+}
+
+/// What the events of a CPU are on a timeline: its idle states, with what may have ended them, and its tasks.
+fn lanes() -> Vec<Lane> {
+    let marks = [
+        (Point::HrtimerExpire, "timer"),
+        (Point::TickExpire, "tick"),
+        (Point::TimerExpire, "timer of the wheel"),
+        (Point::IrqEnter, "interrupt"),
+        (Point::Ipi, "interrupt from another CPU"),
+        (Point::TickStop, "tick stopped"),
+    ];
+    let idle = Lane {
+        title: "idle state".to_owned(),
+        begin: Point::IdleEnter.name().to_owned(),
+        end: Some(Point::IdleExit.name().to_owned()),
+        names: Some("idle-states".to_owned()),
+        marks: marks.map(|(point, name)| (point.name().to_owned(), name.to_owned())).into(),
+        ..Lane::default()
+    };
+    let tasks = Lane {
+        title: "task".to_owned(),
+        begin: Point::SchedSwitch.name().to_owned(),
+        names: Some("tasks".to_owned()),
+        nothing: Some(0),
+        ..Lane::default()
+    };
+    vec![idle, tasks]
 }
 
 /// Adds what was in a trace to the header of its recording.

@@ -2,11 +2,12 @@
 //!
 //! A process per case and release, and in it a track per CPU and a track per channel of the SCP. On a CPU's track lie the calls, in them
 //! their causes, beside them the times in low power; every event of the recording is an instant on it. A flow leads from a wait to the
-//! event with which the holder ended it. Format: <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers
+//! event with which the holder ended it. Lanes that the recording declares are tracks of their own. Format: <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers
 //! from there; a test decodes a trace with the descriptors that Perfetto publishes.
 
 use crate::model::findings::Findings;
-use attribution::{Activity, Iteration, LaneSpan};
+use crate::model::lanes::ArgumentNames;
+use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
 use prost::Message;
 use recording::{Event, PointName, Series};
 use std::collections::{BTreeMap, HashMap};
@@ -241,6 +242,14 @@ impl Clock {
         }
     }
 
+    /// Nanoseconds of a time of the recording, where it counts time.
+    fn time(self, time: u64) -> u64 {
+        match self {
+            Self::Picoseconds => time / 1000,
+            Self::Counter(_) | Self::Raw => time,
+        }
+    }
+
     /// Spans and events must agree, and spans are cut from the counter's ticks.
     fn event(self, event: &Event) -> u64 {
         match self {
@@ -267,6 +276,8 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         .collect();
     let cpu_name = |cpu: u16| names.get(&cpu).cloned().unwrap_or_else(|| format!("CPU {cpu}"));
 
+    let lanes = cpu_lanes(recording);
+    let arguments = ArgumentNames::of(recording);
     let mut by_series: BTreeMap<Series, BTreeMap<u32, BTreeMap<u16, Vec<&Event>>>> = BTreeMap::new();
     let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
     for events in recording.events().chunk_by(same) {
@@ -291,6 +302,8 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         for (rank, &cpu) in cpus.iter().enumerate() {
             writer.track(tracks.cpu(cpu), &cpu_name(cpu), Some(process), rank as i32);
         }
+        let of_series: Vec<&CpuLane<'_>> = lanes.iter().filter(|lane| lane.series == series).collect();
+        tracks.declared(&mut writer, &of_series, &arguments, cpus.len());
         let mut channels = Vec::new();
         for (&number, events) in iterations {
             let iteration = findings.timelines.iteration(series, number);
@@ -373,6 +386,38 @@ impl Tracks {
 
     fn scp(&self, channel: u32) -> u64 {
         self.process + 0x10_0000 + u64::from(channel)
+    }
+
+    /// The lanes that the recording declares, each a track.
+    fn declared(
+        &mut self,
+        writer: &mut Writer,
+        lanes: &[&CpuLane<'_>],
+        arguments: &ArgumentNames<'_>,
+        first_rank: usize,
+    ) {
+        for (number, lane) in lanes.iter().enumerate() {
+            let track = self.process + 0x20_0000 + number as u64;
+            let name = format!("CPU {}, {}", lane.cpu, lane.lane.title);
+            writer.track(track, &name, Some(self.process), (first_rank + number) as i32);
+            let mut marks = lane.marks.iter().peekable();
+            let mut mark_until = |writer: &mut Writer, until: u64| {
+                while let Some(mark) = marks.next_if(|mark| mark.at <= until) {
+                    let annotations = vec![("argument", Value::Number(u64::from(mark.argument)))];
+                    let extra = Extra { annotations, ..Extra::default() };
+                    writer.event(INSTANT, self.clock.time(mark.at), track, Some(("mark", mark.name)), extra);
+                }
+            };
+            for stretch in lane.stretches.iter().filter(|stretch| stretch.from < stretch.to) {
+                mark_until(writer, stretch.from);
+                let name = arguments.name(lane.lane, stretch.what);
+                let (from, to) = (self.clock.time(stretch.from), self.clock.time(stretch.to));
+                writer.event(SLICE_BEGIN, from, track, Some(("stretch", &name)), Extra::default());
+                mark_until(writer, stretch.to);
+                writer.event(SLICE_END, to, track, None, Extra::default());
+            }
+            mark_until(writer, u64::MAX);
+        }
     }
 
     fn slice(

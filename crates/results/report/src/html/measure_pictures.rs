@@ -4,18 +4,12 @@
 use super::detail::{Detail, LeftOut};
 use super::draw::nice_step;
 use super::parts::source_line;
+use super::svg::{COLOURS, LETTER, WIDTH, escape, fitting, text};
 use crate::model::findings::Findings;
 use crate::model::pictures::{Bar, Curve, Drawing, Figure, HeatMap, MeasurePicture, pictures};
 use crate::words::{capital, quantity};
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
-
-/// Width of every picture, in its own units; the page scales it.
-const WIDTH: f64 = 720.0;
-/// Width of a letter, about.
-const LETTER: f64 = 6.4;
-/// Colours of the style sheet for parts and curves, one after the other.
-const COLOURS: usize = 8;
 
 /// The section with the pictures that the recording declares; nothing where it declares none.
 pub(super) fn measure_pictures(findings: &Findings<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
@@ -132,24 +126,6 @@ fn map_rows(maps: &[HeatMap], x: &str, y: &str) -> Rows {
 /// An axis' name in words: `stride_first` is "stride first".
 fn axis_words(axis: &str) -> String {
     axis.replace(['_', '-'], " ")
-}
-
-/// A text that can stand in SVG.
-fn text(out: &mut String, class: &str, (x, y): (f64, f64), words: &str) {
-    let _ = write!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(words));
-}
-
-fn escape(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// As much of a name as fits.
-fn fitting(name: &str, width: f64) -> String {
-    let most = (width / LETTER).max(1.0) as usize;
-    match name.chars().count() > most {
-        true => name.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => name.to_owned(),
-    }
 }
 
 /// Subjects in the order in which bars first have them.

@@ -7,6 +7,7 @@ mod detail;
 mod draw;
 mod explain;
 mod kinds;
+mod lanes;
 mod measure_pictures;
 mod page;
 mod parts;
@@ -14,6 +15,7 @@ mod picture;
 mod section;
 mod style;
 mod summary;
+mod svg;
 mod timeline;
 
 use crate::model::findings::Findings;

@@ -4,6 +4,7 @@ use super::case::one_case;
 use super::detail::{Detail, LeftOut};
 use super::draw::geometry;
 use super::kinds::kinds_json;
+use super::lanes::lanes;
 use super::measure_pictures::measure_pictures;
 use super::parts::{cut, slug};
 use super::picture::Names;
@@ -40,6 +41,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
             one_case(findings, section, &names, detail, with_timeline.contains(&index), &mut left_out)
         })
         .collect();
+    let lanes = lanes(findings, detail);
     let measure_pictures = measure_pictures(findings, detail, &mut left_out);
     let mut releases: Vec<&str> = Vec::new();
     for section in &sections {
@@ -78,6 +80,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                             }
                         }
                     }
+                    (lanes)
                     (measure_pictures)
                     @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }
                     @if !findings.spreads.is_empty() { (spreads(findings, detail, &mut left_out)) }
@@ -168,6 +171,8 @@ fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_ps
                     li { "Runs of AFFINITY_INFO calls are drawn as one span with their number." }
                 } @else if is_psci {
                     li { "The recording has no events, so there are neither causes nor timelines." }
+                } @else if !findings.recording.header.lanes.is_empty() && events > 0 {
+                    li { "The recording has " (grouped(events)) " events; the timeline says which part of the time it shows." }
                 } @else if events > 0 {
                     li {
                         "The recording has " (grouped(events)) " events, but nothing to draw a timeline from: that needs latencies of PSCI calls in a unit of time."

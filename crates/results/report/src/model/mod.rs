@@ -5,5 +5,6 @@ pub(crate) mod accuracy;
 pub(crate) mod compared;
 pub(crate) mod figures;
 pub(crate) mod findings;
+pub(crate) mod lanes;
 pub(crate) mod measures;
 pub(crate) mod pictures;

@@ -1,0 +1,143 @@
+//! The timeline of a replay: what each governor chose, beside the trace, about the interval that decided most.
+//!
+//! A trace has more intervals than anybody looks at, and a replay has a dozen governors: only the CPUs of one domain are kept, and some
+//! milliseconds.
+
+use crate::energy::{Oracle, worst};
+use crate::platform::Platform;
+use crate::replay::Replayed;
+use crate::results::Row;
+use crate::trace::Traced;
+use recording::{Lane, PointName, Recording};
+use sleeps::{SleepLength, Waker};
+use std::collections::BTreeMap;
+
+/// What is shown before the interval that decided, and after it, in nanoseconds.
+const AROUND_NS: u64 = 10_000_000;
+/// Of a long interval no more than this is shown, in nanoseconds.
+const MOST_NS: u64 = 60_000_000;
+
+const CASE: &str = "timeline";
+const CHOSEN: [&str; 2] = ["idle-enter", "idle-exit"];
+const TRACED: [&str; 2] = ["traced-enter", "traced-exit"];
+const DUE: &str = "timer-due";
+
+/// Adds the events of the timeline, and declares its lanes.
+pub(crate) fn add(recording: &mut Recording, platform: &Platform, traced: &Traced, rows: &[Row], oracle: &Oracle) {
+    let shown: Vec<(&Row, &Replayed)> = rows
+        .iter()
+        .filter(|row| row.state_names.len() == platform.domains[0].states.len())
+        .filter_map(|row| Some((row, &row.replays.first()?.1)))
+        .collect();
+    let Some((cpu, from_ns, to_ns)) = window(platform, traced, &shown, oracle) else { return };
+    declare(recording, platform, traced);
+    let place = platform.place(cpu);
+    let cpus: Vec<u16> = (0..traced.cpus.len() as u16).filter(|&cpu| platform.place(cpu) == place).collect();
+    trace(recording, traced, &cpus, (from_ns, to_ns));
+    let choices = shown.iter().map(|(row, replayed)| (row.name(), &replayed.chosen));
+    for (name, chosen) in choices.chain([("oracle", &oracle.chosen)]) {
+        let series = recording.series(name, CASE, "");
+        let [enter, exit] = CHOSEN.map(|point| recording.point(point));
+        for &cpu in &cpus {
+            for (sleep, &state) in traced.cpus[usize::from(cpu)].iter().zip(&chosen[usize::from(cpu)]) {
+                if sleep.exit_ns > from_ns && sleep.enter_ns < to_ns {
+                    recording.event(series, 0, cpu, sleep.enter_ns.max(from_ns), 0, enter, state.into());
+                    recording.event(series, 0, cpu, sleep.exit_ns.min(to_ns), 0, exit, state.into());
+                }
+            }
+        }
+    }
+}
+
+/// The CPU that is shown, and from when to when: about the interval that cost any governor most.
+fn window(
+    platform: &Platform,
+    traced: &Traced,
+    shown: &[(&Row, &Replayed)],
+    oracle: &Oracle,
+) -> Option<(u16, u64, u64)> {
+    let yardstick = |row: &Row| matches!(row.name(), "never-deep" | "always-deepest");
+    let worst_of = |(row, replayed): &(&Row, &Replayed)| {
+        worst(platform, traced, &replayed.chosen, oracle, 1).into_iter().next().map(|excess| (!yardstick(row), excess))
+    };
+    let most = shown.iter().filter_map(worst_of).max_by_key(|(real, excess)| (*real, excess.energy));
+    let (cpu, at) = most.map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));
+    let sleep = traced.cpus.get(usize::from(cpu))?.get(at)?;
+    let end_ns = sleep.exit_ns.min(sleep.enter_ns + MOST_NS);
+    Some((cpu, sleep.enter_ns.saturating_sub(AROUND_NS), end_ns + AROUND_NS))
+}
+
+fn declare(recording: &mut Recording, platform: &Platform, traced: &Traced) {
+    let header = &mut recording.header;
+    let lines = |names: &mut dyn Iterator<Item = &str>| {
+        names.enumerate().map(|(number, name)| format!("{number} {name}\n")).collect::<String>()
+    };
+    header.texts.insert("chosen-states".to_owned(), lines(&mut platform.state_names()));
+    header.texts.insert("traced-states".to_owned(), lines(&mut traced.states.iter().map(String::as_str)));
+    let lane = |title: &str, [begin, end]: [&str; 2], names: &str| Lane {
+        title: title.to_owned(),
+        begin: begin.to_owned(),
+        end: Some(end.to_owned()),
+        names: Some(names.to_owned()),
+        ..Lane::default()
+    };
+    let mut of_trace = lane("idle state in the trace", TRACED, "traced-states");
+    of_trace.marks = marks().into_iter().map(|(point, name)| (point.to_owned(), name.to_owned())).collect();
+    header.lanes = vec![of_trace, lane("idle state chosen", CHOSEN, "chosen-states")];
+}
+
+/// Marks of the trace's lane.
+fn marks() -> BTreeMap<&'static str, &'static str> {
+    let wakers = [Waker::Timer, Waker::Tick, Waker::Interrupt(0), Waker::Ipi, Waker::Scheduler]
+        .map(|waker| (point(waker), woken(waker)));
+    wakers.into_iter().chain([(DUE, "the next timer is due")]).collect()
+}
+
+const fn point(waker: Waker) -> &'static str {
+    match waker {
+        Waker::Timer => "woken-timer",
+        Waker::Tick => "woken-tick",
+        Waker::Interrupt(_) => "woken-interrupt",
+        Waker::Ipi => "woken-ipi",
+        Waker::Scheduler => "woken-scheduler",
+        Waker::Unknown => "woken-unknown",
+    }
+}
+
+const fn woken(waker: Waker) -> &'static str {
+    match waker {
+        Waker::Timer => "woken by a timer",
+        Waker::Tick => "woken by the tick",
+        Waker::Interrupt(_) => "woken by an interrupt",
+        Waker::Ipi => "woken by another CPU",
+        Waker::Scheduler => "woken by the scheduler",
+        Waker::Unknown => "woken by something that is not in the trace",
+    }
+}
+
+/// The trace itself: states, what ended them, and when the next timer was due.
+fn trace(recording: &mut Recording, traced: &Traced, cpus: &[u16], (from_ns, to_ns): (u64, u64)) {
+    let series = recording.series("trace", CASE, "");
+    let [enter, exit] = TRACED.map(|point| recording.point(point));
+    for &cpu in cpus {
+        let mut events: Vec<(u64, PointName, u32)> = Vec::new();
+        for sleep in traced.cpus[usize::from(cpu)].iter().filter(|s| s.exit_ns > from_ns && s.enter_ns < to_ns) {
+            events.push((sleep.enter_ns.max(from_ns), enter, sleep.state.into()));
+            let number = if let Waker::Interrupt(number) = sleep.waker { number } else { 0 };
+            if sleep.exit_ns <= to_ns {
+                events.push((sleep.exit_ns, recording.point(point(sleep.waker)), number));
+            }
+            events.push((sleep.exit_ns.min(to_ns), exit, sleep.state.into()));
+            if let SleepLength::Known { timer_ns, .. } = sleep.length {
+                let due_ns = sleep.enter_ns.saturating_add(timer_ns);
+                if due_ns <= sleep.exit_ns.min(to_ns) && due_ns >= from_ns {
+                    events.push((due_ns, recording.point(DUE), 0));
+                }
+            }
+        }
+        events.sort_by_key(|(at, ..)| *at);
+        for (at, point, argument) in events {
+            recording.event(series, 0, cpu, at, 0, point, argument);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The declared lanes of a recording over a part of its time: what a timeline shows.
+
+use attribution::{CpuLane, cpu_lanes};
+use recording::Recording;
+use std::collections::{BTreeMap, HashMap};
+
+/// Lanes over a window of time.
+pub(crate) struct Lanes {
+    /// The rows, from above.
+    pub(crate) rows: Vec<Row>,
+    /// The window, in the recording's unit of time.
+    from: u64,
+    pub(crate) to: u64,
+    /// Units in a microsecond.
+    per_us: f64,
+    titles: Vec<String>,
+    all_stretches: usize,
+    all_rows: usize,
+}
+
+/// A lane of a CPU.
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) stretches: Vec<Named>,
+    pub(crate) marks: Vec<Marked>,
+}
+
+/// A stretch of time with what it is.
+pub(crate) struct Named {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) what: String,
+}
+
+/// A mark with what it is.
+pub(crate) struct Marked {
+    pub(crate) at: u64,
+    pub(crate) what: String,
+}
+
+/// Units of a recording's time in a microsecond; `None` where it is no time.
+pub(crate) fn units_per_us(recording: &Recording) -> Option<f64> {
+    match recording.header.time.unit.as_str() {
+        "ps" => Some(1e6),
+        "ns" => Some(1e3),
+        "us" => Some(1.0),
+        _ => None,
+    }
+}
+
+/// Names of the arguments of lanes, by the text of the header that has them.
+pub(crate) struct ArgumentNames<'r>(HashMap<&'r str, HashMap<u32, &'r str>>);
+
+impl<'r> ArgumentNames<'r> {
+    pub(crate) fn of(recording: &'r Recording) -> Self {
+        let header = &recording.header;
+        let wanted = header.lanes.iter().filter_map(|lane| lane.names.as_deref());
+        Self(wanted.filter_map(|key| Some((key, names_in(header.texts.get(key)?)))).collect())
+    }
+
+    /// The name of a lane's argument; the number where it has none.
+    pub(crate) fn name(&self, lane: &recording::Lane, argument: u32) -> String {
+        let names = lane.names.as_deref().and_then(|key| self.0.get(key));
+        names.and_then(|names| names.get(&argument)).map_or_else(|| argument.to_string(), |name| (*name).to_owned())
+    }
+}
+
+/// The names in lines such as `1 cpu-sleep latency 1500 us`.
+fn names_in(text: &str) -> HashMap<u32, &str> {
+    text.lines()
+        .filter_map(|line| {
+            let (number, rest) = line.split_once(' ')?;
+            Some((number.parse().ok()?, rest.split(" latency ").next().unwrap_or(rest)))
+        })
+        .collect()
+}
+
+impl Lanes {
+    /// The lanes over a part of the time in which at most so many stretches lie, in at most so many rows; `None` where the recording
+    /// declares none, or has no event on them.
+    pub(crate) fn of(recording: &Recording, most_stretches: usize, most_rows: usize) -> Option<Self> {
+        let per_us = units_per_us(recording)?;
+        if recording.header.lanes.is_empty() {
+            return None;
+        }
+        let all = cpu_lanes(recording);
+        let all_rows = all.len();
+        let lanes = &all[..all.len().min(most_rows)];
+        let (from, to) = window(lanes, most_stretches)?;
+        let names = ArgumentNames::of(recording);
+        let several = all.iter().any(|lane| lane.series != all[0].series);
+        let titles = recording.header.lanes.iter().map(|lane| lane.title.clone()).collect();
+        let rows = lanes.iter().map(|lane| row(recording, lane, &names, several, (from, to))).collect();
+        let all_stretches = all.iter().map(|lane| lane.stretches.len()).sum();
+        Some(Self { rows, from, to, per_us, titles, all_stretches, all_rows })
+    }
+
+    /// A time in microseconds from the window's begin.
+    pub(crate) fn us(&self, time: u64) -> f64 {
+        time.saturating_sub(self.from) as f64 / self.per_us
+    }
+
+    /// The window's begin in seconds.
+    pub(crate) fn zero_s(&self) -> f64 {
+        self.from as f64 / self.per_us / 1e6
+    }
+
+    /// What the lanes show, in words.
+    pub(crate) fn titles(&self) -> String {
+        self.titles.join(", ")
+    }
+
+    /// What the stretches are: the names of all, in order of their first.
+    pub(crate) fn kinds(&self) -> Vec<&str> {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        for stretch in self.rows.iter().flat_map(|row| &row.stretches) {
+            let next = kinds.len();
+            kinds.entry(&stretch.what).or_insert(next);
+        }
+        let mut kinds: Vec<(&str, usize)> = kinds.into_iter().collect();
+        kinds.sort_by_key(|(_, order)| *order);
+        kinds.into_iter().map(|(kind, _)| kind).collect()
+    }
+
+    /// What is not shown, in words; `None` if all is.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let shown: usize = self.rows.iter().map(|row| row.stretches.len()).sum();
+        let rows = self.all_rows - self.rows.len();
+        let parts: Vec<String> = [(self.all_stretches - shown, "stretches"), (rows, "rows")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        (!parts.is_empty()).then(|| format!("Left out for want of room: {}.", parts.join(" and ")))
+    }
+}
+
+/// The part of the time that is shown: all of it if it has few enough stretches, and else as much about the middle.
+fn window(lanes: &[CpuLane<'_>], most_stretches: usize) -> Option<(u64, u64)> {
+    let mut ends: Vec<u64> = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.to).collect();
+    ends.sort_unstable();
+    let first = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.from).min()?;
+    if ends.len() <= most_stretches {
+        return Some((first, *ends.last()?));
+    }
+    let begin = (ends.len() - most_stretches) / 2;
+    Some((ends[begin], ends[begin + most_stretches - 1]))
+}
+
+fn row(
+    recording: &Recording,
+    lane: &CpuLane<'_>,
+    names: &ArgumentNames<'_>,
+    several: bool,
+    (from, to): (u64, u64),
+) -> Row {
+    let (variant, _, _) = recording.series_texts(lane.series);
+    let whose = if several { variant } else { &lane.lane.title };
+    let stretches = lane.stretches.iter().filter(|stretch| stretch.to > from && stretch.from < to);
+    let named = |stretch: &attribution::Stretch| Named {
+        from: stretch.from.max(from),
+        to: stretch.to.min(to),
+        what: names.name(lane.lane, stretch.what),
+    };
+    let marks = lane.marks.iter().filter(|mark| (from..=to).contains(&mark.at));
+    Row {
+        name: format!("CPU {}, {whose}", lane.cpu),
+        stretches: stretches.map(named).collect(),
+        marks: marks.map(|mark| Marked { at: mark.at, what: mark.name.to_owned() }).collect(),
+    }
+}
