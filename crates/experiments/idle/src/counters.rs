@@ -95,8 +95,8 @@ impl Counters {
 
 impl Growth {
     /// The stays that ended between the marks.
-    fn stays<'a>(&self, cpus: &'a [Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = &'a Sleep> + use<'a> {
-        let Self { from_ns, to_ns, .. } = *self;
+    fn stays<'a>(self, cpus: &'a [Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = &'a Sleep> {
+        let Self { from_ns, to_ns, .. } = self;
         let all = cpus.get(usize::from(cpu)).map_or(&[][..], |sleeps| sleeps);
         all.iter()
             .filter(move |stay| usize::from(stay.state) == state && stay.exit_ns > from_ns && stay.exit_ns <= to_ns)

@@ -3,7 +3,8 @@
 use crate::energy::{Oracle, Segments, energy};
 use crate::platform::Platform;
 use crate::replay::{Agreement, Chooser, Ideal, Replayed, Unsaid, replay};
-use crate::results::{self, Row};
+use crate::results;
+use crate::row::Row;
 use crate::trace::Traced;
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Settings, Sink, World, WorldAbout};
 use rayon::prelude::*;

@@ -6,7 +6,7 @@
 use crate::energy::{Oracle, worst};
 use crate::platform::Platform;
 use crate::replay::Replayed;
-use crate::results::Row;
+use crate::row::Row;
 use crate::trace::Traced;
 use recording::{Lane, PointName, Recording};
 use sleeps::{SleepLength, Waker};

@@ -10,7 +10,8 @@
 //! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
 //! | `energy.rs` | what that costs, the cheapest that there could be, and where the difference comes from |
-//! | `idle_replay.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
+//! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
+//! | `closed_loop.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
 //! | `clocks.rs` | clocks of this machine |
 //! | `reads.rs` | how long reads of a clock and divisions take |
 //! | `published_reads.rs` | reads that take as long as published ones |
@@ -18,8 +19,10 @@
 #![deny(unsafe_code)]
 
 pub mod clocks;
+pub mod closed_loop;
 pub mod counters;
 pub mod energy;
+mod idle_cases;
 mod idle_clock;
 mod idle_replay;
 mod lanes;
@@ -28,7 +31,9 @@ pub mod published_reads;
 pub mod reads;
 pub mod replay;
 mod results;
+mod row;
 pub mod trace;
 
+pub use idle_cases::IdleCases;
 pub use idle_clock::IdleClock;
 pub use idle_replay::IdleReplay;

@@ -3,33 +3,10 @@
 use crate::energy::{Energies, Oracle, worst};
 use crate::lanes;
 use crate::platform::{POINTS, Platform};
-use crate::replay::{Agreement, Chooser, Replayed, Unsaid};
+use crate::replay::{Agreement, Replayed};
+use crate::row::Row;
 use crate::trace::Traced;
 use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
-
-/// What one chooser did and what it cost.
-pub struct Row {
-    /// Who chose.
-    pub chooser: Chooser,
-    /// What it did, for each assumption about what the trace does not say.
-    pub replays: Vec<(Unsaid, Replayed)>,
-    /// What that cost, likewise.
-    pub energies: Vec<Energies>,
-    /// How often it agrees with the traced kernel.
-    pub agreement: Option<Agreement>,
-    /// Names of its states.
-    pub state_names: Vec<String>,
-}
-
-impl Row {
-    /// Its name in recordings.
-    pub fn name(&self) -> &'static str {
-        match self.chooser {
-            Chooser::Recorded => "recorded",
-            Chooser::Governor(kind) => kind.name(),
-        }
-    }
-}
 
 const CASE: &str = "idle-replay";
 /// The name of the cheapest that there could be.

@@ -1,6 +1,6 @@
 //! What clocks of the kernel cost, and what divisions make of a time.
 
-use crate::error::{Error, parse};
+use crate::error::{Error, parse, rows};
 use experiment::{Conditions, Files};
 use serde::Deserialize;
 
@@ -108,13 +108,4 @@ impl ClockReference {
             conditions.add("clock-read-ns", &[CLOCKS, name], values.map(|value| value.to_string()));
         }
     }
-}
-
-fn rows<T: serde::de::DeserializeOwned>(files: &dyn Files, name: &str) -> Result<Vec<T>, Error> {
-    let text = files.read(name)?;
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows = reader.deserialize().enumerate().map(|(index, row)| {
-        row.map_err(|error| Error::Line { path: files.shown(name), line: index as u64 + 2, message: error.to_string() })
-    });
-    rows.collect()
 }

@@ -30,3 +30,13 @@ pub(crate) fn parse<T: DeserializeOwned>(files: &dyn Files, name: &str) -> Resul
         Error::Line { path: files.shown(name), line, message }
     })
 }
+
+/// The rows of a CSV file.
+pub(crate) fn rows<T: serde::de::DeserializeOwned>(files: &dyn Files, name: &str) -> Result<Vec<T>, Error> {
+    let text = files.read(name)?;
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize().enumerate().map(|(index, row)| {
+        row.map_err(|error| Error::Line { path: files.shown(name), line: index as u64 + 2, message: error.to_string() })
+    });
+    rows.collect()
+}

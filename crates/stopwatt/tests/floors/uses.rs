@@ -125,7 +125,8 @@ impl House {
                 }
                 "{" => open.push(module.len()),
                 "}" => module.truncate(open.pop().unwrap_or(module.len())),
-                "use" => {
+                // Not the `use<…>` of a type.
+                "use" if next(1) != "<" => {
                     let public = at > 0 && (tokens[at - 1] == "pub" || tokens[at - 1] == ")");
                     let mut trees = Vec::new();
                     at = use_tree(tokens, at + 1, &[], &mut trees);

@@ -4,6 +4,7 @@
 
 mod batch;
 mod forward;
+mod idle_cases;
 mod idle_clock;
 mod idle_replay;
 mod linux;
@@ -31,7 +32,7 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 9] = [
+const STORIES: [Story; 10] = [
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
@@ -41,6 +42,7 @@ const STORIES: [Story; 9] = [
     Story { experiment: "forward", world: None, text: forward::text, json: forward::json },
     Story { experiment: "idle-replay", world: None, text: idle_replay::text, json: idle_replay::json },
     Story { experiment: "idle-clock", world: None, text: idle_clock::text, json: idle_clock::json },
+    Story { experiment: "idle-cases", world: None, text: idle_cases::text, json: idle_cases::json },
 ];
 
 /// The story of a recording, if it has one.

@@ -1,0 +1,77 @@
+//! Reported counts of idle governors on workloads on which they choose badly.
+
+use crate::error::{Error, parse, rows};
+use experiment::Files;
+use serde::Deserialize;
+
+/// Name of the reference.
+pub const IDLE_CASES: &str = "idle-cases";
+
+/// What was reported of one governor on one workload.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseFigure {
+    /// The workload.
+    pub case: String,
+    /// The governor, as the report calls it.
+    pub governor: String,
+    /// The governor here that is nearest to it.
+    pub compared_with: String,
+    /// Stays in idle states, where they were reported.
+    pub stays: Option<u64>,
+    /// Stays that were too short for their state.
+    pub above: Option<u64>,
+    /// Stays for which a deeper state would have paid.
+    pub below: Option<u64>,
+    /// Stays that were too short, in percent of all.
+    pub above_percent: Option<f64>,
+}
+
+/// A workload, with where it is from.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseSource {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Who reported it, and when.
+    pub source: String,
+}
+
+/// Reported counts, with where they are from.
+#[derive(Clone, Debug)]
+pub struct CaseReference {
+    /// The workloads, in the file's order.
+    pub cases: Vec<CaseSource>,
+    /// The counts, in the file's order.
+    pub figures: Vec<CaseFigure>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    figures: String,
+    case: Vec<CaseSource>,
+}
+
+impl CaseReference {
+    /// Reads the reference among some files.
+    ///
+    /// # Errors
+    /// The file and the line that are wrong.
+    pub fn read(files: &dyn Files) -> Result<Self, Error> {
+        let file: File = parse(files, &format!("{IDLE_CASES}.toml"))?;
+        let figures: Vec<CaseFigure> = rows(files, &file.figures)?;
+        for (row, figure) in figures.iter().enumerate() {
+            if !file.case.iter().any(|case| case.name == figure.case) {
+                return Err(Error::Line {
+                    path: files.shown(&file.figures),
+                    line: row as u64 + 2,
+                    message: format!("`{}` has no [[case]] with its source", figure.case),
+                });
+            }
+        }
+        Ok(Self { cases: file.case, figures })
+    }
+}
