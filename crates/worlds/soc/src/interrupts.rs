@@ -1,41 +1,125 @@
-//! How interrupts are raised, and the shared timer.
+//! Interrupts: where they come from, which CPU they go to, and how one is raised.
 
 use crate::Soc;
-use crate::cpu::{PendingInterrupts, Waiting};
-use engine::Wake;
+use crate::cpu::Waiting;
+
+/// Devices that a machine can have.
+pub const MAX_DEVICES: usize = 40;
+/// Kinds of interrupts between processors that software may tell apart.
+pub const MAX_IPIS: usize = 8;
+
+/// Where an interrupt comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The timer that the CPUs of a measured procedure share.
+    SharedTimer,
+    /// Another CPU, of no particular kind.
+    Software,
+    /// The CPU's own timer.
+    LocalTimer,
+    /// The always-on timer, for CPUs whose own timer stops.
+    Broadcast,
+    /// Another CPU, of a kind below [`MAX_IPIS`].
+    Ipi(u8),
+    /// A device, by its number below [`MAX_DEVICES`].
+    Device(u8),
+}
+
+impl Source {
+    const IPIS: u32 = 4;
+    const DEVICES: u32 = Self::IPIS + MAX_IPIS as u32;
+
+    const fn number(self) -> u32 {
+        match self {
+            Self::SharedTimer => 0,
+            Self::Software => 1,
+            Self::LocalTimer => 2,
+            Self::Broadcast => 3,
+            Self::Ipi(kind) => Self::IPIS + kind as u32 % MAX_IPIS as u32,
+            Self::Device(number) => Self::DEVICES + number as u32 % MAX_DEVICES as u32,
+        }
+    }
+
+    const fn from_number(number: u32) -> Self {
+        match number {
+            0 => Self::SharedTimer,
+            1 => Self::Software,
+            2 => Self::LocalTimer,
+            3 => Self::Broadcast,
+            number if number < Self::DEVICES => Self::Ipi((number - Self::IPIS) as u8),
+            number => Self::Device((number - Self::DEVICES) as u8),
+        }
+    }
+}
+
+/// A set of interrupts that are pending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interrupts(u64);
+
+impl Interrupts {
+    /// Whether there is one.
+    #[inline]
+    pub const fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Whether one of this source is among them.
+    #[inline]
+    pub const fn has(self, source: Source) -> bool {
+        self.0 >> source.number() & 1 == 1
+    }
+
+    /// The same set with one more.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, source: Source) -> Self {
+        Self(self.0 | 1 << source.number())
+    }
+}
+
+impl Iterator for Interrupts {
+    type Item = Source;
+
+    /// Takes the interrupt with the lowest number out of the set: timers first, then other CPUs', then devices'.
+    fn next(&mut self) -> Option<Source> {
+        if self.0 == 0 {
+            return None;
+        }
+        let number = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(Source::from_number(number))
+    }
+}
 
 impl Soc {
-    /// Makes an interrupt pending on `cpu` and wakes it if it sleeps where interrupts wake.
-    pub(crate) fn raise(&self, cpu: usize, change: impl FnOnce(&mut PendingInterrupts)) {
+    /// Makes an interrupt pending on `cpu` and wakes it if it sleeps or computes where interrupts reach it.
+    pub fn raise(&self, cpu: usize, source: Source) {
         let target = &self.cpus[cpu];
-        let mut pending = target.pending_interrupts.get();
-        change(&mut pending);
-        target.pending_interrupts.set(pending);
+        target.pending_interrupts.set(target.pending_interrupts.get().with(source));
         if matches!(target.waiting.get(), Waiting::Interrupt | Waiting::Power) {
             self.scheduler.wake(cpu);
         }
     }
+}
 
-    /// Programs the shared timer to interrupt `cpu` at `deadline` ps, in place of what it was to do.
-    pub(crate) fn program_timer(&self, cpu: usize, deadline: u64) {
-        self.timer.set(Some((cpu, deadline)));
-        self.scheduler.wake(self.timer_process());
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// The timer's process: sleeps until there is a deadline, then until it comes.
-    pub(crate) fn run_timer(&self) {
-        loop {
-            match self.timer.get() {
-                None => {
-                    self.scheduler.wait(None);
-                }
-                Some((cpu, deadline)) => {
-                    if self.scheduler.wait(Some(deadline)) == Wake::Deadline {
-                        self.timer.set(None);
-                        self.raise(cpu, |pending| pending.timer = true);
-                    }
-                }
-            }
-        }
+    #[test]
+    fn a_set_hands_out_each_source_that_was_put_in_and_no_other() {
+        let sources = [
+            Source::SharedTimer,
+            Source::Software,
+            Source::LocalTimer,
+            Source::Broadcast,
+            Source::Ipi(0),
+            Source::Ipi(MAX_IPIS as u8 - 1),
+            Source::Device(0),
+            Source::Device(MAX_DEVICES as u8 - 1),
+        ];
+        let set = sources.iter().rev().fold(Interrupts::default(), |set, &source| set.with(source));
+        assert!(set.any() && set.has(Source::Ipi(7)) && !set.has(Source::Ipi(1)));
+        assert_eq!(set.collect::<Vec<_>>(), sources);
     }
 }
