@@ -93,8 +93,8 @@ pub fn energy(platform: &Platform, segments: &Segments, replayed: &Replayed) -> 
         let mut sum = base;
         for (at, domain) in platform.domains.iter().enumerate() {
             for (state, cost) in domain.states.iter().enumerate() {
-                sum += cost.core_round_trip.at(point) * u128::from(replayed.entries[at][state]);
-                sum += cost.domain_round_trip.at(point) * u128::from(downs[at][state]);
+                sum += cost.core_round_trip.part(POINTS[point]) * u128::from(replayed.entries[at][state]);
+                sum += cost.domain_round_trip.part(POINTS[point]) * u128::from(downs[at][state]);
             }
         }
         sum
@@ -167,7 +167,8 @@ impl Point {
         let mut chosen = Vec::with_capacity(traced.cpus.len());
         for (cpu, sleeps) in traced.cpus.iter().enumerate() {
             let domain = &platform.domains[platform.place(cpu as u16).0];
-            let round_trips: Vec<u128> = domain.states.iter().map(|state| state.core_round_trip.at(point)).collect();
+            let round_trips: Vec<u128> =
+                domain.states.iter().map(|state| state.core_round_trip.part(POINTS[point])).collect();
             let mut accounting = Accounting::default();
             let mut of_cpu = Vec::with_capacity(sleeps.len());
             for (at, sleep) in sleeps.iter().enumerate() {
@@ -207,7 +208,8 @@ fn domains(platform: &Platform, segments: &Segments, traced: &Traced, point: usi
     for segment in &segments.all {
         let states = &platform.domains[usize::from(segment.domain)].states;
         let cost = |level: usize| {
-            u128::from(states[level].domain_power) * u128::from(segment.ns) + states[level].domain_round_trip.at(point)
+            u128::from(states[level].domain_power) * u128::from(segment.ns)
+                + states[level].domain_round_trip.part(POINTS[point])
         };
         let cheapest = (0..states.len()).min_by_key(|&level| cost(level)).unwrap_or(0);
         energy += cost(cheapest);
@@ -238,7 +240,8 @@ pub fn worst(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], oracle: &
         for (at, sleep) in sleeps.iter().enumerate() {
             let cost = |state: u8| {
                 let cost = &states[usize::from(state)];
-                u128::from(cost.core_power) * u128::from(sleep.interval_ns()) + cost.core_round_trip.at(MIDDLE)
+                u128::from(cost.core_power) * u128::from(sleep.interval_ns())
+                    + cost.core_round_trip.part(POINTS[MIDDLE])
             };
             let energy = cost(chosen[cpu][at]).saturating_sub(cost(oracle.chosen[cpu][at]));
             let least = worst.last().map_or(0, |excess| excess.energy);

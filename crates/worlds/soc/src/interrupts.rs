@@ -75,19 +75,15 @@ impl Interrupts {
     pub const fn with(self, source: Source) -> Self {
         Self(self.0 | 1 << source.number())
     }
-}
 
-impl Iterator for Interrupts {
-    type Item = Source;
-
-    /// Takes the interrupt with the lowest number out of the set: timers first, then other CPUs', then devices'.
-    fn next(&mut self) -> Option<Source> {
-        if self.0 == 0 {
-            return None;
-        }
-        let number = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
-        Some(Source::from_number(number))
+    /// The interrupts by number: timers first, then other CPUs', then devices'.
+    pub fn sources(self) -> impl Iterator<Item = Source> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let number = left.trailing_zeros();
+            left &= left.checked_sub(1)?;
+            Some(Source::from_number(number))
+        })
     }
 }
 
@@ -120,6 +116,6 @@ mod tests {
         ];
         let set = sources.iter().rev().fold(Interrupts::default(), |set, &source| set.with(source));
         assert!(set.any() && set.has(Source::Ipi(7)) && !set.has(Source::Ipi(1)));
-        assert_eq!(set.collect::<Vec<_>>(), sources);
+        assert_eq!(set.sources().collect::<Vec<_>>(), sources);
     }
 }

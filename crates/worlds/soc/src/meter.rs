@@ -4,6 +4,7 @@
 //! runs it belongs, in equal parts, to the CPUs that keep the domain from a deeper state.
 
 use engine::Time;
+use std::ops::Range;
 
 /// Energy in units of power times picoseconds.
 pub type Energy = u128;
@@ -97,8 +98,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter of `owners` owners from `begin` ps on, at which every CPU runs for owner 0. Round trips belong to `moving`.
-    pub fn new(domains: Vec<DomainPower>, owners: usize, moving: OwnerId, begin: Time) -> Self {
+    /// A meter of `owners` owners for a span of ps, at whose beginning every CPU runs for owner 0. Round trips belong to `moving`.
+    pub fn new(domains: Vec<DomainPower>, owners: usize, moving: OwnerId, span: Range<Time>) -> Self {
         let mut first = 0;
         let mut domain_of = Vec::new();
         let energy = vec![0; domains.len() * owners];
@@ -119,7 +120,7 @@ impl Meter {
                 let mut domain = Domain {
                     first,
                     cpus,
-                    since: begin,
+                    since: span.start,
                     shared: 0,
                     depth: 0,
                     holders: 0,
@@ -132,7 +133,7 @@ impl Meter {
                 domain
             })
             .collect();
-        Self { domains, domain_of, owners, moving, energy, integral: 0, begin, end: Time::MAX }
+        Self { domains, domain_of, owners, moving, energy, integral: 0, begin: span.start, end: span.end }
     }
 
     /// Whether it measures anything.
@@ -210,7 +211,7 @@ impl Meter {
         domain.find_holders();
     }
 
-    /// Ends the measurement: what comes after `end` ps does not count.
+    /// Ends the measurement, at the end of its span at the latest: what comes after `end` ps does not count.
     pub fn finish(&mut self, end: Time) {
         for domain in 0..self.domains.len() {
             self.settle(end, domain);
@@ -306,7 +307,7 @@ mod tests {
             IdlePower { core: 3, domain: 70, ..IdlePower::default() },
             IdlePower { core: 1, domain: 25, core_round_trip: 500, domain_round_trip: 10_000 },
         ];
-        Meter::new(vec![DomainPower { cpus, core_running: 2000, domain_running: 7900, idle }], 4, MOVING, 100)
+        Meter::new(vec![DomainPower { cpus, core_running: 2000, domain_running: 7900, idle }], 4, MOVING, 100..1000)
     }
 
     fn energies(meter: &Meter) -> [Energy; 4] {

@@ -10,6 +10,7 @@ use crate::run::{RunError, with_firmware};
 use engine::{Runner, Time};
 use psci_cases::NormalWorld;
 use std::cell::RefMut;
+use std::ops::Range;
 
 /// Software of the normal world.
 pub trait System {
@@ -129,9 +130,9 @@ impl Soc {
         crate::normal_world::SimWorld { soc: self, lead: self.lead() }.suspend(power_state)
     }
 
-    /// Starts to measure energy, from `begin` ps on; see [`Meter::new`].
-    pub fn measure_energy(&self, domains: Vec<DomainPower>, owners: usize, moving: OwnerId, begin: Time) {
-        *self.meter.borrow_mut() = Meter::new(domains, owners, moving, begin);
+    /// Starts to measure energy, in a span of ps; see [`Meter::new`].
+    pub fn measure_energy(&self, domains: Vec<DomainPower>, owners: usize, moving: OwnerId, span: Range<Time>) {
+        *self.meter.borrow_mut() = Meter::new(domains, owners, moving, span);
     }
 
     /// The meter. Must not be held across an operation.
