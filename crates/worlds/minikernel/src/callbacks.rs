@@ -3,7 +3,8 @@
 //! The code under test owns lists and grace periods; the kernel owns time, interrupts and threads. Nothing here takes time by itself: what
 //! is asked for is collected in [`Requests`] and carried out by the kernel when the call has returned.
 
-use crate::task::CpuSet;
+use crate::task::{CpuSet, TaskId};
+use points::Point;
 
 /// A callback that was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +47,23 @@ pub enum IdleNeed {
     WakeAt(u64),
 }
 
+/// What a tick has interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// A task.
+    Task(TaskId),
+    /// A thread of the kernel.
+    KernelThread(TaskId),
+    /// The idle loop.
+    Idle,
+}
+
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It goes on.
     Again,
-    /// It sleeps until it is woken.
+    /// It sleeps until it is woken. If that has happened during the step, it goes on at once.
     Sleep,
     /// It sleeps until it is woken, or until this jiffy.
     SleepUntil(u64),
@@ -66,10 +78,15 @@ pub struct Requests {
     pub wake: Vec<ThreadNumber>,
     /// CPUs that are to pass through their schedulers: an interrupt to each.
     pub reschedule: Vec<usize>,
-    /// Timers of this CPU by number, with the jiffy at which [`Callbacks::timer`] is to be called; each replaces the one of its number.
-    pub timers: Vec<(u32, u64)>,
+    /// Timers by number, with the jiffy at which [`Callbacks::timer`] is to be called on this CPU; each replaces the one of its number on
+    /// whatever CPU that was set. `None` only takes it back.
+    pub timers: Vec<(u32, Option<u64>)>,
     /// Callbacks that are to be invoked now, on this CPU.
     pub invoke: Vec<Callback>,
+    /// Stamps of the code's own points.
+    pub stamps: Vec<(Point, u32)>,
+    /// Reports of grace periods that take too long, in words.
+    pub stalls: Vec<String>,
 }
 
 impl Requests {
@@ -79,6 +96,8 @@ impl Requests {
             && self.reschedule.is_empty()
             && self.timers.is_empty()
             && self.invoke.is_empty()
+            && self.stamps.is_empty()
+            && self.stalls.is_empty()
     }
 }
 
@@ -92,14 +111,24 @@ pub trait Callbacks {
     /// A callback is queued.
     fn call(&mut self, place: Place, callback: Callback, requests: &mut Requests);
 
-    /// The CPU passes through its scheduler.
-    fn context_switch(&mut self, place: Place, requests: &mut Requests);
+    /// The CPU passes through its scheduler, and `outgoing` ran until now; `None` stands for the idle loop.
+    fn context_switch(&mut self, place: Place, outgoing: Option<TaskId>, requests: &mut Requests);
+
+    /// A task begins to read what others may replace. Such sections nest.
+    fn read_lock(&mut self, place: Place, task: TaskId) {
+        let _ = (place, task);
+    }
+
+    /// A task ends to read.
+    fn read_unlock(&mut self, place: Place, task: TaskId, requests: &mut Requests) {
+        let _ = (place, task, requests);
+    }
 
     /// The CPU's tick.
-    fn tick(&mut self, place: Place, from_user: bool, from_idle: bool, requests: &mut Requests);
+    fn tick(&mut self, place: Place, interrupted: Interrupted, requests: &mut Requests);
 
-    /// The softirq that was asked for.
-    fn softirq(&mut self, place: Place, requests: &mut Requests);
+    /// The softirq that was asked for; whether it is to run again.
+    fn softirq(&mut self, place: Place, requests: &mut Requests) -> bool;
 
     /// The CPU is about to idle. May ask for the softirq, and then the CPU does not idle yet.
     fn idle_need(&mut self, place: Place, requests: &mut Requests) -> IdleNeed;

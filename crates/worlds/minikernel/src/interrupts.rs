@@ -87,7 +87,7 @@ impl Kernel {
             self.cpus[cpu].softirqs |= SOFTIRQ_TIMER;
         }
         self.scheduler_tick(soc, cpu);
-        self.callbacks_tick(soc, cpu, idle);
+        self.callbacks_tick(soc, cpu);
     }
 
     /// The always-on timer: this CPU's own sleep is over, or it passes the interrupt on to those whose is.

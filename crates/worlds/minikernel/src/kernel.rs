@@ -6,7 +6,7 @@
 use crate::callbacks::{Callbacks, Requests};
 use crate::counts::{CpuCounts, WakeCause};
 use crate::events;
-use crate::hardware::Hardware;
+use crate::hardware::{Domain, Hardware};
 use crate::objects::Objects;
 use crate::owners::{Owner, Owners};
 use crate::placement::{Placement, View};
@@ -16,7 +16,7 @@ use crate::settings::{Frequency, Settings};
 use crate::task::{CpuSet, DeviceSpec, Policy, Start, TaskId, TaskSpec, Workload};
 use crate::timers::{Precise, Wheel};
 use engine::{SplitMix64, Time};
-use idle::{Accounting, Governor};
+use idle::{Accounting, Asked, Governor, Outcome, SleepLength};
 use points::Point;
 use soc::meter::{Activity, OwnerId};
 use soc::{Interrupts, Soc, Source, Work};
@@ -134,6 +134,8 @@ pub(crate) struct Kernel {
     pub(crate) placement: Option<Box<dyn Placement>>,
     pub(crate) callbacks: Option<Box<dyn Callbacks>>,
     pub(crate) requests: Requests,
+    /// Reports of grace periods that took too long, with the time from the beginning.
+    pub(crate) stalls: Vec<(Time, String)>,
     /// Operating point and last change of each domain.
     pub(crate) points: Vec<(usize, Time)>,
     /// Tasks whose end ends the run, that have not ended.
@@ -186,7 +188,7 @@ impl Kernel {
                 tick: Some(times.start + tick),
                 tick_for_callbacks: false,
                 callbacks_at: None,
-                governor: Governor::new(settings.governor, &domain.table, tick / 1_000),
+                governor: experienced(Governor::new(settings.governor, &domain.table, tick / 1_000), domain),
                 accounting: Accounting::default(),
                 turn_owner: owners.id(Owner::Kernel),
                 turn_paid: false,
@@ -230,6 +232,7 @@ impl Kernel {
             placement: Some(placement),
             callbacks,
             requests: Requests::default(),
+            stalls: Vec::new(),
             mains: workload.tasks.iter().filter(|task| task.main && task.start != Start::ByFork).count(),
             hardware,
             settings,
@@ -378,6 +381,18 @@ impl Kernel {
         let task = self.cpus[cpu].current.map_or(0, |task| task as u64 + 1);
         self.stamp(soc, cpu, events::TASK_SWITCH, task);
     }
+}
+
+/// A governor with the past of a CPU that had nothing to do: long stays that ended when the timer fired. One without a past takes its first
+/// stay for a short one; and where nothing happens, the first stay is the only one.
+fn experienced(mut governor: Governor, domain: &Domain) -> Governor {
+    const LONG_NS: u64 = 1_000_000_000;
+    for _ in 0..16 {
+        let mut asked = Asked::new(SleepLength { timer_ns: LONG_NS, event_ns: LONG_NS });
+        let choice = governor.select(&domain.table, &mut asked);
+        governor.reflect(&domain.table, &Outcome::stay(choice.state, LONG_NS));
+    }
+    governor
 }
 
 impl View for Kernel {

@@ -70,6 +70,8 @@ pub struct Outcome {
     pub tasks: Vec<TaskOutcome>,
     /// Callbacks that were still queued at the end.
     pub callbacks_left: u64,
+    /// Reports of grace periods that took too long, with the time in ps from the beginning.
+    pub stalls: Vec<(Time, String)>,
     /// Stamps, if they were kept. Times count from the start of the machine.
     pub events: Vec<Event>,
     /// When the measurement began, in the time of the stamps.
@@ -297,6 +299,7 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
         cpus: cpus.collect(),
         tasks: tasks.collect(),
         callbacks_left: kernel.callbacks.as_ref().map_or(0, |callbacks| callbacks.queued()),
+        stalls: kernel.stalls,
         events: soc.take_stamps(),
         begin: kernel.begin,
     }

@@ -45,6 +45,8 @@ pub(crate) struct Task {
     pub(crate) owner: OwnerId,
     /// Work of a thread that comes after what is left, with its owner.
     pub(crate) then: Option<(OwnerId, Work)>,
+    /// A thread: whether somebody woke it since its last step began.
+    pub(crate) woken: bool,
     /// Whether it sleeps in [`Action::Suspend`].
     pub(crate) suspended: bool,
     /// Wake-ups so far: a timer for an earlier sleep does nothing.
@@ -90,6 +92,7 @@ impl Task {
             time_left: 0,
             owner,
             then: None,
+            woken: false,
             suspended: false,
             sleep: 0,
             expected: None,

@@ -2,7 +2,7 @@
 //!
 //! Without such code, or without callbacks, nothing here costs anything.
 
-use crate::callbacks::{Callback, Callbacks, IdleNeed, Place, Requests, Step, ThreadNumber};
+use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, ThreadNumber};
 use crate::counts::WakeCause;
 use crate::events;
 use crate::kernel::{Kernel, SOFTIRQ_CALLBACKS, WheelAlarm};
@@ -40,6 +40,7 @@ impl Kernel {
         for thread in requests.wake.drain(..) {
             let task = self.threads.start + thread;
             if self.threads.contains(&task) {
+                self.tasks[task].woken = true;
                 self.wake(soc, cpu, task, WakeCause::RcuThread);
             }
         }
@@ -50,9 +51,18 @@ impl Kernel {
         }
         let now = self.jiffy();
         for (number, jiffy) in requests.timers.drain(..) {
-            self.cpus[cpu].wheel.cancel(WheelAlarm::Callbacks(number));
-            self.cpus[cpu].wheel.set(now, jiffy, false, WheelAlarm::Callbacks(number));
+            for other in &mut self.cpus {
+                other.wheel.cancel(WheelAlarm::Callbacks(number));
+            }
+            if let Some(jiffy) = jiffy {
+                self.cpus[cpu].wheel.set(now, jiffy, false, WheelAlarm::Callbacks(number));
+            }
         }
+        for (point, argument) in requests.stamps.drain(..) {
+            self.stamp(soc, cpu, point, u64::from(argument));
+        }
+        let time = self.now - self.begin;
+        self.stalls.extend(requests.stalls.drain(..).map(|stall| (time, stall)));
     }
 
     /// A task queues a callback.
@@ -67,12 +77,26 @@ impl Kernel {
 
     /// The CPU passes through the scheduler.
     pub(crate) fn note_context_switch(&mut self, soc: &Soc, cpu: usize) {
-        self.with_callbacks(soc, cpu, |code, place, requests| code.context_switch(place, requests));
+        let outgoing = self.cpus[cpu].current;
+        self.with_callbacks(soc, cpu, |code, place, requests| code.context_switch(place, outgoing, requests));
+    }
+
+    /// A task begins to read, or ends.
+    pub(crate) fn callbacks_read(&mut self, soc: &Soc, cpu: usize, task: TaskId, begins: bool) {
+        self.with_callbacks(soc, cpu, |code, place, requests| match begins {
+            true => code.read_lock(place, task),
+            false => code.read_unlock(place, task, requests),
+        });
     }
 
     /// The CPU's tick.
-    pub(crate) fn callbacks_tick(&mut self, soc: &Soc, cpu: usize, idle: bool) {
-        self.with_callbacks(soc, cpu, |code, place, requests| code.tick(place, !idle, idle, requests));
+    pub(crate) fn callbacks_tick(&mut self, soc: &Soc, cpu: usize) {
+        let interrupted = match self.cpus[cpu].current {
+            None => Interrupted::Idle,
+            Some(task) if self.tasks[task].thread.is_some() => Interrupted::KernelThread(task),
+            Some(task) => Interrupted::Task(task),
+        };
+        self.with_callbacks(soc, cpu, |code, place, requests| code.tick(place, interrupted, requests));
     }
 
     /// What the callbacks of a CPU need that is about to idle.
@@ -96,7 +120,10 @@ impl Kernel {
     /// The softirq that looks after callbacks.
     pub(crate) fn callbacks_softirq(&mut self, soc: &Soc, cpu: usize) {
         let softirq = self.with_callbacks(soc, cpu, |code, place, requests| code.softirq(place, requests));
-        let Some(((), invoked)) = softirq else { return };
+        let Some((more, invoked)) = softirq else { return };
+        if more {
+            self.cpus[cpu].softirqs |= SOFTIRQ_CALLBACKS;
+        }
         let costs = self.settings.costs;
         self.owe(cpu, Owner::Callbacks, costs.callback_softirq + invoked * costs.callback);
         self.cpus[cpu].counts.invoked_in_softirq += invoked;
@@ -107,6 +134,7 @@ impl Kernel {
 
     /// A step of a thread that waits for grace periods or hands callbacks over.
     pub(crate) fn run_thread(&mut self, soc: &Soc, cpu: usize, task: TaskId, thread: ThreadNumber) {
+        self.tasks[task].woken = false;
         let step = self.with_callbacks(soc, cpu, |code, place, requests| code.thread(thread, place, requests));
         let Some((step, invoked)) = step else { return };
         let costs = self.settings.costs;
@@ -121,6 +149,7 @@ impl Kernel {
         }
         match step {
             Step::Again => {}
+            Step::Sleep | Step::SleepUntil(_) if self.tasks[task].woken => {}
             // The step is paid for before it sleeps: as a debt, for a task that sleeps does not compute.
             Step::Sleep | Step::SleepUntil(_) => {
                 let this = &mut self.tasks[task];

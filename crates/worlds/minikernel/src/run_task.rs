@@ -125,6 +125,8 @@ impl Kernel {
                 self.fork(soc, cpu, other, random);
             }
             Action::Callbacks { count, lazy } => self.queue_callbacks(soc, cpu, task, count, lazy),
+            Action::ReadLock => self.callbacks_read(soc, cpu, task, true),
+            Action::ReadUnlock => self.callbacks_read(soc, cpu, task, false),
             Action::FileClose => self.queue_callbacks(soc, cpu, task, 1, false),
             Action::ProcessLife => {
                 let count = if self.settings.form == Form::Of2013 { LIFE_2013 } else { LIFE_MODERN };

@@ -152,7 +152,7 @@ impl Default for Settings {
             hz: 250,
             governor: idle::Kind::Menu61,
             latency_limit_ns: idle::NO_LIMIT_NS,
-            idle_path: IdlePath::Direct,
+            idle_path: IdlePath::Firmware,
             broadcast: Broadcast::ToSleeper,
             timer_slack_ns: 50_000,
             timers_to: None,
