@@ -33,11 +33,9 @@ impl Kernel {
         let cpus = self.hardware.domains[domain].cpus.clone();
         let to = self.hardware.domains[domain].points[point];
         for cpu in cpus.clone() {
-            let computing = self.cpus[cpu].computing.is_some();
-            self.settle(cpu);
+            self.refresh(cpu);
             self.cpus[cpu].capacity = to.capacity;
-            if computing {
-                self.cpus[cpu].computing = Some(self.now);
+            if self.cpus[cpu].computing.is_some() {
                 // It has to work out anew when it is done.
                 soc.nudge(cpu);
             }

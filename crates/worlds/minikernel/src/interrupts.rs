@@ -64,10 +64,10 @@ impl Kernel {
                 Alarm::Wake { task, sleep, expected } => {
                     if (self.tasks[task].sleep, self.tasks[task].life) == (sleep, Life::Blocked) {
                         self.tasks[task].expected = Some(expected);
-                        self.wake(soc, cpu, task, WakeCause::Timer);
+                        self.wake(soc, cpu, task, WakeCause::Task);
                     }
                 }
-                Alarm::Start(task) => self.wake(soc, cpu, task, WakeCause::Timer),
+                Alarm::Start(task) => self.wake(soc, cpu, task, WakeCause::Task),
             }
         }
     }
@@ -136,7 +136,7 @@ impl Kernel {
                 match alarm {
                     WheelAlarm::Wake { task, sleep } => {
                         if (self.tasks[task].sleep, self.tasks[task].life) == (sleep, Life::Blocked) {
-                            self.wake(soc, cpu, task, WakeCause::WheelTimer);
+                            self.wake(soc, cpu, task, WakeCause::Task);
                         }
                     }
                     WheelAlarm::Callbacks(number) => self.callbacks_timer(soc, cpu, number),

@@ -330,6 +330,14 @@ impl Kernel {
         }
     }
 
+    /// As [`Kernel::settle`], for a CPU that goes on computing.
+    pub(crate) fn refresh(&mut self, cpu: usize) {
+        if self.cpus[cpu].computing.is_some() {
+            self.settle(cpu);
+            self.cpus[cpu].computing = Some(self.now);
+        }
+    }
+
     /// Jiffies since boot.
     pub(crate) fn jiffy(&self) -> u64 {
         (self.now - self.begin) / self.tick

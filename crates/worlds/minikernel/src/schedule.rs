@@ -12,7 +12,7 @@ use engine::Time;
 use soc::{Soc, Source};
 
 impl Kernel {
-    /// Wakes a task that is blocked; `by` is the CPU that does it.
+    /// Wakes a task that is blocked; `by` is the CPU that does it, and `cause` what counts as the cause if that wakes another CPU.
     pub(crate) fn wake(&mut self, soc: &Soc, by: usize, task: TaskId, cause: WakeCause) {
         if !matches!(self.tasks[task].life, Life::Blocked | Life::Unborn) {
             return;
@@ -32,6 +32,9 @@ impl Kernel {
         self.move_accounts(task, target);
         self.stamp(soc, target, events::TASK_WAKE, task as u64);
         // Who slept long is not to make up for all of it.
+        self.refresh(target);
+        let running = self.cpus[target].current.map(|running| self.tasks[running].vruntime);
+        self.cpus[target].queue.raise_floor(running);
         let floor = self.cpus[target].queue.floor().saturating_sub(self.settings.fairness.latency * 1_000 / 2);
         let sleeper = &mut self.tasks[task];
         sleeper.vruntime = sleeper.vruntime.max(floor);
