@@ -161,9 +161,8 @@ impl Task {
         self.time_left = self.time_left.saturating_sub(elapsed - of_work);
         self.counts.ran += elapsed;
         self.slice += elapsed;
-        if self.weight > 0 {
-            self.vruntime += elapsed * crate::runqueue::WEIGHT / self.weight;
-        }
+        // Real-time tasks have no weight and no account of it.
+        self.vruntime += (elapsed * crate::runqueue::WEIGHT).checked_div(self.weight).unwrap_or(0);
     }
 }
 

@@ -182,7 +182,12 @@ fn idling_between_ticks_that_callbacks_need_belongs_to_those_ticks() {
 
 #[test]
 fn wake_ups_that_callbacks_ask_for_come_in_the_same_jiffy_everywhere() {
-    let outcome = with(How::WakeAt, &Settings { record: true, ..settings() }, &closers(&[0, 2, 3], SECOND), 10 * SECOND - 500 * MS);
+    let outcome = with(
+        How::WakeAt,
+        &Settings { record: true, ..settings() },
+        &closers(&[0, 2, 3], SECOND),
+        10 * SECOND - 500 * MS,
+    );
     for cpu in [0, 2, 3] {
         assert_eq!(outcome.cpus[cpu].invoked_in_softirq, 9);
         assert_eq!(outcome.cpus[cpu].ticks_for_rcu, 0);

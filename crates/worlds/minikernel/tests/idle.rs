@@ -6,8 +6,10 @@ use common::*;
 use minikernel::*;
 
 fn periodic(name: &str, cpu: usize, period: u64) -> TaskSpec {
-    let actions =
-        vec![Action::Timer { timer: 0, period, relative: false }, Action::Run { time: Draw::Fixed(100 * US), capacity: 430 }];
+    let actions = vec![
+        Action::Timer { timer: 0, period, relative: false },
+        Action::Run { time: Draw::Fixed(100 * US), capacity: 430 },
+    ];
     TaskSpec::forever(name, actions).on(CpuSet::one(cpu))
 }
 
@@ -50,7 +52,8 @@ fn a_cluster_sleeps_when_its_last_cpu_does_and_each_way_costs() {
         let us = 1_000_000_u128;
         let of_domains = u128::from(downs) * (1500 * 2967 - 6000) * us + big * (1700 * 7920 - 90_000) * us;
         // The stays at the end are not over, and not in the counts of entries.
-        let of_cores = |more: u64| (u128::from(entered + more) * 1500 * 187 + u128::from(big_entered + more) * 1700 * 2021) * us;
+        let of_cores =
+            |more: u64| (u128::from(entered + more) * 1500 * 187 + u128::from(big_entered + more) * 1700 * 2021) * us;
         assert!((of_cores(0)..=of_cores(3)).contains(&(difference - of_domains)), "{difference}");
     }
 }
@@ -60,7 +63,9 @@ fn the_firmware_is_called_for_deep_states_and_takes_its_time() {
     let tasks = workload(vec![periodic("a", 2, 20 * MS)]);
     let [firmware, direct] = both_paths().map(|settings| Settings { record: true, ..settings });
     let names = |outcome: &Outcome| {
-        let of = |name: &str| outcome.events.iter().filter(|event| soc::point_name(event.point) == name && event.cpu == 2).count();
+        let of = |name: &str| {
+            outcome.events.iter().filter(|event| soc::point_name(event.point) == name && event.cpu == 2).count()
+        };
         [of("enter-psci"), of("power-off"), of("power-on")]
     };
     let through = run_put(&tc2(0), &firmware, &tasks, SECOND);
@@ -93,7 +98,8 @@ fn a_broadcast_by_way_of_another_cpu_wakes_that_one_too() {
 fn unpinned_timers_can_be_moved_to_another_cpu() {
     let roams = TaskSpec { cpus: CpuSet::of([0, 2]), ..periodic("a", 0, 20 * MS) };
     let put = run_put(&tc2(100), &Settings::default(), &workload(vec![roams.clone()]), SECOND);
-    let moved = run_put(&tc2(100), &Settings { timers_to: Some(2), ..Settings::default() }, &workload(vec![roams]), SECOND);
+    let moved =
+        run_put(&tc2(100), &Settings { timers_to: Some(2), ..Settings::default() }, &workload(vec![roams]), SECOND);
     assert_eq!([put.cpus[0].woken_by(WakeCause::Timer), put.cpus[2].woken_by(WakeCause::Timer)], [49, 0]);
     assert_eq!(moved.cpus[0].woken_by(WakeCause::Timer), 0);
     assert_eq!(moved.cpus[2].woken_by(WakeCause::Timer), 49);

@@ -35,7 +35,8 @@ fn fair_tasks_share_a_cpu_by_their_weights() {
 #[test]
 fn a_task_that_slept_does_not_make_up_for_all_of_it() {
     let cpu = CpuSet::one(2);
-    let sleeper = vec![Action::Sleep(Draw::Fixed(5 * SECOND)), Action::Run { time: Draw::Fixed(10 * SECOND), capacity: 430 }];
+    let sleeper =
+        vec![Action::Sleep(Draw::Fixed(5 * SECOND)), Action::Run { time: Draw::Fixed(10 * SECOND), capacity: 430 }];
     let tasks = vec![busy("busy", cpu, fair(0)), TaskSpec::forever("sleeper", sleeper).on(cpu)];
     let outcome = run_put(&tc2(0), &Settings::default(), &workload(tasks), 7 * SECOND);
     let sleeper = outcome.task("sleeper").unwrap().counts.ran as f64 / 1e12;
@@ -75,7 +76,10 @@ fn the_same_work_takes_as_long_as_the_core_is_slow() {
     };
     let ran = |cpu, point| outcome(cpu, point).task("work").unwrap().counts.ran;
     let work = 430 * 1_000_000_000_000_u64;
-    assert_eq!([ran(2, 7), ran(2, 0), ran(0, 7), ran(0, 0)], [430, 150, 1024, 426].map(|capacity| work.div_ceil(capacity)));
+    assert_eq!(
+        [ran(2, 7), ran(2, 0), ran(0, 7), ran(0, 0)],
+        [430, 150, 1024, 426].map(|capacity| work.div_ceil(capacity))
+    );
     // Core energy of the same work at the top points: "slower, but more efficient", by the table alone.
     let core = |cpu, power: u64| u128::from(ran(cpu, 7)) * u128::from(power);
     let ratio = core(0, 6997) as f64 / core(2, 1024) as f64;
@@ -123,7 +127,13 @@ fn a_policy_can_move_the_task_that_runs() {
     for domain in &outcome.domains {
         assert!((domain.running as f64 / outcome.time as f64 - 0.5).abs() < 0.02, "{domain:?}");
     }
-    let pinned = run_with(&tc2(0), &Settings::default(), &workload(vec![busy("put", CpuSet::one(2), fair(0))]), Restless, SECOND);
+    let pinned = run_with(
+        &tc2(0),
+        &Settings::default(),
+        &workload(vec![busy("put", CpuSet::one(2), fair(0))]),
+        Restless,
+        SECOND,
+    );
     assert_eq!(pinned.task("put").unwrap().counts.moves, 0, "not where it may not run");
 }
 

@@ -55,7 +55,10 @@ fn a_condition_gives_the_mutex_away_and_takes_it_back() {
     let signals = vec![compute(5), Action::Lock(0), compute(15), Action::Signal(0), compute(10), Action::Unlock(0)];
     assert_eq!(ends(&once(vec![waits.clone(), signals], objects())), [Some(40), Some(30)]);
     let broadcasts = vec![compute(20), Action::Broadcast(0)];
-    assert_eq!(ends(&once(vec![waits.clone(), waits.clone(), broadcasts.clone()], objects())), [Some(30), Some(40), Some(20)]);
+    assert_eq!(
+        ends(&once(vec![waits.clone(), waits.clone(), broadcasts.clone()], objects())),
+        [Some(30), Some(40), Some(20)]
+    );
     let signal_one = vec![compute(20), Action::Signal(0), compute(30), Action::Signal(0)];
     assert_eq!(ends(&once(vec![waits.clone(), waits, signal_one], objects())), [Some(30), Some(60), Some(50)]);
     let sync = vec![Action::Lock(0), Action::Sync { condition: 0, mutex: 0 }, Action::Unlock(0)];
@@ -86,7 +89,8 @@ fn periods_catch_up_or_start_anew() {
 
 #[test]
 fn forks_run_beside_their_parent_and_belong_to_what_they_copy() {
-    let child = TaskSpec { start: Start::ByFork, ..TaskSpec::forever("child", vec![compute(10)]).on(CpuSet::one(3)).times(1) };
+    let child =
+        TaskSpec { start: Start::ByFork, ..TaskSpec::forever("child", vec![compute(10)]).on(CpuSet::one(3)).times(1) };
     let parent = vec![Action::Fork(1), compute(1), Action::Fork(1), compute(50)];
     let tasks = vec![TaskSpec::forever("parent", parent).on(CpuSet::one(2)).times(1), child];
     let outcome = run_put(&tc2(0), &free_settings(), &Workload { tasks, ..Workload::default() }, SECOND);
@@ -110,13 +114,8 @@ fn yield_lets_the_other_run() {
 #[test]
 fn a_device_interrupts_its_cpu_and_wakes_who_waits_for_it() {
     let waits = vec![Action::SemWait(0), Action::RunTime(Draw::Fixed(100 * US))];
-    let device = DeviceSpec {
-        name: "dma".to_owned(),
-        gap: Draw::Fixed(10 * MS),
-        cpu: 4,
-        handler_ns: 5_000,
-        posts: Some(0),
-    };
+    let device =
+        DeviceSpec { name: "dma".to_owned(), gap: Draw::Fixed(10 * MS), cpu: 4, handler_ns: 5_000, posts: Some(0) };
     let workload = Workload {
         tasks: vec![TaskSpec::forever("driver", waits).on(CpuSet::one(3))],
         devices: vec![device],
@@ -127,7 +126,8 @@ fn a_device_interrupts_its_cpu_and_wakes_who_waits_for_it() {
     assert_eq!(outcome.cpus[4].woken_by(WakeCause::Device), 99);
     assert_eq!(outcome.cpus[3].woken_by(WakeCause::Task), 99);
     assert_eq!(outcome.task("driver").unwrap().counts.ran, 99 * 100_000_000, "as long as it says, on any core");
-    let elsewhere = Workload { devices: vec![DeviceSpec { cpu: 0, ..workload.devices[0].clone() }], ..workload.clone() };
+    let elsewhere =
+        Workload { devices: vec![DeviceSpec { cpu: 0, ..workload.devices[0].clone() }], ..workload.clone() };
     let moved = run_put(&tc2(0), &Settings::default(), &elsewhere, SECOND - MS);
     assert_eq!((moved.cpus[4].woken_by(WakeCause::Device), moved.cpus[0].woken_by(WakeCause::Device)), (0, 99));
     assert!(moved.total() > outcome.total(), "it wakes a big CPU then");

@@ -161,7 +161,7 @@ impl Meter {
             trips += domain.power.idle[usize::from(state)].core_round_trip;
         }
         // Depth 2s + 2: every CPU is in state s or deeper.
-        if domain.depth > depth && domain.depth % 2 == 0 {
+        if domain.depth > depth && domain.depth.is_multiple_of(2) {
             let state = domain.depth / 2 - 1;
             domain.downs[state] += 1;
             trips += domain.power.idle[state].domain_round_trip;
