@@ -1,7 +1,7 @@
 //! A CPU of the machine: its state, what it waits for, its pending interrupts.
 
 use crate::config::CoreCosts;
-use crate::interrupts::Interrupts;
+use crate::interrupt_source::Interrupts;
 use engine::Time;
 use std::cell::Cell;
 

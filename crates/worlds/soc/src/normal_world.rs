@@ -3,7 +3,7 @@
 use crate::Soc;
 use crate::entry::Entry;
 use crate::event::Measured;
-use crate::interrupts::Source;
+use crate::interrupt_source::Source;
 use engine::PS_PER_US;
 use psci::{Call, id};
 use psci_cases::{Depth, NormalWorld, Stamps, Word};

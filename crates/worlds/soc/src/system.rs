@@ -4,7 +4,7 @@ use crate::Soc;
 use crate::cpu::{CpuState, Waiting};
 use crate::entry::Entry;
 use crate::firmware::Firmware;
-use crate::interrupts::Interrupts;
+use crate::interrupt_source::Interrupts;
 use crate::meter::{DomainPower, Meter, OwnerId};
 use crate::run::{RunError, with_firmware};
 use engine::{Runner, Time};

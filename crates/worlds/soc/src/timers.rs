@@ -4,19 +4,8 @@
 //! A CPU's own timer needs nothing here while the CPU is up: the CPU waits with a deadline ([`Soc::wait_for_interrupt`]).
 
 use crate::Soc;
-use crate::interrupts::Source;
+use crate::interrupt_source::{Line, Source};
 use engine::{Time, Wake};
-
-/// A line that is to fire.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
-    deadline: Time,
-    cpu: usize,
-    source: Source,
-}
-
-/// A line that is not programmed.
-const OFF: Line = Line { deadline: Time::MAX, cpu: 0, source: Source::SharedTimer };
 
 /// The line of the shared timer; those of the always-on timer follow.
 const SHARED: usize = 0;
@@ -36,14 +25,14 @@ impl Soc {
     pub fn cancel_alarm(&self, line: usize) {
         // The timer's process may wake once for nothing.
         if let Some(line) = self.timers.borrow_mut().get_mut(SHARED + 1 + line) {
-            *line = OFF;
+            *line = Line::OFF;
         }
     }
 
     fn program(&self, number: usize, line: Line) {
         let mut lines = self.timers.borrow_mut();
         if lines.len() <= number {
-            lines.resize(number + 1, OFF);
+            lines.resize(number + 1, Line::OFF);
         }
         lines[number] = line;
         drop(lines);
@@ -71,7 +60,7 @@ impl Soc {
         for number in 0.. {
             let Some(line) = self.timers.borrow().get(number).copied() else { return };
             if line.deadline <= self.scheduler.now() {
-                self.timers.borrow_mut()[number] = OFF;
+                self.timers.borrow_mut()[number] = Line::OFF;
                 self.raise(line.cpu, line.source);
             }
         }
