@@ -31,7 +31,7 @@ impl Kernel {
         };
         let keep = need == IdleNeed::Tick;
         let choice = match self.settings.form {
-            Form::Of2013 => self.choose_of_2013(cpu, keep),
+            Form::Y2013 => self.choose_of_2013(cpu, keep),
             Form::Modern => self.choose(cpu, keep),
         };
         Some(self.enter_idle(soc, cpu, choice))

@@ -11,6 +11,37 @@
 //!                            └─▶ idle loop ─▶ governor ─▶ Do::Idle ─▶ WFI, or CPU_SUSPEND ─▶ psci ─▶ power controller
 //! ```
 //!
+//! ```
+//! use minikernel::{Action, CpuSet, Draw, Hardware, Owner, Settings, TaskSpec, Workload, placement::EvenSpread, run};
+//! use soc::config::{Document, IdlePlatform, Sources};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let platforms = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+//! let open = |name: &str| Document::open(&platforms.join(name));
+//! let sources = Sources {
+//!     platform: open("tc2.toml")?,
+//!     release: open("tc2/releases/tc2-borrowed.toml")?,
+//!     costs: open("tc2/costs/tc2-borrowed.toml")?,
+//! };
+//! let idle = std::fs::read_to_string(platforms.join("idle/tc2.toml"))?;
+//! // Round trips cost 300/1024 of the way from the lowest to the highest that the sources give.
+//! let hardware = Hardware::new(&sources.machine()?, &IdlePlatform::parse("idle/tc2.toml", idle)?, 300)?;
+//!
+//! // 1 ms of a LITTLE core's work every 6 ms, on the LITTLE CPUs.
+//! let actions = vec![
+//!     Action::Timer { timer: 0, period: 6_000_000, relative: false },
+//!     Action::Run { time: Draw::Fixed(1_000_000), capacity: 430 },
+//! ];
+//! let tasks = vec![TaskSpec::forever("music", actions).on(CpuSet::of([2, 3, 4]))];
+//! let workload = Workload { tasks, ..Workload::default() };
+//!
+//! let outcome = run(&hardware, &Settings::default(), &workload, Box::new(EvenSpread), None, 1_000_000_000)?;
+//! assert_eq!(outcome.total(), outcome.integral);
+//! assert!(outcome.energy(Owner::Task(0)) > outcome.energy(Owner::Kernel));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! | file | what it is about |
 //! |---|---|
 //! | `random.rs` | lengths drawn from a task's own stream |

@@ -129,7 +129,7 @@ impl Kernel {
             Action::ReadUnlock => self.callbacks_read(soc, cpu, task, false),
             Action::FileClose => self.queue_callbacks(soc, cpu, task, 1, false),
             Action::ProcessLife => {
-                let count = if self.settings.form == Form::Of2013 { LIFE_2013 } else { LIFE_MODERN };
+                let count = if self.settings.form == Form::Y2013 { LIFE_2013 } else { LIFE_MODERN };
                 self.queue_callbacks(soc, cpu, task, count, false);
             }
             Action::Exit => self.end_task(soc, cpu, task),

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// As in 2013 (Linux 3.10 to 3.12): the tick is stopped or kept before the governor is asked, wheel timers are exact to the jiffy.
-    Of2013,
+    Y2013,
     /// As today: the governor decides about the tick, wheel timers are the coarser the longer they are.
     Modern,
 }
@@ -168,7 +168,7 @@ impl Default for Settings {
 impl Settings {
     /// The settings of a kernel of 2013.
     pub fn of_2013() -> Self {
-        Self { form: Form::Of2013, ..Self::default() }
+        Self { form: Form::Y2013, ..Self::default() }
     }
 
     /// The period of the tick in ps.

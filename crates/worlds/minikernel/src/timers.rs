@@ -64,7 +64,7 @@ const LEVELS: u32 = 9;
 /// level's granularity, which is never the jiffy itself.
 pub(crate) fn fires_at(form: Form, now: u64, jiffy: u64) -> u64 {
     let jiffy = jiffy.max(now + 1);
-    if form == Form::Of2013 {
+    if form == Form::Y2013 {
         return jiffy;
     }
     let away = jiffy - now;
@@ -133,7 +133,7 @@ mod tests {
             let late = (0..6000).map(|now| fires_at(Form::Modern, now, now + away) - now - away).max();
             assert_eq!(late, Some(1 << (3 * level)), "{away}");
         }
-        assert_eq!(fires_at(Form::Of2013, 1000, 5000), 5000);
+        assert_eq!(fires_at(Form::Y2013, 1000, 5000), 5000);
     }
 
     #[test]

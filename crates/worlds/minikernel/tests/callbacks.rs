@@ -152,7 +152,7 @@ fn without_callbacks_it_makes_no_difference_which_code_there_is() {
 
 #[test]
 fn an_idle_cpu_keeps_its_tick_for_callbacks_and_one_without_does_not() {
-    for form in [Form::Of2013, Form::Modern] {
+    for form in [Form::Y2013, Form::Modern] {
         let settings = Settings { form, ..settings() };
         // A callback every second: three ticks of 10 ms each time.
         let outcome = with(How::Tick, &settings, &closers(&[2], SECOND), 10 * SECOND - 500 * MS);

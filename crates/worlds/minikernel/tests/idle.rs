@@ -23,7 +23,7 @@ fn both_paths() -> [Settings; 2] {
 
 #[test]
 fn a_machine_with_nothing_to_do_sleeps_and_does_not_tick() {
-    for form in [Form::Modern, Form::Of2013] {
+    for form in [Form::Modern, Form::Y2013] {
         for settings in both_paths() {
             let outcome = run_put(&tc2(0), &Settings { form, ..settings }, &Workload::default(), SECOND);
             assert!(outcome.cpus.iter().all(|cpu| cpu.idle_ticks + cpu.busy_ticks == 0));

@@ -82,7 +82,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     let home = prop::option::of(0..5_usize);
     (either, frequency, broadcast, 0..idle::Kind::ALL.len(), home, any::<u64>()).prop_map(
         |((modern, firmware, fast), frequency, broadcast, governor, timers_to, seed)| Settings {
-            form: if modern { Form::Modern } else { Form::Of2013 },
+            form: if modern { Form::Modern } else { Form::Y2013 },
             idle_path: if firmware { IdlePath::Firmware } else { IdlePath::Direct },
             hz: if fast { 250 } else { 100 },
             governor: idle::Kind::ALL[governor],

@@ -143,7 +143,7 @@ fn timers_of_the_wheel_are_late_and_sleeps_have_slack() {
         // The time that system calls and ways out of WFI take, rounded off.
         run_put(&tc2(0), &settings, &workload, 100 * SECOND).time / 4_000_000_000
     };
-    assert_eq!([end(Form::Of2013, 10), end(Form::Of2013, 1000)], [10, 1000]);
+    assert_eq!([end(Form::Y2013, 10), end(Form::Y2013, 1000)], [10, 1000]);
     // Level 0 is a jiffy late; 1000 jiffies are of level 2, in steps of 64.
     assert_eq!([end(Form::Modern, 10), end(Form::Modern, 1000)], [11, 1024]);
     let sleeper = |timer_slack_ns| {
