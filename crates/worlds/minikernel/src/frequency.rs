@@ -33,6 +33,9 @@ impl Kernel {
         let cpus = self.hardware.domains[domain].cpus.clone();
         let to = self.hardware.domains[domain].points[point];
         for cpu in cpus.clone() {
+            if let Some(task) = self.cpus[cpu].current {
+                self.note_doing(task, cpu, Doing::Running, Doing::Running);
+            }
             self.refresh(cpu);
             self.cpus[cpu].capacity = to.capacity;
             if self.cpus[cpu].computing.is_some() {
@@ -42,11 +45,6 @@ impl Kernel {
         }
         self.points[domain] = (point, self.now);
         soc.meter().set_running_power(self.now, domain, u64::from(to.core_power), u64::from(to.domain_power));
-        for cpu in cpus.clone() {
-            if let Some(task) = self.cpus[cpu].current {
-                self.note_doing(task, cpu, Doing::Running, Doing::Running);
-            }
-        }
         self.stamp(soc, cpus.start, events::OPERATING_POINT, point as u64);
     }
 }

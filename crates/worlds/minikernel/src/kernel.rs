@@ -140,6 +140,10 @@ pub(crate) struct Kernel {
     pub(crate) points: Vec<(usize, Time)>,
     /// Tasks whose end ends the run, that have not ended.
     pub(crate) mains: usize,
+    /// Copies of tasks that have not ended.
+    pub(crate) copies: usize,
+    /// What turned out wrong with the workload during the run.
+    pub(crate) wrong: Option<String>,
     pub(crate) tick: Time,
     pub(crate) now: Time,
     pub(crate) begin: Time,
@@ -164,9 +168,7 @@ impl Kernel {
             .map(|(number, domain)| match &settings.frequency {
                 Frequency::Highest => domain.points.len() - 1,
                 Frequency::Lowest | Frequency::Schedutil { .. } => 0,
-                Frequency::Fixed(points) => {
-                    points.get(number).copied().unwrap_or(usize::MAX).min(domain.points.len() - 1)
-                }
+                Frequency::Fixed(points) => points[number],
             })
             .map(|point| (point, times.start))
             .collect();
@@ -234,6 +236,7 @@ impl Kernel {
             requests: Requests::default(),
             stalls: Vec::new(),
             mains: workload.tasks.iter().filter(|task| task.main && task.start != Start::ByFork).count(),
+            copies: 0,
             hardware,
             settings,
             owners,
@@ -241,6 +244,7 @@ impl Kernel {
             tasks,
             specs,
             points,
+            wrong: None,
             tick,
             now: times.start,
             begin: times.start,

@@ -53,6 +53,7 @@
 //! | `events.rs` | points that the kernel stamps |
 //! | `callbacks.rs` | what the kernel asks of the code that puts callbacks off |
 //! | `placement.rs` | what it asks of the policy that says who runs where; simple policies |
+//! | `checks.rs` | whether all of it makes sense |
 //! | `timers.rs`, `runqueue.rs`, `objects.rs`, `program.rs` | parts of the kernel |
 //! | `kernel.rs` | the kernel's state, and a CPU's next step |
 //! | `schedule.rs`, `run_task.rs`, `interrupts.rs`, `idle_loop.rs`, `frequency.rs`, `rcu_glue.rs` | what a step is made of |
@@ -60,6 +61,7 @@
 #![forbid(unsafe_code)]
 
 pub mod callbacks;
+mod checks;
 mod counts;
 pub mod events;
 mod frequency;

@@ -1,16 +1,17 @@
 //! A whole machine: built, run, read.
 
 use crate::callbacks::Callbacks;
+use crate::checks::check;
 use crate::counts::{CpuCounts, TaskCounts};
 use crate::hardware::Hardware;
 use crate::kernel::{Do, Kernel, Stay};
 use crate::owners::{Owner, Owners};
 use crate::placement::Placement;
 use crate::settings::{IdlePath, Settings};
-use crate::task::{Action, TaskSpec, Workload};
+use crate::task::Workload;
 use engine::Time;
 use soc::meter::{Activity, Energy};
-use soc::{Boot, Event, MAX_DEVICES, Soc, System, run_system};
+use soc::{Boot, Event, Soc, System, run_system};
 use std::cell::{Cell, RefCell};
 
 /// When the measurement begins: the CPUs have started by then.
@@ -47,8 +48,10 @@ pub struct DomainOutcome {
     pub energy: Vec<Energy>,
     /// Time in ps in which at least one CPU ran.
     pub running: Time,
-    /// Time in ps in which all CPUs were in this state or deeper, ways in and out included, and not all in the next; by state.
+    /// Time in ps in which all CPUs were in this state or deeper, and not all in the next; by state.
     pub idle: Vec<Time>,
+    /// Time in ps in which none ran and the one nearest to running was on its way into or out of this state; by state.
+    pub moving: Vec<Time>,
     /// How often it went down into each state.
     pub downs: Vec<u64>,
 }
@@ -114,7 +117,7 @@ pub fn run(
     callbacks: Option<Box<dyn Callbacks>>,
     time_ns: u64,
 ) -> Result<Outcome, Error> {
-    check(hardware, settings, workload)?;
+    check(hardware, settings, workload, time_ns).map_err(Error::Input)?;
     let begin = BEGIN;
     let end = begin + time_ns * 1_000;
     let kernel = Kernel::new(hardware.clone(), settings.clone(), workload, placement, callbacks, begin..end);
@@ -129,66 +132,12 @@ pub fn run(
     };
     let machine = Machine { kernel: RefCell::new(kernel), begin, started: Cell::new(false) };
     run_system(&soc, &machine, boot)?;
-    let kernel = machine.kernel.into_inner();
+    let mut kernel = machine.kernel.into_inner();
+    if let Some(wrong) = kernel.wrong.take() {
+        return Err(Error::Input(wrong));
+    }
     soc.meter().finish(kernel.end);
     Ok(outcome(&soc, kernel, owners))
-}
-
-fn check(hardware: &Hardware, settings: &Settings, workload: &Workload) -> Result<(), Error> {
-    let wrong = |what: String| Err(Error::Input(what));
-    if !(24..=1000).contains(&settings.hz) {
-        return wrong(format!("hz is {}; a kernel has 24 to 1000 ticks a second, most often 100 or 250", settings.hz));
-    }
-    if workload.devices.len() > MAX_DEVICES {
-        return wrong(format!("{} devices; there can be {MAX_DEVICES}", workload.devices.len()));
-    }
-    for device in &workload.devices {
-        if device.cpu >= hardware.cpus() {
-            return wrong(format!(
-                "device {}: its interrupts go to CPU {}, and CPUs are 0 to {}",
-                device.name,
-                device.cpu,
-                hardware.cpus() - 1
-            ));
-        }
-        if device.posts.is_some_and(|semaphore| usize::from(semaphore) >= workload.semaphores.len()) {
-            return wrong(format!("device {}: there is no such semaphore to post", device.name));
-        }
-    }
-    workload.tasks.iter().try_for_each(|task| check_task(hardware, workload, task))
-}
-
-fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Result<(), Error> {
-    let wrong = |what: String| Err(Error::Input(format!("task {}: {what}", task.name)));
-    let sets = task.phases.iter().filter_map(|phase| phase.cpus).chain([task.cpus]);
-    if sets.into_iter().any(|cpus| cpus.iter(hardware.cpus()).next().is_none()) {
-        return wrong(format!("it may run on no CPU; CPUs are 0 to {}", hardware.cpus() - 1));
-    }
-    for action in task.phases.iter().flat_map(|phase| &phase.actions) {
-        let (what, number, count) = match *action {
-            Action::Lock(number) | Action::Unlock(number) => ("mutex", usize::from(number), workload.mutexes),
-            Action::Wait { condition, mutex } | Action::Sync { condition, mutex } => {
-                if usize::from(mutex) >= workload.mutexes {
-                    return wrong(format!("there is no mutex {mutex}; the workload has {}", workload.mutexes));
-                }
-                ("condition", usize::from(condition), workload.conditions)
-            }
-            Action::Signal(number) | Action::Broadcast(number) => {
-                ("condition", usize::from(number), workload.conditions)
-            }
-            Action::SemPost(number) | Action::SemWait(number) => {
-                ("semaphore", usize::from(number), workload.semaphores.len())
-            }
-            Action::Barrier(number) => ("barrier", usize::from(number), workload.barriers.len()),
-            Action::Resume(number) | Action::Fork(number) => ("task", number, workload.tasks.len()),
-            Action::Run { capacity: 0, .. } => return wrong("work for a core of capacity 0 is none".to_owned()),
-            _ => continue,
-        };
-        if number >= count {
-            return wrong(format!("there is no {what} {number}; the workload has {count}"));
-        }
-    }
-    Ok(())
 }
 
 impl System for Machine {
@@ -275,7 +224,8 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
             name: domain.name.clone(),
             energy: owners.all().map(|owner| meter.energy(number, owners.id(owner))).collect(),
             running: times[0],
-            idle: times[1..].chunks(2).map(|both| both.iter().sum()).collect(),
+            moving: times[1..].iter().step_by(2).copied().collect(),
+            idle: times[2..].iter().step_by(2).copied().collect(),
             downs: (0..domain.states.len()).map(|state| meter.downs(number, state)).collect(),
         }
     });

@@ -51,8 +51,13 @@ pub struct Move {
 
 /// A policy of placement. CPUs that a task may not run on are corrected by the kernel, to the first that it may.
 pub trait Placement {
-    /// A task wakes up, or starts; `previous` is where it was.
+    /// A task wakes up; `previous` is where it was.
     fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize;
+
+    /// A task starts; `parent` is where the one runs that has started it, or the first CPU that it may run on.
+    fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
+        self.wake(view, task, parent)
+    }
 
     /// The tick of a busy CPU: who should go elsewhere.
     fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
@@ -66,8 +71,8 @@ pub trait Placement {
         None
     }
 
-    /// A task has done something on `cpu` until now, and does something else from now on. Told at every change, at ticks, and when the
-    /// capacity changes (after it has).
+    /// A task has done something on `cpu` until now, and does something else from now on. Told at every change, at ticks, and before the
+    /// capacity changes.
     fn note(&mut self, view: &dyn View, task: TaskId, cpu: usize, before: Doing, after: Doing) {
         let _ = (view, task, cpu, before, after);
     }
@@ -90,7 +95,7 @@ impl Placement for StayPut {
 }
 
 /// Tasks spread evenly over all CPUs, whatever their type: to where it was if that idles, otherwise to the CPU with the fewest tasks; a CPU
-/// without work takes some from the fullest.
+/// without work takes some from the fullest, and gets some in the ticks of others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EvenSpread;
 
@@ -109,6 +114,13 @@ impl Placement for EvenSpread {
         }
         let distance = |cpu: usize| (cpu + view.cpus() - previous) % view.cpus();
         allowed.iter(view.cpus()).min_by_key(|&cpu| (load(cpu), distance(cpu))).unwrap_or(previous)
+    }
+
+    fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
+        let fair = |&task: &TaskId| matches!(view.policy(task), Policy::Fair { .. });
+        let task = view.waiting_tasks(cpu).into_iter().find(fair)?;
+        let to = view.allowed(task).iter(view.cpus()).find(|&other| Self::load(view, other) == 0)?;
+        Some(Move { task, to })
     }
 
     fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {

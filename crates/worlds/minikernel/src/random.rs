@@ -22,6 +22,25 @@ pub enum Draw {
 }
 
 impl Draw {
+    /// The average.
+    pub const fn mean(self) -> u64 {
+        match self {
+            Self::Fixed(length) => length,
+            Self::Uniform { low, high } => low / 2 + high / 2,
+            Self::Exponential { mean } => mean,
+        }
+    }
+
+    /// Whether it can be drawn: no shortest length above the longest, and nothing above an hour.
+    pub const fn is_sound(self) -> bool {
+        const HOUR: u64 = 3_600_000_000_000;
+        match self {
+            Self::Fixed(length) => length <= HOUR,
+            Self::Uniform { low, high } => low <= high && high <= HOUR,
+            Self::Exponential { mean } => mean <= HOUR,
+        }
+    }
+
     /// Draws a length. A fixed one draws nothing.
     pub fn next(self, random: &mut SplitMix64) -> u64 {
         match self {

@@ -15,6 +15,9 @@ use std::rc::Rc;
 const LIFE_2013: u16 = 14;
 const LIFE_MODERN: u16 = 21;
 
+/// The most copies of tasks at once.
+const MOST_COPIES: usize = 4_096;
+
 impl Kernel {
     /// Lets the current task go on: the time until which it computes, or `None` after an action.
     pub(crate) fn run(&mut self, soc: &Soc, cpu: usize, task: TaskId) -> Option<Time> {
@@ -208,6 +211,13 @@ impl Kernel {
     /// Starts a copy of a task, with a stream that its parent's own stream began.
     fn fork(&mut self, soc: &Soc, cpu: usize, of: TaskId, random: SplitMix64) {
         let number = self.tasks.len();
+        if self.copies == MOST_COPIES {
+            let name = &self.specs[of].name;
+            self.wrong =
+                Some(format!("task {name}: more than {MOST_COPIES} copies of tasks at once; let fewer be forked"));
+            return self.finish(soc);
+        }
+        self.copies += 1;
         let owner = self.owners.id(crate::owners::Owner::Task(of));
         let mut copy = Task::new(Rc::clone(&self.specs[of]), of, owner, random);
         copy.cpu = cpu;
@@ -220,7 +230,9 @@ impl Kernel {
         let this = &mut self.tasks[task];
         this.life = Life::Ended;
         this.counts.ended = Some(self.now - self.begin);
-        let was_main = this.spec.main && this.origin == task;
+        let is_copy = this.origin != task;
+        let was_main = this.spec.main && !is_copy;
+        self.copies -= usize::from(is_copy);
         self.cpus[cpu].reschedule = true;
         if was_main {
             self.mains -= 1;

@@ -19,11 +19,16 @@ impl Kernel {
         }
         self.owe(by, Owner::Kernel, self.settings.costs.wake_up);
         let previous = self.tasks[task].cpu;
-        let wanted = self.ask(|placement, view| placement.wake(view, task, previous)).unwrap_or(previous);
+        let starts = self.tasks[task].life == Life::Unborn;
+        let wanted = self.ask(|placement, view| match starts {
+            true => placement.start(view, task, previous),
+            false => placement.wake(view, task, previous),
+        });
+        let wanted = wanted.unwrap_or(previous);
         let target = self.allowed_cpu(task, wanted);
         self.note_doing(task, target, Doing::Nothing, Doing::Waiting);
         let sleeper = &mut self.tasks[task];
-        if sleeper.life == Life::Unborn {
+        if starts {
             sleeper.begin = self.now;
         }
         sleeper.sleep += 1;

@@ -42,7 +42,8 @@ fn audio_on_two_cpus_adds_up_to_the_last_unit() {
             assert!(outcome.energy(Owner::Task(1)) > outcome.energy(Owner::Task(0)));
             assert!(outcome.energy(Owner::Task(0)) > 0);
             assert_eq!(outcome.energy(Owner::Callbacks) + outcome.energy(Owner::RcuThread), 0);
-            let times: u64 = outcome.domains[1].running + outcome.domains[1].idle.iter().sum::<u64>();
+            let times: u64 = outcome.domains[1].running
+                + outcome.domains[1].idle.iter().chain(&outcome.domains[1].moving).sum::<u64>();
             assert_eq!(times, outcome.time);
         }
     }

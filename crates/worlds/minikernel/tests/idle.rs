@@ -29,7 +29,7 @@ fn a_machine_with_nothing_to_do_sleeps_and_does_not_tick() {
             assert!(outcome.cpus.iter().all(|cpu| cpu.idle_ticks + cpu.busy_ticks == 0));
             for domain in &outcome.domains {
                 assert_eq!(domain.downs[1], 1, "{}", domain.name);
-                assert!(domain.idle[1] > outcome.time / 1000 * 999);
+                assert!(domain.idle[1] > outcome.time / 1000 * 998);
             }
         }
     }
@@ -70,6 +70,13 @@ fn the_firmware_is_called_for_deep_states_and_takes_its_time() {
     };
     let through = run_put(&tc2(0), &firmware, &tasks, SECOND);
     assert!(names(&through).iter().all(|&count| count >= 49), "{:?}", names(&through));
+    let cluster_off = |event: &&soc::Event| soc::point_name(event.point) == "power-off" && event.argument == 1;
+    let clusters = through.events.iter().filter(cluster_off).count() as u64;
+    assert_eq!(
+        clusters,
+        through.domains.iter().map(|domain| domain.downs[1]).sum(),
+        "the cluster is off when the meter says so"
+    );
     assert_eq!(names(&run_put(&tc2(0), &direct, &tasks, SECOND)), [0, 0, 0]);
     // A latency limit keeps the CPU in WFI, where the firmware is not asked.
     let shallow = run_put(&tc2(0), &Settings { latency_limit_ns: 1_000, ..firmware }, &tasks, SECOND);
@@ -77,6 +84,20 @@ fn the_firmware_is_called_for_deep_states_and_takes_its_time() {
     assert!(shallow.cpus.iter().all(|cpu| cpu.idle[1].entered == 0));
     let late = |outcome: &Outcome| outcome.task("a").unwrap().counts.latencies.iter().copied().max().unwrap();
     assert!(late(&shallow) < 70_000 && late(&through) > 100_000, "{} {}", late(&shallow), late(&through));
+}
+
+#[test]
+fn hardware_without_firmware_takes_the_platforms_latencies() {
+    let settings = Settings { idle_path: IdlePath::Direct, ..Settings::default() };
+    let outcome = run_put(&tc2(0), &settings, &workload(vec![periodic("a", 2, 20 * MS)]), SECOND - MS);
+    let little = &outcome.domains[1];
+    // In each period 0.5 ms on the way out and 1 ms on the way in; the first way in is that of the CPU that came last.
+    assert_eq!(little.moving[1], 49 * 500_000_000 + 50 * 1_000_000_000);
+    let late = outcome.task("a").unwrap().counts.latencies.clone();
+    assert!(
+        late.iter().all(|&ns| (550_000..570_000).contains(&ns)),
+        "exit, slack, and the kernel's own work: {late:?}"
+    );
 }
 
 #[test]
@@ -88,6 +109,7 @@ fn a_broadcast_by_way_of_another_cpu_wakes_that_one_too() {
         assert_eq!(own.cpus[0].woken_by(WakeCause::Broadcast), 0);
         assert_eq!(via.cpus[0].woken_by(WakeCause::Broadcast), 49);
         assert_eq!([own.cpus[2].woken_by(WakeCause::Timer), via.cpus[2].woken_by(WakeCause::Timer)], [49, 49]);
+        assert_eq!([own.cpus[2].interrupts, via.cpus[2].interrupts], [50, 50], "one each time, and one for the start");
         assert_eq!(via.task("a").unwrap().counts.latencies.len(), 49);
         assert!(via.domains[0].downs[1] >= 49 && own.domains[0].downs[1] == 1);
         assert!(via.total() > own.total());

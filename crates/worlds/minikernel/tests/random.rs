@@ -108,7 +108,7 @@ proptest! {
         let outcome = once();
         prop_assert_eq!(outcome.total(), outcome.integral);
         for domain in &outcome.domains {
-            prop_assert_eq!(domain.running + domain.idle.iter().sum::<u64>(), outcome.time);
+            prop_assert_eq!(domain.running + domain.idle.iter().chain(&domain.moving).sum::<u64>(), outcome.time);
         }
         let ran: u64 = outcome.tasks.iter().map(|task| task.counts.ran).sum();
         let idle: u64 = outcome.cpus.iter().flat_map(|cpu| &cpu.idle).map(|usage| usage.time_ns * 1_000).sum();

@@ -96,10 +96,39 @@ fn eight_busy_tasks_keep_five_cpus_busy() {
 }
 
 #[test]
+fn a_task_that_wakes_seldom_does_not_wait_for_one_that_computes() {
+    let cpu = CpuSet::one(2);
+    let seldom = vec![
+        Action::Timer { timer: 0, period: 20 * MS, relative: false },
+        Action::Run { time: Draw::Fixed(100 * US), capacity: 430 },
+    ];
+    let tasks = vec![busy("busy", cpu, fair(0)), TaskSpec::forever("seldom", seldom).on(cpu)];
+    let outcome = run_put(&tc2(0), &Settings::default(), &workload(tasks), SECOND);
+    let latencies = &outcome.task("seldom").unwrap().counts.latencies;
+    // Slack, interrupt, wake-up and switch, and no share of the other's.
+    assert!(latencies.len() == 49 && latencies.iter().all(|&ns| ns < 100_000), "{latencies:?}");
+}
+
+/// Wakes tasks where they were; only idle CPUs pull.
+struct PullOnly;
+
+impl Placement for PullOnly {
+    fn wake(&mut self, _view: &dyn View, _task: TaskId, previous: usize) -> usize {
+        previous
+    }
+    fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
+        EvenSpread.pull(view, cpu)
+    }
+}
+
+#[test]
 fn an_idle_cpu_pulls_what_waits_elsewhere() {
     let start = |name: &str| TaskSpec { cpus: CpuSet::of([2, 3]), ..busy(name, CpuSet::ALL, fair(0)) };
     let stay = run_put(&tc2(0), &Settings::default(), &workload(vec![start("a"), start("b")]), SECOND);
-    let pull = run_with(&tc2(0), &Settings::default(), &workload(vec![start("a"), start("b")]), EvenSpread, SECOND);
+    // CPU 3 looks once it has had something to do itself.
+    let tasks = vec![start("a"), start("b"), TaskSpec::forever("c", vec![Action::Exit]).on(CpuSet::one(3))];
+    let tasks = workload(tasks.into_iter().rev().collect());
+    let pull = run_with(&tc2(0), &Settings::default(), &tasks, PullOnly, SECOND);
     let ran = |outcome: &Outcome| outcome.tasks.iter().map(|task| task.counts.ran).sum::<u64>();
     assert!(ran(&stay) < stay.time && ran(&pull) > 19 * pull.time / 10, "{} {}", ran(&stay), ran(&pull));
 }
@@ -154,6 +183,31 @@ fn frequencies_follow_the_load_and_no_work_is_lost_on_the_way() {
     assert!(ran(&chosen) < ran(&top) + 5 * 6_000_000_000, "{}", ran(&chosen) - ran(&top));
 }
 
+/// A policy that knows a load of nothing at first and of everything from a time on.
+struct FullFrom(u64);
+
+impl Placement for FullFrom {
+    fn wake(&mut self, _view: &dyn View, _task: TaskId, previous: usize) -> usize {
+        previous
+    }
+    fn utilisation(&self, view: &dyn View, _cpu: usize) -> Option<u32> {
+        Some(if view.now() < self.0 { 0 } else { 1024 })
+    }
+}
+
+#[test]
+fn work_goes_on_at_the_new_speed_from_where_it_was_at_the_old() {
+    let work = vec![Action::Run { time: Draw::Fixed(100 * MS), capacity: 430 }];
+    let task = workload(vec![TaskSpec::forever("work", work).on(CpuSet::one(2)).times(1)]);
+    let settings =
+        Settings { frequency: Frequency::Schedutil { rate_limit_ns: 0 }, costs: free(), ..Settings::default() };
+    let begin = run_put(&tc2(0), &settings, &task, SECOND).begin;
+    let outcome = run_with(&tc2(0), &settings, &task, FullFrom(begin + 50_000_000_000), SECOND);
+    // At capacity 150 until the tick at 52 ms, then at 430.
+    let rest = (430_u64 * 100_000_000_000 - 150 * 52_000_000_000).div_ceil(430);
+    assert_eq!(outcome.task("work").unwrap().counts.ran, 52_000_000_000 + rest);
+}
+
 #[test]
 fn the_run_ends_with_the_last_main_task() {
     let work = |ms| vec![Action::Run { time: Draw::Fixed(ms * MS), capacity: 430 }];
@@ -181,5 +235,20 @@ fn what_makes_no_sense_is_refused() {
     assert!(refused(&with(Action::Barrier(1)), &settings).contains("there is no barrier 1"));
     let nowhere = workload(vec![TaskSpec::forever("t", vec![Action::Yield]).on(CpuSet::one(7))]);
     assert!(refused(&nowhere, &settings).contains("it may run on no CPU; CPUs are 0 to 4"));
-    assert!(refused(&with(Action::Yield), &Settings { hz: 0, ..settings }).contains("24 to 1000"));
+    let with_settings = |change: fn(&mut Settings)| {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        refused(&with(Action::Yield), &settings)
+    };
+    assert!(with_settings(|settings| settings.hz = 0).contains("24 to 1000"));
+    assert!(with_settings(|settings| settings.broadcast = Broadcast::Via(5)).contains("CPUs are 0 to 4"));
+    assert!(with_settings(|settings| settings.timers_to = Some(9)).contains("CPUs are 0 to 4"));
+    assert!(with_settings(|settings| settings.frequency = Frequency::Fixed(vec![0, 8])).contains("they are 0 to 7"));
+    let draw = Draw::Uniform { low: 2, high: 1 };
+    assert!(refused(&with(Action::Sleep(draw)), &settings).contains("cannot be drawn"));
+    let device = DeviceSpec { name: "d".to_owned(), gap: Draw::Fixed(10), cpu: 0, handler_ns: 0, posts: None };
+    let storm = Workload { devices: vec![device], ..Workload::default() };
+    assert!(refused(&storm, &settings).contains("2000 ns to an hour"));
+    let bomb = workload(vec![TaskSpec::forever("bomb", vec![Action::Fork(0)])]);
+    assert!(refused(&bomb, &settings).contains("task bomb: more than 4096 copies of tasks at once"));
 }

@@ -44,7 +44,13 @@ fn a_semaphore_remembers_but_resume_does_not() {
     // The resume at 5 ms comes while the other computes and is lost; the one at 50 ms is not.
     let suspends = vec![compute(10), Action::Suspend, compute(1)];
     let resumes = vec![compute(5), Action::Resume(0), compute(45), Action::Resume(0), compute(10)];
-    assert_eq!(ends(&once(vec![suspends, resumes], Workload::default())), [Some(51), Some(60)]);
+    assert_eq!(ends(&once(vec![suspends, resumes.clone()], Workload::default())), [Some(51), Some(60)]);
+    let sleeps = vec![Action::Sleep(Draw::Fixed(100 * MS)), compute(1)];
+    assert_eq!(
+        ends(&once(vec![sleeps, resumes], Workload::default())),
+        [Some(101), Some(60)],
+        "who sleeps is not suspended"
+    );
 }
 
 #[test]
