@@ -7,10 +7,8 @@ use crate::group::deferred;
 use crate::platform::Platform;
 use crate::state::Rcu;
 
-/// Callbacks per second from which on they go to the bypass list: 16 a jiffy at 1000 Hz.
-const DIRECT_PER_SECOND: u64 = 16 * 1000;
-
-/// Seconds that lazy callbacks may wait.
+/// Seconds after which lazy callbacks are flushed. The CPUs of a group share a timer, and a round that finds them too young starts it anew: so they
+/// may wait for nearly twice as long, as they do in Linux.
 pub(crate) const LAZY_S: u64 = 10;
 
 impl<P: Platform> Rcu<P> {
@@ -56,7 +54,7 @@ impl<P: Platform> Rcu<P> {
 
     /// Whether this CPU has not yet queued too many callbacks past the bypass list in this jiffy. A new jiffy forgives as many as one may queue.
     fn may_queue_directly(&self, cpu: &Cpu<P>, now: u64) -> bool {
-        let limit = DIRECT_PER_SECOND / self.settings.hz;
+        let limit = self.settings.direct_per_jiffy;
         let count = cpu.direct_count.get();
         let count = match cpu.direct_jiffy.replace(now) == now {
             true => count + 1,

@@ -66,12 +66,12 @@ impl<P: Platform> Rcu<P> {
     pub fn adopt(&self, p: &P, cpu: usize) {
         let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
         let this = self.this(p);
-        let (mut done, rest) = gone.list.borrow_mut().take();
+        let (done, mut rest) = gone.list.borrow_mut().take();
         gone.all_lazy.set(false);
         gone.overload_mark.set(0);
         gone.limit.set(self.settings.blimit);
         if self.fault(Fault::LostAtOffline) {
-            done.clear();
+            rest.clear();
         }
         this.count(|counters| counters.adopted += (done.len() + rest.len()) as u64);
         if this.offloaded {

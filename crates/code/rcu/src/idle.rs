@@ -63,7 +63,8 @@ impl<P: Platform> Rcu<P> {
         if cpu.advanced_at.replace(now) == now {
             return false;
         }
-        if cpu.list.borrow().pending() && self.nodes[cpu.leaf].sequence.load(p) != cpu.sequence.get() {
+        let pending = cpu.list.borrow().pending();
+        if pending && self.nodes[cpu.leaf].sequence.load(p) != cpu.sequence.get() {
             self.note_grace_periods(p, cpu);
         }
         cpu.list.borrow().done() > 0

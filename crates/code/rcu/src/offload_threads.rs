@@ -92,7 +92,8 @@ impl<P: Platform> Rcu<P> {
         if let Some(at) = cpu.list.borrow().waits_for() {
             group.earliest.set(Some(group.earliest.get().map_or(at, |earliest| earliest.min(at))));
         }
-        let wake = cpu.list.borrow().done() > 0 && cpu.thread_sleeps.swap(p, false);
+        let ready = cpu.list.borrow().done() > 0;
+        let wake = ready && cpu.thread_sleeps.swap(p, false);
         cpu.offload_lock.release(p);
         if wake {
             self.wake_offload(p, Thread::OffloadCb(index));

@@ -23,7 +23,7 @@ pub enum Fault {
     MissedQuiescentState,
     /// A thread of an offloaded CPU looks for work before it says that it is about to sleep, and is woken only if it said so.
     LostOffloadWake,
-    /// Of a CPU that goes off, only the callbacks that wait for a grace period are taken over.
+    /// Of a CPU that goes off, only the callbacks that are ready to be invoked are taken over.
     LostAtOffline,
 }
 
@@ -56,6 +56,8 @@ pub struct Settings {
     pub qhimark: u64,
     /// Callbacks on a CPU at which the limit comes back; Linux: 100.
     pub qlowmark: u64,
+    /// Callbacks that an offloaded CPU queues in a jiffy before they go to the bypass list, in the modern form; Linux: 16 * 1000 / HZ.
+    pub direct_per_jiffy: u64,
     /// Seconds after which a grace period counts as stalled; Linux: 21.
     pub stall_s: u64,
     /// A fault put in on purpose.
@@ -78,6 +80,7 @@ impl Settings {
             blimit: 10,
             qhimark: 10_000,
             qlowmark: 100,
+            direct_per_jiffy: 16 * 1000 / hz.max(1),
             stall_s: 21,
             fault: None,
         }
