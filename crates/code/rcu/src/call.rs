@@ -31,7 +31,6 @@ impl<P: Platform> Rcu<P> {
             Form::Y2013 if cpu.offloaded => self.enqueue_2013(p, cpu, callback),
             Form::Modern if cpu.offloaded => self.enqueue_modern(p, cpu, callback, lazy),
             _ => {
-                cpu.hurried.set(cpu.hurried.get() + u64::from(callback.urgency != Urgency::Lazy));
                 cpu.list.borrow_mut().push(callback);
                 self.check_overload(p, cpu);
             }

@@ -47,12 +47,8 @@ pub(crate) struct Cpu<P: Platform> {
     /// Length of the list when it was last found too long.
     pub(crate) overload_mark: Cell<u64>,
 
-    // --- Enforced idle, by the CPU itself -----------------------------------------------------------
+    /// Enforced idle, by the CPU itself: the jiffy in which it last tried to advance its callbacks.
     pub(crate) advanced_at: Cell<Option<u64>>,
-    pub(crate) all_lazy: Cell<bool>,
-    /// Callbacks queued so far that are not lazy, and how many there were when the CPU last went idle.
-    pub(crate) hurried: Cell<u64>,
-    pub(crate) hurried_at_idle: Cell<u64>,
 
     // --- Offloading ---------------------------------------------------------------------------------
     pub(crate) offload_lock: Spin<P>,
@@ -118,9 +114,6 @@ impl<P: Platform> Cpu<P> {
             limit: Cell::new(limit),
             overload_mark: Cell::new(0),
             advanced_at: Cell::new(None),
-            all_lazy: Cell::new(false),
-            hurried: Cell::new(0),
-            hurried_at_idle: Cell::new(0),
             offload_lock: Spin::new(lock),
             queue: RefCell::default(),
             batch: RefCell::default(),

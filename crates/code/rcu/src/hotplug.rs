@@ -1,6 +1,5 @@
 //! CPUs that go off and come back.
 
-use crate::callback::Urgency;
 use crate::cell::SharedCell;
 use crate::platform::Platform;
 use crate::settings::{Fault, Form};
@@ -67,7 +66,6 @@ impl<P: Platform> Rcu<P> {
         let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
         let this = self.this(p);
         let (done, mut rest) = gone.list.borrow_mut().take();
-        gone.all_lazy.set(false);
         gone.overload_mark.set(0);
         gone.limit.set(self.settings.blimit);
         if self.fault(Fault::LostAtOffline) {
@@ -81,8 +79,6 @@ impl<P: Platform> Rcu<P> {
             }
             return;
         }
-        let hurried = rest.iter().filter(|callback| callback.urgency != Urgency::Lazy).count() as u64;
-        this.hurried.set(this.hurried.get() + hurried);
         {
             let mut list = this.list.borrow_mut();
             list.push_done(done);

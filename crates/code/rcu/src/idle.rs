@@ -34,24 +34,21 @@ impl<P: Platform> Rcu<P> {
             return IdleNeed::StopTick;
         }
         if cpu.list.borrow().len() == 0 {
-            cpu.all_lazy.set(false);
             return IdleNeed::StopTick;
         }
         if !cpu.enforced_idle {
             return IdleNeed::KeepTick;
         }
-        let hurried = cpu.hurried.get();
-        let hurried_since = hurried != cpu.hurried_at_idle.replace(hurried);
-        if (cpu.all_lazy.get() && hurried_since) || self.try_advance(p, cpu) {
-            cpu.all_lazy.set(false);
+        if self.try_advance(p, cpu) {
             self.raise_softirq(p);
             return IdleNeed::KeepTick;
         }
         // The grace period can then pass while the CPU sleeps.
         self.accelerate(p, cpu);
-        cpu.all_lazy.set(cpu.list.borrow().all_lazy());
+        let all_lazy = cpu.list.borrow().all_lazy();
         let now = p.jiffies();
-        IdleNeed::WakeAt(match cpu.all_lazy.get() {
+        // A callback that is not lazy comes in an interrupt, after which the CPU asks again: it ends the long wait.
+        IdleNeed::WakeAt(match all_lazy {
             false => (now + IDLE_DELAY).next_multiple_of(IDLE_DELAY),
             true => whole_second(now + IDLE_LAZY_DELAY_S * self.settings.hz, self.settings.hz),
         })

@@ -190,6 +190,30 @@ fn a_caller_that_may_not_wake_has_it_done_a_jiffy_later() {
 }
 
 #[test]
+fn a_stronger_reason_moves_the_timer_forward_and_a_weaker_one_does_not_move_it_back() {
+    let settings = Settings { offloaded: vec![1], lazy: true, ..settings(Form::Modern) };
+    let kernel = Kernel::new(settings.clone());
+    kernel.set_load(1, Load::Busy(Interrupted::User));
+    kernel.jiffies(5);
+    let timer = || kernel.machine.timers.borrow().values().copied().next();
+    kernel.call(1, 0, Urgency::Plain);
+    assert_eq!(timer(), Some(5 + 10 * HZ));
+    kernel.machine.interrupts_off.set(true);
+    kernel.call(1, 1, Urgency::Hurry);
+    assert_eq!(timer(), Some(6));
+    kernel.call(1, 2, Urgency::Plain);
+    assert_eq!(timer(), Some(6));
+
+    // Past the limit of direct callbacks, one that hurries goes to the bypass list, behind the lazy one, and wakes all the same.
+    let kernel = Kernel::new(Settings { direct_per_jiffy: 0, ..settings });
+    kernel.call(1, 0, Urgency::Plain);
+    kernel.call(1, 1, Urgency::Hurry);
+    assert_eq!(kernel.rcu.counters(1).queued_bypass, 2);
+    kernel.jiffies(10);
+    assert_eq!(kernel.invoked(), 2);
+}
+
+#[test]
 fn a_softirq_invokes_ten_callbacks_and_all_of_them_once_there_are_too_many() {
     let batches = |kernel: &Kernel| -> Vec<u32> {
         let stamps = kernel.machine.stamps.borrow();

@@ -47,7 +47,7 @@ pub struct Machine {
     jiffies: Cell<u64>,
     softirqs: RefCell<BTreeSet<usize>>,
     woken: RefCell<BTreeSet<Thread>>,
-    timers: RefCell<BTreeMap<RcuTimer, u64>>,
+    pub timers: RefCell<BTreeMap<RcuTimer, u64>>,
     resched: RefCell<BTreeSet<usize>>,
     pub interrupts_off: Cell<bool>,
     pub invoked: RefCell<Vec<Invoked>>,
