@@ -57,6 +57,7 @@
 //! | `timers.rs`, `runqueue.rs`, `objects.rs`, `program.rs` | parts of the kernel |
 //! | `kernel.rs` | the kernel's state, and a CPU's next step |
 //! | `schedule.rs`, `run_task.rs`, `interrupts.rs`, `idle_loop.rs`, `frequency.rs`, `rcu_glue.rs` | what a step is made of |
+//! | `rcu_port.rs` | the crate `rcu` as such code |
 //! | `machine.rs` | builds a machine, runs it, reads it |
 #![forbid(unsafe_code)]
 
@@ -76,6 +77,7 @@ pub mod placement;
 mod program;
 mod random;
 mod rcu_glue;
+mod rcu_port;
 mod run_task;
 mod runqueue;
 mod schedule;
@@ -88,5 +90,6 @@ pub use hardware::{Domain, Hardware, IdleState};
 pub use machine::{DomainOutcome, Error, Outcome, TaskOutcome, run};
 pub use owners::{Owner, Owners};
 pub use random::Draw;
+pub use rcu_port::{Affinities, Rcu};
 pub use settings::{Broadcast, Costs, Fairness, Form, Frequency, IdlePath, Settings};
 pub use task::{Action, CpuSet, DeviceSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload};
