@@ -137,6 +137,62 @@ fn settings() -> Settings {
     Settings { hz: 100, ..Settings::of_2013() }
 }
 
+/// A thread that is woken while it takes its first step: by itself, as it looks to the kernel.
+#[derive(Default)]
+struct WokenInItsStep {
+    steps: Rc<Cell<u32>>,
+}
+
+impl Callbacks for WokenInItsStep {
+    fn threads(&self) -> Vec<Thread> {
+        vec![Thread { name: "thread".to_owned(), cpus: CpuSet::one(4) }]
+    }
+    fn call(&mut self, _place: Place, _callback: Callback, requests: &mut Requests) {
+        requests.wake.push(0);
+    }
+    fn context_switch(&mut self, _place: Place, _outgoing: Option<TaskId>, _requests: &mut Requests) {}
+    fn tick(&mut self, _place: Place, _interrupted: Interrupted, _requests: &mut Requests) {}
+    fn softirq(&mut self, _place: Place, _requests: &mut Requests) -> bool {
+        false
+    }
+    fn idle_need(&mut self, _place: Place, _requests: &mut Requests) -> IdleNeed {
+        IdleNeed::Nothing
+    }
+    fn idle_enter(&mut self, _place: Place, _requests: &mut Requests) {}
+    fn idle_exit(&mut self, _place: Place, _requests: &mut Requests) {}
+    fn thread(&mut self, _thread: ThreadNumber, place: Place, requests: &mut Requests) -> Step {
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get() == 1 {
+            requests.wake.push(0);
+            return Step::Sleep;
+        }
+        // Long before that it is woken, and then sleeps for longer: the timer of the first sleep must not end the second.
+        if self.steps.get() < 4 { Step::SleepUntil(place.jiffy + 30) } else { Step::Sleep }
+    }
+    fn queued(&self) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn no_wake_up_of_a_thread_is_lost_and_none_comes_from_an_earlier_sleep() {
+    let code = WokenInItsStep::default();
+    let steps = Rc::clone(&code.steps);
+    let until = |ms: u64| {
+        steps.set(0);
+        let code = Box::new(WokenInItsStep { steps: Rc::clone(&steps) });
+        // Closes at 100 and 200 ms; a jiffy is 10 ms.
+        let actions = [Action::Sleep(Draw::Fixed(100 * MS)), Action::FileClose];
+        let task = TaskSpec::forever("closer", [actions, actions, [Action::Suspend; 2]].concat()).on(CpuSet::one(2));
+        let workload = Workload { tasks: vec![task], ..Workload::default() };
+        run(&tc2(0), &settings(), &workload, Box::new(StayPut), Some(code), ms * MS).unwrap();
+        steps.get()
+    };
+    assert_eq!([until(90), until(190), until(290)], [0, 2, 3]);
+    // The sleep from 100 ms would have ended at 400 ms, the one from 200 ms does at 500 ms.
+    assert_eq!([until(490), until(600)], [3, 4]);
+}
+
 #[test]
 fn without_callbacks_it_makes_no_difference_which_code_there_is() {
     for settings in [settings(), Settings::default()] {

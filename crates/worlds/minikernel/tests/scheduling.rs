@@ -121,6 +121,26 @@ impl Placement for PullOnly {
     }
 }
 
+/// Wakes tasks where they were; only ticks move them.
+struct TickOnly;
+
+impl Placement for TickOnly {
+    fn wake(&mut self, _view: &dyn View, _task: TaskId, previous: usize) -> usize {
+        previous
+    }
+    fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
+        EvenSpread.tick(view, cpu)
+    }
+}
+
+#[test]
+fn a_busy_cpu_hands_what_waits_to_an_idle_one() {
+    let tasks = ["a", "b"].map(|name| busy(name, CpuSet::of([2, 3]), fair(0)));
+    let outcome = run_with(&tc2(0), &Settings::default(), &workload(tasks.to_vec()), TickOnly, SECOND);
+    assert!(outcome.tasks.iter().all(|task| task.counts.ran > outcome.time / 100 * 97));
+    assert_eq!(outcome.tasks.iter().map(|task| task.counts.moves).sum::<u64>(), 1);
+}
+
 #[test]
 fn an_idle_cpu_pulls_what_waits_elsewhere() {
     let start = |name: &str| TaskSpec { cpus: CpuSet::of([2, 3]), ..busy(name, CpuSet::ALL, fair(0)) };
@@ -198,14 +218,18 @@ impl Placement for FullFrom {
 #[test]
 fn work_goes_on_at_the_new_speed_from_where_it_was_at_the_old() {
     let work = vec![Action::Run { time: Draw::Fixed(100 * MS), capacity: 430 }];
-    let task = workload(vec![TaskSpec::forever("work", work).on(CpuSet::one(2)).times(1)]);
+    // The change comes with CPU 2's tick, while CPU 3 computes; and the other way round.
+    let on = |cpu: usize| TaskSpec::forever(&format!("on-{cpu}"), work.clone()).on(CpuSet::one(cpu)).times(1);
+    let task = workload(vec![on(2), on(3), on(4)]);
     let settings =
         Settings { frequency: Frequency::Schedutil { rate_limit_ns: 0 }, costs: free(), ..Settings::default() };
     let begin = run_put(&tc2(0), &settings, &task, SECOND).begin;
     let outcome = run_with(&tc2(0), &settings, &task, FullFrom(begin + 50_000_000_000), SECOND);
     // At capacity 150 until the tick at 52 ms, then at 430.
     let rest = (430_u64 * 100_000_000_000 - 150 * 52_000_000_000).div_ceil(430);
-    assert_eq!(outcome.task("work").unwrap().counts.ran, 52_000_000_000 + rest);
+    for task in &outcome.tasks {
+        assert_eq!(task.counts.ran, 52_000_000_000 + rest, "{}", task.name);
+    }
 }
 
 #[test]

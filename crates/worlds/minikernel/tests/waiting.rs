@@ -108,6 +108,15 @@ fn forks_run_beside_their_parent_and_belong_to_what_they_copy() {
 }
 
 #[test]
+fn copies_that_have_ended_do_not_count_against_the_limit() {
+    let child = TaskSpec { start: Start::ByFork, ..TaskSpec::forever("child", vec![Action::Exit]).on(CpuSet::one(3)) };
+    let parent = TaskSpec::forever("parent", vec![Action::Fork(1), Action::Sleep(Draw::Fixed(100 * US))]);
+    let tasks = vec![parent.on(CpuSet::one(2)).times(5_000), child];
+    let outcome = run_put(&tc2(0), &free_settings(), &Workload { tasks, ..Workload::default() }, 10 * SECOND);
+    assert_eq!(outcome.tasks.len(), 5_002);
+}
+
+#[test]
 fn yield_lets_the_other_run() {
     let actions = |times: usize| vec![[compute(1), Action::Yield]; times].concat();
     let task = |name: &str| TaskSpec::forever(name, actions(10)).on(CpuSet::one(2)).times(1);
