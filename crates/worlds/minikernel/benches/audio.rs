@@ -31,6 +31,30 @@ fn audio_through_the_firmware() -> Outcome {
     audio_for_a_minute(&Settings::default())
 }
 
+/// Audio, and a hundred files closed per second on each CPU.
+#[divan::bench(sample_count = 5)]
+fn audio_with_callbacks() -> Outcome {
+    callbacks_for_a_minute(audio(), SECOND / 100)
+}
+
+/// A sleep of 200 us on average before each callback, on each CPU: more than a million callbacks, and as many wake-ups.
+#[divan::bench(sample_count = 5)]
+fn a_million_callbacks() -> Outcome {
+    let outcome = callbacks_for_a_minute(Workload::default(), SECOND / 5_000);
+    assert!(outcome.cpus.iter().map(|cpu| cpu.invoked_in_softirq).sum::<u64>() > 1_000_000);
+    outcome
+}
+
+fn callbacks_for_a_minute(mut workload: Workload, mean: u64) -> Outcome {
+    let actions = vec![Action::Sleep(Draw::Exponential { mean }), Action::FileClose];
+    let closer = |cpu| TaskSpec::forever(&format!("closer-{cpu}"), actions.clone()).on(CpuSet::one(cpu));
+    workload.tasks.extend((0..5).map(closer));
+    let affinities = Affinities { grace_periods: CpuSet::ALL, offload: CpuSet::ALL };
+    let code = Rcu::new(rcu::Settings::new(5, 250, rcu::Form::Modern), affinities, false).expect("sound settings");
+    let placement = Box::new(placement::StayPut);
+    run(&tc2(300), &Settings::default(), &workload, placement, Some(Box::new(code)), MINUTE).expect("a sound workload")
+}
+
 #[divan::bench(sample_count = 5)]
 fn five_busy_cpus() -> Outcome {
     let compute = vec![Action::Run { time: Draw::Fixed(MS), capacity: 430 }];
