@@ -5,21 +5,25 @@ use crate::events;
 use crate::kernel::{Alarm, IPI_TIMER, Kernel, SOFTIRQ_CALLBACKS, SOFTIRQ_TIMER, WheelAlarm};
 use crate::owners::Owner;
 use crate::program::Life;
+use engine::Time;
 use soc::{Interrupts, Soc, Source};
 
 impl Kernel {
-    /// Whether the timer interrupt that is due is a tick that an idle CPU keeps for its callbacks, and nothing else.
-    pub(crate) fn is_tick_for_callbacks(&self, cpu: usize) -> bool {
+    /// Whether the timer interrupt that is due is a tick that an idle CPU keeps for its callbacks, or a wake-up that they asked for, and
+    /// nothing else.
+    pub(crate) fn is_for_callbacks(&self, cpu: usize) -> bool {
         let this = &self.cpus[cpu];
-        let due = this.tick.is_some_and(|tick| tick <= self.now);
-        due && this.tick_for_callbacks && this.current.is_none() && this.precise.next() > self.now
+        let is_due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
+        let tick = is_due(this.tick) && this.tick_for_callbacks;
+        let wake_up = this.tick.is_none() && is_due(this.callbacks_at) && !this.wheel.is_due(self.jiffy());
+        (tick || wake_up) && this.current.is_none() && this.precise.next() > self.now
     }
 
     /// Takes interrupts: they are handled when the entry is paid for.
     pub(crate) fn enter_interrupt(&mut self, cpu: usize, taken: Interrupts) {
         let timer = |source| matches!(source, Source::LocalTimer | Source::Broadcast | Source::Ipi(IPI_TIMER));
         let only_timer = taken.sources().all(timer);
-        let owner = match only_timer && self.is_tick_for_callbacks(cpu) {
+        let owner = match only_timer && self.is_for_callbacks(cpu) {
             true => Owner::TickForRcu,
             false => Owner::Interrupt,
         };
@@ -73,7 +77,7 @@ impl Kernel {
     }
 
     fn tick(&mut self, soc: &Soc, cpu: usize) {
-        let for_callbacks = self.is_tick_for_callbacks(cpu);
+        let for_callbacks = self.is_for_callbacks(cpu);
         let owner = if for_callbacks { Owner::TickForRcu } else { Owner::Interrupt };
         self.owe(cpu, owner, self.settings.costs.tick);
         let idle = self.cpus[cpu].current.is_none();

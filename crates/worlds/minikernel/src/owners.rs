@@ -12,7 +12,7 @@ pub enum Owner {
     Interrupt,
     /// Callbacks: invoking them, and the softirq that looks after them.
     Callbacks,
-    /// A tick that an idle CPU keeps because of callbacks, and the idling in between.
+    /// A tick that an idle CPU keeps because of callbacks, and the idling in between; or a wake-up in its place that they asked for.
     TickForRcu,
     /// Threads that wait for grace periods or hand callbacks over.
     RcuThread,

@@ -42,7 +42,7 @@ pub enum Policy {
         /// The lower, the greater the share.
         nice: i8,
     },
-    /// Before all fair tasks and before all of lower priority, until it blocks.
+    /// Before all fair tasks and before all of lower priority, until it blocks (first in, first out: there are no time slices).
     RealTime {
         /// From 1 to 99; the higher, the sooner.
         priority: u8,
