@@ -2,8 +2,9 @@
 
 use crate::callbacks::IdleNeed;
 use crate::counts::WakeCause;
+use crate::cpu::Stay;
 use crate::events;
-use crate::kernel::{Kernel, Stay};
+use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::settings::{Broadcast, Form, IdlePath};
 use engine::Time;

@@ -1,8 +1,9 @@
 //! Interrupts and softirqs: timers, the tick, other CPUs, devices.
 
 use crate::counts::WakeCause;
+use crate::cpu::{Alarm, IPI_TIMER, SOFTIRQ_CALLBACKS, SOFTIRQ_TIMER, WheelAlarm};
 use crate::events;
-use crate::kernel::{Alarm, IPI_TIMER, Kernel, SOFTIRQ_CALLBACKS, SOFTIRQ_TIMER, WheelAlarm};
+use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::program::Life;
 use engine::Time;

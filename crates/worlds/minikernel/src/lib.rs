@@ -55,15 +55,18 @@
 //! | `placement.rs` | what it asks of the policy that says who runs where; simple policies |
 //! | `checks.rs` | whether all of it makes sense |
 //! | `timers.rs`, `runqueue.rs`, `objects.rs`, `program.rs` | parts of the kernel |
-//! | `kernel.rs` | the kernel's state, and a CPU's next step |
+//! | `cpu.rs`, `kernel.rs` | the kernel's state, and a CPU's next step |
+//! | `building.rs`, `view.rs` | how it is built; what policies of placement see of it |
 //! | `schedule.rs`, `run_task.rs`, `interrupts.rs`, `idle_loop.rs`, `frequency.rs`, `rcu_glue.rs` | what a step is made of |
 //! | `rcu_port.rs` | the crate `rcu` as such code |
 //! | `machine.rs` | builds a machine, runs it, reads it |
 #![forbid(unsafe_code)]
 
+mod building;
 pub mod callbacks;
 mod checks;
 mod counts;
+mod cpu;
 pub mod events;
 mod frequency;
 mod hardware;
@@ -84,6 +87,7 @@ mod schedule;
 mod settings;
 mod task;
 mod timers;
+mod view;
 
 pub use counts::{CpuCounts, TaskCounts, WakeCause};
 pub use hardware::{Domain, Hardware, IdleState};

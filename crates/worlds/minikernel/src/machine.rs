@@ -3,8 +3,9 @@
 use crate::callbacks::Callbacks;
 use crate::checks::check;
 use crate::counts::{CpuCounts, TaskCounts};
+use crate::cpu::{Do, Stay};
 use crate::hardware::Hardware;
-use crate::kernel::{Do, Kernel, Stay};
+use crate::kernel::Kernel;
 use crate::owners::{Owner, Owners};
 use crate::placement::Placement;
 use crate::settings::{IdlePath, Settings};

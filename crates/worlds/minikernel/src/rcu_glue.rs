@@ -4,8 +4,9 @@
 
 use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, ThreadNumber};
 use crate::counts::WakeCause;
+use crate::cpu::{SOFTIRQ_CALLBACKS, WheelAlarm};
 use crate::events;
-use crate::kernel::{Kernel, SOFTIRQ_CALLBACKS, WheelAlarm};
+use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::task::TaskId;
 use soc::{Soc, Work};

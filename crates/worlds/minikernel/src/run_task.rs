@@ -2,7 +2,8 @@
 
 use crate::callbacks::Callback;
 use crate::counts::WakeCause;
-use crate::kernel::{Alarm, IPI_TIMER, Kernel, WheelAlarm};
+use crate::cpu::{Alarm, IPI_TIMER, WheelAlarm};
+use crate::kernel::Kernel;
 use crate::program::{Life, Task};
 use crate::settings::Form;
 use crate::task::{Action, TaskId};

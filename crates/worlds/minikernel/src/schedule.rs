@@ -1,8 +1,9 @@
 //! Who runs: wake-ups, preemption, the choice of the next task, and moves.
 
 use crate::counts::WakeCause;
+use crate::cpu::IPI_RESCHEDULE;
 use crate::events;
-use crate::kernel::{IPI_RESCHEDULE, Kernel};
+use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::placement::Doing;
 use crate::program::Life;

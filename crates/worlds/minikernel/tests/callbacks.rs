@@ -225,6 +225,22 @@ fn an_idle_cpu_keeps_its_tick_for_callbacks_and_one_without_does_not() {
 }
 
 #[test]
+fn a_tick_that_a_timer_comes_before_is_not_what_keeps_a_cpu_up() {
+    for form in [Form::Y2013, Form::Modern] {
+        let settings = Settings { form, costs: free(), latency_limit_ns: 1_000, timer_slack_ns: 0, ..settings() };
+        let mut workload = closers(&[2], SECOND);
+        // Every 4 ms, and a tick is 10 ms: of 30 ms that a callback waits, ticks are the next event from 8 to 10 and from 28 to 30 ms.
+        let timer = Action::Timer { timer: 0, period: 4 * MS, relative: false };
+        workload.tasks.push(TaskSpec::forever("often", vec![timer]).on(CpuSet::one(2)));
+        let outcome = with(How::Tick, &settings, &workload, 3 * SECOND - 500 * MS);
+        let cpu = &outcome.cpus[2];
+        assert_eq!((cpu.invoked_in_softirq, cpu.ticks_for_rcu), (2, 4), "{form:?}");
+        let owned = outcome.energy(Owner::TickForRcu) as f64 / 1e12;
+        assert!((owned / (2.0 * 0.004 * 25.0 / 3.0) - 1.0).abs() < 0.01, "{form:?}: {owned}");
+    }
+}
+
+#[test]
 fn idling_between_ticks_that_callbacks_need_belongs_to_those_ticks() {
     // WFI only, so that the tick is all that keeps the cluster up, and free work, so that nothing else is owned by anybody.
     let settings = Settings { costs: free(), latency_limit_ns: 1_000, timer_slack_ns: 0, hz: 250, ..settings() };
