@@ -233,3 +233,36 @@ fn a_softirq_invokes_ten_callbacks_and_all_of_them_once_there_are_too_many() {
     assert_eq!(kernel.invoked(), 20_501);
     assert!(batches(&kernel).iter().any(|&count| count > 10_000), "{:?}", &batches(&kernel)[..8]);
 }
+
+#[test]
+fn without_callbacks_every_configuration_does_the_same_to_the_last_access() {
+    let modern = |offloaded, lazy| Settings { offloaded, lazy, ..settings(Form::Modern) };
+    let old = |offloaded, enforced_idle| Settings { offloaded, enforced_idle, ..settings(Form::Y2013) };
+    let all = || vec![0, 1, 2, 3];
+    let configurations = [
+        old(vec![], vec![]),
+        old(vec![1, 2, 3], vec![]),
+        old(vec![], all()),
+        old(vec![1], all()),
+        modern(vec![], false),
+        modern(all(), false),
+        modern(all(), true),
+    ];
+    let accesses = configurations.map(|settings| {
+        let kernel = Kernel::new(settings);
+        for round in 0..200 {
+            let cpu = 1 + round % 3;
+            kernel.set_load(cpu, Load::Busy(Interrupted::User));
+            kernel.jiffies(3);
+            kernel.on(cpu, |p| kernel.rcu.context_switch(p, kernel.reader(cpu)));
+            kernel.set_load(cpu, Load::Idle);
+            kernel.interrupt(cpu, |_| {});
+            kernel.jiffies(2);
+        }
+        let counters = [0, 1, 2, 3].map(|cpu| kernel.rcu.counters(cpu));
+        assert!(counters.iter().all(|counters| *counters == rcu::Counters::default()), "{counters:?}");
+        assert!((1..4).all(|cpu| kernel.wakeups(cpu).is_empty()));
+        kernel.machine.accesses.get()
+    });
+    assert!(accesses[0] > 1000 && accesses.iter().all(|&count| count == accesses[0]), "{accesses:?}");
+}
