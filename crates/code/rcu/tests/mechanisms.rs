@@ -266,3 +266,25 @@ fn without_callbacks_every_configuration_does_the_same_to_the_last_access() {
     });
     assert!(accesses[0] > 1000 && accesses.iter().all(|&count| count == accesses[0]), "{accesses:?}");
 }
+
+#[test]
+fn the_points_tell_the_life_of_a_callback() {
+    use rcu::points::{
+        BATCH_END, BATCH_START, CALL, FORCE_QUIESCENT_STATE, GRACE_PERIOD_END, GRACE_PERIOD_START, OFFLOAD_WAKE,
+    };
+    let stamps = |settings| {
+        let kernel = Kernel::new(settings);
+        kernel.call(1, 0, Urgency::Plain);
+        kernel.call(1, 1, Urgency::Plain);
+        kernel.jiffies(20);
+        kernel.machine.stamps.take()
+    };
+    let grace_period = [(GRACE_PERIOD_START, 1), (FORCE_QUIESCENT_STATE, 1), (GRACE_PERIOD_END, 1)];
+    let batch = [(BATCH_START, 2), (BATCH_END, 2)];
+    // The argument of a call is its function, here the CPU that queued it.
+    let calls = [(CALL, 1), (CALL, 1)];
+    assert_eq!(stamps(settings(Form::Y2013)), [&calls[..], &grace_period, &batch].concat());
+    let offloaded = stamps(Settings { offloaded: vec![1], ..settings(Form::Y2013) });
+    let woken = [(CALL, 1), (OFFLOAD_WAKE, 1), (CALL, 1)];
+    assert_eq!(offloaded, [&woken[..], &grace_period, &batch].concat());
+}
