@@ -104,9 +104,11 @@ impl<P: Platform> Rcu<P> {
             } else if p.may_wake() {
                 self.wake_group(p, cpu.group, false);
             } else {
+                cpu.owes_wake.set(true);
                 self.defer_wake(p, cpu.group, deferred::WAKE);
             }
         } else if too_long && (thread_sleeps || !ready) {
+            cpu.owes_wake.set(true);
             self.defer_wake(p, cpu.group, deferred::FORCE);
         }
     }

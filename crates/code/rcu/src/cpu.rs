@@ -76,6 +76,8 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) bypass_length: P::Shared<u64>,
     pub(crate) bypass_lazy: P::Shared<u64>,
     pub(crate) bypass_first: P::Shared<u64>,
+    /// By the CPU itself: whether it put a wake-up off because it could not wake.
+    pub(crate) owes_wake: Cell<bool>,
     /// By the CPU itself: in which jiffy it last queued past the bypass list, and how often.
     pub(crate) direct_jiffy: Cell<u64>,
     pub(crate) direct_count: Cell<u64>,
@@ -129,6 +131,7 @@ impl<P: Platform> Cpu<P> {
             bypass_length: P::Shared::new(0),
             bypass_lazy: P::Shared::new(0),
             bypass_first: P::Shared::new(0),
+            owes_wake: Cell::new(false),
             direct_jiffy: Cell::new(0),
             direct_count: Cell::new(0),
             snapshot: Cell::new(0),

@@ -6,7 +6,6 @@ use crate::cpu::Cpu;
 use crate::group::deferred;
 use crate::platform::{Platform, RcuTimer, Thread};
 use crate::points;
-use crate::settings::Form;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
@@ -63,16 +62,15 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Whether a wake-up of this CPU's group was put off only because the caller could not wake.
-    pub(crate) fn wake_is_due(&self, p: &P, cpu: &Cpu<P>) -> bool {
-        self.settings.form == Form::Modern && self.groups[cpu.group].deferred.load(p) >= deferred::WAKE
-    }
-
-    /// Makes up for such a wake-up.
+    /// Makes up for a wake-up that this CPU put off only because it could not wake.
     pub(crate) fn wake_deferred(&self, p: &P, cpu: &Cpu<P>) {
-        if self.wake_is_due(p, cpu) {
-            let force = self.groups[cpu.group].deferred.load(p) == deferred::FORCE;
-            self.wake_group(p, cpu.group, force);
+        if !cpu.owes_wake.take() {
+            return;
+        }
+        // Unless the timer or another CPU did.
+        let how = self.groups[cpu.group].deferred.load(p);
+        if how >= deferred::WAKE {
+            self.wake_group(p, cpu.group, how == deferred::FORCE);
         }
     }
 }

@@ -3,7 +3,6 @@
 use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
-use crate::settings::Form;
 use crate::state::Rcu;
 
 /// What RCU needs of a CPU that wants to go idle.
@@ -28,9 +27,7 @@ impl<P: Platform> Rcu<P> {
     pub fn idle_need(&self, p: &P) -> IdleNeed {
         let cpu = self.this(p);
         if cpu.offloaded {
-            if self.settings.form == Form::Modern {
-                self.wake_deferred(p, cpu);
-            }
+            self.wake_deferred(p, cpu);
             return IdleNeed::StopTick;
         }
         if cpu.list.borrow().len() == 0 {

@@ -42,7 +42,8 @@ pub struct RcuTimer {
 /// The kernel under RCU.
 ///
 /// One value stands for the whole machine and is shared by all CPUs; a method acts on the CPU that calls it. RCU calls none of them while it
-/// borrows a list, so each may let other CPUs run.
+/// borrows a list, so each may let other CPUs run. Of them all, only [`Platform::invoke`] may call RCU: the others may come while RCU holds a
+/// lock.
 pub trait Platform: points::Sink + Sized {
     /// One word shared between CPUs. Each access is an operation, at which an explorer can choose who goes next.
     type Shared<T: Scalar>: SharedCell<T, Self>;
@@ -77,7 +78,8 @@ pub trait Platform: points::Sink + Sized {
         true
     }
 
-    /// A lock of RCU is held by another CPU; returns when it is worth looking again. `lock` names it.
+    /// A lock of RCU is held by another CPU; returns when it is worth looking again. `lock` names it. In simulated time, something must
+    /// happen here or in the accesses to cells that lets the other CPU go on.
     fn lock_wait(&self, lock: u32) {
         let _ = lock;
         core::hint::spin_loop();

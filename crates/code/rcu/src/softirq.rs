@@ -41,7 +41,7 @@ impl<P: Platform> Rcu<P> {
             return true;
         }
         if cpu.offloaded {
-            return self.wake_is_due(p, cpu);
+            return cpu.owes_wake.get();
         }
         let (done, unnumbered) = (cpu.list.borrow().done() > 0, cpu.list.borrow().unnumbered());
         done || (unnumbered && !self.grace_period_runs(p))

@@ -120,6 +120,13 @@ impl<P: Platform> Rcu<P> {
         threads
     }
 
+    /// Callbacks that were queued on this CPU, or taken over by it, and not invoked yet; 0 for one that there is not.
+    pub fn callbacks(&self, cpu: usize) -> usize {
+        let Some(cpu) = self.cpus.get(cpu) else { return 0 };
+        let lists = [&cpu.queue, &cpu.batch, &cpu.bypass].map(|list| list.borrow().len());
+        cpu.list.borrow().len() + lists.iter().sum::<usize>()
+    }
+
     /// What a CPU did for RCU; all 0 for one that there is not.
     pub fn counters(&self, cpu: usize) -> Counters {
         let Some(cpu) = self.cpus.get(cpu) else { return Counters::default() };

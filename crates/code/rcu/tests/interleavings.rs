@@ -32,22 +32,30 @@ fn readers_are_safe_and_no_callback_is_lost_in_any_mode() {
     }
 }
 
-/// Tries seeds until the fault shows, for ten seconds at most; then shows that the seed repeats it, and that without the fault no seed until then
+/// Seconds for which this thread has run, if the host says so (Linux does); else those since `begin`, which count others' work as well.
+fn ran_s(begin: Instant) -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ran: Option<u64> = text.split(' ').next().and_then(|ran| ran.parse().ok());
+    ran.map_or(begin.elapsed().as_secs_f64(), |ns| ns as f64 / 1e9)
+}
+
+/// Tries seeds until the fault shows, for ten seconds of this CPU at most; then shows that the seed repeats it, and that without the fault no seed until then
 /// finds anything.
 fn is_found(fault: Fault, modes: &[Mode]) {
     let begin = Instant::now();
+    let ran = ran_s(begin);
     for seed in 0.. {
         for &mode in modes {
             let outcome = run(mode, Some(fault), seed);
             if let Some(failure) = &outcome.failure {
-                let after = begin.elapsed().as_secs_f64();
+                let after = ran_s(begin) - ran;
                 println!("{fault:?}: {mode:?}, seed {seed}, after {after:.2} s: {failure}");
                 assert_eq!(run(mode, Some(fault), seed), outcome, "a seed must repeat its run");
                 assert_eq!(run(mode, None, seed).failure, None, "{mode:?}, seed {seed}, without the fault");
                 return;
             }
         }
-        assert!(begin.elapsed().as_secs() < 10, "{fault:?} was not found with {seed} seeds");
+        assert!(ran_s(begin) - ran < 10.0, "{fault:?} was not found with {seed} seeds");
     }
 }
 

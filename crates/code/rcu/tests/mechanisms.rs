@@ -135,6 +135,27 @@ fn enforced_idle_wakes_once_in_six_seconds_if_all_is_lazy_and_soon_once_somethin
 }
 
 #[test]
+fn enforced_idle_invokes_what_is_ready_before_the_cpu_goes_idle() {
+    let kernel = Kernel::new(Settings { enforced_idle: vec![1], ..settings(Form::Y2013) });
+    kernel.set_load(1, Load::Busy(Interrupted::User));
+    kernel.call(1, 0, Urgency::Plain);
+    while kernel.rcu.grace_period_counters().grace_periods == 0 {
+        kernel.jiffy();
+    }
+    assert_eq!((kernel.invoked(), kernel.rcu.callbacks(1)), (0, 1), "the CPU has not noticed yet");
+    kernel.set_load(1, Load::Idle);
+    assert_eq!((kernel.invoked(), kernel.need(1), kernel.rcu.callbacks(1)), (1, IdleNeed::StopTick, 0));
+}
+
+#[test]
+fn who_finds_a_grace_period_asked_for_does_not_ask_again() {
+    let kernel = Kernel::new(Settings { leaf_fanout: 1, interior_fanout: 2, ..settings(Form::Modern) });
+    (1..4).for_each(|cpu| kernel.call(cpu, 0, Urgency::Plain));
+    kernel.jiffy();
+    assert_eq!((0..4).map(|cpu| kernel.rcu.counters(cpu).grace_period_wakes).sum::<u64>(), 1);
+}
+
+#[test]
 fn both_enforces_idle_only_on_the_cpus_that_are_not_offloaded() {
     let kernel =
         Kernel::new(Settings { offloaded: vec![1, 2], enforced_idle: vec![0, 1, 2, 3], ..settings(Form::Y2013) });
@@ -162,6 +183,16 @@ fn lazy_callbacks_wait_ten_seconds_unless_one_hurries() {
     assert_eq!(kernel.invoked(), 2, "the one that hurries takes the lazy one along");
     let counters = kernel.rcu.counters(1);
     assert_eq!((counters.queued_lazy, counters.queued_bypass, counters.deferred_wakes), (1, 1, 1));
+
+    // A round of the thread on behalf of a neighbour finds the lazy one too young, and starts its time anew.
+    let kernel = Kernel::new(settings());
+    kernel.call(1, 0, Urgency::Plain);
+    kernel.jiffies(5 * HZ);
+    kernel.call(0, 1, Urgency::Hurry);
+    kernel.jiffies(10);
+    assert_eq!(kernel.invoked(), 1);
+    kernel.jiffies(10 * HZ);
+    assert_eq!(kernel.invoked(), 2);
 }
 
 #[test]
@@ -169,9 +200,14 @@ fn many_callbacks_in_one_jiffy_go_to_the_bypass_list_and_from_there_in_the_next(
     let kernel = Kernel::new(Settings { offloaded: vec![1], ..settings(Form::Modern) });
     // 16 * 1000 / HZ in a jiffy go directly; the first jiffy starts with the count of one.
     (0..400).for_each(|argument| kernel.call(1, argument, Urgency::Plain));
-    assert_eq!(kernel.rcu.counters(1).queued_bypass, 400 - 16_000 / HZ + 1);
+    let in_bypass = || kernel.rcu.counters(1).queued_bypass;
+    assert_eq!(in_bypass(), 400 - 16_000 / HZ + 1);
+    // A jiffy forgives no more than one may queue in it: the next callback flushes the list, and the one after starts it again.
+    kernel.jiffy();
+    (400..402).for_each(|argument| kernel.call(1, argument, Urgency::Plain));
+    assert_eq!(in_bypass(), 400 - 16_000 / HZ + 2);
     kernel.jiffies(20);
-    assert_eq!(kernel.invoked(), 400);
+    assert_eq!(kernel.invoked(), 402);
     let order: Vec<u64> = kernel.machine.invoked.borrow().iter().map(|invoked| invoked.callback.argument).collect();
     assert!(order.is_sorted(), "the bypass list keeps the order");
 }
@@ -232,4 +268,59 @@ fn a_softirq_invokes_ten_callbacks_and_all_of_them_once_there_are_too_many() {
     kernel.jiffies(20);
     assert_eq!(kernel.invoked(), 20_501);
     assert!(batches(&kernel).iter().any(|&count| count > 10_000), "{:?}", &batches(&kernel)[..8]);
+}
+
+#[test]
+fn without_callbacks_every_configuration_does_the_same_to_the_last_access() {
+    let modern = |offloaded, lazy| Settings { offloaded, lazy, ..settings(Form::Modern) };
+    let old = |offloaded, enforced_idle| Settings { offloaded, enforced_idle, ..settings(Form::Y2013) };
+    let all = || vec![0, 1, 2, 3];
+    let configurations = [
+        old(vec![], vec![]),
+        old(vec![1, 2, 3], vec![]),
+        old(vec![], all()),
+        old(vec![1], all()),
+        modern(vec![], false),
+        modern(all(), false),
+        modern(all(), true),
+    ];
+    let accesses = configurations.map(|settings| {
+        let kernel = Kernel::new(settings);
+        for round in 0..200 {
+            let cpu = 1 + round % 3;
+            kernel.set_load(cpu, Load::Busy(Interrupted::User));
+            kernel.jiffies(3);
+            kernel.on(cpu, |p| kernel.rcu.context_switch(p, kernel.reader(cpu)));
+            kernel.set_load(cpu, Load::Idle);
+            kernel.interrupt(cpu, |_| {});
+            kernel.jiffies(2);
+        }
+        let counters = [0, 1, 2, 3].map(|cpu| kernel.rcu.counters(cpu));
+        assert!(counters.iter().all(|counters| *counters == rcu::Counters::default()), "{counters:?}");
+        assert!((1..4).all(|cpu| kernel.wakeups(cpu).is_empty()));
+        kernel.machine.accesses.get()
+    });
+    assert!(accesses[0] > 1000 && accesses.iter().all(|&count| count == accesses[0]), "{accesses:?}");
+}
+
+#[test]
+fn the_points_tell_the_life_of_a_callback() {
+    use rcu::points::{
+        BATCH_END, BATCH_START, CALL, FORCE_QUIESCENT_STATE, GRACE_PERIOD_END, GRACE_PERIOD_START, OFFLOAD_WAKE,
+    };
+    let stamps = |settings| {
+        let kernel = Kernel::new(settings);
+        kernel.call(1, 0, Urgency::Plain);
+        kernel.call(1, 1, Urgency::Plain);
+        kernel.jiffies(20);
+        kernel.machine.stamps.take()
+    };
+    let grace_period = [(GRACE_PERIOD_START, 1), (FORCE_QUIESCENT_STATE, 1), (GRACE_PERIOD_END, 1)];
+    let batch = [(BATCH_START, 2), (BATCH_END, 2)];
+    // The argument of a call is its function, here the CPU that queued it.
+    let calls = [(CALL, 1), (CALL, 1)];
+    assert_eq!(stamps(settings(Form::Y2013)), [&calls[..], &grace_period, &batch].concat());
+    let offloaded = stamps(Settings { offloaded: vec![1], ..settings(Form::Y2013) });
+    let woken = [(CALL, 1), (OFFLOAD_WAKE, 1), (CALL, 1)];
+    assert_eq!(offloaded, [&woken[..], &grace_period, &batch].concat());
 }

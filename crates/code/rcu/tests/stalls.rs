@@ -137,13 +137,16 @@ fn a_grace_period_waits_neither_for_a_cpu_that_goes_off_nor_for_one_that_comes_u
 fn the_last_ordinary_cpu_of_2013_stays_and_an_offloaded_list_stays_with_its_thread() {
     let kernel = Kernel::new(Settings { offloaded: vec![1, 2, 3], ..Settings::new(4, HZ, Form::Y2013) });
     assert_eq!(kernel.on(0, |p| kernel.rcu.cpu_offline(p)), Err(Refused::LastOrdinary));
-    kernel.set_load(2, Load::Busy(Interrupted::User));
-    kernel.call(2, 9, Urgency::Plain);
-    kernel.on(2, |p| kernel.rcu.cpu_offline(p)).expect("an offloaded CPU may go");
-    kernel.set_load(2, Load::Off);
-    kernel.on(0, |p| kernel.rcu.adopt(p, 2));
-    kernel.jiffies(10);
-    assert_eq!((kernel.rcu.counters(0).adopted, kernel.rcu.counters(2).invoked_thread), (0, 1));
+    for form in [Form::Y2013, Form::Modern] {
+        let kernel = Kernel::new(Settings { offloaded: vec![1, 2, 3], ..Settings::new(4, HZ, form) });
+        kernel.set_load(2, Load::Busy(Interrupted::User));
+        kernel.call(2, 9, Urgency::Plain);
+        kernel.on(2, |p| kernel.rcu.cpu_offline(p)).expect("an offloaded CPU may go");
+        kernel.set_load(2, Load::Off);
+        kernel.on(0, |p| kernel.rcu.adopt(p, 2));
+        kernel.jiffies(10);
+        assert_eq!((kernel.rcu.counters(0).adopted, kernel.rcu.counters(2).invoked_thread), (0, 1), "{form:?}");
+    }
     let alone = Kernel::new(Settings::new(1, HZ, Form::Modern));
     assert_eq!(alone.on(0, |p| alone.rcu.cpu_offline(p)), Err(Refused::Last));
 }

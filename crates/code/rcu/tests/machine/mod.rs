@@ -12,19 +12,24 @@ impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
     fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
-    fn load(&self, _: &Machine) -> T {
+    fn load(&self, machine: &Machine) -> T {
+        machine.access();
         self.0.get()
     }
-    fn store(&self, _: &Machine, value: T) {
+    fn store(&self, machine: &Machine, value: T) {
+        machine.access();
         self.0.set(value);
     }
-    fn fetch_add(&self, _: &Machine, value: T) -> T {
+    fn fetch_add(&self, machine: &Machine, value: T) -> T {
+        machine.access();
         self.0.replace(T::from_word(self.0.get().to_word().wrapping_add(value.to_word())))
     }
-    fn swap(&self, _: &Machine, value: T) -> T {
+    fn swap(&self, machine: &Machine, value: T) -> T {
+        machine.access();
         self.0.replace(value)
     }
-    fn compare_exchange(&self, _: &Machine, current: T, new: T) -> bool {
+    fn compare_exchange(&self, machine: &Machine, current: T, new: T) -> bool {
+        machine.access();
         let same = self.0.get() == current;
         if same {
             self.0.set(new);
@@ -53,6 +58,14 @@ pub struct Machine {
     pub invoked: RefCell<Vec<Invoked>>,
     pub stalls: RefCell<Vec<(u64, Stall)>>,
     pub stamps: RefCell<Vec<(Point, u32)>>,
+    /// Accesses to shared words.
+    pub accesses: Cell<u64>,
+}
+
+impl Machine {
+    fn access(&self) {
+        self.accesses.set(self.accesses.get() + 1);
+    }
 }
 
 impl Sink for Machine {

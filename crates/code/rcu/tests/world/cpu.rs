@@ -247,6 +247,7 @@ impl World {
                 state.ticked.set(self.jiffies.get());
                 rcu.irq_enter(self);
                 rcu.tick(self, Interrupted::Idle, &state.nobody);
+                self.device(rcu, cpu);
                 need = self.settle(rcu, cpu);
                 rcu.irq_exit(self);
             }
@@ -254,6 +255,27 @@ impl World {
         state.kicked.set(false);
         rcu.idle_exit(self);
         self.take_task(cpu);
+    }
+
+    /// Another interrupt's handler, on an idle CPU: it reads, and replaces what it read.
+    fn device(&self, rcu: &Rcu<World>, cpu: usize) {
+        if self.jiffies.get() >= WORK {
+            return;
+        }
+        let nobody = &self.states[cpu].nobody;
+        let reader = self.tasks.len() + cpu;
+        rcu.read_lock(nobody);
+        self.oracle.read_starts(reader);
+        let object = self.pointers[self.draw(cpu, 3) as usize].get();
+        for _ in 0..self.draw(cpu, 20) {
+            self.scheduler.advance(1);
+            self.oracle.read(reader, object);
+        }
+        self.oracle.read_ends(reader);
+        rcu.read_unlock(self, nobody);
+        if self.draw(cpu, 12) < self.replaces {
+            self.replace(rcu, cpu);
+        }
     }
 
     /// Runs softirqs and asks what RCU needs, until it needs no softirq any more.
