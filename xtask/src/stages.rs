@@ -169,10 +169,10 @@ fn packages() -> Result<(), String> {
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates =
-        ["-p", "stopwatt-points", "-p", "stopwatt-smc", "-p", "stopwatt-psci", "-p", "psci-cases", "-p", "idle"];
+    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "psci-cases", "idle", "rcu"];
+    let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
-    check(&mut cargo(&[&build[..], &crates[..]].concat()))
+    check(&mut cargo(&[&build[..], &packages[..]].concat()))
 }
 
 /// Cargo in the firmware's workspace, whose configuration names its target.

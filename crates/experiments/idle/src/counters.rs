@@ -95,7 +95,7 @@ impl Counters {
 
 impl Growth {
     /// The stays that ended between the marks.
-    fn stays<'a>(self, cpus: &'a [Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = &'a Sleep> {
+    fn stays(self, cpus: &[Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = &Sleep> {
         let Self { from_ns, to_ns, .. } = self;
         let all = cpus.get(usize::from(cpu)).map_or(&[][..], |sleeps| sleeps);
         all.iter()

@@ -93,8 +93,8 @@ pub fn energy(platform: &Platform, segments: &Segments, replayed: &Replayed) -> 
         let mut sum = base;
         for (at, domain) in platform.domains.iter().enumerate() {
             for (state, cost) in domain.states.iter().enumerate() {
-                sum += cost.core_round_trip.at(point) * u128::from(replayed.entries[at][state]);
-                sum += cost.domain_round_trip.at(point) * u128::from(downs[at][state]);
+                sum += cost.core_round_trip.part(POINTS[point]) * u128::from(replayed.entries[at][state]);
+                sum += cost.domain_round_trip.part(POINTS[point]) * u128::from(downs[at][state]);
             }
         }
         sum
@@ -196,7 +196,7 @@ impl Point {
                 domain
                     .states
                     .iter()
-                    .map(|state| (u128::from(state.core_power), state.core_round_trip.at(point)))
+                    .map(|state| (u128::from(state.core_power), state.core_round_trip.part(POINTS[point])))
                     .collect(),
             );
             let mut accounting = Accounting::default();
@@ -238,7 +238,8 @@ fn domains(platform: &Platform, segments: &Segments, traced: &Traced, point: usi
         .domains
         .iter()
         .map(|domain| {
-            let cost = |state: &StateCost| (u128::from(state.domain_power), state.domain_round_trip.at(point));
+            let cost =
+                |state: &StateCost| (u128::from(state.domain_power), state.domain_round_trip.part(POINTS[point]));
             Costs(domain.states.iter().map(cost).collect())
         })
         .collect();
@@ -273,7 +274,8 @@ pub fn worst(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], oracle: &
         for (at, sleep) in sleeps.iter().enumerate() {
             let cost = |state: u8| {
                 let cost = &states[usize::from(state)];
-                u128::from(cost.core_power) * u128::from(sleep.interval_ns()) + cost.core_round_trip.at(MIDDLE)
+                u128::from(cost.core_power) * u128::from(sleep.interval_ns())
+                    + cost.core_round_trip.part(POINTS[MIDDLE])
             };
             let energy = cost(chosen[cpu][at]).saturating_sub(cost(oracle.chosen[cpu][at]));
             let least = worst.last().map_or(0, |excess| excess.energy);

@@ -3,7 +3,6 @@
 //! Time in the guest counts instructions, so that the traces do not depend on how busy this machine is.
 
 use idle::Kind;
-use idle_experiments::platform::Platform;
 use idle_experiments::replay::Agreement;
 use idle_experiments::trace::Traced;
 use qemu::{Build, Gic, Images, Machine, linux};
@@ -126,7 +125,7 @@ fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &
 fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
     let platform = root().join("platforms/idle/qemu-virt.toml");
     let text = std::fs::read_to_string(&platform).unwrap();
-    let platform = Platform::parse(&platform.display().to_string(), text).unwrap();
+    let platform = idle_experiments::platform::parse(&platform.display().to_string(), text).unwrap();
     let mut wrong = Vec::new();
     for cpus in [2, 5, 8] {
         for (path, (name, kind)) in traces(cpus).iter().zip(GOVERNORS) {

@@ -1,7 +1,7 @@
 //! Files of platforms: those that come with Stopwatt, and those that are wrong.
 
 use experiment::{Error, Folder};
-use idle_experiments::platform::{Platform, Range};
+use idle_experiments::platform::{self, POINTS, Range};
 
 fn files() -> Folder {
     Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"))
@@ -13,7 +13,7 @@ fn every_platform_can_be_read_and_goes_by_its_file_name() {
     let names = files().stems("idle").unwrap();
     assert!(names.len() >= 5, "{names:?}");
     for name in names {
-        let platform = Platform::open(&files(), &name).unwrap();
+        let platform = platform::open(&files(), &name).unwrap();
         assert_eq!(platform.name, name);
         for domain in &platform.domains {
             // What a governor sees is what the file says.
@@ -28,13 +28,16 @@ fn every_platform_can_be_read_and_goes_by_its_file_name() {
 
 #[test]
 fn the_range_of_a_round_trip_reaches_from_the_lowest_source_to_the_highest() {
-    let platform = Platform::open(&files(), "tc2").unwrap();
+    let platform = platform::open(&files(), "tc2").unwrap();
     let sleep = &platform.domains[0].states[1];
     // 45 units for 2 ms, and 1.7 ms at the core's and the cluster's active power.
     assert_eq!(sleep.core_round_trip, Range { low: 0, high: 2021 * 1_700_000 });
     assert_eq!(sleep.domain_round_trip, Range { low: 45 * 2_000_000, high: 7920 * 1_700_000 });
     let range = Range { low: 100, high: 1124 };
-    assert_eq!([range.at(0), range.at(1), range.at(10), range.at(19)], [100, 102, 148, 1124]);
+    assert_eq!(
+        [range.part(POINTS[0]), range.part(POINTS[1]), range.part(POINTS[10]), range.part(POINTS[19])],
+        [100, 102, 148, 1124]
+    );
 }
 
 const RIGHT: &str = "name = \"made\"\ntitle = \"\"\n[power]\nsource = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0, 1]\nsource = \"\"\n\
@@ -43,7 +46,7 @@ const RIGHT: &str = "name = \"made\"\ntitle = \"\"\n[power]\nsource = \"\"\n[[do
 
 fn wrong(from: &str, to: &str) -> String {
     assert!(RIGHT.contains(from));
-    match Platform::parse("made.toml", RIGHT.replacen(from, to, 1)) {
+    match platform::parse("made.toml", RIGHT.replacen(from, to, 1)) {
         Err(Error::Failed(message)) => message,
         other => panic!("{other:?}"),
     }
@@ -51,7 +54,7 @@ fn wrong(from: &str, to: &str) -> String {
 
 #[test]
 fn what_is_wrong_in_a_file_is_named() {
-    assert!(Platform::parse("made.toml", RIGHT.to_owned()).is_ok());
+    assert!(platform::parse("made.toml", RIGHT.to_owned()).is_ok());
     assert!(wrong("exit_us = 20", "exit = 20").contains("made.toml: TOML parse error at line 18"));
     assert!(wrong("cpus = [0, 1]", "cpus = [0, 2]").contains("numbered 0, 1, 2 and so on"));
     assert!(wrong("cpus = [0, 1]", "cpus = [0, 0]").contains("CPU 0 is in two domains"));

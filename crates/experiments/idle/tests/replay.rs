@@ -2,7 +2,7 @@
 
 use idle::{Kind, NEVER_NS};
 use idle_experiments::energy::{Oracle, Segments, energy};
-use idle_experiments::platform::{POINTS, Platform};
+use idle_experiments::platform::{self, POINTS, Platform};
 use idle_experiments::replay::{Agreement, Chooser, Ideal, Unsaid, replay};
 use idle_experiments::trace::Traced;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const TICK_NS: u64 = 4_000_000;
 
 fn platform(name: &str) -> Platform {
     let path = format!("{}/../../../platforms/idle/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    Platform::parse(&path, std::fs::read_to_string(&path).unwrap()).unwrap()
+    platform::parse(&path, std::fs::read_to_string(&path).unwrap()).unwrap()
 }
 
 const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-virt"];
@@ -58,7 +58,8 @@ fn by_hand(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], point: usiz
         groups.entry(place).or_default().push(cpu);
         for (sleep, &state) in sleeps.iter().zip(&chosen[cpu]) {
             let cost = &platform.domains[place.0].states[usize::from(state)];
-            sum += u128::from(cost.core_power) * u128::from(sleep.interval_ns()) + cost.core_round_trip.at(point);
+            sum += u128::from(cost.core_power) * u128::from(sleep.interval_ns())
+                + cost.core_round_trip.part(POINTS[point]);
         }
     }
     for ((domain, _), cpus) in groups {
@@ -78,7 +79,7 @@ fn by_hand(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], point: usiz
                 let cost = &platform.domains[domain].states[usize::from(level)];
                 sum += u128::from(cost.domain_power) * u128::from(pair[1] - pair[0]);
                 if last.as_ref() != Some(spanning) {
-                    sum += cost.domain_round_trip.at(point);
+                    sum += cost.domain_round_trip.part(POINTS[point]);
                 }
             }
             last = spanning;
@@ -231,7 +232,7 @@ fn made(states: &[(u64, u64)], polling: bool) -> Platform {
     for (exit, residency) in states {
         text.push_str(&format!("[[domain.state]]\nname = \"s{residency}\"\nentry_us = 0\nexit_us = {exit}\nresidency_us = {residency}\nsource = \"\"\n"));
     }
-    Platform::parse("made", text).unwrap()
+    platform::parse("made", text).unwrap()
 }
 
 /// Wake-ups through a pipe, some 34 us apart, with a polling state and one that pays from 120 us on: menu and ladder choose too deep, teo does

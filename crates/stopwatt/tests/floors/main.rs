@@ -46,7 +46,17 @@ fn wrong(stated: &[String], imports: &[(String, String)]) -> Vec<String> {
     imports.iter().filter(against).map(|(from, to)| format!("crates/{from} imports crates/{to}")).collect()
 }
 
+/// Dev-dependencies that may go up, as pairs of folders.
+fn test_worlds() -> Vec<(String, String)> {
+    let floors = toml(&crates().join("floors.toml"));
+    let listed = floors.get("test-world").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+    let text = |entry: &toml::Value, key: &str| entry[key].as_str().expect("a text").to_owned();
+    assert!(listed.iter().all(|entry| !text(entry, "reason").is_empty()), "a test-world without a reason");
+    listed.iter().map(|entry| (text(entry, "crate"), text(entry, "uses"))).collect()
+}
+
 fn imports(stated: &[String]) -> Vec<(String, String)> {
+    let mut worlds = test_worlds();
     let names = folders_by_name();
     let mut found = Vec::new();
     for folder in stated {
@@ -55,7 +65,13 @@ fn imports(stated: &[String]) -> Vec<(String, String)> {
             let table = manifest.get(kind).and_then(toml::Value::as_table);
             for (name, what) in table.into_iter().flatten() {
                 match names.get(name) {
-                    Some(to) => found.push((folder.clone(), to.clone())),
+                    Some(to) => {
+                        let import = (folder.clone(), to.clone());
+                        match worlds.iter().position(|world| kind == "dev-dependencies" && *world == import) {
+                            Some(listed) => drop(worlds.swap_remove(listed)),
+                            None => found.push(import),
+                        }
+                    }
                     None => {
                         // A crate's tests may use the crate itself with other features.
                         let path = what.get("path").and_then(toml::Value::as_str).filter(|&path| path != ".");
@@ -65,6 +81,7 @@ fn imports(stated: &[String]) -> Vec<(String, String)> {
             }
         }
     }
+    assert!(worlds.is_empty(), "no dev-dependencies (any more), take them out of crates/floors.toml: {worlds:?}");
     found
 }
 

@@ -47,7 +47,7 @@ mod scheduler;
 mod stack;
 mod time;
 
-pub use choose::{Candidate, Chooser, RandomChooser, SplitMix64};
+pub use choose::{Candidate, Chooser, PctChooser, RandomChooser, SplitMix64};
 pub use process::ProcessId;
 pub use runner::{Deadlock, Runner, Waiter};
 pub use scheduler::{Scheduler, Wake};

@@ -78,6 +78,8 @@ pub struct Scheduler {
     chosen: Cell<Key>,
     /// Whether a chooser decides, at every operation.
     choosing: Cell<bool>,
+    /// Those who could go at the choice that is being made; kept, so that a choice allocates nothing.
+    candidates: RefCell<Vec<Candidate>>,
     pub(crate) processes: Vec<Process>,
 }
 
@@ -96,6 +98,7 @@ impl Scheduler {
             operations: Cell::new(0),
             chosen: Cell::new(NOT_QUEUED),
             choosing: Cell::new(false),
+            candidates: RefCell::new(Vec::with_capacity(processes)),
             queue: RefCell::new(BinaryHeap::with_capacity(2 * processes)),
             processes: (0..processes)
                 .map(|_| Process {
@@ -286,10 +289,12 @@ impl Scheduler {
         self.choosing.set(true);
         // Keys are read from the processes; what the queue holds only grows stale, so it is emptied.
         self.queue.borrow_mut().clear();
-        let candidates: Vec<Candidate> = (0..self.processes.len())
-            .filter(|&process| self.processes[process].key.get() != NOT_QUEUED)
-            .map(|process| Candidate { process, time: key_time(self.processes[process].key.get()) })
-            .collect();
+        let mut candidates = self.candidates.borrow_mut();
+        candidates.clear();
+        candidates.extend(self.processes.iter().enumerate().filter_map(|(process, state)| {
+            let key = state.key.get();
+            (key != NOT_QUEUED).then(|| Candidate { process, time: key_time(key) })
+        }));
         let last = candidates.len().checked_sub(1)?;
         let chosen = candidates[chooser.choose(&candidates).min(last)];
         self.processes[chosen.process].key.set(NOT_QUEUED);

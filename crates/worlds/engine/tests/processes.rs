@@ -1,6 +1,6 @@
 //! Processes, time and choice, seen from outside.
 
-use engine::{Candidate, Chooser, RandomChooser, Runner, Scheduler, Time, Wake};
+use engine::{Candidate, Chooser, PctChooser, RandomChooser, Runner, Scheduler, Time, Wake};
 use std::cell::{Cell, RefCell};
 
 #[test]
@@ -142,6 +142,52 @@ fn a_chooser_decides_at_every_operation() {
     let losses: Vec<u64> = (0..20).map(|seed| lost_updates(RandomChooser::new(seed))).collect();
     assert!(losses.iter().any(|&lost| lost > 0), "no seed found the race");
     let again: Vec<u64> = (0..20).map(|seed| lost_updates(RandomChooser::new(seed))).collect();
+    assert_eq!(losses, again, "a seed must repeat its run");
+}
+
+/// A bug that needs two orderings: process 1 must start after process 0 came into its window of 100 steps and make all of its own
+/// 400 steps before process 0 leaves it. Returns whether that happened.
+fn overtaken_in_the_window(chooser: impl Chooser) -> bool {
+    let (inside, overtaken) = (Cell::new(false), Cell::new(false));
+    let steps = |count: u64, scheduler: &Scheduler| (0..count).for_each(|_| scheduler.advance(1));
+    let scheduler = Scheduler::new(3);
+    let main = |process: usize, _| match process {
+        0 => {
+            steps(450, &scheduler);
+            inside.set(true);
+            steps(100, &scheduler);
+            inside.set(false);
+            steps(450, &scheduler);
+        }
+        1 => {
+            scheduler.advance(1);
+            let began_inside = inside.get();
+            steps(400, &scheduler);
+            overtaken.set(began_inside && inside.get());
+        }
+        _ => steps(400, &scheduler),
+    };
+    let mut runner = Runner::with_chooser(&scheduler, &main, chooser);
+    (0..3).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    overtaken.get()
+}
+
+#[test]
+fn pct_finds_an_ordering_of_depth_two_where_equal_chances_do_not() {
+    // A change point must fall into the window, 100 of about 1800 choices, while process 0 is the highest: one schedule in 50 or so.
+    let found = (0..400).filter(|&seed| overtaken_in_the_window(PctChooser::new(seed, 2, 1800))).count();
+    assert!(found >= 4, "found by {found} of 400 schedules");
+    assert!((0..400).all(|seed| !overtaken_in_the_window(RandomChooser::new(seed))));
+    assert!((0..400).all(|seed| !overtaken_in_the_window(PctChooser::new(seed, 1, 1800))), "depth 1 is not enough");
+}
+
+#[test]
+fn pct_of_depth_one_runs_one_process_after_the_other_and_a_seed_repeats_its_run() {
+    assert!((0..20).all(|seed| lost_updates(PctChooser::new(seed, 1, 40)) == 0), "nobody falls at depth 1");
+    let losses: Vec<u64> = (0..40).map(|seed| lost_updates(PctChooser::new(seed, 2, 40))).collect();
+    assert!(losses.iter().filter(|&&lost| lost > 0).count() > 5, "depth 2 is enough for a lost update: {losses:?}");
+    let again: Vec<u64> = (0..40).map(|seed| lost_updates(PctChooser::new(seed, 2, 40))).collect();
     assert_eq!(losses, again, "a seed must repeat its run");
 }
 

@@ -5,11 +5,13 @@
 
 mod costs;
 mod document;
+mod idle_states;
 mod platform;
 mod release;
 
 pub use costs::{CoreCosts, Costs, ScpCosts};
 pub use document::{ConfigError, Document};
+pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, Power, Range, WattsPerUnit};
 pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, Topology, WorldCpu};
 pub use release::{Release, ScpProtocol};
 

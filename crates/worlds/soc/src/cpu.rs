@@ -1,6 +1,7 @@
 //! A CPU of the machine: its state, what it waits for, its pending interrupts.
 
 use crate::config::CoreCosts;
+use crate::interrupt_source::Interrupts;
 use engine::Time;
 use std::cell::Cell;
 
@@ -19,7 +20,7 @@ pub(crate) struct Cpu {
     pub(crate) calls: Cell<u64>,
     /// When the present call started, and the one before it.
     pub(crate) call_begins: Cell<[Time; 2]>,
-    pub(crate) pending_interrupts: Cell<PendingInterrupts>,
+    pub(crate) pending_interrupts: Cell<Interrupts>,
     pub(crate) waiting: Cell<Waiting>,
     /// The event register: an event came since the last WFE.
     pub(crate) event: Cell<bool>,
@@ -36,22 +37,6 @@ pub(crate) struct Cpu {
     pub(crate) result: Cell<Option<[u64; 4]>>,
 }
 
-/// A CPU's pending interrupts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PendingInterrupts {
-    /// The shared timer's.
-    pub(crate) timer: bool,
-    /// One that another CPU sent.
-    pub(crate) software: bool,
-}
-
-impl PendingInterrupts {
-    /// Whether any interrupt is pending.
-    pub(crate) fn any(self) -> bool {
-        self.timer || self.software
-    }
-}
-
 /// What a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Waiting {
@@ -59,7 +44,7 @@ pub(crate) enum Waiting {
     Nothing,
     /// An event, in WFE.
     Event,
-    /// An interrupt, in WFI with power and clock kept.
+    /// An interrupt: in WFI with power and clock kept, or while it computes with interrupts on.
     Interrupt,
     /// Power to go, in the terminal WFI, or to come back.
     Power,

@@ -1,21 +1,16 @@
-//! The software of the machine: PSCI at EL3 and a procedure in the normal world.
+//! The software of the machine: PSCI at EL3, and whatever runs in the normal world.
 
 use crate::Soc;
 use crate::cpu::CpuState;
 use crate::entry::Entry;
-use crate::normal_world::SimWorld;
 use psci::{Outcome, Psci};
-use psci_cases::Case;
 
-/// The software of the machine: PSCI at EL3 and a procedure in the normal world.
+/// The software of the machine.
 pub(crate) struct Firmware<'a> {
     pub(crate) soc: &'a Soc,
     pub(crate) psci: &'a Psci<'a, Soc>,
-    /// The procedure of the normal world, and how often it is repeated.
-    pub(crate) case: Case,
-    pub(crate) iterations: u32,
-    /// The CPU that leads the procedure.
-    pub(crate) lead: usize,
+    /// What a CPU does when it enters the normal world: the one that the machine starts with, or another.
+    pub(crate) world: &'a dyn Fn(bool),
 }
 
 impl Firmware<'_> {
@@ -30,7 +25,7 @@ impl Firmware<'_> {
                 soc.domains_on[soc.machine.platform.topology.cpus[process].domain].set(true);
                 soc.enter_state(process, CpuState::Running);
                 self.psci.boot();
-                self.procedure(true);
+                (self.world)(true);
             }
             Entry::Smc => self.smc(process),
             Entry::Down => {
@@ -41,7 +36,7 @@ impl Firmware<'_> {
                     // The frame below is the normal world, whose suspend now returns.
                     soc.cpus[process].result.set(Some([0; 4]));
                 } else {
-                    self.procedure(false);
+                    (self.world)(false);
                 }
             }
         }
@@ -54,25 +49,6 @@ impl Firmware<'_> {
         match self.psci.handle_smc(call) {
             Outcome::Return(registers) => this.result.set(Some(registers)),
             Outcome::Enter(_) => unreachable!("the SCP completes every power-down that it takes"),
-        }
-    }
-
-    fn procedure(&self, leads: bool) {
-        let soc = self.soc;
-        let world = SimWorld { soc, lead: self.lead };
-        let result = if leads {
-            (0..self.iterations).try_for_each(|iteration| {
-                soc.begin_iteration(iteration);
-                psci_cases::lead(&world, self.case)
-            })
-        } else {
-            psci_cases::secondary(&world, self.case)
-        };
-        match result {
-            Ok(()) => soc.finished.set(true),
-            Err(failure) => {
-                soc.failure.borrow_mut().get_or_insert(failure);
-            }
         }
     }
 }

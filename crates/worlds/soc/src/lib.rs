@@ -10,7 +10,10 @@
 //!        └────────── entry point ─────────┴────────── warm boot ◀──── reset ◀─────────┘
 //! ```
 //!
-//! Processes of the engine: one for each CPU, one for each SCP channel, one for the shared timer.
+//! Instead of the measured procedures another system may run in the normal world ([`run_system`]): a kernel, for which there are interrupts
+//! of many sources, an always-on timer, operating points and a meter of energy.
+//!
+//! Processes of the engine: one for each CPU, one for each SCP channel, one for the timers.
 
 mod chooser;
 pub mod config;
@@ -20,11 +23,14 @@ mod declared_order;
 mod entry;
 mod event;
 mod firmware;
+mod interrupt_source;
 mod interrupts;
 mod log;
 mod mailbox;
 mod memory;
+pub mod meter;
 mod normal_world;
+mod operating_points;
 mod order;
 mod platform;
 pub mod points;
@@ -33,11 +39,16 @@ pub mod quantity;
 mod run;
 mod scp;
 mod soc;
+mod system;
+mod timers;
 
 pub use chooser::Explore;
 pub use cpu::CpuState;
 pub use event::{Event, Measured};
+pub use interrupt_source::{Interrupts, MAX_DEVICES, MAX_IPIS, Source};
 pub use memory::Word;
+pub use operating_points::{OperatingPoint, Work};
 pub use points::{point, point_name, stamp_at};
 pub use run::{Conditions, RunError, RunOutcome, run};
 pub use soc::Soc;
+pub use system::{Boot, System, run_system};

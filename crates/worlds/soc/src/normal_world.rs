@@ -1,9 +1,9 @@
 //! The normal world of the simulated machine.
 
 use crate::Soc;
-use crate::cpu::PendingInterrupts;
 use crate::entry::Entry;
 use crate::event::Measured;
+use crate::interrupt_source::Source;
 use engine::PS_PER_US;
 use psci::{Call, id};
 use psci_cases::{Depth, NormalWorld, Stamps, Word};
@@ -98,12 +98,12 @@ impl NormalWorld for SimWorld<'_> {
 
     fn interrupt(&self, cpu: usize) {
         self.soc.advance(self.soc.memory_access());
-        self.soc.raise(cpu, |pending| pending.software = true);
+        self.soc.raise(cpu, Source::Software);
     }
 
     fn take_interrupt(&self) -> bool {
         self.soc.advance(self.soc.machine.platform.assumed.interrupt_entry);
-        self.soc.current_cpu().pending_interrupts.replace(PendingInterrupts::default()).timer
+        self.soc.current_cpu().pending_interrupts.take().has(Source::SharedTimer)
     }
 
     fn publish(&self, stamps: Stamps) {

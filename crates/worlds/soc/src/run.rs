@@ -6,6 +6,7 @@ use crate::config::Machine;
 use crate::entry::Entry;
 use crate::event::{Event, Measured};
 use crate::firmware::Firmware;
+use crate::normal_world::SimWorld;
 use engine::{Deadlock, Runner, Time};
 use psci::lock::BakeryWord;
 use psci::{CpuDesc, CpuRecord, DomainDesc, DomainRecord, Psci, StorageRef, SystemRecord, Topology};
@@ -75,40 +76,18 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
     if conditions.case.mode == Mode::Parallel {
         soc.order.declare(&conditions.order, soc.cpus.len());
     }
-    let tree = &machine.platform.topology;
-    let domains: Vec<_> = tree
-        .domains
-        .iter()
-        .map(|domain| DomainDesc { parent: domain.parent.map(|parent| parent as u16), level: domain.level })
-        .collect();
-    let cpus: Vec<_> = tree.cpus.iter().map(|cpu| CpuDesc { mpidr: cpu.mpidr(), parent: cpu.domain as u16 }).collect();
-    let topology = Topology { domains: &domains, cpus: &cpus };
-    let mut cpu_records: Vec<_> = cpus.iter().map(|_| CpuRecord::new(&soc)).collect();
-    let mut domain_records: Vec<_> = domains.iter().map(|domain| DomainRecord::new(&soc, domain.level)).collect();
-    let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level)).map(|_| BakeryWord::new()).collect();
-    let system = SystemRecord::new();
-    let storage = StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
-    let psci = Psci::new(&soc, &topology, storage).map_err(RunError::Tree)?;
-
     let lead = machine.release.lead;
-    let firmware = Firmware { soc: &soc, psci: &psci, case: conditions.case, iterations: conditions.iterations, lead };
-    let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
-    let mut runner = match conditions.explore {
-        Some(explore) => Runner::with_chooser(&soc.scheduler, &main, RandomWithinWindow::new(explore)),
-        None => Runner::new(&soc.scheduler, &main),
-    };
-    for number in 0..soc.channels.len() {
-        soc.scheduler.set_daemon(soc.channel_process(number), true);
-        runner.start(soc.channel_process(number), Entry::Service as u32);
-    }
-    soc.scheduler.set_daemon(soc.timer_process(), true);
-    runner.start(soc.timer_process(), Entry::Service as u32);
-    for cpu in 0..soc.cpus.len() {
-        let entry = if cpu == lead { Entry::ColdBoot } else { Entry::Down };
-        runner.start(cpu, entry as u32);
-    }
-    let result = runner.run();
-    drop(runner);
+    let procedure = |leads: bool| soc.run_procedure(conditions.case, conditions.iterations, lead, leads);
+    let result = with_firmware(&soc, |psci| {
+        let firmware = Firmware { soc: &soc, psci, world: &procedure };
+        let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
+        let mut runner = match conditions.explore {
+            Some(explore) => Runner::with_chooser(&soc.scheduler, &main, RandomWithinWindow::new(explore)),
+            None => Runner::new(&soc.scheduler, &main),
+        };
+        soc.start_all(&mut runner, lead);
+        runner.run()
+    })?;
 
     if let Some(failure) = soc.failure.take() {
         return Err(RunError::Procedure(failure));
@@ -132,4 +111,58 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
         stale_loads: soc.stale_loads.get(),
         end: soc.scheduler.now(),
     })
+}
+
+/// Builds the firmware for a machine and hands it to `run`.
+pub(crate) fn with_firmware<R>(soc: &Soc, run: impl FnOnce(&Psci<'_, Soc>) -> R) -> Result<R, RunError> {
+    let tree = &soc.machine.platform.topology;
+    let domains: Vec<_> = tree
+        .domains
+        .iter()
+        .map(|domain| DomainDesc { parent: domain.parent.map(|parent| parent as u16), level: domain.level })
+        .collect();
+    let cpus: Vec<_> = tree.cpus.iter().map(|cpu| CpuDesc { mpidr: cpu.mpidr(), parent: cpu.domain as u16 }).collect();
+    let topology = Topology { domains: &domains, cpus: &cpus };
+    let mut cpu_records: Vec<_> = cpus.iter().map(|_| CpuRecord::new(soc)).collect();
+    let mut domain_records: Vec<_> = domains.iter().map(|domain| DomainRecord::new(soc, domain.level)).collect();
+    let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level)).map(|_| BakeryWord::new()).collect();
+    let system = SystemRecord::new();
+    let storage = StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
+    let psci = Psci::new(soc, &topology, storage).map_err(RunError::Tree)?;
+    Ok(run(&psci))
+}
+
+impl Soc {
+    /// Starts the processes of a cold machine with firmware: services, the CPU that leads, and the others without power.
+    pub(crate) fn start_all<M: Fn(usize, u32)>(&self, runner: &mut Runner<'_, M>, lead: usize) {
+        for number in 0..self.channels.len() {
+            self.scheduler.set_daemon(self.channel_process(number), true);
+            runner.start(self.channel_process(number), Entry::Service as u32);
+        }
+        self.scheduler.set_daemon(self.timer_process(), true);
+        runner.start(self.timer_process(), Entry::Service as u32);
+        for cpu in 0..self.cpus.len() {
+            let entry = if cpu == lead { Entry::ColdBoot } else { Entry::Down };
+            runner.start(cpu, entry as u32);
+        }
+    }
+
+    /// Runs a procedure on this CPU, which leads it or not.
+    fn run_procedure(&self, case: Case, iterations: u32, lead: usize, leads: bool) {
+        let world = SimWorld { soc: self, lead };
+        let result = if leads {
+            (0..iterations).try_for_each(|iteration| {
+                self.begin_iteration(iteration);
+                psci_cases::lead(&world, case)
+            })
+        } else {
+            psci_cases::secondary(&world, case)
+        };
+        match result {
+            Ok(()) => self.finished.set(true),
+            Err(failure) => {
+                self.failure.borrow_mut().get_or_insert(failure);
+            }
+        }
+    }
 }

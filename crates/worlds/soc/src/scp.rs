@@ -122,6 +122,7 @@ impl Soc {
             self.wait_for(Waiting::Power);
         }
         self.scheduler.set_daemon(cpu, false);
+        self.note_waking(cpu);
         self.advance(self.machine.platform.assumed.core_on);
         let domain = &self.domains_on[self.machine.platform.topology.cpus[cpu].domain];
         if !domain.replace(true) {

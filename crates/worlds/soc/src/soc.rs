@@ -4,7 +4,9 @@ use crate::config::{Costs, Machine, ScpProtocol};
 use crate::cpu::{Cpu, CpuState, Waiting};
 use crate::declared_order::DeclaredOrder;
 use crate::event::{Event, Measured};
+use crate::interrupt_source::Line;
 use crate::mailbox::Channel;
+use crate::meter::Meter;
 use engine::{Scheduler, SplitMix64, Time};
 use psci::lock::{BakeryWord, Lock, Ticket};
 use psci::{CpuIndex, LockKind};
@@ -30,8 +32,10 @@ pub struct Soc {
     /// CPUs that flush now.
     pub(crate) flushing: RefCell<Vec<usize>>,
     pub(crate) order: DeclaredOrder,
-    /// The CPU that the shared timer interrupts, and when in ps.
-    pub(crate) timer: Cell<Option<(usize, Time)>>,
+    /// The lines of the timers that fire whatever state the CPUs are in.
+    pub(crate) timers: RefCell<Vec<Line>>,
+    /// Energy, where somebody asked for it.
+    pub(crate) meter: RefCell<Meter>,
     /// The words that the normal world's CPUs share.
     pub(crate) words: [Cell<u64>; Word::COUNT],
     pub(crate) random: RefCell<SplitMix64>,
@@ -107,7 +111,8 @@ impl Soc {
             channel_tickets: (0..channels).map(|_| Ticket::new()).collect(),
             flushing: RefCell::default(),
             order: DeclaredOrder::default(),
-            timer: Cell::new(None),
+            timers: RefCell::default(),
+            meter: RefCell::default(),
             words: Default::default(),
             random: RefCell::new(SplitMix64::new(seed)),
             records: Cell::new(true),
@@ -247,12 +252,28 @@ impl Soc {
         cpu.waiting.set(Waiting::Nothing);
     }
 
-    pub(crate) fn enter_state(&self, cpu: usize, state: CpuState) {
-        let cpu = &self.cpus[cpu];
+    pub(crate) fn enter_state(&self, number: usize, state: CpuState) {
+        let cpu = &self.cpus[number];
         let time = &cpu.state_time[cpu.state.get() as usize];
         time.set(time.get() + self.scheduler.now() - cpu.state_since.get());
         cpu.state_since.set(self.scheduler.now());
         cpu.state.set(state);
+        self.note_power(number, state);
+    }
+
+    fn note_power(&self, cpu: usize, state: CpuState) {
+        let mut meter = self.meter.borrow_mut();
+        if state == CpuState::Suspended && !meter.is_empty() {
+            meter.is_down(self.scheduler.now(), cpu);
+        }
+    }
+
+    /// A CPU without power is to get it.
+    pub(crate) fn note_waking(&self, cpu: usize) {
+        let mut meter = self.meter.borrow_mut();
+        if !meter.is_empty() {
+            meter.comes_up(self.scheduler.now(), cpu);
+        }
     }
 
     /// Starts an iteration of the procedure.

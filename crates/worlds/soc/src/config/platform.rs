@@ -1,6 +1,7 @@
 //! Hardware facts: the platform file.
 
 use super::{ConfigError, Document};
+use crate::operating_points::OperatingPoint;
 use crate::quantity::{Bytes, Duration, Frequency};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -64,6 +65,8 @@ pub struct Domain {
     pub level: u8,
     /// Bytes of the L2 cache, in a domain that holds CPUs.
     pub l2: u64,
+    /// Operating points by rising frequency, in a domain that holds CPUs; none where the file has none.
+    pub operating_points: Vec<OperatingPoint>,
 }
 
 /// A CPU of the platform.
@@ -187,6 +190,19 @@ struct FileDomain {
     core: Option<Spanned<String>>,
     cores: Option<u16>,
     l2: Option<Bytes>,
+    #[serde(default)]
+    operating_point: Vec<FileOperatingPoint>,
+    #[serde(rename = "operating_points_source")]
+    _operating_points_source: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileOperatingPoint {
+    clock: Frequency,
+    capacity: u32,
+    core_power: u32,
+    domain_power: u32,
 }
 
 #[derive(Deserialize)]
@@ -373,6 +389,7 @@ fn topology(
             parent: parents[index],
             level,
             l2: domain.l2.map_or(0, |size| size.0),
+            operating_points: operating_points(document, entry)?,
         });
         match (&domain.core, domain.cores) {
             (None, None) if has_children => {}
@@ -417,6 +434,42 @@ fn topology(
         return Err(document.wrong(file.domain.span(), format!("{} CPUs", cpus.len()), format!("at most {MAX_CPUS}")));
     }
     Ok(Topology { domains, cpus, top_level: top_level as u8, reshaped: file.reshaped })
+}
+
+/// The greatest capacity and the greatest power of a table: what is beyond them is a mistake.
+const MOST: u32 = 1_000_000;
+
+fn operating_points(document: &Document, entry: &Spanned<FileDomain>) -> Result<Vec<OperatingPoint>, ConfigError> {
+    let domain = entry.get_ref();
+    let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
+    let points: Vec<_> = domain
+        .operating_point
+        .iter()
+        .map(|point| OperatingPoint {
+            clock: point.clock.0,
+            capacity: point.capacity,
+            core_power: point.core_power,
+            domain_power: point.domain_power,
+        })
+        .collect();
+    if !points.is_empty() && domain.core.is_none() {
+        return wrong(
+            format!("`{}` has operating points, but no cores", domain.name),
+            "only a domain with cores has them",
+        );
+    }
+    if points.iter().any(|point| point.capacity == 0 || point.capacity > MOST) {
+        let help = "a capacity is 1 to 1000000; the fastest core of a platform usually has 1024";
+        return wrong(format!("an operating point of `{}` has a capacity out of range", domain.name), help);
+    }
+    if points.iter().any(|point| point.core_power.max(point.domain_power) > MOST) {
+        return wrong(format!("a power of `{}` is above 1000000 units", domain.name), "take a greater unit");
+    }
+    if !points.is_sorted_by(|lower, upper| lower.clock < upper.clock && lower.capacity < upper.capacity) {
+        let help = "both clock and capacity rise from each operating point to the next; powers need not";
+        return wrong(format!("the operating points of `{}` are out of order", domain.name), help);
+    }
+    Ok(points)
 }
 
 fn idle_states(

@@ -1,0 +1,23 @@
+//! A callback: work that is to be done once no reader can see the old state any more.
+
+/// How soon a callback matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// As `call_rcu`. With `RCU_LAZY` it may wait, like [`Urgency::Lazy`].
+    Plain,
+    /// It frees memory and nobody waits for it, as `kfree_rcu`: it may wait for seconds.
+    Lazy,
+    /// As `call_rcu_hurry`: somebody waits for it.
+    Hurry,
+}
+
+/// Work to be done after a grace period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Callback {
+    /// What is to be done, or who wants it done: the kernel's to define.
+    pub function: u32,
+    /// To what: the kernel's to define.
+    pub argument: u64,
+    /// How soon it matters.
+    pub urgency: Urgency,
+}

@@ -1,0 +1,43 @@
+//! What RCU counts.
+
+/// What one CPU did for RCU, since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Callbacks queued here.
+    pub queued: u64,
+    /// Of them, those that could be put off: [`Urgency::Lazy`](crate::Urgency::Lazy), or made lazy by `RCU_LAZY`.
+    pub queued_lazy: u64,
+    /// Of them, those that went to the bypass list.
+    pub queued_bypass: u64,
+    /// Callbacks invoked here, in the softirq.
+    pub invoked_softirq: u64,
+    /// Callbacks of this CPU that its thread invoked, wherever that ran.
+    pub invoked_thread: u64,
+    /// Callbacks taken over from CPUs that went off.
+    pub adopted: u64,
+    /// Softirqs that RCU raised here.
+    pub softirqs_raised: u64,
+    /// Runs of [`Rcu::core`](crate::Rcu::core) here.
+    pub core_runs: u64,
+    /// Quiescent states that this CPU reported.
+    pub quiescent_reported: u64,
+    /// Quiescent states that were reported for this CPU because it was idle.
+    pub quiescent_forced: u64,
+    /// How often this CPU woke the grace-period thread.
+    pub grace_period_wakes: u64,
+    /// How often this CPU woke a thread of offloaded CPUs.
+    pub offload_wakes: u64,
+    /// Wake-ups of those threads that this CPU put off to a timer.
+    pub deferred_wakes: u64,
+    /// Interrupts sent here because this CPU held a grace period up.
+    pub resched: u64,
+}
+
+/// What the grace-period thread did, since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GracePeriodCounters {
+    /// Grace periods that ended.
+    pub grace_periods: u64,
+    /// Looks at all CPUs that held one up.
+    pub force_quiescent_states: u64,
+}

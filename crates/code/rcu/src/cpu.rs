@@ -1,0 +1,152 @@
+//! What RCU keeps for each CPU.
+//!
+//! Plain cells are touched by the CPU itself with its interrupts off, or by one thread, as each says; what others touch is a shared cell, or
+//! stands behind a lock.
+
+use crate::callback::Callback;
+use crate::cell::SharedCell;
+use crate::counters::Counters;
+use crate::lock::Spin;
+use crate::platform::{Platform, Thread};
+use crate::segments::Segments;
+use crate::sequence::Sequence;
+use alloc::collections::VecDeque;
+use core::cell::{Cell, RefCell};
+
+/// A CPU.
+pub(crate) struct Cpu<P: Platform> {
+    /// Its leaf, and its bit there.
+    pub(crate) leaf: usize,
+    pub(crate) bit: u64,
+    /// Whether threads invoke its callbacks.
+    pub(crate) offloaded: bool,
+    /// Whether it may go idle without a tick although it has callbacks.
+    pub(crate) enforced_idle: bool,
+
+    // --- Is RCU to care about this CPU? -----------------------------------------------------------
+    /// Odd while the CPU may have readers; it moves on at each change. Others read it.
+    pub(crate) dynticks: P::Shared<u64>,
+    /// Whether the CPU is idle or off, interrupts apart.
+    pub(crate) idle: Cell<bool>,
+    /// Interrupts that the CPU is in.
+    pub(crate) interrupts: Cell<u32>,
+
+    // --- Quiescent states, by the CPU itself -------------------------------------------------------
+    /// The grace-period number, as far as the CPU knows.
+    pub(crate) sequence: Cell<Sequence>,
+    /// Whether the grace period waits for this CPU.
+    pub(crate) needs_report: Cell<bool>,
+    /// Whether the CPU has passed a quiescent state since it learned of the grace period.
+    pub(crate) quiescent: Cell<bool>,
+
+    // --- Callbacks ----------------------------------------------------------------------------------
+    /// The list: touched by the CPU itself; by threads as well if it is offloaded in the modern form, and then under `offload_lock`.
+    pub(crate) list: RefCell<Segments>,
+    /// How many callbacks a softirq invokes at most.
+    pub(crate) limit: Cell<u64>,
+    /// Length of the list when it was last found too long.
+    pub(crate) overload_mark: Cell<u64>,
+
+    /// Enforced idle, by the CPU itself: the jiffy in which it last tried to advance its callbacks.
+    pub(crate) advanced_at: Cell<Option<u64>>,
+
+    // --- Offloading ---------------------------------------------------------------------------------
+    pub(crate) offload_lock: Spin<P>,
+    /// Under `offload_lock`, 2013: callbacks that the thread has not taken yet.
+    pub(crate) queue: RefCell<VecDeque<Callback>>,
+    /// By the thread that invokes: callbacks that it has taken.
+    pub(crate) batch: RefCell<VecDeque<Callback>>,
+    /// By that thread: how many there were, once it has begun to invoke them.
+    pub(crate) batch_size: Cell<u32>,
+    /// By that thread: how many it has invoked.
+    pub(crate) invoked_thread: Cell<u64>,
+    /// By that thread: the end that its batch waits for, 2013.
+    pub(crate) batch_at: Cell<Option<Sequence>>,
+    /// Whether the thread that invokes sleeps (modern, under `offload_lock`), or says it is about to (2013, for the fault alone).
+    pub(crate) thread_sleeps: P::Shared<bool>,
+    /// The thread that is to be woken at the end of grace periods, and the end that it waits for; 0 for none.
+    pub(crate) waiter: Option<Thread>,
+    pub(crate) waits_for: P::Shared<u64>,
+    /// The group of the modern form.
+    pub(crate) group: usize,
+    pub(crate) bypass_lock: Spin<P>,
+    /// Under `bypass_lock`.
+    pub(crate) bypass: RefCell<VecDeque<Callback>>,
+    /// Length of the bypass list, lazy callbacks in it, and the jiffy of its first; read without the lock.
+    pub(crate) bypass_length: P::Shared<u64>,
+    pub(crate) bypass_lazy: P::Shared<u64>,
+    pub(crate) bypass_first: P::Shared<u64>,
+    /// By the CPU itself: whether it put a wake-up off because it could not wake.
+    pub(crate) owes_wake: Cell<bool>,
+    /// By the CPU itself: in which jiffy it last queued past the bypass list, and how often.
+    pub(crate) direct_jiffy: Cell<u64>,
+    pub(crate) direct_count: Cell<u64>,
+
+    // --- By the grace-period thread -----------------------------------------------------------------
+    /// `dynticks`, at the first look of a grace period.
+    pub(crate) snapshot: Cell<u64>,
+    /// When the CPU was last interrupted because it holds the grace period up, and how often.
+    pub(crate) resched_at: Cell<u64>,
+    pub(crate) resched: Cell<u64>,
+    pub(crate) forced: Cell<u64>,
+
+    /// By the CPU itself.
+    pub(crate) counters: Cell<Counters>,
+}
+
+/// Locks from here on belong to CPUs, two each: the platform sees their numbers.
+const FIRST_CPU_LOCK: u32 = 0x10000;
+
+impl<P: Platform> Cpu<P> {
+    /// A CPU that is online and not idle.
+    pub(crate) fn new(index: usize, leaf: usize, bit: u64, limit: u64) -> Self {
+        let lock = FIRST_CPU_LOCK + 2 * index as u32;
+        Self {
+            leaf,
+            bit,
+            offloaded: false,
+            enforced_idle: false,
+            dynticks: P::Shared::new(1),
+            idle: Cell::new(false),
+            interrupts: Cell::new(0),
+            sequence: Cell::new(0),
+            needs_report: Cell::new(false),
+            quiescent: Cell::new(false),
+            list: RefCell::default(),
+            limit: Cell::new(limit),
+            overload_mark: Cell::new(0),
+            advanced_at: Cell::new(None),
+            offload_lock: Spin::new(lock),
+            queue: RefCell::default(),
+            batch: RefCell::default(),
+            batch_size: Cell::new(0),
+            invoked_thread: Cell::new(0),
+            batch_at: Cell::new(None),
+            thread_sleeps: P::Shared::new(true),
+            waiter: None,
+            waits_for: P::Shared::new(0),
+            group: 0,
+            bypass_lock: Spin::new(lock + 1),
+            bypass: RefCell::default(),
+            bypass_length: P::Shared::new(0),
+            bypass_lazy: P::Shared::new(0),
+            bypass_first: P::Shared::new(0),
+            owes_wake: Cell::new(false),
+            direct_jiffy: Cell::new(0),
+            direct_count: Cell::new(0),
+            snapshot: Cell::new(0),
+            resched_at: Cell::new(0),
+            resched: Cell::new(0),
+            forced: Cell::new(0),
+            counters: Cell::new(Counters::default()),
+        }
+    }
+
+    /// Changes the CPU's counters.
+    #[inline]
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Counters)) {
+        let mut counters = self.counters.get();
+        change(&mut counters);
+        self.counters.set(counters);
+    }
+}

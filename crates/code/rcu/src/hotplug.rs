@@ -1,0 +1,103 @@
+//! CPUs that go off and come back.
+
+use crate::cell::SharedCell;
+use crate::platform::Platform;
+use crate::settings::{Fault, Form};
+use crate::state::Rcu;
+use core::fmt;
+
+/// Why a CPU may not go off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It is the last one online that is not offloaded, in the form of 2013.
+    LastOrdinary,
+    /// It is the last one online.
+    Last,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LastOrdinary => {
+                "the last online CPU that is not offloaded may not go off: take another off, or offload fewer"
+            }
+            Self::Last => "the last online CPU may not go off",
+        })
+    }
+}
+
+impl core::error::Error for Refused {}
+
+impl<P: Platform> Rcu<P> {
+    /// This CPU goes off; the last that it calls. Its task was switched away from, so that it has no reader. Only one CPU goes off or comes up at
+    /// a time, and some CPU that stays has to call [`Rcu::adopt`] afterwards.
+    ///
+    /// # Errors
+    /// The CPU has to stay; nothing changed.
+    pub fn cpu_offline(&self, p: &P) -> Result<(), Refused> {
+        let this = p.this_cpu();
+        let online = |cpu: usize| self.nodes[self.cpus[cpu].leaf].online.load(p) & self.cpus[cpu].bit != 0;
+        let mut others = (0..self.cpus.len()).filter(|&cpu| cpu != this && online(cpu)).peekable();
+        if others.peek().is_none() {
+            return Err(Refused::Last);
+        }
+        let cpu = &self.cpus[this];
+        if self.settings.form == Form::Y2013 && !cpu.offloaded && others.all(|other| self.cpus[other].offloaded) {
+            return Err(Refused::LastOrdinary);
+        }
+        let leaf = &self.nodes[cpu.leaf];
+        leaf.lock.acquire(p);
+        let was_online = leaf.online.load(p);
+        leaf.online.store(p, was_online & !cpu.bit);
+        let mask = leaf.mask.load(p);
+        cpu.needs_report.set(false);
+        if mask & cpu.bit != 0 {
+            leaf.mask.store(p, mask & !cpu.bit);
+            self.report_upwards(p, cpu.leaf);
+        } else {
+            leaf.lock.release(p);
+        }
+        self.idle_enter(p);
+        Ok(())
+    }
+
+    /// This CPU, which stays, takes over the callbacks of `cpu`, which has gone off. Those of an offloaded CPU stay with its thread.
+    pub fn adopt(&self, p: &P, cpu: usize) {
+        let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
+        let this = self.this(p);
+        let (done, mut rest) = gone.list.borrow_mut().take();
+        gone.overload_mark.set(0);
+        gone.limit.set(self.settings.blimit);
+        if self.fault(Fault::LostAtOffline) {
+            rest.clear();
+        }
+        this.count(|counters| counters.adopted += (done.len() + rest.len()) as u64);
+        if this.offloaded {
+            // Those that were ready wait for another grace period: the thread's list has no place for them.
+            for callback in done.into_iter().chain(rest) {
+                self.enqueue(p, this, callback, false);
+            }
+            return;
+        }
+        {
+            let mut list = this.list.borrow_mut();
+            list.push_done(done);
+            rest.into_iter().for_each(|callback| list.push(callback));
+        }
+        self.accelerate(p, this);
+    }
+
+    /// This CPU comes up; the first that it calls. A grace period that already runs does not wait for it.
+    pub fn cpu_online(&self, p: &P) {
+        let cpu = self.this(p);
+        self.watch(p, cpu);
+        let leaf = &self.nodes[cpu.leaf];
+        leaf.lock.acquire(p);
+        let online = leaf.online.load(p);
+        leaf.online.store(p, online | cpu.bit);
+        cpu.sequence.set(leaf.sequence.load(p));
+        leaf.lock.release(p);
+        cpu.needs_report.set(false);
+        cpu.quiescent.set(false);
+    }
+}

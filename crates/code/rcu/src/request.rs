@@ -1,0 +1,121 @@
+//! Asking for grace periods, learning of them, and reporting quiescent states up the tree.
+
+use crate::cell::SharedCell;
+use crate::cpu::Cpu;
+use crate::platform::Platform;
+use crate::sequence::{Sequence, after_a_whole_one, in_progress};
+use crate::settings::Fault;
+use crate::state::Rcu;
+
+impl<P: Platform> Rcu<P> {
+    /// Whether a grace period runs.
+    pub(crate) fn grace_period_runs(&self, p: &P) -> bool {
+        in_progress(self.sequence.load(p))
+    }
+
+    /// Asks for the end `at`, from the leaf up. Whoever finds that it was asked for already leaves the rest to whoever asked.
+    pub(crate) fn request(&self, p: &P, leaf: usize, at: Sequence) {
+        let mut index = leaf;
+        loop {
+            let node = &self.nodes[index];
+            node.lock.acquire(p);
+            let known = node.needed.load(p) >= at;
+            if !known {
+                node.needed.store(p, at);
+            }
+            node.lock.release(p);
+            match node.parent {
+                _ if known => return,
+                Some((parent, _)) => index = parent,
+                None => break,
+            }
+        }
+        // While one runs, the thread looks at its end whether another is needed.
+        if !self.grace_period_runs(p) {
+            self.requested_at.store(p, p.jiffies());
+            self.wake_grace_period_thread(p);
+        }
+    }
+
+    /// Numbers the new callbacks of this CPU, which is not offloaded, and asks for the end that they need.
+    pub(crate) fn accelerate(&self, p: &P, cpu: &Cpu<P>) {
+        let at = after_a_whole_one(self.sequence.load(p));
+        let ask = cpu.list.borrow_mut().accelerate(at);
+        if ask {
+            self.request(p, cpu.leaf, at);
+        }
+    }
+
+    /// Learns from the leaf which grace periods have ended and started. Only what happens after this counts as a quiescent state of the one
+    /// that runs.
+    pub(crate) fn note_grace_periods(&self, p: &P, cpu: &Cpu<P>) {
+        let leaf = &self.nodes[cpu.leaf];
+        if leaf.sequence.load(p) == cpu.sequence.get() {
+            return;
+        }
+        leaf.lock.acquire(p);
+        let now = leaf.sequence.load(p);
+        let waits_for_us = in_progress(now) && leaf.mask.load(p) & cpu.bit != 0;
+        leaf.lock.release(p);
+        cpu.sequence.set(now);
+        cpu.needs_report.set(waits_for_us);
+        if !self.fault(Fault::EarlyGracePeriod) {
+            cpu.quiescent.set(false);
+        }
+        if !cpu.offloaded {
+            cpu.list.borrow_mut().advance(now, self.fault(Fault::LostCallback));
+            self.accelerate(p, cpu);
+        }
+    }
+
+    /// Reports the quiescent state that this CPU has passed.
+    pub(crate) fn report(&self, p: &P, cpu: &Cpu<P>) {
+        let leaf = &self.nodes[cpu.leaf];
+        if self.fault(Fault::MissedQuiescentState) && leaf.sequence.load(p) == cpu.sequence.get() {
+            let mask = leaf.mask.load(p);
+            leaf.mask.store(p, mask & !cpu.bit);
+            cpu.needs_report.set(false);
+            leaf.lock.acquire(p);
+            return self.report_upwards(p, cpu.leaf);
+        }
+        leaf.lock.acquire(p);
+        if leaf.sequence.load(p) != cpu.sequence.get() {
+            // Another grace period, which began after that quiescent state.
+            leaf.lock.release(p);
+            cpu.quiescent.set(false);
+            return;
+        }
+        cpu.needs_report.set(false);
+        let mask = leaf.mask.load(p);
+        if mask & cpu.bit == 0 {
+            leaf.lock.release(p);
+            return;
+        }
+        leaf.mask.store(p, mask & !cpu.bit);
+        cpu.count(|counters| counters.quiescent_reported += 1);
+        self.report_upwards(p, cpu.leaf);
+    }
+
+    /// Something of this node's mask was cleared, under its lock, which this releases: if nothing is left, tells the node above, and at the
+    /// root the thread.
+    pub(crate) fn report_upwards(&self, p: &P, from: usize) {
+        let mut index = from;
+        loop {
+            let node = &self.nodes[index];
+            let done = node.mask.load(p) == 0;
+            node.lock.release(p);
+            match node.parent {
+                _ if !done => return,
+                None => return self.wake_grace_period_thread(p),
+                Some((parent, bit)) => {
+                    // The grace period cannot end in between: the parent still waits for this bit.
+                    let parent_node = &self.nodes[parent];
+                    parent_node.lock.acquire(p);
+                    let mask = parent_node.mask.load(p);
+                    parent_node.mask.store(p, mask & !bit);
+                    index = parent;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What the kernel asks of the code that puts callbacks off until a grace period is over, and what that code may ask in return.
+//!
+//! The code under test owns lists and grace periods; the kernel owns time, interrupts and threads. Nothing here takes time by itself: what
+//! is asked for is collected in [`Requests`] and carried out by the kernel when the call has returned.
+
+use crate::task::{CpuSet, TaskId};
+use points::Point;
+
+/// A callback that was queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Callback {
+    /// The task that queued it.
+    pub by: u32,
+    /// Whether it may wait.
+    pub lazy: bool,
+}
+
+/// A kernel thread of the code under test, by its place in [`Callbacks::threads`].
+pub type ThreadNumber = usize;
+
+/// A kernel thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its name.
+    pub name: String,
+    /// Where it may run.
+    pub cpus: CpuSet,
+}
+
+/// Where and when a call comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The CPU.
+    pub cpu: usize,
+    /// Jiffies since boot.
+    pub jiffy: u64,
+}
+
+/// What an idle CPU's callbacks need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleNeed {
+    /// Nothing: the tick may stop.
+    Nothing,
+    /// The tick.
+    Tick,
+    /// To be awake at this jiffy; the tick may stop.
+    WakeAt(u64),
+}
+
+/// What a tick has interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// A task.
+    Task(TaskId),
+    /// A thread of the kernel.
+    KernelThread(TaskId),
+    /// The idle loop.
+    Idle,
+}
+
+/// What a thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It goes on.
+    Again,
+    /// It sleeps until it is woken. If that has happened during the step, it goes on at once.
+    Sleep,
+    /// It sleeps until it is woken, or until this jiffy.
+    SleepUntil(u64),
+}
+
+/// What the code under test asks of the kernel during a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requests {
+    /// This CPU is to run [`Callbacks::softirq`] soon.
+    pub softirq: bool,
+    /// Threads to wake.
+    pub wake: Vec<ThreadNumber>,
+    /// CPUs that are to pass through their schedulers: an interrupt to each.
+    pub reschedule: Vec<usize>,
+    /// Timers by number, with the jiffy at which [`Callbacks::timer`] is to be called on this CPU; each replaces the one of its number on
+    /// whatever CPU that was set. `None` only takes it back.
+    pub timers: Vec<(u32, Option<u64>)>,
+    /// Callbacks that are to be invoked now, on this CPU.
+    pub invoke: Vec<Callback>,
+    /// Stamps of the code's own points.
+    pub stamps: Vec<(Point, u32)>,
+    /// Reports of grace periods that take too long, in words.
+    pub stalls: Vec<String>,
+}
+
+impl Requests {
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.softirq
+            && self.wake.is_empty()
+            && self.reschedule.is_empty()
+            && self.timers.is_empty()
+            && self.invoke.is_empty()
+            && self.stamps.is_empty()
+            && self.stalls.is_empty()
+    }
+}
+
+/// The code that puts callbacks off.
+pub trait Callbacks {
+    /// Its kernel threads. They all sleep at first.
+    fn threads(&self) -> Vec<Thread> {
+        Vec::new()
+    }
+
+    /// A callback is queued.
+    fn call(&mut self, place: Place, callback: Callback, requests: &mut Requests);
+
+    /// The CPU passes through its scheduler, and `outgoing` ran until now; `None` stands for the idle loop.
+    fn context_switch(&mut self, place: Place, outgoing: Option<TaskId>, requests: &mut Requests);
+
+    /// A task begins to read what others may replace. Such sections nest.
+    fn read_lock(&mut self, place: Place, task: TaskId) {
+        let _ = (place, task);
+    }
+
+    /// A task ends to read.
+    fn read_unlock(&mut self, place: Place, task: TaskId, requests: &mut Requests) {
+        let _ = (place, task, requests);
+    }
+
+    /// The CPU's tick.
+    fn tick(&mut self, place: Place, interrupted: Interrupted, requests: &mut Requests);
+
+    /// The softirq that was asked for; whether it is to run again.
+    fn softirq(&mut self, place: Place, requests: &mut Requests) -> bool;
+
+    /// The CPU is about to idle. May ask for the softirq, and then the CPU does not idle yet.
+    fn idle_need(&mut self, place: Place, requests: &mut Requests) -> IdleNeed;
+
+    /// The CPU idles from now on.
+    fn idle_enter(&mut self, place: Place, requests: &mut Requests);
+
+    /// The CPU no longer idles.
+    fn idle_exit(&mut self, place: Place, requests: &mut Requests);
+
+    /// A thread takes a step on the CPU.
+    fn thread(&mut self, thread: ThreadNumber, place: Place, requests: &mut Requests) -> Step;
+
+    /// A timer that was asked for.
+    fn timer(&mut self, number: u32, place: Place, requests: &mut Requests) {
+        let _ = (number, place, requests);
+    }
+
+    /// Callbacks that are queued and not invoked yet.
+    fn queued(&self) -> u64;
+}

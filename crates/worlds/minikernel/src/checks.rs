@@ -1,0 +1,121 @@
+//! Whether a workload and settings make sense, and what would be right.
+
+use crate::hardware::Hardware;
+use crate::random::Draw;
+use crate::settings::{Broadcast, Frequency, Settings};
+use crate::task::{Action, DeviceSpec, Policy, TaskSpec, Workload};
+use soc::MAX_DEVICES;
+
+/// The shortest gap between a device's interrupts, on average, in ns: with a shorter one there would be time for nothing else.
+const SHORTEST_GAP: u64 = 2_000;
+/// The longest a run may be, in ns: ten hours.
+const LONGEST: u64 = 36_000_000_000_000;
+
+/// Checks all of it.
+pub(crate) fn check(hardware: &Hardware, settings: &Settings, workload: &Workload, time_ns: u64) -> Result<(), String> {
+    if time_ns == 0 || time_ns > LONGEST {
+        return Err(format!("a run of {time_ns} ns; it lasts from 1 ns to ten hours"));
+    }
+    check_settings(hardware, settings)?;
+    if workload.devices.len() > MAX_DEVICES {
+        return Err(format!("{} devices; there can be {MAX_DEVICES}", workload.devices.len()));
+    }
+    workload.devices.iter().try_for_each(|device| check_device(hardware, workload, device))?;
+    workload
+        .tasks
+        .iter()
+        .try_for_each(|task| check_task(hardware, workload, task).map_err(|what| format!("task {}: {what}", task.name)))
+}
+
+fn check_settings(hardware: &Hardware, settings: &Settings) -> Result<(), String> {
+    let last = hardware.cpus() - 1;
+    if !(24..=1000).contains(&settings.hz) {
+        return Err(format!("hz is {}; a kernel has 24 to 1000 ticks a second, most often 100 or 250", settings.hz));
+    }
+    if let Broadcast::Via(cpu) = settings.broadcast
+        && cpu > last
+    {
+        return Err(format!("the always-on timer interrupts CPU {cpu}; CPUs are 0 to {last}"));
+    }
+    if let Some(cpu) = settings.timers_to.filter(|&cpu| cpu > last) {
+        return Err(format!("unpinned timers go to CPU {cpu}; CPUs are 0 to {last}"));
+    }
+    if let Frequency::Fixed(points) = &settings.frequency {
+        if points.len() != hardware.domains.len() {
+            let (given, domains) = (points.len(), hardware.domains.len());
+            return Err(format!("{given} operating points for {domains} domains; each has one"));
+        }
+        for (point, domain) in points.iter().zip(&hardware.domains) {
+            if *point >= domain.points.len() {
+                let last = domain.points.len() - 1;
+                return Err(format!("domain {} has no operating point {point}; they are 0 to {last}", domain.name));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_device(hardware: &Hardware, workload: &Workload, device: &DeviceSpec) -> Result<(), String> {
+    let wrong = |what: String| Err(format!("device {}: {what}", device.name));
+    if device.cpu >= hardware.cpus() {
+        return wrong(format!("its interrupts go to CPU {}; CPUs are 0 to {}", device.cpu, hardware.cpus() - 1));
+    }
+    if device.posts.is_some_and(|semaphore| usize::from(semaphore) >= workload.semaphores.len()) {
+        return wrong(format!("there is no such semaphore to post; the workload has {}", workload.semaphores.len()));
+    }
+    if !device.gap.is_sound() || device.gap.mean() < SHORTEST_GAP {
+        return wrong(format!(
+            "{:?} is no gap between interrupts; it is {SHORTEST_GAP} ns to an hour on average",
+            device.gap
+        ));
+    }
+    Ok(())
+}
+
+fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Result<(), String> {
+    let sets = task.phases.iter().filter_map(|phase| phase.cpus).chain([task.cpus]);
+    if sets.into_iter().any(|cpus| cpus.iter(hardware.cpus()).next().is_none()) {
+        return Err(format!("it may run on no CPU; CPUs are 0 to {}", hardware.cpus() - 1));
+    }
+    match task.policy {
+        Policy::Fair { nice } if !(-20..=19).contains(&nice) => {
+            return Err(format!("nice {nice}; it is from -20 to 19"));
+        }
+        Policy::RealTime { priority } if !(1..=99).contains(&priority) => {
+            return Err(format!("priority {priority}; it is from 1 to 99"));
+        }
+        _ => {}
+    }
+    task.phases.iter().flat_map(|phase| &phase.actions).try_for_each(|&action| check_action(workload, action))
+}
+
+fn check_action(workload: &Workload, action: Action) -> Result<(), String> {
+    let draw = |draw: Draw| match draw.is_sound() {
+        true => Ok(()),
+        false => Err(format!("{draw:?} cannot be drawn; times go up to an hour, and `low` is not above `high`")),
+    };
+    let there = |what: &str, number: usize, count: usize| match number < count {
+        true => Ok(()),
+        false => Err(format!("there is no {what} {number}; the workload has {count}")),
+    };
+    match action {
+        Action::Run { capacity: 0, .. } => Err("work for a core of capacity 0 is none".to_owned()),
+        Action::Run { capacity, .. } if capacity > 1_000_000 => {
+            Err(format!("no core has a capacity of {capacity}; the fastest of a platform usually has 1024"))
+        }
+        Action::Run { time, .. } | Action::RunTime(time) | Action::Sleep(time) => draw(time),
+        Action::Timer { period, .. } => draw(Draw::Fixed(period)),
+        Action::Lock(number) | Action::Unlock(number) => there("mutex", number.into(), workload.mutexes),
+        Action::Wait { condition, mutex } | Action::Sync { condition, mutex } => {
+            there("mutex", mutex.into(), workload.mutexes)?;
+            there("condition", condition.into(), workload.conditions)
+        }
+        Action::Signal(number) | Action::Broadcast(number) => there("condition", number.into(), workload.conditions),
+        Action::SemPost(number) | Action::SemWait(number) => {
+            there("semaphore", number.into(), workload.semaphores.len())
+        }
+        Action::Barrier(number) => there("barrier", number.into(), workload.barriers.len()),
+        Action::Resume(number) | Action::Fork(number) => there("task", number, workload.tasks.len()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,117 @@
+//! What the kernel counts beside energy.
+
+/// What woke an idle CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WakeCause {
+    /// A precise timer.
+    Timer,
+    /// A timer of the wheel.
+    WheelTimer,
+    /// The tick, kept for another reason than callbacks.
+    Tick,
+    /// The tick, kept for callbacks.
+    TickForRcu,
+    /// A wake-up that callbacks asked for, the tick being stopped.
+    RcuTimer,
+    /// Another CPU, for a task.
+    Task,
+    /// Another CPU, for a thread that looks after callbacks.
+    RcuThread,
+    /// Another CPU, because a grace period waits for this one.
+    GracePeriod,
+    /// The always-on timer, on behalf of another CPU.
+    Broadcast,
+    /// A device.
+    Device,
+    /// Another CPU that has set a timer here.
+    RemoteTimer,
+    /// Nothing of the above: polling reached its limit.
+    Limit,
+}
+
+impl WakeCause {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Timer,
+        Self::WheelTimer,
+        Self::Tick,
+        Self::TickForRcu,
+        Self::RcuTimer,
+        Self::Task,
+        Self::RcuThread,
+        Self::GracePeriod,
+        Self::Broadcast,
+        Self::Device,
+        Self::RemoteTimer,
+        Self::Limit,
+    ];
+
+    /// The name of it in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timer => "timer",
+            Self::WheelTimer => "wheel-timer",
+            Self::Tick => "tick",
+            Self::TickForRcu => "tick-for-rcu",
+            Self::RcuTimer => "rcu-timer",
+            Self::Task => "task",
+            Self::RcuThread => "rcu-thread",
+            Self::GracePeriod => "grace-period",
+            Self::Broadcast => "broadcast",
+            Self::Device => "device",
+            Self::RemoteTimer => "remote-timer",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+/// Counts of a CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuCounts {
+    /// Wake-ups from idle, in the order of [`WakeCause::ALL`].
+    pub wake_ups: [u64; WakeCause::ALL.len()],
+    /// Ticks while busy.
+    pub busy_ticks: u64,
+    /// Ticks while idle.
+    pub idle_ticks: u64,
+    /// Of those, ticks that were kept for callbacks alone.
+    pub ticks_for_rcu: u64,
+    /// Context switches, those to and from the idle loop included.
+    pub switches: u64,
+    /// Interrupts that were taken.
+    pub interrupts: u64,
+    /// Interrupts sent to other CPUs.
+    pub ipis: u64,
+    /// Callbacks queued here.
+    pub queued: u64,
+    /// Callbacks invoked here, in the softirq.
+    pub invoked_in_softirq: u64,
+    /// Callbacks invoked here, in threads.
+    pub invoked_in_threads: u64,
+    /// Idle states by number: how often entered, how long in ns, and whether they were right.
+    pub idle: Vec<idle::Usage>,
+}
+
+impl CpuCounts {
+    /// How often this cause woke the CPU.
+    pub fn woken_by(&self, cause: WakeCause) -> u64 {
+        self.wake_ups[cause as usize]
+    }
+}
+
+/// Counts of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskCounts {
+    /// Time that it ran, in ps.
+    pub ran: u64,
+    /// How often it was put on a CPU.
+    pub switches: u64,
+    /// How often it moved to another CPU.
+    pub moves: u64,
+    /// From when a timer should have woken it until it ran, each time, in ns.
+    pub latencies: Vec<u32>,
+    /// When it ended, in ps from the beginning; `None` if it did not.
+    pub ended: Option<u64>,
+    /// How often it went through its phases.
+    pub loops: u64,
+}

@@ -1,0 +1,110 @@
+//! A CPU of the kernel, and what its process does between two steps.
+
+use crate::counts::{CpuCounts, WakeCause};
+use crate::runqueue::RunQueue;
+use crate::task::{DeviceSpec, TaskId};
+use crate::timers::{Precise, Wheel};
+use engine::{SplitMix64, Time};
+use idle::{Accounting, Governor};
+use soc::meter::OwnerId;
+use soc::{Interrupts, Work};
+use std::collections::VecDeque;
+
+/// What a CPU does until its next step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Do {
+    /// It is busy for a time, with interrupts off.
+    Busy(Time),
+    /// It computes until a time, with interrupts on.
+    Run(Time),
+    /// It idles.
+    Idle(Stay),
+    /// It is done.
+    Stop,
+}
+
+/// A stay in an idle state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stay {
+    pub(crate) state: usize,
+    /// The owner of what the CPU needs in it.
+    pub(crate) owner: OwnerId,
+    /// When it was chosen.
+    pub(crate) since: Time,
+    /// When the CPU's next timer fires.
+    pub(crate) timer: Time,
+    /// Whether that timer stops in the state, or with the CPU's power, so that an always-on line stands in.
+    pub(crate) alarm: bool,
+    /// Whether the CPU polls, until this time at most.
+    pub(crate) polls_until: Option<Time>,
+}
+
+/// What a precise timer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Alarm {
+    /// Wakes a task, if it still is in that sleep; the time is when it should be woken.
+    Wake { task: TaskId, sleep: u64, expected: Time },
+    /// Starts a task.
+    Start(TaskId),
+}
+
+/// What a timer of the wheel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WheelAlarm {
+    /// Wakes a task, if it still is in that sleep.
+    Wake { task: TaskId, sleep: u64 },
+    /// A timer of the code that looks after callbacks.
+    Callbacks(u32),
+}
+
+/// Softirqs.
+pub(crate) const SOFTIRQ_TIMER: u8 = 1;
+pub(crate) const SOFTIRQ_CALLBACKS: u8 = 2;
+
+/// Kinds of interrupts between CPUs.
+pub(crate) const IPI_RESCHEDULE: u8 = 0;
+pub(crate) const IPI_TIMER: u8 = 1;
+
+/// A CPU.
+pub(crate) struct Cpu {
+    pub(crate) domain: usize,
+    pub(crate) capacity: u32,
+    pub(crate) queue: RunQueue,
+    pub(crate) current: Option<TaskId>,
+    pub(crate) reschedule: bool,
+    /// Where the running task is to go when it is put off.
+    pub(crate) push: Option<usize>,
+    /// Work to be done before anything else, with its owner.
+    pub(crate) debts: VecDeque<(OwnerId, Work)>,
+    /// Since when the current task computes.
+    pub(crate) computing: Option<Time>,
+    /// Interrupts that were taken and not handled yet.
+    pub(crate) taken: Option<Interrupts>,
+    pub(crate) softirqs: u8,
+    pub(crate) precise: Precise<Alarm>,
+    pub(crate) wheel: Wheel<WheelAlarm>,
+    /// The next tick; `None` while the tick is stopped.
+    pub(crate) tick: Option<Time>,
+    /// Whether the tick goes on only because of callbacks.
+    pub(crate) tick_for_callbacks: bool,
+    /// When callbacks want the CPU awake.
+    pub(crate) callbacks_at: Option<Time>,
+    pub(crate) governor: Governor,
+    pub(crate) accounting: Accounting,
+    /// Who pays for the next turn of the idle loop, and whether it has.
+    pub(crate) turn_owner: OwnerId,
+    pub(crate) turn_paid: bool,
+    pub(crate) stay: Option<Stay>,
+    /// When the always-on timer fires for it; it has fired if that is over.
+    pub(crate) alarm: Option<Time>,
+    /// Why another CPU sent an interrupt.
+    pub(crate) ipi_cause: Option<WakeCause>,
+    pub(crate) counts: CpuCounts,
+}
+
+/// A device.
+pub(crate) struct Device {
+    pub(crate) spec: DeviceSpec,
+    pub(crate) next: Time,
+    pub(crate) random: SplitMix64,
+}

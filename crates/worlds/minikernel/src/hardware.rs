@@ -1,0 +1,139 @@
+//! The machine as the kernel knows it: domains of CPUs, their operating points and idle states, and what those cost.
+
+use idle::States;
+use soc::OperatingPoint;
+use soc::config::{IdlePlatform, Machine};
+use soc::meter::{DomainPower, IdlePower};
+use std::ops::Range;
+
+/// A machine. What is not published is a field that may be set otherwise.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    /// The simulated machine below.
+    pub machine: Machine,
+    /// The domains, in the order of their CPUs.
+    pub domains: Vec<Domain>,
+}
+
+/// CPUs that share a frequency and go down together.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its name.
+    pub name: String,
+    /// Its CPUs.
+    pub cpus: Range<usize>,
+    /// Operating points by rising capacity.
+    pub points: Vec<OperatingPoint>,
+    /// Idle states, from shallow to deep.
+    pub states: Vec<IdleState>,
+    /// The same as a governor sees them.
+    pub table: States,
+}
+
+/// An idle state.
+#[derive(Clone, Debug)]
+pub struct IdleState {
+    /// Its name.
+    pub name: String,
+    /// How long entering takes where no firmware is called, in ps.
+    pub entry: u64,
+    /// How long leaving takes where no firmware is called, in ps.
+    pub exit: u64,
+    /// Powers, and energy of a round trip.
+    pub power: IdlePower,
+    /// The state of the platform file that CPU_SUSPEND is asked for; `None` where a WFI does.
+    pub suspend: Option<&'static str>,
+}
+
+impl Hardware {
+    /// A machine whose idle states cost what `idle` says. `part` says how much a round trip costs within its range, from 0 (lowest) to 1024.
+    ///
+    /// # Errors
+    /// The two do not describe the same CPUs, or there are no operating points.
+    pub fn new(machine: &Machine, idle: &IdlePlatform, part: u64) -> Result<Self, String> {
+        let topology = &machine.platform.topology;
+        let name = &machine.platform.name;
+        if topology.cpus.len() > 64 {
+            return Err(format!("{name} has {} CPUs; the kernel has at most 64", topology.cpus.len()));
+        }
+        let mut domains = Vec::new();
+        let mut first = 0;
+        for (number, domain) in topology.domains.iter().enumerate() {
+            let count = topology.cpus.iter().filter(|cpu| cpu.domain == number).count();
+            if count == 0 {
+                continue;
+            }
+            let cpus = first..first + count;
+            first = cpus.end;
+            if topology.cpus[cpus.clone()].iter().any(|cpu| cpu.domain != number) {
+                return Err(format!("the CPUs of {name}'s domains do not follow each other"));
+            }
+            if domain.operating_points.is_empty() {
+                return Err(format!(
+                    "{name}: domain `{}` has no operating points; give it an `operating_point` table with clock, capacity, core_power and domain_power",
+                    domain.name
+                ));
+            }
+            let same = |idle: &&soc::config::IdleDomain| idle.cpus.iter().map(|&cpu| usize::from(cpu)).eq(cpus.clone());
+            let Some(idle_domain) = idle.domains.iter().find(same) else {
+                return Err(format!(
+                    "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
+                    idle.name, domain.name
+                ));
+            };
+            let states = idle_domain.states.iter().enumerate().map(|(depth, state)| IdleState {
+                name: state.name.clone(),
+                entry: state.entry_ns * 1_000,
+                exit: state.exit_ns * 1_000,
+                power: IdlePower {
+                    core: state.core_power,
+                    domain: state.domain_power,
+                    core_round_trip: state.core_round_trip.part(part) * 1_000,
+                    domain_round_trip: state.domain_round_trip.part(part) * 1_000,
+                },
+                suspend: match (depth, state.coupled) {
+                    (0, _) => None,
+                    (_, true) => Some("deepest"),
+                    (_, false) => Some("level0"),
+                },
+            });
+            domains.push(Domain {
+                name: domain.name.clone(),
+                cpus,
+                points: domain.operating_points.clone(),
+                states: states.collect(),
+                table: idle_domain.table,
+            });
+        }
+        Ok(Self { machine: machine.clone(), domains })
+    }
+
+    /// Number of CPUs.
+    pub fn cpus(&self) -> usize {
+        self.domains.iter().map(|domain| domain.cpus.len()).sum()
+    }
+
+    /// The domain of a CPU.
+    ///
+    /// # Panics
+    /// There is no such CPU.
+    pub fn domain_of(&self, cpu: usize) -> usize {
+        self.domains.iter().position(|domain| domain.cpus.contains(&cpu)).expect("a CPU of this machine")
+    }
+
+    /// The most idle states that a domain has.
+    pub fn states(&self) -> usize {
+        self.domains.iter().map(|domain| domain.states.len()).max().unwrap_or(0)
+    }
+
+    /// What the meter is told, with each domain at one of its operating points.
+    pub(crate) fn power(&self, points: &[usize]) -> Vec<DomainPower> {
+        let of = |(domain, &point): (&Domain, &usize)| DomainPower {
+            cpus: domain.cpus.len(),
+            core_running: u64::from(domain.points[point].core_power),
+            domain_running: u64::from(domain.points[point].domain_power),
+            idle: domain.states.iter().map(|state| state.power).collect(),
+        };
+        self.domains.iter().zip(points).map(of).collect()
+    }
+}

@@ -1,0 +1,257 @@
+//! A whole machine: built, run, read.
+
+use crate::callbacks::Callbacks;
+use crate::checks::check;
+use crate::counts::{CpuCounts, TaskCounts};
+use crate::cpu::{Do, Stay};
+use crate::hardware::Hardware;
+use crate::kernel::Kernel;
+use crate::owners::{Owner, Owners};
+use crate::placement::Placement;
+use crate::settings::{IdlePath, Settings};
+use crate::task::Workload;
+use engine::Time;
+use soc::meter::{Activity, Energy};
+use soc::{Boot, Event, Soc, System, run_system};
+use std::cell::{Cell, RefCell};
+
+/// When the measurement begins: the CPUs have started by then.
+const BEGIN: Time = 20_000_000_000;
+
+/// Why a machine does not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Something in the workload or the settings makes no sense.
+    #[error("{0}")]
+    Input(String),
+    /// The firmware refuses the machine.
+    #[error(transparent)]
+    Firmware(#[from] soc::RunError),
+}
+
+/// What a task did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskOutcome {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a kernel thread.
+    pub is_kernel_thread: bool,
+    /// What was counted.
+    pub counts: TaskCounts,
+}
+
+/// What a domain went through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainOutcome {
+    /// Its name.
+    pub name: String,
+    /// Energy of each owner, in units of the platform's table times ps; in the order of [`Outcome::owners`].
+    pub energy: Vec<Energy>,
+    /// Time in ps in which at least one CPU ran.
+    pub running: Time,
+    /// Time in ps in which all CPUs were in this state or deeper, and not all in the next; by state.
+    pub idle: Vec<Time>,
+    /// Time in ps in which none ran and the one nearest to running was on its way into or out of this state; by state.
+    pub moving: Vec<Time>,
+    /// How often it went down into each state.
+    pub downs: Vec<u64>,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How long it lasted, in ps.
+    pub time: Time,
+    /// The owners of energy.
+    pub owners: Vec<Owner>,
+    /// The domains.
+    pub domains: Vec<DomainOutcome>,
+    /// All energy, integrated beside the owners' shares, in units of the platform's table times ps.
+    pub integral: Energy,
+    /// The CPUs' counts.
+    pub cpus: Vec<CpuCounts>,
+    /// The tasks, kernel threads and copies included.
+    pub tasks: Vec<TaskOutcome>,
+    /// Callbacks that were still queued at the end.
+    pub callbacks_left: u64,
+    /// Reports of grace periods that took too long, with the time in ps from the beginning.
+    pub stalls: Vec<(Time, String)>,
+    /// Stamps, if they were kept. Times count from the start of the machine.
+    pub events: Vec<Event>,
+    /// When the measurement began, in the time of the stamps.
+    pub begin: Time,
+}
+
+impl Outcome {
+    /// Energy of an owner, in units of the platform's table times ps.
+    pub fn energy(&self, owner: Owner) -> Energy {
+        let at = self.owners.iter().position(|&other| other == owner);
+        at.map_or(0, |at| self.domains.iter().map(|domain| domain.energy[at]).sum())
+    }
+
+    /// Energy of all owners.
+    pub fn total(&self) -> Energy {
+        self.domains.iter().flat_map(|domain| &domain.energy).sum()
+    }
+
+    /// A task of a name.
+    pub fn task(&self, name: &str) -> Option<&TaskOutcome> {
+        self.tasks.iter().find(|task| task.name == name)
+    }
+}
+
+struct Machine {
+    kernel: RefCell<Kernel>,
+    begin: Time,
+    started: Cell<bool>,
+}
+
+/// Runs a workload for `time_ns`, or until all its main tasks have ended if that is sooner.
+///
+/// # Errors
+/// What is wrong with the workload or the settings; a machine that the firmware refuses.
+pub fn run(
+    hardware: &Hardware,
+    settings: &Settings,
+    workload: &Workload,
+    placement: Box<dyn Placement>,
+    callbacks: Option<Box<dyn Callbacks>>,
+    time_ns: u64,
+) -> Result<Outcome, Error> {
+    check(hardware, settings, workload, time_ns).map_err(Error::Input)?;
+    let begin = BEGIN;
+    let end = begin + time_ns * 1_000;
+    let kernel = Kernel::new(hardware.clone(), settings.clone(), workload, placement, callbacks, begin..end);
+    let soc = Soc::new(&hardware.machine, settings.seed);
+    soc.keep_stamps(settings.record);
+    let owners = kernel.owners;
+    let points: Vec<_> = kernel.points.iter().map(|&(point, _)| point).collect();
+    soc.measure_energy(hardware.power(&points), owners.count(), owners.id(Owner::Transition), begin..end);
+    let boot = match settings.idle_path {
+        IdlePath::Firmware => Boot::Firmware,
+        IdlePath::Direct => Boot::Bare,
+    };
+    let machine = Machine { kernel: RefCell::new(kernel), begin, started: Cell::new(false) };
+    run_system(&soc, &machine, boot)?;
+    let mut kernel = machine.kernel.into_inner();
+    if let Some(wrong) = kernel.wrong.take() {
+        return Err(Error::Input(wrong));
+    }
+    soc.meter().finish(kernel.end);
+    Ok(outcome(&soc, kernel, owners))
+}
+
+impl System for Machine {
+    fn run(&self, soc: &Soc, cpu: usize) {
+        if cpu == soc.lead() {
+            if self.kernel.borrow().settings.idle_path == IdlePath::Firmware {
+                (0..soc.cpu_count()).filter(|&other| other != cpu).for_each(|other| {
+                    soc.start_cpu(other);
+                });
+            }
+            if !self.started.replace(true) {
+                let mut kernel = self.kernel.borrow_mut();
+                (0..kernel.devices.len()).for_each(|device| kernel.start_device(soc, device));
+            }
+        }
+        soc.take_interrupts(cpu);
+        while soc.now() < self.begin {
+            soc.wait_for_interrupt(Some(self.begin));
+            if soc.pending_interrupts(cpu).any() {
+                soc.work(self.begin.saturating_sub(soc.now()));
+            }
+        }
+        loop {
+            // The kernel is not held while time passes.
+            let next = self.kernel.borrow_mut().step(soc, cpu);
+            match next {
+                Do::Busy(time) => soc.work(time),
+                Do::Run(until) => soc.wait_for_interrupt(Some(until)),
+                Do::Idle(stay) => self.idle(soc, cpu, stay),
+                Do::Stop => return,
+            }
+        }
+    }
+}
+
+impl Machine {
+    fn end(&self) -> Time {
+        self.kernel.borrow().end
+    }
+
+    fn idle(&self, soc: &Soc, cpu: usize, stay: Stay) {
+        let state = stay.state as u8;
+        let (entry, exit, suspend) = {
+            let kernel = self.kernel.borrow();
+            let of = &kernel.hardware.domains[kernel.cpus[cpu].domain].states[stay.state];
+            let by_firmware = kernel.settings.idle_path == IdlePath::Firmware;
+            (of.entry, of.exit, of.suspend.filter(|_| by_firmware))
+        };
+        if let Some(name) = suspend {
+            soc.meter().goes_down(soc.now(), cpu, state, stay.owner);
+            let power_state = soc.power_state(name).unwrap_or_default();
+            soc.suspend(power_state);
+            return;
+        }
+        if let Some(limit) = stay.polls_until {
+            soc.meter().set(soc.now(), cpu, Activity::Running, stay.owner);
+            soc.wait_for_interrupt(Some(limit.min(stay.timer).min(self.end())));
+            return;
+        }
+        if entry > 0 {
+            soc.meter().goes_down(soc.now(), cpu, state, stay.owner);
+            soc.work(entry);
+        }
+        soc.meter().goes_down(soc.now(), cpu, state, stay.owner);
+        soc.meter().is_down(soc.now(), cpu);
+        while !soc.pending_interrupts(cpu).any() {
+            let end = self.end();
+            let timer = if stay.alarm { Time::MAX } else { stay.timer };
+            if soc.now() >= timer.min(end) {
+                break;
+            }
+            soc.wait_for_interrupt(Some(timer.min(end)));
+        }
+        soc.meter().comes_up(soc.now(), cpu);
+        soc.work(exit);
+    }
+}
+
+fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
+    let meter = soc.meter();
+    let domains = kernel.hardware.domains.iter().enumerate().map(|(number, domain)| {
+        let times = meter.domain_times(number);
+        DomainOutcome {
+            name: domain.name.clone(),
+            energy: owners.all().map(|owner| meter.energy(number, owners.id(owner))).collect(),
+            running: times[0],
+            moving: times[1..].iter().step_by(2).copied().collect(),
+            idle: times[2..].iter().step_by(2).copied().collect(),
+            downs: (0..domain.states.len()).map(|state| meter.downs(number, state)).collect(),
+        }
+    });
+    let domains = domains.collect();
+    let integral = meter.integral();
+    drop(meter);
+    let cpus = kernel.cpus.into_iter().map(|cpu| {
+        let states = kernel.hardware.domains[cpu.domain].states.len();
+        CpuCounts { idle: (0..states).map(|state| *cpu.accounting.usage(state)).collect(), ..cpu.counts }
+    });
+    let tasks = kernel.tasks.into_iter().map(|task| TaskOutcome {
+        name: task.spec.name.clone(),
+        is_kernel_thread: task.thread.is_some(),
+        counts: task.counts,
+    });
+    Outcome {
+        time: kernel.end - kernel.begin,
+        owners: owners.all().collect(),
+        domains,
+        integral,
+        cpus: cpus.collect(),
+        tasks: tasks.collect(),
+        callbacks_left: kernel.callbacks.as_ref().map_or(0, |callbacks| callbacks.queued()),
+        stalls: kernel.stalls,
+        events: soc.take_stamps(),
+        begin: kernel.begin,
+    }
+}

@@ -1,0 +1,215 @@
+//! A task's way through its phases, and what it is doing now.
+
+use crate::callbacks::ThreadNumber;
+use crate::counts::TaskCounts;
+use crate::runqueue::weight;
+use crate::task::{Action, CpuSet, Policy, TaskId, TaskSpec};
+use engine::{SplitMix64, Time};
+use soc::Work;
+use soc::meter::OwnerId;
+use std::rc::Rc;
+
+/// What a task is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It has not started.
+    Unborn,
+    /// It waits for a CPU.
+    Waiting,
+    /// It runs, or is about to.
+    Running,
+    /// It is blocked.
+    Blocked,
+    /// It has ended.
+    Ended,
+}
+
+/// A task or a kernel thread.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) spec: Rc<TaskSpec>,
+    /// The task of the workload that it is, or is a copy of.
+    pub(crate) origin: TaskId,
+    /// A thread of the code that looks after callbacks.
+    pub(crate) thread: Option<ThreadNumber>,
+    pub(crate) life: Life,
+    pub(crate) cpus: CpuSet,
+    /// Where it is, or was last.
+    pub(crate) cpu: usize,
+    pub(crate) weight: u64,
+    pub(crate) vruntime: u64,
+    /// What is left to compute, and who owns it.
+    pub(crate) left: Work,
+    /// A time that is left to compute for, however fast the core is, in ps.
+    pub(crate) time_left: Time,
+    pub(crate) owner: OwnerId,
+    /// Work of a thread that comes after what is left, with its owner.
+    pub(crate) then: Option<(OwnerId, Work)>,
+    /// A thread: whether somebody woke it since its last step began.
+    pub(crate) woken: bool,
+    /// Whether it sleeps in [`Action::Suspend`].
+    pub(crate) suspended: bool,
+    /// Wake-ups so far: a timer for an earlier sleep does nothing.
+    pub(crate) sleep: u64,
+    /// When a timer should have woken it.
+    pub(crate) expected: Option<Time>,
+    /// The base of each of its own timers.
+    pub(crate) timers: Vec<Time>,
+    /// When it started.
+    pub(crate) begin: Time,
+    /// How long it has run since it was put on its CPU, in ps.
+    pub(crate) slice: Time,
+    pub(crate) random: SplitMix64,
+    pub(crate) counts: TaskCounts,
+    place: Place,
+}
+
+/// Where it is in its phases.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    round: u32,
+    phase: usize,
+    turn: u32,
+    action: usize,
+}
+
+impl Task {
+    pub(crate) fn new(spec: Rc<TaskSpec>, origin: TaskId, owner: OwnerId, random: SplitMix64) -> Self {
+        let weight = match spec.policy {
+            Policy::Fair { nice } => weight(nice),
+            Policy::RealTime { .. } => 0,
+        };
+        Self {
+            cpus: spec.cpus,
+            spec,
+            origin,
+            thread: None,
+            life: Life::Unborn,
+            cpu: 0,
+            weight,
+            vruntime: 0,
+            left: Work::NONE,
+            time_left: 0,
+            owner,
+            then: None,
+            woken: false,
+            suspended: false,
+            sleep: 0,
+            expected: None,
+            timers: Vec::new(),
+            begin: 0,
+            slice: 0,
+            random,
+            counts: TaskCounts::default(),
+            place: Place::default(),
+        }
+    }
+
+    /// The next action, in the order of phases and loops; `None` at the end.
+    pub(crate) fn next_action(&mut self) -> Option<Action> {
+        let mut empty = 0;
+        loop {
+            if self.spec.loops.is_some_and(|loops| self.place.round >= loops) {
+                return None;
+            }
+            let Some(phase) = self.spec.phases.get(self.place.phase) else {
+                self.place = Place { round: self.place.round.saturating_add(1), ..Place::default() };
+                self.counts.loops += 1;
+                // A program without actions would go round for ever.
+                empty += 1;
+                if empty > 1 {
+                    return None;
+                }
+                continue;
+            };
+            if phase.loops.is_some_and(|loops| self.place.turn >= loops) || phase.actions.is_empty() {
+                self.place = Place { phase: self.place.phase + 1, turn: 0, action: 0, ..self.place };
+                continue;
+            }
+            if (self.place.turn, self.place.action) == (0, 0)
+                && let Some(cpus) = phase.cpus
+            {
+                self.cpus = cpus;
+            }
+            let Some(action) = phase.actions.get(self.place.action) else {
+                self.place = Place { turn: self.place.turn.saturating_add(1), action: 0, ..self.place };
+                continue;
+            };
+            self.place.action += 1;
+            return Some(*action);
+        }
+    }
+
+    pub(crate) fn is_fair(&self) -> bool {
+        matches!(self.spec.policy, Policy::Fair { .. })
+    }
+
+    /// Whether it still has something to compute.
+    pub(crate) fn computes(&self) -> bool {
+        self.left > Work::NONE || self.time_left > 0
+    }
+
+    /// How long it computes at a capacity, in ps.
+    pub(crate) fn time(&self, capacity: u32) -> Time {
+        self.left.time(capacity) + self.time_left
+    }
+
+    /// It has computed for a time at a capacity.
+    pub(crate) fn compute(&mut self, capacity: u32, elapsed: Time) {
+        let of_work = elapsed.min(self.left.time(capacity));
+        self.left -= Work::done(capacity, of_work);
+        self.time_left = self.time_left.saturating_sub(elapsed - of_work);
+        self.counts.ran += elapsed;
+        self.slice += elapsed;
+        // Real-time tasks have no weight and no account of it.
+        self.vruntime += (elapsed * crate::runqueue::WEIGHT).checked_div(self.weight).unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Phase;
+
+    fn task(loops: Option<u32>, phases: Vec<Phase>) -> Task {
+        let spec = TaskSpec { loops, phases, ..TaskSpec::forever("made", Vec::new()) };
+        Task::new(Rc::new(spec), 0, 0, SplitMix64::new(1))
+    }
+
+    #[test]
+    fn phases_and_loops_are_gone_through_in_order() {
+        let phase = |loops, actions: &[Action]| Phase { loops, actions: actions.to_vec(), cpus: None };
+        let mut task = task(
+            Some(2),
+            vec![
+                phase(Some(2), &[Action::Lock(0), Action::Unlock(0)]),
+                phase(Some(0), &[Action::Exit]),
+                phase(Some(1), &[Action::Yield]),
+            ],
+        );
+        let all: Vec<_> = std::iter::from_fn(|| task.next_action()).collect();
+        let round = [Action::Lock(0), Action::Unlock(0), Action::Lock(0), Action::Unlock(0), Action::Yield];
+        assert_eq!(all, [round, round].concat());
+        assert_eq!(task.counts.loops, 2);
+    }
+
+    #[test]
+    fn a_program_without_actions_ends() {
+        assert_eq!(task(None, Vec::new()).next_action(), None);
+        assert_eq!(task(None, vec![Phase { loops: None, actions: Vec::new(), cpus: None }]).next_action(), None);
+    }
+
+    #[test]
+    fn work_that_was_interrupted_goes_on_where_it_was() {
+        let mut task = task(None, Vec::new());
+        task.left = Work::done(1024, 1_000);
+        task.time_left = 500;
+        assert_eq!(task.time(512), 2_500);
+        task.compute(512, 1_000);
+        assert_eq!((task.time(1024), task.vruntime), (1_000, 1_000));
+        task.compute(1024, 900);
+        assert_eq!(task.time(1024), 100);
+        task.compute(1024, 100);
+        assert!(!task.computes());
+    }
+}

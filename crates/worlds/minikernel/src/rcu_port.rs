@@ -1,0 +1,270 @@
+//! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a call of it is one step of the kernel, in
+//! which no other CPU runs.
+
+use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, Thread, ThreadNumber};
+use crate::task::{CpuSet, TaskId};
+use points::{Point, Sink};
+use rcu::{RcuTimer, Reader, Scalar, SharedCell, Stall, Urgency};
+use std::cell::{Cell, RefCell};
+
+/// RCU, and where its threads may run.
+pub struct Rcu {
+    rcu: rcu::Rcu<Port>,
+    port: Port,
+    affinities: Affinities,
+    /// By task.
+    readers: Vec<Reader>,
+    /// By CPU: its idle loop, which never reads.
+    idle: Vec<Reader>,
+}
+
+/// Where RCU's threads may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Affinities {
+    /// The thread that starts and ends grace periods.
+    pub grace_periods: CpuSet,
+    /// The threads that serve offloaded CPUs.
+    pub offload: CpuSet,
+}
+
+/// Readers of idle loops have numbers that no task has.
+const FIRST_IDLE: u32 = 1 << 31;
+
+impl Rcu {
+    /// RCU as configured; stamps of its own points are asked for if `record` is set.
+    ///
+    /// # Errors
+    /// What cannot be had.
+    pub fn new(settings: rcu::Settings, affinities: Affinities, record: bool) -> Result<Self, rcu::SettingsError> {
+        let cpus = settings.cpus;
+        let rcu = rcu::Rcu::new(settings)?;
+        let port = Port {
+            threads: rcu.threads(),
+            place: Cell::new(Place { cpu: 0, jiffy: 0 }),
+            requests: RefCell::default(),
+            record,
+        };
+        let idle = (0..cpus).map(|cpu| Reader::new(FIRST_IDLE + cpu as u32)).collect();
+        Ok(Self { rcu, port, affinities, readers: Vec::new(), idle })
+    }
+
+    fn reader(&mut self, task: TaskId) {
+        for number in self.readers.len()..=task {
+            self.readers.push(Reader::new(number as u32));
+        }
+    }
+
+    /// Makes a call of RCU's, whose requests go to `requests`.
+    fn at<R>(&self, place: Place, requests: &mut Requests, call: impl FnOnce(&Self) -> R) -> R {
+        self.port.place.set(place);
+        std::mem::swap(requests, &mut self.port.requests.borrow_mut());
+        let answer = call(self);
+        std::mem::swap(requests, &mut self.port.requests.borrow_mut());
+        answer
+    }
+}
+
+impl Callbacks for Rcu {
+    fn threads(&self) -> Vec<Thread> {
+        let thread = |thread: &rcu::Thread| {
+            let (name, cpus) = match thread {
+                rcu::Thread::GracePeriod => ("rcu".to_owned(), self.affinities.grace_periods),
+                rcu::Thread::Offload(cpu) => (format!("rcuo/{cpu}"), self.affinities.offload),
+                rcu::Thread::OffloadGp(group) => (format!("rcuog/{group}"), self.affinities.offload),
+                rcu::Thread::OffloadCb(cpu) => (format!("rcuop/{cpu}"), self.affinities.offload),
+            };
+            Thread { name, cpus }
+        };
+        self.port.threads.iter().map(thread).collect()
+    }
+
+    fn call(&mut self, place: Place, callback: Callback, requests: &mut Requests) {
+        let urgency = if callback.lazy { Urgency::Lazy } else { Urgency::Plain };
+        let callback = rcu::Callback { function: callback.by, argument: 0, urgency };
+        self.at(place, requests, |this| this.rcu.call(&this.port, callback));
+    }
+
+    fn context_switch(&mut self, place: Place, outgoing: Option<TaskId>, requests: &mut Requests) {
+        outgoing.into_iter().for_each(|task| self.reader(task));
+        self.at(place, requests, |this| {
+            let reader = outgoing.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
+            this.rcu.context_switch(&this.port, reader);
+        });
+    }
+
+    fn read_lock(&mut self, _place: Place, task: TaskId) {
+        self.reader(task);
+        self.rcu.read_lock(&self.readers[task]);
+    }
+
+    fn read_unlock(&mut self, place: Place, task: TaskId, requests: &mut Requests) {
+        self.reader(task);
+        self.at(place, requests, |this| this.rcu.read_unlock(&this.port, &this.readers[task]));
+    }
+
+    fn tick(&mut self, place: Place, interrupted: Interrupted, requests: &mut Requests) {
+        let (interrupted, task) = match interrupted {
+            Interrupted::Task(task) => (rcu::Interrupted::User, Some(task)),
+            Interrupted::KernelThread(task) => (rcu::Interrupted::Kernel, Some(task)),
+            Interrupted::Idle => (rcu::Interrupted::Idle, None),
+        };
+        task.into_iter().for_each(|task| self.reader(task));
+        self.at(place, requests, |this| {
+            let reader = task.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
+            // A task that reads is in the kernel.
+            let interrupted = if reader.is_reading() { rcu::Interrupted::Kernel } else { interrupted };
+            this.rcu.tick(&this.port, interrupted, reader);
+        });
+    }
+
+    fn softirq(&mut self, place: Place, requests: &mut Requests) -> bool {
+        self.at(place, requests, |this| this.rcu.core(&this.port))
+    }
+
+    fn idle_need(&mut self, place: Place, requests: &mut Requests) -> IdleNeed {
+        match self.at(place, requests, |this| this.rcu.idle_need(&this.port)) {
+            rcu::IdleNeed::StopTick => IdleNeed::Nothing,
+            rcu::IdleNeed::KeepTick => IdleNeed::Tick,
+            rcu::IdleNeed::WakeAt(jiffy) => IdleNeed::WakeAt(jiffy),
+        }
+    }
+
+    fn idle_enter(&mut self, place: Place, requests: &mut Requests) {
+        self.at(place, requests, |this| this.rcu.idle_enter(&this.port));
+    }
+
+    fn idle_exit(&mut self, place: Place, requests: &mut Requests) {
+        self.at(place, requests, |this| this.rcu.idle_exit(&this.port));
+    }
+
+    fn thread(&mut self, thread: ThreadNumber, place: Place, requests: &mut Requests) -> Step {
+        let Some(&thread) = self.port.threads.get(thread) else { return Step::Sleep };
+        match self.at(place, requests, |this| this.rcu.offload_thread(&this.port, thread)) {
+            rcu::Step::Again => Step::Again,
+            rcu::Step::Sleep { until: None } => Step::Sleep,
+            rcu::Step::Sleep { until: Some(jiffy) } => Step::SleepUntil(jiffy),
+        }
+    }
+
+    fn timer(&mut self, number: u32, place: Place, requests: &mut Requests) {
+        let timer = RcuTimer { group: number as usize };
+        self.at(place, requests, |this| this.rcu.timer(&this.port, timer));
+    }
+
+    fn queued(&self) -> u64 {
+        let of = |cpu| {
+            let counters = self.rcu.counters(cpu);
+            (counters.queued, counters.invoked_softirq + counters.invoked_thread)
+        };
+        let sums = (0..self.idle.len()).map(of).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        sums.0 - sums.1
+    }
+}
+
+/// The kernel as RCU sees it: what it asks for is collected.
+struct Port {
+    threads: Vec<rcu::Thread>,
+    place: Cell<Place>,
+    requests: RefCell<Requests>,
+    record: bool,
+}
+
+impl Sink for Port {
+    /// The kernel takes the time when it carries the stamp out, which is now.
+    fn now(&self) -> u64 {
+        0
+    }
+
+    fn capture(&self, point: Point, argument: u32, _ticks: u64) {
+        if self.record {
+            self.requests.borrow_mut().stamps.push((point, argument));
+        }
+    }
+}
+
+impl rcu::Platform for Port {
+    type Shared<T: Scalar> = Word<T>;
+
+    fn this_cpu(&self) -> usize {
+        self.place.get().cpu
+    }
+
+    fn jiffies(&self) -> u64 {
+        self.place.get().jiffy
+    }
+
+    fn raise_softirq(&self) {
+        self.requests.borrow_mut().softirq = true;
+    }
+
+    fn wake(&self, thread: rcu::Thread) {
+        let number = self.threads.iter().position(|&other| other == thread);
+        self.requests.borrow_mut().wake.extend(number);
+    }
+
+    fn resched(&self, cpu: usize) {
+        self.requests.borrow_mut().reschedule.push(cpu);
+    }
+
+    fn set_timer(&self, timer: RcuTimer, at_jiffy: u64) {
+        self.requests.borrow_mut().timers.push((timer.group as u32, Some(at_jiffy)));
+    }
+
+    fn cancel_timer(&self, timer: RcuTimer) {
+        self.requests.borrow_mut().timers.push((timer.group as u32, None));
+    }
+
+    fn invoke(&self, callback: rcu::Callback) {
+        let lazy = callback.urgency == Urgency::Lazy;
+        self.requests.borrow_mut().invoke.push(Callback { by: callback.function, lazy });
+    }
+
+    fn stall(&self, stall: &Stall) {
+        let mut text = format!("grace period {} takes {} jiffies", stall.grace_period, stall.age);
+        if !stall.cpus.is_empty() {
+            text += &format!("; CPUs {:?} have not passed a quiescent state", stall.cpus);
+        }
+        if !stall.readers.is_empty() {
+            text += &format!("; tasks {:?} read", stall.readers);
+        }
+        if let Some(jiffies) = stall.thread_starved {
+            text += &format!("; its thread has not run for {jiffies} jiffies");
+        }
+        self.requests.borrow_mut().stalls.push(text);
+    }
+}
+
+/// A word of memory.
+pub(crate) struct Word<T>(Cell<T>);
+
+impl<T: Scalar> SharedCell<T, Port> for Word<T> {
+    fn new(value: T) -> Self {
+        Self(Cell::new(value))
+    }
+
+    fn load(&self, _port: &Port) -> T {
+        self.0.get()
+    }
+
+    fn store(&self, _port: &Port, value: T) {
+        self.0.set(value);
+    }
+
+    fn fetch_add(&self, _port: &Port, value: T) -> T {
+        let before = self.0.get();
+        self.0.set(T::from_word(before.to_word().wrapping_add(value.to_word())));
+        before
+    }
+
+    fn swap(&self, _port: &Port, value: T) -> T {
+        self.0.replace(value)
+    }
+
+    fn compare_exchange(&self, _port: &Port, current: T, new: T) -> bool {
+        let same = self.0.get() == current;
+        if same {
+            self.0.set(new);
+        }
+        same
+    }
+}

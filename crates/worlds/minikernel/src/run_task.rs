@@ -1,0 +1,245 @@
+//! What a running task does: it computes, and between that it takes actions, each a system call.
+
+use crate::callbacks::Callback;
+use crate::counts::WakeCause;
+use crate::cpu::{Alarm, IPI_TIMER, WheelAlarm};
+use crate::kernel::Kernel;
+use crate::program::{Life, Task};
+use crate::settings::Form;
+use crate::task::{Action, TaskId};
+use engine::{SplitMix64, Time};
+use soc::meter::Activity;
+use soc::{Soc, Work};
+use std::rc::Rc;
+
+/// Callbacks of a small program's life: 14 kinds that there were in 2013, and 7 of the maple tree.
+const LIFE_2013: u16 = 14;
+const LIFE_MODERN: u16 = 21;
+
+/// The most copies of tasks at once.
+const MOST_COPIES: usize = 4_096;
+
+impl Kernel {
+    /// Lets the current task go on: the time until which it computes, or `None` after an action.
+    pub(crate) fn run(&mut self, soc: &Soc, cpu: usize, task: TaskId) -> Option<Time> {
+        let running = &mut self.tasks[task];
+        if let Some(expected) = running.expected.take() {
+            let late = (self.now.saturating_sub(expected) / 1_000).min(u64::from(u32::MAX));
+            running.counts.latencies.push(late as u32);
+        }
+        if !running.computes()
+            && let Some((owner, work)) = running.then.take()
+        {
+            (running.owner, running.left) = (owner, work);
+        }
+        if running.computes() {
+            let owner = running.owner;
+            soc.meter().set(self.now, cpu, Activity::Running, owner);
+            self.cpus[cpu].computing = Some(self.now);
+            return Some(self.until(cpu, task));
+        }
+        if let Some(thread) = running.thread {
+            self.run_thread(soc, cpu, task, thread);
+            return None;
+        }
+        let owner = running.owner;
+        match running.next_action() {
+            Some(action) => self.act(soc, cpu, task, action),
+            None => self.end_task(soc, cpu, task),
+        }
+        if !matches!(self.tasks[task].life, Life::Running if self.tasks[task].computes()) {
+            self.owe_to(cpu, owner, self.settings.costs.system_call.max(10));
+        }
+        None
+    }
+
+    fn act(&mut self, soc: &Soc, cpu: usize, task: TaskId, action: Action) {
+        let this = &mut self.tasks[task];
+        match action {
+            Action::Run { time, capacity } => {
+                let ns = time.next(&mut this.random);
+                this.left += Work::done(capacity, ns.saturating_mul(1_000));
+            }
+            Action::RunTime(time) => this.time_left += time.next(&mut this.random).saturating_mul(1_000),
+            Action::Sleep(time) => {
+                let until = self.now.saturating_add(time.next(&mut this.random).saturating_mul(1_000));
+                self.sleep_until(soc, cpu, task, until);
+            }
+            Action::SleepJiffies(jiffies) => {
+                let now = self.jiffy();
+                self.block(cpu, task);
+                let what = WheelAlarm::Wake { task, sleep: self.tasks[task].sleep };
+                self.cpus[cpu].wheel.set(now, now + u64::from(jiffies), false, what);
+            }
+            Action::Timer { timer, period, relative } => {
+                let begin = this.begin;
+                let timers = &mut this.timers;
+                if timers.len() <= usize::from(timer) {
+                    timers.resize(usize::from(timer) + 1, begin);
+                }
+                let next = timers[usize::from(timer)].saturating_add(period.saturating_mul(1_000));
+                timers[usize::from(timer)] = next;
+                if next > self.now {
+                    self.sleep_until(soc, cpu, task, next);
+                } else if relative {
+                    timers[usize::from(timer)] = self.now;
+                }
+            }
+            Action::Lock(mutex) => {
+                if !self.objects.mutexes[usize::from(mutex)].lock(task) {
+                    self.block(cpu, task);
+                }
+            }
+            Action::Unlock(mutex) => self.unlock(soc, cpu, task, mutex),
+            Action::Wait { condition, mutex } => self.wait(soc, cpu, task, condition, mutex),
+            Action::Signal(condition) => self.signal(soc, cpu, condition, 1),
+            Action::Broadcast(condition) => self.signal(soc, cpu, condition, usize::MAX),
+            Action::Sync { condition, mutex } => {
+                self.signal(soc, cpu, condition, 1);
+                self.wait(soc, cpu, task, condition, mutex);
+            }
+            Action::Barrier(barrier) => match self.objects.barriers[usize::from(barrier)].arrive(task) {
+                Some(others) => others.into_iter().for_each(|other| self.wake(soc, cpu, other, WakeCause::Task)),
+                None => self.block(cpu, task),
+            },
+            Action::Suspend => {
+                self.block(cpu, task);
+                self.tasks[task].suspended = true;
+            }
+            Action::Resume(other) => {
+                if self.tasks[other].suspended {
+                    self.wake(soc, cpu, other, WakeCause::Task);
+                }
+            }
+            Action::SemPost(semaphore) => self.post(soc, cpu, semaphore),
+            Action::SemWait(semaphore) => {
+                if !self.objects.semaphores[usize::from(semaphore)].wait(task) {
+                    self.block(cpu, task);
+                }
+            }
+            Action::Yield => {
+                // Behind all others: as if it had run as much as the last of them.
+                let most = self.cpus[cpu].queue.tasks().map(|other| self.tasks[other].vruntime).max();
+                let this = &mut self.tasks[task];
+                this.vruntime = this.vruntime.max(most.map_or(0, |most| most + 1));
+                self.cpus[cpu].reschedule = true;
+            }
+            Action::Fork(other) => {
+                let random = SplitMix64::new(this.random.next());
+                self.fork(soc, cpu, other, random);
+            }
+            Action::Callbacks { count, lazy } => self.queue_callbacks(soc, cpu, task, count, lazy),
+            Action::ReadLock => self.callbacks_read(soc, cpu, task, true),
+            Action::ReadUnlock => self.callbacks_read(soc, cpu, task, false),
+            Action::FileClose => self.queue_callbacks(soc, cpu, task, 1, false),
+            Action::ProcessLife => {
+                let count = if self.settings.form == Form::Y2013 { LIFE_2013 } else { LIFE_MODERN };
+                self.queue_callbacks(soc, cpu, task, count, false);
+            }
+            Action::Exit => self.end_task(soc, cpu, task),
+        }
+    }
+
+    fn queue_callbacks(&mut self, soc: &Soc, cpu: usize, task: TaskId, count: u16, lazy: bool) {
+        let by = self.tasks[task].origin as u32;
+        for _ in 0..count {
+            self.call(soc, cpu, Callback { by, lazy });
+        }
+    }
+
+    fn block(&mut self, cpu: usize, task: TaskId) {
+        self.tasks[task].life = Life::Blocked;
+        self.cpus[cpu].reschedule = true;
+    }
+
+    fn sleep_until(&mut self, soc: &Soc, cpu: usize, task: TaskId, until: Time) {
+        self.block(cpu, task);
+        let slack = if self.tasks[task].is_fair() { self.settings.timer_slack_ns * 1_000 } else { 0 };
+        let what = Alarm::Wake { task, sleep: self.tasks[task].sleep, expected: until };
+        // Timers of tasks that may run on one CPU only stay there.
+        let pinned = self.tasks[task].cpus.iter(self.cpus.len()).nth(1).is_none();
+        let home = self.settings.timers_to.filter(|&home| !pinned && home < self.cpus.len()).unwrap_or(cpu);
+        let hard = until.saturating_add(slack);
+        let earlier = hard < self.next_event(home);
+        self.cpus[home].precise.set(until, hard, what);
+        if home != cpu && earlier {
+            // That CPU's timer is set for later.
+            self.send(soc, cpu, home, IPI_TIMER, WakeCause::RemoteTimer);
+        }
+    }
+
+    pub(crate) fn sleep_jiffies(&mut self, cpu: usize, task: TaskId, until: u64) {
+        let now = self.jiffy();
+        self.block(cpu, task);
+        let what = WheelAlarm::Wake { task, sleep: self.tasks[task].sleep };
+        self.cpus[cpu].wheel.set(now, until, false, what);
+    }
+
+    pub(crate) fn sleep_for_ever(&mut self, cpu: usize, task: TaskId) {
+        self.block(cpu, task);
+    }
+
+    pub(crate) fn post(&mut self, soc: &Soc, cpu: usize, semaphore: u16) {
+        if let Some(next) = self.objects.semaphores[usize::from(semaphore)].post() {
+            self.wake(soc, cpu, next, WakeCause::Task);
+        }
+    }
+
+    fn unlock(&mut self, soc: &Soc, cpu: usize, task: TaskId, mutex: u16) {
+        if let Some(next) = self.objects.mutexes[usize::from(mutex)].unlock(task) {
+            self.wake(soc, cpu, next, WakeCause::Task);
+        }
+    }
+
+    fn wait(&mut self, soc: &Soc, cpu: usize, task: TaskId, condition: u16, mutex: u16) {
+        self.unlock(soc, cpu, task, mutex);
+        self.objects.conditions[usize::from(condition)].waiters.push_back((task, mutex));
+        self.block(cpu, task);
+    }
+
+    fn signal(&mut self, soc: &Soc, cpu: usize, condition: u16, most: usize) {
+        for _ in 0..most {
+            let Some((task, mutex)) = self.objects.conditions[usize::from(condition)].waiters.pop_front() else {
+                return;
+            };
+            // It goes on when it has the mutex again.
+            if self.objects.mutexes[usize::from(mutex)].lock(task) {
+                self.wake(soc, cpu, task, WakeCause::Task);
+            }
+        }
+    }
+
+    /// Starts a copy of a task, with a stream that its parent's own stream began.
+    fn fork(&mut self, soc: &Soc, cpu: usize, of: TaskId, random: SplitMix64) {
+        let number = self.tasks.len();
+        if self.copies == MOST_COPIES {
+            let name = &self.specs[of].name;
+            self.wrong =
+                Some(format!("task {name}: more than {MOST_COPIES} copies of tasks at once; let fewer be forked"));
+            return self.finish(soc);
+        }
+        self.copies += 1;
+        let owner = self.owners.id(crate::owners::Owner::Task(of));
+        let mut copy = Task::new(Rc::clone(&self.specs[of]), of, owner, random);
+        copy.cpu = cpu;
+        copy.vruntime = self.cpus[cpu].queue.floor();
+        self.tasks.push(copy);
+        self.wake(soc, cpu, number, WakeCause::Task);
+    }
+
+    fn end_task(&mut self, soc: &Soc, cpu: usize, task: TaskId) {
+        let this = &mut self.tasks[task];
+        this.life = Life::Ended;
+        this.counts.ended = Some(self.now - self.begin);
+        let is_copy = this.origin != task;
+        let was_main = this.spec.main && !is_copy;
+        self.copies -= usize::from(is_copy);
+        self.cpus[cpu].reschedule = true;
+        if was_main {
+            self.mains -= 1;
+            if self.mains == 0 {
+                self.finish(soc);
+            }
+        }
+    }
+}

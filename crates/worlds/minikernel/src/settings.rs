@@ -1,0 +1,178 @@
+//! What a kernel is built with: everything that the sources do not say is here, to be set or drawn from a declared range.
+
+/// Which kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As in 2013 (Linux 3.10 to 3.12): the tick is stopped or kept before the governor is asked, wheel timers are exact to the jiffy.
+    Y2013,
+    /// As today: the governor decides about the tick, wheel timers are the coarser the longer they are.
+    Modern,
+}
+
+/// How deep idle states are entered. The shallowest is a WFI in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdlePath {
+    /// By CPU_SUSPEND, through the firmware's PSCI library: how long it takes is what the library's operations take.
+    Firmware,
+    /// As hardware that takes the platform's entry and exit latency.
+    Direct,
+}
+
+/// Where the always-on timer's interrupt goes, when it stands in for a timer that stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broadcast {
+    /// To the CPU that sleeps.
+    ToSleeper,
+    /// To this CPU, which passes it on.
+    Via(usize),
+}
+
+/// How frequencies are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frequency {
+    /// Each domain stays at its highest operating point.
+    Highest,
+    /// Each domain stays at its lowest operating point.
+    Lowest,
+    /// Each domain stays at this operating point, by its number.
+    Fixed(Vec<usize>),
+    /// The lowest operating point that holds 1.25 times the utilisation of the domain's busiest CPU; looked at in ticks and wake-ups, and
+    /// changed at most once in `rate_limit_ns`.
+    Schedutil {
+        /// The least time between changes of a domain, in nanoseconds.
+        rate_limit_ns: u64,
+    },
+}
+
+/// What the kernel's own work takes, in nanoseconds on a core of capacity 1024.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// A context switch.
+    pub context_switch: u64,
+    /// Entry and exit of an interrupt.
+    pub interrupt: u64,
+    /// A timer that expires.
+    pub timer: u64,
+    /// The scheduler's tick.
+    pub tick: u64,
+    /// Waking a task, on the CPU that wakes.
+    pub wake_up: u64,
+    /// A system call, besides what it does. At least 10.
+    pub system_call: u64,
+    /// One turn of the idle loop: the tick is looked at, the governor is asked.
+    pub idle_turn: u64,
+    /// Sending an interrupt to another CPU.
+    pub ipi: u64,
+    /// Queueing a callback.
+    pub queue_callback: u64,
+    /// The softirq that looks after callbacks, without invoking any.
+    pub callback_softirq: u64,
+    /// Invoking a callback.
+    pub callback: u64,
+    /// One step of a thread that waits for grace periods or hands callbacks over.
+    pub rcu_thread: u64,
+    /// How much longer a task computes after it has moved to another cluster, for its caches are cold.
+    pub migration: u64,
+}
+
+impl Default for Costs {
+    /// Assumed, all of them: of the size that such things take on cores of the time.
+    fn default() -> Self {
+        Self {
+            context_switch: 1_500,
+            interrupt: 1_000,
+            timer: 500,
+            tick: 2_000,
+            wake_up: 1_000,
+            system_call: 300,
+            idle_turn: 2_000,
+            ipi: 200,
+            queue_callback: 100,
+            callback_softirq: 1_000,
+            callback: 1_000,
+            rcu_thread: 1_000,
+            migration: 0,
+        }
+    }
+}
+
+/// How fair tasks share a CPU, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fairness {
+    /// Within this time each runnable task runs once.
+    pub latency: u64,
+    /// No task runs for less.
+    pub granularity: u64,
+    /// How far a running task must be ahead of one that wakes for it to be put off.
+    pub wake_up: u64,
+}
+
+impl Default for Fairness {
+    /// Linux's values of 2009 to 2023 (6, 0.75 and 1 ms) on 4 to 7 CPUs: times 1 + log2 of the number of CPUs, which is 3.
+    fn default() -> Self {
+        Self { latency: 18_000_000, granularity: 2_250_000, wake_up: 3_000_000 }
+    }
+}
+
+/// A kernel's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Which kernel.
+    pub form: Form,
+    /// Ticks per second, 24 to 1000.
+    pub hz: u32,
+    /// The governor of idle states.
+    pub governor: idle::Kind,
+    /// The longest exit latency that idle states may have (`/dev/cpu_dma_latency`), in nanoseconds.
+    pub latency_limit_ns: u64,
+    /// How deep idle states are entered.
+    pub idle_path: IdlePath,
+    /// Where the always-on timer's interrupt goes.
+    pub broadcast: Broadcast,
+    /// How late a fair task's sleep may end, so that timers can be taken together, in nanoseconds.
+    pub timer_slack_ns: u64,
+    /// The CPU that takes unpinned timers, where not the one that sets them.
+    pub timers_to: Option<usize>,
+    /// How frequencies are chosen.
+    pub frequency: Frequency,
+    /// What the kernel's own work takes.
+    pub costs: Costs,
+    /// How fair tasks share a CPU.
+    pub fairness: Fairness,
+    /// Draws what tasks leave to chance.
+    pub seed: u64,
+    /// Whether stamps are kept.
+    pub record: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            form: Form::Modern,
+            hz: 250,
+            governor: idle::Kind::Menu61,
+            latency_limit_ns: idle::NO_LIMIT_NS,
+            idle_path: IdlePath::Firmware,
+            broadcast: Broadcast::ToSleeper,
+            timer_slack_ns: 50_000,
+            timers_to: None,
+            frequency: Frequency::Highest,
+            costs: Costs::default(),
+            fairness: Fairness::default(),
+            seed: 1,
+            record: false,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings of a kernel of 2013.
+    pub fn of_2013() -> Self {
+        Self { form: Form::Y2013, ..Self::default() }
+    }
+
+    /// The period of the tick in ps.
+    pub(crate) fn tick(&self) -> u64 {
+        1_000_000_000_000 / u64::from(self.hz.max(1))
+    }
+}

@@ -1,0 +1,234 @@
+//! Tasks as data: who they are, and what they do. The actions are those of rt-app's files, and a few that only a kernel sees.
+
+use crate::random::Draw;
+
+/// Number of a task, from 0. Kernel threads come after all others.
+pub type TaskId = usize;
+
+/// A set of CPUs, a bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuSet(pub u64);
+
+impl CpuSet {
+    /// All CPUs.
+    pub const ALL: Self = Self(u64::MAX);
+
+    /// One CPU.
+    pub const fn one(cpu: usize) -> Self {
+        Self(1 << cpu)
+    }
+
+    /// Several CPUs.
+    pub fn of(cpus: impl IntoIterator<Item = usize>) -> Self {
+        Self(cpus.into_iter().fold(0, |set, cpu| set | 1 << cpu))
+    }
+
+    /// Whether a CPU is in it.
+    pub const fn has(self, cpu: usize) -> bool {
+        cpu < 64 && self.0 >> cpu & 1 == 1
+    }
+
+    /// The CPUs below a number that are in it.
+    pub fn iter(self, below: usize) -> impl Iterator<Item = usize> {
+        (0..below).filter(move |&cpu| self.has(cpu))
+    }
+}
+
+/// Who runs first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// A fair share, by nice value from -20 to 19.
+    Fair {
+        /// The lower, the greater the share.
+        nice: i8,
+    },
+    /// Before all fair tasks and before all of lower priority, until it blocks (first in, first out: there are no time slices).
+    RealTime {
+        /// From 1 to 99; the higher, the sooner.
+        priority: u8,
+    },
+}
+
+/// What a task does. Objects (mutexes, conditions, semaphores, barriers) go by their numbers in the [`Workload`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Computes what a core of `capacity` does in the drawn time: rt-app's `run` for the core it was calibrated on.
+    Run {
+        /// How long it takes there.
+        time: Draw,
+        /// That core's capacity, in units of the platform's table.
+        capacity: u32,
+    },
+    /// Computes for a time, however fast the core is: rt-app's `runtime`.
+    RunTime(Draw),
+    /// Sleeps.
+    Sleep(Draw),
+    /// Sleeps by a timer of the timer wheel: late by the wheel's granularity, and as late as the next tick.
+    SleepJiffies(u32),
+    /// Waits for the next period of one of the task's own timers. The first period starts when the task starts.
+    Timer {
+        /// The timer, from 0.
+        timer: u8,
+        /// Its period in nanoseconds.
+        period: u64,
+        /// Whether a period that is over already starts the periods anew; otherwise the task catches up.
+        relative: bool,
+    },
+    /// Locks a mutex.
+    Lock(u16),
+    /// Unlocks a mutex.
+    Unlock(u16),
+    /// Unlocks the mutex and waits for the condition; then locks the mutex again.
+    Wait {
+        /// The condition.
+        condition: u16,
+        /// The mutex.
+        mutex: u16,
+    },
+    /// Wakes one that waits for the condition.
+    Signal(u16),
+    /// Wakes all that wait for the condition.
+    Broadcast(u16),
+    /// Wakes one that waits for the condition, then waits for it: rt-app's `sync`.
+    Sync {
+        /// The condition.
+        condition: u16,
+        /// The mutex.
+        mutex: u16,
+    },
+    /// Waits until all parties of the barrier are there.
+    Barrier(u16),
+    /// Sleeps until resumed.
+    Suspend,
+    /// Resumes a suspended task; lost on one that is not suspended.
+    Resume(TaskId),
+    /// Adds one to a semaphore.
+    SemPost(u16),
+    /// Takes one from a semaphore, waiting until there is one.
+    SemWait(u16),
+    /// Lets others run.
+    Yield,
+    /// Starts another task of the same specification as this one of the workload, which may be one that never starts by itself.
+    Fork(TaskId),
+    /// Queues callbacks to be invoked after a grace period.
+    Callbacks {
+        /// How many.
+        count: u16,
+        /// Whether they may wait.
+        lazy: bool,
+    },
+    /// Begins to read what others may replace, without a lock: no grace period that begins now ends before the task has ended to read.
+    ReadLock,
+    /// Ends to read.
+    ReadUnlock,
+    /// Closes a file: one callback.
+    FileClose,
+    /// What a fork, an exec and an exit of a small program queue, as measured: 14 callbacks as of 2013, 21 with the maple tree.
+    ProcessLife,
+    /// Ends the task.
+    Exit,
+}
+
+/// A part of what a task does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// How often; `None` for ever.
+    pub loops: Option<u32>,
+    /// What, in order.
+    pub actions: Vec<Action>,
+    /// Where from then on, if that changes.
+    pub cpus: Option<CpuSet>,
+}
+
+/// When a task starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At this time, in nanoseconds from the beginning.
+    At(u64),
+    /// Only as a copy, by [`Action::Fork`].
+    ByFork,
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSpec {
+    /// Its name.
+    pub name: String,
+    /// Who runs first.
+    pub policy: Policy,
+    /// Where it may run.
+    pub cpus: CpuSet,
+    /// When it starts.
+    pub start: Start,
+    /// How often it goes through its phases; `None` for ever.
+    pub loops: Option<u32>,
+    /// What it does.
+    pub phases: Vec<Phase>,
+    /// Whether the run is over when this task and all others of the kind have ended.
+    pub main: bool,
+}
+
+impl TaskSpec {
+    /// A fair task that may run anywhere, starts at once and does this for ever.
+    pub fn forever(name: &str, actions: Vec<Action>) -> Self {
+        Self {
+            name: name.to_owned(),
+            policy: Policy::Fair { nice: 0 },
+            cpus: CpuSet::ALL,
+            start: Start::At(0),
+            loops: None,
+            phases: vec![Phase { loops: Some(1), actions, cpus: None }],
+            main: false,
+        }
+    }
+
+    /// The same task on these CPUs only.
+    #[must_use]
+    pub fn on(self, cpus: CpuSet) -> Self {
+        Self { cpus, ..self }
+    }
+
+    /// The same task, this often through its phases, and with it the run ends.
+    #[must_use]
+    pub fn times(self, loops: u32) -> Self {
+        Self { loops: Some(loops), main: true, ..self }
+    }
+
+    /// The same task with another policy.
+    #[must_use]
+    pub fn with_policy(self, policy: Policy) -> Self {
+        Self { policy, ..self }
+    }
+}
+
+/// Interrupts of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceSpec {
+    /// Its name.
+    pub name: String,
+    /// The gap between its interrupts.
+    pub gap: Draw,
+    /// The CPU that they go to.
+    pub cpu: usize,
+    /// How long the handler takes at capacity 1024, in nanoseconds.
+    pub handler_ns: u64,
+    /// A semaphore that the handler posts, if any.
+    pub posts: Option<u16>,
+}
+
+/// Everything that is to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workload {
+    /// The tasks.
+    pub tasks: Vec<TaskSpec>,
+    /// Devices that interrupt.
+    pub devices: Vec<DeviceSpec>,
+    /// How many mutexes there are.
+    pub mutexes: usize,
+    /// How many conditions there are.
+    pub conditions: usize,
+    /// Semaphores, with what they start with.
+    pub semaphores: Vec<u32>,
+    /// Barriers, with the number of their parties.
+    pub barriers: Vec<usize>,
+}

@@ -1,0 +1,150 @@
+//! Timers of a CPU: precise ones, which may be a little late so that several can be taken at once, and those of the timer wheel, which fire
+//! on a tick.
+
+use crate::settings::Form;
+use engine::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Precise timers. What each does is `T`.
+#[derive(Debug)]
+pub(crate) struct Precise<T> {
+    heap: BinaryHeap<Reverse<(Time, u64, Time, T)>>,
+    sequence: u64,
+}
+
+impl<T: Ord + Copy> Precise<T> {
+    pub(crate) fn new() -> Self {
+        Self { heap: BinaryHeap::new(), sequence: 0 }
+    }
+
+    /// Sets a timer that may fire from `soft` on and must have fired by `hard`.
+    pub(crate) fn set(&mut self, soft: Time, hard: Time, what: T) {
+        self.heap.push(Reverse((hard, self.sequence, soft, what)));
+        self.sequence += 1;
+    }
+
+    /// When the hardware is to fire.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.heap.peek().map_or(Time::MAX, |Reverse((hard, ..))| *hard)
+    }
+
+    /// Takes a timer that may fire now: from the one with the earliest hard limit on, while they may.
+    pub(crate) fn take(&mut self, now: Time) -> Option<T> {
+        let Reverse((_, _, soft, what)) = *self.heap.peek()?;
+        if soft > now {
+            return None;
+        }
+        self.heap.pop();
+        Some(what)
+    }
+}
+
+/// Timers of the wheel, by jiffy.
+#[derive(Debug)]
+pub(crate) struct Wheel<T> {
+    form: Form,
+    timers: Vec<Entry<T>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry<T> {
+    jiffy: u64,
+    /// Whether an idle CPU need not wake for it.
+    deferrable: bool,
+    what: T,
+}
+
+/// Buckets of a level of the wheel; each level is 8 times as coarse as the one before.
+const BUCKETS: u64 = 64;
+const LEVELS: u32 = 9;
+
+/// The jiffy in which a timer for `jiffy` fires, set at jiffy `now`: in today's wheel the next multiple of its
+/// level's granularity, which is never the jiffy itself.
+pub(crate) fn fires_at(form: Form, now: u64, jiffy: u64) -> u64 {
+    let jiffy = jiffy.max(now + 1);
+    if form == Form::Y2013 {
+        return jiffy;
+    }
+    let away = jiffy - now;
+    // Level n holds what is up to 63 of its buckets away.
+    let level = (0..LEVELS - 1).find(|&level| away < (BUCKETS - 1) << (3 * level)).unwrap_or(LEVELS - 1);
+    let granularity = 1_u64 << (3 * level);
+    (jiffy / granularity + 1) * granularity
+}
+
+impl<T: Copy + PartialEq> Wheel<T> {
+    pub(crate) fn new(form: Form) -> Self {
+        Self { form, timers: Vec::new() }
+    }
+
+    /// Sets a timer for a jiffy, at jiffy `now`.
+    pub(crate) fn set(&mut self, now: u64, jiffy: u64, deferrable: bool, what: T) {
+        self.timers.push(Entry { jiffy: fires_at(self.form, now, jiffy), deferrable, what });
+    }
+
+    /// Takes a timer back.
+    pub(crate) fn cancel(&mut self, what: T) {
+        self.timers.retain(|entry| entry.what != what);
+    }
+
+    /// The next jiffy in which a timer fires that an idle CPU must wake for.
+    pub(crate) fn next(&self) -> Option<u64> {
+        self.timers.iter().filter(|entry| !entry.deferrable).map(|entry| entry.jiffy).min()
+    }
+
+    /// Whether a timer fires at this jiffy or should have before.
+    pub(crate) fn is_due(&self, now: u64) -> bool {
+        self.timers.iter().any(|entry| entry.jiffy <= now)
+    }
+
+    /// Takes a timer that is due, the earliest first.
+    pub(crate) fn take(&mut self, now: u64) -> Option<T> {
+        let due = self.timers.iter().enumerate().filter(|(_, entry)| entry.jiffy <= now);
+        let (at, _) = due.min_by_key(|(at, entry)| (entry.jiffy, *at))?;
+        Some(self.timers.remove(at).what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precise_timers_fire_by_their_hard_limit_and_take_along_what_may_fire() {
+        let mut timers = Precise::new();
+        timers.set(100, 150, 'a');
+        timers.set(120, 120, 'b');
+        timers.set(130, 200, 'c');
+        assert_eq!(timers.next(), 120);
+        assert_eq!(timers.take(99), None);
+        assert_eq!([timers.take(120), timers.take(120), timers.take(120)], [Some('b'), Some('a'), None]);
+        assert_eq!((timers.next(), timers.take(200)), (200, Some('c')));
+        assert_eq!(timers.next(), Time::MAX);
+    }
+
+    #[test]
+    fn timers_of_a_level_of_the_wheel_are_late_by_its_granularity_at_most() {
+        assert_eq!(fires_at(Form::Modern, 1000, 1062), 1063);
+        assert_eq!(fires_at(Form::Modern, 1000, 1063), 1064);
+        assert_eq!(fires_at(Form::Modern, 1000, 1000), 1002, "never at once");
+        for (away, level) in [(62, 0), (63, 1), (503, 1), (504, 2), (4031, 2), (4032, 3), (100_000, 4)] {
+            let late = (0..6000).map(|now| fires_at(Form::Modern, now, now + away) - now - away).max();
+            assert_eq!(late, Some(1 << (3 * level)), "{away}");
+        }
+        assert_eq!(fires_at(Form::Y2013, 1000, 5000), 5000);
+    }
+
+    #[test]
+    fn an_idle_cpu_does_not_wake_for_deferrable_timers_but_takes_them_along() {
+        let mut wheel = Wheel::new(Form::Modern);
+        wheel.set(10, 12, true, 'd');
+        wheel.set(10, 15, false, 'e');
+        wheel.set(10, 14, false, 'x');
+        wheel.cancel('x');
+        assert_eq!(wheel.next(), Some(16));
+        assert!(!wheel.is_due(12) && wheel.is_due(13));
+        assert_eq!([wheel.take(16), wheel.take(16), wheel.take(16)], [Some('d'), Some('e'), None]);
+    }
+}

@@ -1,0 +1,291 @@
+//! Idle states of a platform and what they cost: a file of `platforms/idle`.
+
+use idle::{State, States};
+use serde::Deserialize;
+
+/// The idle states of a platform.
+#[derive(Clone, Debug)]
+pub struct IdlePlatform {
+    /// Its name, as on the command line.
+    pub name: String,
+    /// One line about it.
+    pub title: String,
+    /// What its powers are; `None` where it has none.
+    pub power: Option<Power>,
+    /// Its domains.
+    pub domains: Vec<IdleDomain>,
+    /// The file's text.
+    pub text: String,
+}
+
+/// What the powers of a platform are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// Where they are from.
+    pub source: String,
+    /// What is assumed, if anything is.
+    pub assumed: Option<String>,
+    /// How many watts a unit is, where somebody said so.
+    pub watts_per_unit: Option<WattsPerUnit>,
+}
+
+/// How many watts a unit of power is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WattsPerUnit {
+    /// Watts.
+    pub value: f64,
+    /// Who says so.
+    pub source: String,
+}
+
+/// CPUs that go to sleep together.
+#[derive(Clone, Debug)]
+pub struct IdleDomain {
+    /// Its name.
+    pub name: String,
+    /// The numbers that Linux gives to its CPUs.
+    pub cpus: Vec<u16>,
+    /// Power of a core that runs, at the lowest operating point, in units.
+    pub core_active: u64,
+    /// The states, from shallow to deep.
+    pub states: Vec<IdleStateCost>,
+    /// The same as a governor sees them.
+    pub table: States,
+}
+
+/// An idle state and what it costs. Energies are in units of power times nanoseconds.
+#[derive(Clone, Debug)]
+pub struct IdleStateCost {
+    /// Its name.
+    pub name: String,
+    /// How long entering it takes, in nanoseconds.
+    pub entry_ns: u64,
+    /// How long leaving it takes, in nanoseconds.
+    pub exit_ns: u64,
+    /// Power of the core in it, in units.
+    pub core_power: u64,
+    /// Power of the domain while every CPU of it is in this state or a deeper one, in units.
+    pub domain_power: u64,
+    /// Energy of entering and leaving, for the core.
+    pub core_round_trip: Range,
+    /// The same for the domain, whenever it goes down.
+    pub domain_round_trip: Range,
+    /// Whether it polls.
+    pub polling: bool,
+    /// Whether the domain goes down with its last CPU in it.
+    pub coupled: bool,
+}
+
+/// The range in which a figure lies, by the sources that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// The lowest.
+    pub low: u64,
+    /// The highest.
+    pub high: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRead {
+    name: String,
+    title: String,
+    power: Option<Power>,
+    domain: Vec<DomainRead>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DomainRead {
+    name: String,
+    cpus: Vec<u16>,
+    #[serde(default)]
+    core_active: u64,
+    #[serde(default)]
+    domain_active: u64,
+    state: Vec<StateRead>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StateRead {
+    name: String,
+    entry_us: u64,
+    exit_us: u64,
+    residency_us: u64,
+    #[serde(default)]
+    core_power: u64,
+    #[serde(default)]
+    domain_power: u64,
+    #[serde(default)]
+    coupled: bool,
+    #[serde(default)]
+    polling: bool,
+    #[serde(default)]
+    stops_timer: bool,
+    #[serde(default)]
+    round_trip: Vec<RoundTripRead>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RoundTripRead {
+    core_unit_us: u64,
+    domain_unit_us: u64,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+const US: u64 = 1_000;
+/// Times and powers beyond these are mistakes, and sums of them would not fit.
+const MOST_US: u64 = 1_000_000_000;
+const MOST_POWER: u64 = 1_000_000;
+
+impl IdlePlatform {
+    /// Reads the text of a platform's file, which goes by `path` in errors.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn parse(path: &str, text: String) -> Result<Self, String> {
+        let read: FileRead = toml::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
+        let wrong = |what: String| format!("{path}: {what}");
+        if read.domain.is_empty() {
+            return Err(wrong("there is no [[domain]]; a platform has at least one".to_owned()));
+        }
+        if let Some(watts) = read.power.as_ref().and_then(|power| power.watts_per_unit.as_ref())
+            && !(watts.value.is_finite() && watts.value > 0.0)
+        {
+            return Err(wrong("power.watts_per_unit.value must be a number above 0".to_owned()));
+        }
+        let mut seen = Vec::new();
+        let mut domains = Vec::new();
+        for domain in read.domain {
+            for cpu in &domain.cpus {
+                if seen.contains(cpu) {
+                    return Err(wrong(format!("CPU {cpu} is in two domains; each CPU is in one")));
+                }
+                seen.push(*cpu);
+            }
+            domains.push(IdleDomain::of(domain).map_err(wrong)?);
+        }
+        seen.sort_unstable();
+        if seen.iter().enumerate().any(|(at, cpu)| at != usize::from(*cpu)) || seen.is_empty() {
+            return Err(wrong(format!(
+                "the CPUs of all domains are {seen:?}; they must be numbered 0, 1, 2 and so on"
+            )));
+        }
+        if domains.iter().any(|domain| domain.states.len() != domains[0].states.len()) {
+            return Err(wrong(
+                "the domains have different numbers of states; a table has one column a state".to_owned(),
+            ));
+        }
+        Ok(Self { name: read.name, title: read.title, power: read.power, domains, text })
+    }
+
+    /// CPUs that the platform has.
+    pub fn cpus(&self) -> u16 {
+        self.domains.iter().map(|domain| domain.cpus.len() as u16).sum()
+    }
+
+    /// The domain of a CPU of a trace, and which one of that kind: where a trace has more CPUs than the platform, they are laid out as on a
+    /// second platform of the kind.
+    pub fn place(&self, cpu: u16) -> (usize, u16) {
+        let own = cpu % self.cpus();
+        let domain = self.domains.iter().position(|domain| domain.cpus.contains(&own));
+        (domain.expect("`parse` numbers all CPUs"), cpu / self.cpus())
+    }
+
+    /// Names of the states, from shallow to deep.
+    pub fn state_names(&self) -> impl Iterator<Item = &str> {
+        self.domains[0].states.iter().map(|state| state.name.as_str())
+    }
+
+    /// The same platform with a polling state before the others, in which the core takes its active power.
+    pub fn with_polling(&self) -> Self {
+        let mut platform = self.clone();
+        for domain in &mut platform.domains {
+            if domain.states[0].polling || domain.states.len() == idle::MAX_STATES {
+                continue;
+            }
+            let poll = IdleStateCost {
+                name: "poll".to_owned(),
+                entry_ns: 0,
+                exit_ns: 0,
+                core_power: domain.core_active,
+                domain_power: domain.states[0].domain_power,
+                core_round_trip: Range::default(),
+                domain_round_trip: Range::default(),
+                polling: true,
+                coupled: false,
+            };
+            domain.states.insert(0, poll);
+            let mut table = vec![State::polling()];
+            table.extend_from_slice(domain.table.all());
+            domain.table = States::new(&table).expect("a residency of 0 comes before all others");
+        }
+        platform
+    }
+}
+
+impl IdleDomain {
+    fn of(read: DomainRead) -> Result<Self, String> {
+        let of = |what: String| format!("domain {}: {what}", read.name);
+        let mut table = Vec::new();
+        let mut states = Vec::new();
+        if read.core_active.max(read.domain_active) > MOST_POWER {
+            return Err(of(format!("a power is above {MOST_POWER} units")));
+        }
+        for state in &read.state {
+            let of = |what: &str| of(format!("state {}: {what}", state.name));
+            if state.entry_us.max(state.exit_us).max(state.residency_us) > MOST_US {
+                return Err(of("a time is above 1000 s; times are in us"));
+            }
+            if state.core_power.max(state.domain_power) > MOST_POWER {
+                return Err(of("a power is above 1000000 units"));
+            }
+            let energies = state.round_trip.iter().flat_map(|trip| [trip.core_unit_us, trip.domain_unit_us]);
+            if energies.max() > Some(MOST_US * MOST_POWER) {
+                return Err(of("the energy of a round trip is above 10^15 units times us"));
+            }
+            let range = |of: fn(&RoundTripRead) -> u64| Range {
+                low: state.round_trip.iter().map(of).min().unwrap_or(0) * US,
+                high: state.round_trip.iter().map(of).max().unwrap_or(0) * US,
+            };
+            let domain_round_trip = range(|trip| trip.domain_unit_us);
+            if !state.coupled && domain_round_trip.high > 0 {
+                return Err(of("a round trip costs the domain energy only in a state with coupled = true"));
+            }
+            table.push(State {
+                polling: state.polling,
+                stops_timer: state.stops_timer,
+                ..State::new((state.entry_us + state.exit_us) * US, state.residency_us * US)
+            });
+            states.push(IdleStateCost {
+                name: state.name.clone(),
+                entry_ns: state.entry_us * US,
+                exit_ns: state.exit_us * US,
+                core_power: state.core_power,
+                domain_power: state.domain_power,
+                core_round_trip: range(|trip| trip.core_unit_us),
+                domain_round_trip,
+                polling: state.polling,
+                coupled: state.coupled,
+            });
+        }
+        let table = States::new(&table).map_err(|error| of(error.to_string()))?;
+        Ok(Self { name: read.name.clone(), cpus: read.cpus.clone(), core_active: read.core_active, states, table })
+    }
+}
+
+impl Range {
+    /// The figure at a part of the way from low to high, in parts of 1024.
+    pub fn part(self, part: u64) -> u128 {
+        u128::from(self.low) + u128::from(self.high - self.low) * u128::from(part) / 1024
+    }
+}

@@ -1,0 +1,78 @@
+//! Work, and how long it takes: a core at an operating point has a capacity, and work is capacity times time.
+
+use engine::Time;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// An operating point of a domain: its frequency, what its cores get done there, and what that costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperatingPoint {
+    /// Clock in Hz.
+    pub clock: u64,
+    /// Work per time, in units of the platform's table; the fastest core of a platform usually has 1024. At least 1.
+    pub capacity: u32,
+    /// Power of a core that runs, in units.
+    pub core_power: u32,
+    /// Power of the domain's shared part while at least one core runs, in units.
+    pub domain_power: u32,
+}
+
+/// Work: capacity times picoseconds. What a core of capacity 1024 does in an hour fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Work(pub u64);
+
+impl Work {
+    /// No work.
+    pub const NONE: Self = Self(0);
+
+    /// What a core of this capacity does in that time.
+    pub const fn done(capacity: u32, time: Time) -> Self {
+        Self(time.saturating_mul(capacity as u64))
+    }
+
+    /// How long a core of this capacity takes, in ps, rounded up.
+    pub const fn time(self, capacity: u32) -> Time {
+        if capacity == 0 { Time::MAX } else { self.0.div_ceil(capacity as u64) }
+    }
+}
+
+impl Add for Work {
+    type Output = Self;
+    fn add(self, more: Self) -> Self {
+        Self(self.0.saturating_add(more.0))
+    }
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, more: Self) {
+        *self = *self + more;
+    }
+}
+
+impl Sub for Work {
+    type Output = Self;
+    /// Never below none: the last picosecond of a piece of work may hold less than it could.
+    fn sub(self, less: Self) -> Self {
+        Self(self.0.saturating_sub(less.0))
+    }
+}
+
+impl SubAssign for Work {
+    fn sub_assign(&mut self, less: Self) {
+        *self = *self - less;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_takes_as_long_as_its_capacity_says_and_no_part_of_it_is_lost() {
+        let work = Work::done(1024, 1_000_000);
+        assert_eq!(work.time(1024), 1_000_000);
+        assert_eq!(work.time(430), 2_381_396); // 2381395.3...
+        let first = Work::done(430, 1_000_001);
+        assert_eq!((work - first).time(430) + 1_000_001, work.time(430));
+        assert_eq!(work - Work::done(430, work.time(430)), Work::NONE);
+    }
+}

@@ -1,0 +1,158 @@
+//! Other software of the normal world than the measured procedures: a kernel. What it may ask of the machine stands here.
+
+use crate::Soc;
+use crate::cpu::{CpuState, Waiting};
+use crate::entry::Entry;
+use crate::firmware::Firmware;
+use crate::interrupt_source::Interrupts;
+use crate::meter::{DomainPower, Meter, OwnerId};
+use crate::run::{RunError, with_firmware};
+use engine::{Runner, Time};
+use psci_cases::NormalWorld;
+use std::cell::RefMut;
+use std::ops::Range;
+
+/// Software of the normal world.
+pub trait System {
+    /// What `cpu` does from its first instruction in the normal world on. The run is over when all CPUs have returned or wait for an interrupt
+    /// that never comes.
+    fn run(&self, soc: &Soc, cpu: usize);
+}
+
+/// What the CPUs start with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boot {
+    /// The lead CPU of the release starts in the firmware, which enters the system; the others are off until a CPU_ON.
+    Firmware,
+    /// There is no firmware: all CPUs start in the system. PSCI calls do not work.
+    Bare,
+}
+
+/// Runs a system on a machine that is cold.
+///
+/// # Errors
+/// The firmware refuses the power tree of the platform file.
+pub fn run_system(soc: &Soc, system: &dyn System, boot: Boot) -> Result<(), RunError> {
+    let world = |_leads: bool| system.run(soc, soc.current_cpu_index());
+    match boot {
+        Boot::Firmware => {
+            let lead = soc.machine.release.lead;
+            with_firmware(soc, |psci| {
+                let firmware = Firmware { soc, psci, world: &world };
+                let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
+                let mut runner = Runner::new(&soc.scheduler, &main);
+                soc.start_all(&mut runner, lead);
+                // Whoever is left waits for an interrupt that never comes.
+                let _ = runner.run();
+            })
+        }
+        Boot::Bare => {
+            let main = |process, _| match process == soc.timer_process() {
+                true => soc.run_timer(),
+                false => {
+                    soc.enter_state(process, CpuState::Running);
+                    world(false);
+                }
+            };
+            let mut runner = Runner::new(&soc.scheduler, &main);
+            runner.start(soc.timer_process(), Entry::Service as u32);
+            (0..soc.cpus.len()).for_each(|cpu| runner.start(cpu, Entry::ColdBoot as u32));
+            let _ = runner.run();
+            Ok(())
+        }
+    }
+}
+
+impl Soc {
+    /// The present time in ps.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.scheduler.now()
+    }
+
+    /// Number of CPUs.
+    pub fn cpu_count(&self) -> usize {
+        self.cpus.len()
+    }
+
+    /// The CPU that starts first.
+    pub fn lead(&self) -> usize {
+        self.machine.release.lead
+    }
+
+    /// This CPU is busy for `time` ps, with interrupts off.
+    #[inline]
+    pub fn work(&self, time: Time) {
+        self.advance(time);
+    }
+
+    /// This CPU computes, or waits in WFI, until an interrupt is pending or `until` comes. May return for no reason ([`Soc::nudge`]).
+    #[inline]
+    pub fn wait_for_interrupt(&self, until: Option<Time>) {
+        let cpu = self.current_cpu();
+        if !cpu.pending_interrupts.get().any() {
+            cpu.waiting.set(Waiting::Interrupt);
+            self.scheduler.wait(until);
+            cpu.waiting.set(Waiting::Nothing);
+        }
+    }
+
+    /// Ends the present or the next [`Soc::wait_for_interrupt`] of a CPU.
+    pub fn nudge(&self, cpu: usize) {
+        self.scheduler.wake(cpu);
+    }
+
+    /// The interrupts that are pending on a CPU.
+    #[inline]
+    pub fn pending_interrupts(&self, cpu: usize) -> Interrupts {
+        self.cpus[cpu].pending_interrupts.get()
+    }
+
+    /// Takes the interrupts that are pending on a CPU.
+    #[inline]
+    pub fn take_interrupts(&self, cpu: usize) -> Interrupts {
+        self.cpus[cpu].pending_interrupts.take()
+    }
+
+    /// CPU_ON for a CPU that is off. The value is PSCI's return code.
+    pub fn start_cpu(&self, cpu: usize) -> i64 {
+        crate::normal_world::SimWorld { soc: self, lead: self.lead() }.cpu_on(cpu)
+    }
+
+    /// The `power_state` of an idle state of the platform file; `None` if there is none of that name.
+    pub fn power_state(&self, name: &str) -> Option<u32> {
+        let states = &self.machine.platform.idle_states;
+        states.iter().find(|state| state.name == name).map(crate::platform::power_state)
+    }
+
+    /// CPU_SUSPEND of this CPU, through the firmware. The value is PSCI's return code.
+    pub fn suspend(&self, power_state: u32) -> i64 {
+        crate::normal_world::SimWorld { soc: self, lead: self.lead() }.suspend(power_state)
+    }
+
+    /// Starts to measure energy, in a span of ps; see [`Meter::new`].
+    pub fn measure_energy(&self, domains: Vec<DomainPower>, owners: usize, moving: OwnerId, span: Range<Time>) {
+        *self.meter.borrow_mut() = Meter::new(domains, owners, moving, span);
+    }
+
+    /// The meter. Must not be held across an operation.
+    #[inline]
+    pub fn meter(&self) -> RefMut<'_, Meter> {
+        self.meter.borrow_mut()
+    }
+
+    /// Records a stamp of a CPU.
+    pub fn record_stamp(&self, cpu: usize, point: ::points::Point, argument: u32) {
+        self.record(cpu, point, argument, self.ticks());
+    }
+
+    /// Whether stamps are kept; they are unless this says otherwise.
+    pub fn keep_stamps(&self, keep: bool) {
+        self.records.set(keep);
+    }
+
+    /// The stamps that were kept so far, in order of time.
+    pub fn take_stamps(&self) -> Vec<crate::Event> {
+        self.events.take()
+    }
+}
