@@ -15,6 +15,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &idle_experiments::IdleReplay,
     &idle_experiments::IdleClock,
     &idle_experiments::IdleCases,
+    &rcu_experiments::RcuDoses,
 ];
 
 /// The experiment of a name.

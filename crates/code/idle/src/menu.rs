@@ -207,9 +207,7 @@ impl Menu {
 
     pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
         let Some(entered) = outcome.entered else {
-            if self.version == Version::Current {
-                self.remember(u32::MAX);
-            }
+            self.remember(u32::MAX);
             return;
         };
         let state = states.get(entered);

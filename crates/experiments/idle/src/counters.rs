@@ -59,16 +59,17 @@ impl Counters {
     }
 
     /// How much longer a stay is by the trace than by the kernel's clock, in nanoseconds: the median over CPUs and states of the mean
-    /// difference. Those count of which both saw equally many stays, and not few. `None` where there are none.
-    pub fn tracing_ns(&self, cpus: &[Vec<Sleep>]) -> Option<u64> {
+    /// difference. Those count of which both saw equally many stays, and not few; `refused` are the numbers of each CPU's stays that the
+    /// hardware refused. `None` where there are none.
+    pub fn tracing_ns(&self, cpus: &[Vec<Sleep>], refused: &[Vec<usize>]) -> Option<u64> {
         let mut means: Vec<u64> = self
             .0
             .iter()
             .filter(|(_, growth)| growth.usage.entered >= FEWEST)
             .filter_map(|(&(cpu, state), growth)| {
-                let (count, ns) = growth
-                    .stays(cpus, cpu, state)
-                    .fold((0, 0), |(count, ns), stay| (count + 1, ns + stay.interval_ns()));
+                let of_cpu = refused.get(usize::from(cpu))?;
+                let stays = growth.stays(cpus, cpu, state).filter(|(number, _)| of_cpu.binary_search(number).is_err());
+                let (count, ns) = stays.fold((0, 0), |(count, ns), (_, stay)| (count + 1, ns + stay.interval_ns()));
                 (count == growth.usage.entered).then(|| ns.saturating_sub(growth.usage.time_ns) / count)
             })
             .collect();
@@ -76,15 +77,25 @@ impl Counters {
         means.get(means.len() / 2).copied()
     }
 
-    /// Both accounts. Of the trace's stays `tracing_ns` is taken off. A trace does not tell which stays the hardware refused: they are in
-    /// its counts, and in the kernel's only as rejected.
-    pub fn compare(&self, platform: &Platform, cpus: &[Vec<Sleep>], tracing_ns: u64) -> Compared {
+    /// Both accounts. Of the trace's stays `tracing_ns` is taken off.
+    pub fn compare(
+        &self,
+        platform: &Platform,
+        cpus: &[Vec<Sleep>],
+        refused: &[Vec<usize>],
+        tracing_ns: u64,
+    ) -> Compared {
         let mut compared = Compared::default();
         for (&(cpu, state), growth) in &self.0 {
             let table = &platform.domains[platform.place(cpu).0].table;
             let mut accounting = Accounting::default();
-            for stay in growth.stays(cpus, cpu, state) {
-                accounting.leave(table, state, stay.interval_ns().saturating_sub(tracing_ns));
+            for (number, stay) in growth.stays(cpus, cpu, state) {
+                match refused[usize::from(cpu)].binary_search(&number) {
+                    Ok(_) => accounting.refused(table, state),
+                    Err(_) => {
+                        accounting.leave(table, state, stay.interval_ns().saturating_sub(tracing_ns));
+                    }
+                }
             }
             add(&mut compared.kernel, &growth.usage);
             add(&mut compared.trace, accounting.usage(state));
@@ -94,12 +105,14 @@ impl Counters {
 }
 
 impl Growth {
-    /// The stays that ended between the marks.
-    fn stays(self, cpus: &[Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = &Sleep> {
+    /// The stays that ended between the marks, each with its number among the CPU's.
+    fn stays(self, cpus: &[Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = (usize, &Sleep)> {
         let Self { from_ns, to_ns, .. } = self;
         let all = cpus.get(usize::from(cpu)).map_or(&[][..], |sleeps| sleeps);
-        all.iter()
-            .filter(move |stay| usize::from(stay.state) == state && stay.exit_ns > from_ns && stay.exit_ns <= to_ns)
+        let numbered = all.iter().enumerate();
+        numbered.filter(move |(_, stay)| {
+            usize::from(stay.state) == state && stay.exit_ns > from_ns && stay.exit_ns <= to_ns
+        })
     }
 }
 
@@ -127,15 +140,20 @@ mod tests {
             length: SleepLength::Equal,
             waker: Waker::Timer,
             tick_stopped: None,
+            got_tick: false,
         };
         let cpus = [(0..40).map(stay).collect::<Vec<_>>()];
         let text = "45000 0 1 5 100 2 3 0\nno line of ours\n345000 0 1 35 130 2 4 0\n45000 0 2 1 1 0 0 0\n345000 0 2 1 1 0 0 0\n";
         let counters = Counters::parse(text);
         assert_eq!(counters.0.len(), 2);
-        assert_eq!(counters.tracing_ns(&cpus), Some(700));
+        assert_eq!(counters.tracing_ns(&cpus, &[vec![]]), Some(700));
         // One stay more by the kernel: then the two accounts are of different stays, and say nothing.
         let other = Counters::parse(&text.replace("35 130", "36 130"));
-        assert_eq!(other.tracing_ns(&cpus), None);
+        assert_eq!(other.tracing_ns(&cpus, &[vec![]]), None);
         assert!(Counters::parse("1 2 3").is_empty());
+        // One of them was refused: it is in the trace's account as that alone.
+        let refused = Counters::parse(&text.replace("35 130 2 4 0", "34 129 2 4 1"));
+        assert_eq!(refused.tracing_ns(&cpus, &[vec![12]]), Some(700));
+        assert_eq!(refused.tracing_ns(&cpus, &[vec![]]), None);
     }
 }

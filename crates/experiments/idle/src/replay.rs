@@ -4,7 +4,7 @@
 use crate::platform::{Platform, StateCost};
 use crate::trace::Traced;
 use idle::{Accounting, Asked, Clock, Governor, Kind, MAX_STATES, NEVER_NS, Outcome, SleepLength};
-use sleeps::{Sleep, SleepLength as Known, Waker};
+use sleeps::{Sleep, SleepLength as Known};
 use std::collections::BTreeMap;
 
 /// What is taken for the sleep length where a trace does not say it.
@@ -194,7 +194,7 @@ impl<'p> Cpu<'p> {
             sums.core_energy += u128::from(cost.core_power) * u128::from(idle_ns);
             sums.read_energy += u128::from(domain.core_active) * u128::from(before_ns.min(stay_ns) + after_ns);
             if let Some(governor) = &mut self.governor {
-                let got_tick = !polled_to_limit && sleep.waker == Waker::Tick;
+                let got_tick = !polled_to_limit && sleep.got_tick;
                 let since_choice_ns = stay_ns + after_ns;
                 let entered = Some(state);
                 let outcome = Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit };
@@ -271,8 +271,11 @@ impl Agreement {
                         *differing.entry((recorded, chosen, sleep.tick_stopped)).or_default() += 1;
                     }
                 }
-                let stay = Outcome::stay(recorded, sleep.interval_ns().saturating_sub(tracing_ns));
-                governor.reflect(table, &Outcome { got_tick: sleep.waker == Waker::Tick, ..stay });
+                let stay = match traced.refused[cpu].binary_search(&number) {
+                    Ok(_) => Outcome::refused(),
+                    Err(_) => Outcome::stay(recorded, sleep.interval_ns().saturating_sub(tracing_ns)),
+                };
+                governor.reflect(table, &Outcome { got_tick: sleep.got_tick, ..stay });
             }
         }
         Self { counts, differing }

@@ -297,7 +297,7 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
 /// is by the trace.
 fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
     let tracing_ns = traced.tracing_ns();
-    let compared = traced.counters.compare(platform, &traced.cpus, tracing_ns.unwrap_or(0));
+    let compared = traced.counters.compare(platform, &traced.cpus, &traced.refused, tracing_ns.unwrap_or(0));
     for (mode, usage) in [("kernel", compared.kernel), ("trace", compared.trace)] {
         let series = recording.series("recorded", COUNTERS, mode);
         for (metric, value) in [

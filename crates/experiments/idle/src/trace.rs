@@ -22,6 +22,8 @@ pub struct Traced {
     pub states: Vec<String>,
     /// The kernel's own counts, where the trace holds them.
     pub counters: Counters,
+    /// By CPU the numbers of its intervals in which the hardware refused the state, where the trace says so; in order.
+    pub refused: Vec<Vec<usize>>,
 }
 
 impl Traced {
@@ -33,6 +35,7 @@ impl Traced {
             notes: Vec::new(),
             states: Vec::new(),
             counters: Counters::default(),
+            refused: Vec::new(),
         };
         for sleep in sleeps {
             traced.summary.count(&sleep);
@@ -45,6 +48,7 @@ impl Traced {
         let cpu = usize::from(sleep.cpu);
         if self.cpus.len() <= cpu {
             self.cpus.resize(cpu + 1, Vec::new());
+            self.refused.resize(cpu + 1, Vec::new());
         }
         self.cpus[cpu].push(sleep);
     }
@@ -61,7 +65,7 @@ impl Traced {
 
     /// How much longer a stay is by the trace than by the kernel's own clock, in nanoseconds; `None` where the trace does not tell.
     pub fn tracing_ns(&self) -> Option<u64> {
-        self.counters.tracing_ns(&self.cpus)
+        self.counters.tracing_ns(&self.cpus, &self.refused)
     }
 
     /// Reads the recording of a trace, or a trace.
@@ -92,6 +96,18 @@ impl Traced {
         let counters =
             reader.header().texts.get("idle-usage").map_or_else(Counters::default, |text| Counters::parse(text));
         let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
+        for &(cpu, at_ns) in &summary.refused {
+            let cpu = usize::from(cpu);
+            let Some(sleeps) = traced.cpus.get(cpu) else { continue };
+            // The kernel says so after the interval.
+            let number = sleeps.partition_point(|sleep| sleep.exit_ns <= at_ns).checked_sub(1);
+            let refused = &mut traced.refused[cpu];
+            if let Some(number) = number
+                && refused.last() != Some(&number)
+            {
+                refused.push(number);
+            }
+        }
         (traced.summary, traced.notes, traced.states, traced.counters) = (summary, notes, states, counters);
         if traced.cpus.is_empty() {
             let help = "record the event power:cpu_idle, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq`";

@@ -4,7 +4,7 @@ mod support;
 
 use import::ftrace::{Error, Event, Options, Point, Trace, read};
 use std::io::Cursor;
-use support::{Machine, trace_dat};
+use support::{Machine, trace_dat, trace_dat_with};
 
 const GUEST: &str = include_str!("data/guest.trace");
 
@@ -61,6 +61,16 @@ fn the_file_says_what_the_text_says() {
         assert_eq!(trace.tasks[&14], "rcu_sched");
         assert!(events.iter().any(|event| event.point == Point::TickExpire));
     }
+}
+
+#[test]
+fn instances_beside_the_top_buffer_are_named_and_not_read() {
+    let machine = Machine { big: false, long: 8, version: 7, compressed: false };
+    let (alone, _) = events(&trace_dat(GUEST, machine), false).unwrap();
+    let (trace, _) = events(&trace_dat_with(GUEST, machine, &["idle", "net"]), false).unwrap();
+    assert_eq!(trace.events, alone.events);
+    let doubt = "the file has instances beside its top buffer, which are not read: idle, net";
+    assert_eq!(trace.doubts, [&[doubt.to_owned()], &alone.doubts[..]].concat());
 }
 
 #[test]

@@ -175,6 +175,16 @@ metrics! {
     IDLE_INTERVALS = Metric::new("idle_intervals", ("Idle intervals", "intervals"), "1", Neither);
     /// Share of the intervals in which a governor chose what the traced kernel chose.
     IDLE_AGREEMENT = Metric::new("idle_agreement", ("Agreement with the traced kernel", "agreement"), "1", Higher);
+    /// How often idle CPUs were woken, per second.
+    WAKE_UPS = Metric::new("wake_ups", ("Wake-ups of idle CPUs", "wake-ups"), "1/s", Lower);
+    /// Ticks that came to idle CPUs, per second.
+    IDLE_TICKS = Metric::new("idle_ticks", ("Ticks of idle CPUs", "ticks"), "1/s", Lower);
+    /// RCU callbacks that were queued, per second.
+    CALLBACKS_QUEUED = Metric::new("callbacks_queued", ("Callbacks queued", "queued"), "1/s", Neither);
+    /// RCU callbacks that were invoked in a softirq, per second.
+    CALLBACKS_IN_SOFTIRQ = Metric::new("callbacks_in_softirq", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
+    /// RCU callbacks that were invoked in threads, per second.
+    CALLBACKS_IN_THREADS = Metric::new("callbacks_in_threads", ("Callbacks in threads", "threads"), "1/s", Neither);
     /// How much longer a stay in an idle state is by a trace than by the traced kernel's own clock.
     TRACING = Metric::new("tracing", ("Tracing, per stay", "tracing"), "ns", Neither);
     /// How long a read of a clock takes.

@@ -31,6 +31,9 @@ pub(crate) struct Tick {
     pub(crate) before_stop_ns: Option<u64>,
     /// What its timer is armed for, in CLOCK_MONOTONIC; of a stopped tick the wheel's next timer.
     pub(crate) expires_ns: Option<u64>,
+    /// What a stopped tick's timer was armed for last, in CLOCK_MONOTONIC: the wheel has a timer then, even if it was armed before the trace
+    /// began.
+    pub(crate) wheel_ns: Option<u64>,
 }
 
 /// Where a CPU is on its way through an idle interval.
@@ -56,6 +59,10 @@ pub(crate) struct Interval {
     pub(crate) waker: Option<Waker>,
     /// A timer that is not the tick fired in the interrupt that ended the interval.
     pub(crate) timer_fired: bool,
+    /// The tick's timer came while the CPU was idle or on its way out.
+    pub(crate) got_tick: bool,
+    /// The handler of the interrupt that ended the interval is through.
+    pub(crate) handled: bool,
 }
 
 /// What was known about the next timer when the state was entered.
@@ -69,7 +76,23 @@ pub(crate) enum Known {
     Next { timer_ns: u64, tick_ns: Option<u64> },
 }
 
+/// Interrupts that are pending together are handled one after the other; what comes later than this after a wake-up is another matter, in
+/// nanoseconds.
+const TOGETHER_NS: u64 = 50_000;
+
 impl Cpu {
+    /// The tick's timer came.
+    pub(crate) fn ticked(&mut self, time_ns: u64) {
+        match &mut self.phase {
+            Phase::Idle(interval) => interval.got_tick = true,
+            Phase::Waking(interval) => {
+                let together = interval.exit_ns.is_none_or(|exit_ns| time_ns <= exit_ns + TOGETHER_NS);
+                interval.got_tick |= !interval.handled || together;
+            }
+            Phase::Running => {}
+        }
+    }
+
     /// Forgets what lost events may have changed.
     pub(crate) fn forget(&mut self) {
         self.timers.clear();

@@ -24,6 +24,7 @@ macro_rules! points {
 points! {
     IdleEnter "idle-enter",
     IdleExit "idle-exit",
+    IdleRefused "idle-refused",
     HrtimerStart "hrtimer-start",
     HrtimerCancel "hrtimer-cancel",
     HrtimerExpire "hrtimer-expire",

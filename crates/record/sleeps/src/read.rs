@@ -122,6 +122,7 @@ impl<'a> Walk<'a> {
                     self.cpu(number).phase = Phase::Waking(Interval { exit_ns: Some(exit_ns), ..interval });
                 }
             }
+            Point::IdleRefused => self.summary.refused.push((number, time)),
             Point::IrqEnter => {
                 let waker = match self.timer_interrupts.contains(&event.argument) {
                     true => Waker::Timer,
@@ -136,6 +137,7 @@ impl<'a> Walk<'a> {
                 let mut waker = Waker::Timer;
                 if point == Point::TickExpire {
                     let cpu = self.cpu(number);
+                    cpu.ticked(time);
                     (cpu.tick.expires_ns, cpu.has_timers, cpu.lost) = (None, true, false);
                     // Of a stopped tick the timer stands for the wheel.
                     if cpu.tick.stopped != Some(true) {
@@ -151,11 +153,10 @@ impl<'a> Walk<'a> {
                 self.woke(number, time, Waker::Timer, true);
                 self.fired(number, point, event.argument);
             }
-            Point::IrqExit => self.settle(number),
+            Point::IrqExit => self.handled(number),
             Point::SchedSwitch => {
-                // Whatever comes now has nothing to do with the wake-up.
                 if event.argument != 0 {
-                    self.settle_without_interrupt(number);
+                    self.settle(number);
                 }
                 let cpu = self.cpu(number);
                 cpu.called &= event.argument == 0;
@@ -185,6 +186,9 @@ impl<'a> Walk<'a> {
             }
             Point::Jiffies => self.learn_jiffies(time, event.ticks),
             Point::Lost => {
+                if let Phase::Waking(Interval { handled: true, .. }) = self.cpu(number).phase {
+                    self.settle(number);
+                }
                 for armed in self.armed.iter_mut().filter(|armed| armed.is_some_and(|armed| armed.cpu == number)) {
                     *armed = None;
                 }
@@ -235,12 +239,15 @@ impl<'a> Walk<'a> {
             tick.stopped = Some(!runs);
         }
         tick.expires_ns = Some(event.ticks);
+        if tick.stopped == Some(true) {
+            tick.wheel_ns = Some(event.ticks);
+        }
         (cpu.has_timers, cpu.lost) = (true, false);
     }
 
     fn enter(&mut self, event: &Event) {
         let number = event.cpu;
-        self.settle_without_interrupt(number);
+        self.settle(number);
         if let Phase::Idle(_) = self.cpu(number).phase {
             *self.summary.unknown.entry(Reason::Unfinished).or_default() += 1;
         }
@@ -257,6 +264,8 @@ impl<'a> Walk<'a> {
             tick_stopped,
             waker: None,
             timer_fired: false,
+            got_tick: false,
+            handled: false,
         });
     }
 
@@ -277,7 +286,11 @@ impl<'a> Walk<'a> {
         let from_wheel = match tick.stopped {
             Some(true) => tick.expires_ns,
             _ => {
-                let begins = cpu.wheel.first().and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies));
+                let seen = cpu.wheel.first().and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies));
+                let shown = tick
+                    .wheel_ns
+                    .filter(|wheel_ns| self.offset.to_monotonic(now_ns).is_some_and(|now| *wheel_ns > now));
+                let begins = seen.into_iter().chain(shown).min();
                 begins.map(|begins| begins.max(tick.expires_ns.unwrap_or(begins)))
             }
         };
@@ -300,7 +313,7 @@ impl<'a> Walk<'a> {
     /// Something that ends idle intervals came.
     fn woke(&mut self, number: u16, time_ns: u64, waker: Waker, timer_fired: bool) {
         match &mut self.cpu(number).phase {
-            Phase::Running => {}
+            Phase::Running | Phase::Waking(Interval { handled: true, .. }) => {}
             // Without a driver for idle states the interrupt is handled before the CPU is said to leave its state.
             Phase::Idle(interval) | Phase::Waking(interval) => {
                 interval.exit_ns.get_or_insert(time_ns.max(interval.enter_ns));
@@ -326,17 +339,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An interrupt's handler is through: its interval is done if the CPU left its state before.
-    fn settle(&mut self, number: u16) {
-        if let Phase::Waking(interval) = self.cpu(number).phase
-            && interval.waker.is_some()
-        {
-            self.hand_over(number, interval);
+    /// An interrupt's handler is through: what ended the interval is known if the CPU left its state before. Another interrupt may follow at
+    /// once, before the kernel looks at what happened.
+    fn handled(&mut self, number: u16) {
+        if let Phase::Waking(interval) = &mut self.cpu(number).phase {
+            interval.handled |= interval.waker.is_some();
         }
     }
 
-    /// No interrupt came, or nobody traced them.
-    fn settle_without_interrupt(&mut self, number: u16) {
+    /// Whatever comes now has nothing to do with the wake-up. If no interrupt came, or nobody traced them, a task may have ended the interval.
+    fn settle(&mut self, number: u16) {
         let cpu = self.cpu(number);
         if let Phase::Waking(mut interval) = cpu.phase {
             if interval.waker.is_none() && cpu.called {
@@ -371,6 +383,7 @@ impl<'a> Walk<'a> {
             length,
             waker,
             tick_stopped: interval.tick_stopped,
+            got_tick: interval.got_tick,
         };
         self.summary.count(&sleep);
         (self.each)(sleep);
@@ -378,7 +391,7 @@ impl<'a> Walk<'a> {
 
     fn finish(mut self) -> Summary {
         for number in 0..self.cpus.len() {
-            self.settle_without_interrupt(number as u16);
+            self.settle(number as u16);
             if let Phase::Idle(_) = self.cpus[number].phase {
                 *self.summary.unknown.entry(Reason::Unfinished).or_default() += 1;
             }

@@ -19,6 +19,9 @@ pub struct Sleep {
     pub waker: Waker,
     /// Whether the scheduler's tick stood still already when the kernel chose; `None` where the trace does not say.
     pub tick_stopped: Option<bool>,
+    /// Whether the tick's timer came before the kernel looked at what had woken it, be it beside another interrupt
+    /// (`tick_nohz_idle_got_tick`).
+    pub got_tick: bool,
 }
 
 impl Sleep {
@@ -126,6 +129,8 @@ pub struct Summary {
     pub bounded: u64,
     /// Intervals of whose sleep length nothing is known, by reason.
     pub unknown: BTreeMap<Reason, u64>,
+    /// When the kernel learned, after an interval, that the hardware had refused the state: CPU, and nanoseconds of the trace's clock.
+    pub refused: Vec<(u16, u64)>,
 }
 
 impl Summary {

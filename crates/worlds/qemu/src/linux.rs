@@ -268,12 +268,7 @@ pub fn run(
     options: &Options,
     mut progress: impl FnMut(&str),
 ) -> Result<Report, Error> {
-    let length = std::fs::metadata(&linux.initramfs).map_err(Error::file(&linux.initramfs))?.len();
-    let mut firmware_options = format!(
-        "entry={:#x}\ninitrd={INITRAMFS:#x}..{:#x}\nbootargs=console=ttyAMA0 panic=1\n",
-        Images::ENTRY,
-        INITRAMFS + length
-    );
+    let mut firmware_options = String::new();
     if options.os_initiated {
         firmware_options.push_str("suspend-mode=os-initiated\npower-state=extended\n");
     }
@@ -283,14 +278,10 @@ pub fn run(
     // A cycle of a CPU takes a fifth of a second where the host is busy with other things.
     let traced = options.trace.as_ref().map_or(0, |trace| 60 * u64::from(trace.seconds) * trace.governors.len() as u64);
     let work = u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay) + traced;
-    let mut guest = Guest::start(
-        machine,
-        &images.firmware,
-        &[Load { file: &linux.kernel, address: Images::ENTRY }, Load { file: &linux.initramfs, address: INITRAMFS }],
-        &[("opt/stopwatt/firmware", &firmware_options)],
-        Duration::from_secs(180 + work),
-        Duration::from_secs(600 + 2 * work),
-    )?;
+    // A CPU on which callbacks of RCU wait keeps its tick, and tells its governor the time to it. No event says so, so that a replay could
+    // not know: while the guest is traced, threads look after callbacks.
+    let bootargs = if options.trace.is_some() { offload_all(machine) } else { String::new() };
+    let mut guest = boot(images, linux, machine, &bootargs, &firmware_options, work)?;
     let mut report = Report::default();
     let mut before = Vec::new();
     let mut section = None;
@@ -370,6 +361,114 @@ pub fn run(
     // The emulator ends by itself when the machine is off, and only then: a hung one was ended above.
     report.powered_off = powering_off;
     Ok(report)
+}
+
+/// Starts the kernel with more words on its command line and more options of the firmware. It is given up when it says nothing for so many
+/// seconds and three minutes.
+fn boot(
+    images: &Images,
+    linux: &Linux,
+    machine: &Machine,
+    bootargs: &str,
+    firmware_options: &str,
+    work: u64,
+) -> Result<Guest, Error> {
+    let length = std::fs::metadata(&linux.initramfs).map_err(Error::file(&linux.initramfs))?.len();
+    let options = format!(
+        "entry={:#x}\ninitrd={INITRAMFS:#x}..{:#x}\nbootargs=console=ttyAMA0 panic=1 {bootargs}\n{firmware_options}",
+        Images::ENTRY,
+        INITRAMFS + length
+    );
+    Guest::start(
+        machine,
+        &images.firmware,
+        &[Load { file: &linux.kernel, address: Images::ENTRY }, Load { file: &linux.initramfs, address: INITRAMFS }],
+        &[("opt/stopwatt/firmware", &options)],
+        Duration::from_secs(180 + work),
+        Duration::from_secs(600 + 2 * work),
+    )
+}
+
+/// The kernel's argument by which threads invoke the callbacks of all CPUs.
+fn offload_all(machine: &Machine) -> String {
+    format!("rcu_nocbs=0-{}", machine.cpus - 1)
+}
+
+/// Files closed on one CPU, at several rates.
+#[derive(Clone, Debug)]
+pub struct Doses {
+    /// Closes a second: 0, 1, 10, 100 or 1000, as the guest knows how to.
+    pub rates: Vec<u32>,
+    /// How often the rates are gone through.
+    pub runs: u32,
+    /// How long each is traced, in seconds.
+    pub seconds: u32,
+    /// Whether all CPUs are offloaded (`rcu_nocbs=`).
+    pub offloaded: bool,
+}
+
+/// The trace of one rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoseTrace {
+    /// Closes a second.
+    pub rate: u32,
+    /// The number of the run.
+    pub run: u32,
+    /// The ftrace text: idle states, tasks, ticks, interrupts, and probes on callbacks that are queued and invoked.
+    pub lines: Vec<String>,
+}
+
+/// Boots, closes files at each rate, powers off. The traces come in the order in which they were made.
+///
+/// # Errors
+/// The guest hangs, ends too early, or cannot probe what it should.
+pub fn doses(
+    images: &Images,
+    linux: &Linux,
+    machine: &Machine,
+    doses: &Doses,
+    mut progress: impl FnMut(&str),
+) -> Result<Vec<DoseTrace>, Error> {
+    let bootargs = if doses.offloaded { offload_all(machine) } else { String::new() };
+    let work = 60 * u64::from(doses.seconds) * u64::from(doses.runs) * doses.rates.len() as u64;
+    let mut guest = boot(images, linux, machine, &bootargs, "", work)?;
+    let rates: Vec<String> = doses.rates.iter().map(u32::to_string).collect();
+    let mut traces: Vec<DoseTrace> = Vec::new();
+    let mut is_trace = false;
+    while let Some(line) = guest.line()? {
+        let Some(at) = line.find('@').filter(|&at| at == 0 || !is_trace) else {
+            if is_trace {
+                traces.last_mut().into_iter().for_each(|trace| trace.lines.push(line.clone()));
+            } else if line.contains("stopwatt: EL3") || line.contains("Kernel panic") {
+                while let Ok(Some(_)) = guest.line() {}
+                return Err(guest.failed(line));
+            }
+            continue;
+        };
+        let (word, rest) = line[at..].split_once(' ').unwrap_or((&line[at..], ""));
+        match word {
+            "@linux" => {
+                progress(rest);
+                guest.type_line(&format!("doses {} {} {}", doses.seconds, doses.runs, rates.join(" ")))?;
+            }
+            "@trace-begin" => {
+                is_trace = true;
+                let run = (traces.len() / doses.rates.len().max(1)) as u32;
+                let rate = rest.parse().unwrap_or(0);
+                progress(&format!("{rate} closes a second"));
+                traces.push(DoseTrace { rate, run, lines: Vec::new() });
+            }
+            "@trace-end" => is_trace = false,
+            "@event-missing" => return Err(guest.failed(format!("the kernel has no event {rest}"))),
+            "@failed:" => return Err(guest.failed(rest)),
+            _ => {}
+        }
+    }
+    let wanted = doses.rates.len() * doses.runs as usize;
+    match traces.len() == wanted {
+        true => Ok(traces),
+        false => Err(guest.failed(format!("{} of {wanted} traces came", traces.len()))),
+    }
 }
 
 /// Keeps the growth of one state's counters while that state was the only one allowed: `before-N` and `after-N` name it.

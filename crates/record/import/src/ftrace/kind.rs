@@ -31,6 +31,7 @@ impl Kind {
         Some(match name {
             b"cpu_idle" => Self::CpuIdle,
             b"cpu_idle_miss" => Self::CpuIdleMiss,
+            b"idle_refused" => Self::Plain(Point::IdleRefused),
             b"psci_domain_idle_enter" => Self::DomainIdle(Point::DomainIdleEnter),
             b"psci_domain_idle_exit" => Self::DomainIdle(Point::DomainIdleExit),
             b"hrtimer_start" => Self::HrtimerStart,
@@ -52,6 +53,7 @@ impl Kind {
             b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
             b"rcu_callback" => Self::Plain(Point::RcuCallback),
             b"rcu_kvfree_callback" | b"rcu_kfree_callback" => Self::Plain(Point::RcuKvfreeCallback),
+            b"rcu_invoke_callback" => Self::Plain(Point::RcuInvokeCallback),
             b"rcu_batch_start" => Self::Plain(Point::RcuBatchStart),
             b"rcu_batch_end" => Self::Plain(Point::RcuBatchEnd),
             b"rcu_nocb_wake" => Self::Plain(Point::RcuNocbWake),

@@ -290,6 +290,11 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
 
 /// A file of the events of a trace's text.
 pub fn trace_dat(text: &str, machine: Machine) -> Vec<u8> {
+    trace_dat_with(text, machine, &[])
+}
+
+/// The same with empty instances of these names beside the top buffer, which version 7 has.
+pub fn trace_dat_with(text: &str, machine: Machine, instances: &[&str]) -> Vec<u8> {
     let mut cpus: Vec<Vec<(u64, Vec<u8>)>> = Vec::new();
     for (cpu, time, bytes) in text.lines().filter_map(|line| event(line, machine)) {
         let cpu = usize::from(cpu);
@@ -412,6 +417,16 @@ pub fn trace_dat(text: &str, machine: Machine) -> Vec<u8> {
     }
     options.number(3, 2);
     options.sized(4, &buffer.bytes);
+    for instance in instances {
+        let mut buffer = new(machine);
+        buffer.number(section_at, 8);
+        buffer.text(instance);
+        buffer.text("local");
+        buffer.number(PAGE as u64, 4);
+        buffer.number(0, 4);
+        options.number(3, 2);
+        options.sized(4, &buffer.bytes);
+    }
     options.number(0, 2);
     options.number(8, 4);
     options.number(0, 8);

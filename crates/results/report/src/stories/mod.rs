@@ -9,6 +9,7 @@ mod idle_clock;
 mod idle_replay;
 mod linux;
 mod loaded;
+mod rcu_doses;
 mod rows;
 mod run;
 mod stride_cells;
@@ -32,7 +33,7 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 10] = [
+const STORIES: [Story; 11] = [
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
@@ -43,6 +44,7 @@ const STORIES: [Story; 10] = [
     Story { experiment: "idle-replay", world: None, text: idle_replay::text, json: idle_replay::json },
     Story { experiment: "idle-clock", world: None, text: idle_clock::text, json: idle_clock::json },
     Story { experiment: "idle-cases", world: None, text: idle_cases::text, json: idle_cases::json },
+    Story { experiment: "rcu-doses", world: None, text: rcu_doses::text, json: rcu_doses::json },
 ];
 
 /// The story of a recording, if it has one.

@@ -24,6 +24,8 @@ pub(super) struct Layout {
     /// Multiplier, shift and offset that make nanoseconds of a counter.
     pub(super) tsc: Option<(u64, u32, u64)>,
     pub(super) cpus: Vec<CpuData>,
+    /// Names of the buffers beside the top one.
+    pub(super) instances: Vec<String>,
 }
 
 /// Options: what a file says of itself.
@@ -72,6 +74,7 @@ impl Layout {
             clock: String::new(),
             tsc: None,
             cpus: Vec::new(),
+            instances: Vec::new(),
         };
         match &*version {
             "6" => layout.read_6(file)?,
@@ -206,6 +209,7 @@ impl Layout {
         let section = inside.u64()?;
         let (name, clock) = (inside.text()?, inside.text()?);
         if !name.is_empty() {
+            self.instances.push(crate::error::printable(&String::from_utf8_lossy(&name)));
             return Ok(());
         }
         self.take_clock(&clock);

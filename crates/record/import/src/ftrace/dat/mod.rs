@@ -64,6 +64,10 @@ fn read_file<R: Read + Seek>(
             "the file does not name the kernel's functions: the tick is taken for a timer like others".to_owned(),
         );
     }
+    if !layout.instances.is_empty() {
+        let names = layout.instances.join(", ");
+        left.doubts.push(format!("the file has instances beside its top buffer, which are not read: {names}"));
+    }
     for (pid, comm) in &layout.tasks {
         collector.task(*pid, comm);
     }

@@ -1,0 +1,95 @@
+//! What happened on each CPU in a recording that has the points of an imported trace.
+
+use import::ftrace::Point;
+use recording::Recording;
+
+/// Counts of a CPU over a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuCounts {
+    /// How often the CPU left an idle state.
+    pub wake_ups: u64,
+    /// Ticks that came while the CPU ran its idle loop.
+    pub idle_ticks: u64,
+    /// Callbacks that were queued here.
+    pub queued: u64,
+    /// Callbacks that were invoked here, in the softirq or in whatever thread it interrupted.
+    pub in_softirq: u64,
+    /// Callbacks that were invoked here by a thread for offloaded callbacks (`rcuo…`).
+    pub in_threads: u64,
+}
+
+/// Counts by CPU, and how long the recording lasts in seconds. `cpus` is how many there are, for CPUs without an event.
+pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
+    let threads = offload_threads(recording);
+    let mut counts = vec![CpuCounts::default(); cpus];
+    let mut current = vec![0_u32; cpus];
+    let mut idle = vec![false; cpus];
+    let point = |point: Point| recording.find_point(point.name());
+    let [enter, exit, switch, tick, queued, invoked] = [
+        Point::IdleEnter,
+        Point::IdleExit,
+        Point::SchedSwitch,
+        Point::TickExpire,
+        Point::RcuCallback,
+        Point::RcuInvokeCallback,
+    ]
+    .map(point);
+    for event in recording.events() {
+        let cpu = usize::from(event.cpu);
+        let Some(of_cpu) = counts.get_mut(cpu) else { continue };
+        match Some(event.point) {
+            at if at == enter => idle[cpu] = true,
+            at if at == exit => of_cpu.wake_ups += u64::from(std::mem::take(&mut idle[cpu])),
+            at if at == switch => current[cpu] = event.argument,
+            at if at == tick => of_cpu.idle_ticks += u64::from(current[cpu] == 0),
+            at if at == queued => of_cpu.queued += 1,
+            at if at == invoked && threads.contains(&current[cpu]) => of_cpu.in_threads += 1,
+            at if at == invoked => of_cpu.in_softirq += 1,
+            _ => {}
+        }
+    }
+    let times = || recording.events().iter().map(|event| event.time);
+    let span_ns = times().max().unwrap_or(0) - times().min().unwrap_or(0);
+    (counts, span_ns as f64 / 1e9)
+}
+
+/// Tasks that are threads for offloaded callbacks, by their names.
+fn offload_threads(recording: &Recording) -> Vec<u32> {
+    let tasks = recording.header.texts.get("tasks").map_or("", |text| text);
+    let named = tasks.lines().filter_map(|line| line.split_once(' '));
+    named.filter(|(_, name)| name.starts_with("rcuo")).filter_map(|(number, _)| number.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Header;
+
+    #[test]
+    fn what_happened_is_counted_by_cpu() {
+        let mut recording = Recording::new(Header::new("trace", "import", "ns"));
+        recording.header.texts.insert("tasks".to_owned(), "7 init\n9 rcuop/1\n".to_owned());
+        let series = recording.series("trace", "", "");
+        let rows = [
+            (1_000, 0, Point::IdleEnter, 1),
+            (2_000, 0, Point::IdleExit, 0),
+            (2_100, 0, Point::TickExpire, 3),
+            (2_200, 0, Point::IdleEnter, 1),
+            (3_000, 0, Point::IdleExit, 0),
+            (3_050, 0, Point::RcuInvokeCallback, 0),
+            (3_100, 0, Point::SchedSwitch, 9),
+            (3_200, 0, Point::RcuInvokeCallback, 0),
+            (3_300, 0, Point::TickExpire, 3),
+            (1_500, 1, Point::SchedSwitch, 7),
+            (1_000_001_000, 1, Point::RcuCallback, 0),
+        ];
+        for (time, cpu, point, argument) in rows {
+            let point = recording.point(point.name());
+            recording.event(series, 0, cpu, time, 0, point, argument);
+        }
+        let (counts, seconds) = count(&recording, 3);
+        let first = CpuCounts { wake_ups: 2, idle_ticks: 1, queued: 0, in_softirq: 1, in_threads: 1 };
+        assert_eq!(counts, [first, CpuCounts { queued: 1, ..CpuCounts::default() }, CpuCounts::default()]);
+        assert_eq!(seconds, 1.0);
+    }
+}

@@ -1,0 +1,140 @@
+//! `rcu-doses`: files closed at several rates, in a guest and in the small kernel.
+
+use crate::counting::{CpuCounts, count};
+use crate::guest::{self, Plan};
+use crate::small_kernel::{self, CLOSER};
+use experiment::{About, Error, Example, Experiment, Files, Kind, Need, Request, Setting, Sink, World, WorldAbout};
+use minikernel::Hardware;
+use recording::{Header, Recording, metrics};
+use soc::config::{Document, IdlePlatform, Sources};
+
+/// Closes files on one CPU and counts what idle CPUs do.
+pub struct RcuDoses;
+
+/// Closes a second.
+const RATES: [u32; 5] = [0, 1, 10, 100, 1000];
+/// CPUs of the guest and of the small kernel.
+const CPUS: usize = 5;
+/// The platform of the small kernel.
+const PLATFORM: &str = "tc2";
+
+static SETTINGS: [Setting; 3] = [
+    Setting::new("seconds", Kind::Number { min: 1, max: 60 }, "How long each dose is traced.").unit("s").or("3"),
+    Setting::new("runs", Kind::Number { min: 1, max: 10 }, "How often the guest goes through the doses.").or("2"),
+    Setting::new("cache", Kind::Folder, "Folder for kernel and busybox; by default `target/linux` of the checkout."),
+];
+
+static ABOUT: About = About {
+    name: "rcu-doses",
+    summary: "What closing files costs idle CPUs, in a real kernel and in the small one, offloaded and not",
+    details: "Each close queues one callback. A task on CPU 1 closes 0, 1, 10, 100 and 1000 files a second; Debian's kernel runs with \
+              rcu_nocbs= for no CPU and for all, and so does the small kernel in its modern form, at the rates that the guest reached. \
+              RCU's threads are kept, that of grace periods on CPU 0 and those for offloaded callbacks on CPU 2. Ticks and wake-ups are those of the four other CPUs. The same code counts in the recordings of both.",
+    worlds: &[WorldAbout {
+        world: World::Qemu,
+        about: "Debian's kernel on the firmware, and the small kernel beside it",
+        needs: &[Need::Qemu, Need::SourceTree],
+    }],
+    settings: &SETTINGS,
+    cases: &[],
+    examples: &[Example { arguments: "", about: "" }, Example { arguments: "--runs 3 --format json", about: "" }],
+    sweep_defaults: &[],
+    shipped_sweeps: &[],
+};
+
+impl Experiment for RcuDoses {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let root = request.source_tree.ok_or_else(|| {
+            let help = "run it in a checkout of Stopwatt, or name one with --data";
+            Error::usage("the firmware is built from Stopwatt's source tree, which is not here", help)
+        })?;
+        let settings = &request.settings;
+        let plan = Plan {
+            cpus: CPUS,
+            rates: RATES.to_vec(),
+            runs: settings.number("runs") as u32,
+            seconds: settings.number("seconds") as u32,
+        };
+        let hardware = hardware(request.platforms)?;
+        let progress = sink.progress();
+        let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");
+        header.iterations = plan.runs;
+        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        header.notes.push(format!(
+            "The small kernel runs on {PLATFORM}, the guest on {CPUS} equal CPUs; rates of the small kernel are those that the guest's closer reached."
+        ));
+        header.notes.push(
+            "The guest does other things, too: at 0 closes a second all of its ticks and wake-ups are those."
+                .to_owned(),
+        );
+        let mut recording = Recording::new(header);
+        for offloaded in [false, true] {
+            let mode = if offloaded { "offloaded" } else { "ordinary" };
+            progress.say(&format!("booting, {mode}"));
+            let taken = guest::doses(root, settings.text("cache"), &plan, offloaded, |line| progress.say(line))?;
+            progress.check()?;
+            for dose in &taken {
+                let (counts, seconds) = count(&dose.recording, CPUS);
+                add(&mut recording, "guest", dose.rate, mode, dose.run, &counts, seconds);
+                if dose.run == 0 {
+                    let queued = counts[CLOSER].queued as f64 / seconds;
+                    let per_second = if dose.rate == 0 { 0.0 } else { queued };
+                    let small = small_kernel::dose(&hardware, CPUS, per_second, plan.seconds, offloaded)?;
+                    let (counts, _) = count(&small, CPUS);
+                    add(&mut recording, "small kernel", dose.rate, mode, 0, &counts, f64::from(plan.seconds));
+                }
+            }
+        }
+        sink.start(recording.header.clone())?;
+        sink.append(&recording)
+    }
+}
+
+fn hardware(platforms: &dyn Files) -> Result<Hardware, Error> {
+    let open = |path: String| {
+        let text = platforms.read(&path).map_err(Error::failed)?;
+        Ok::<_, Error>(Document::new(platforms.shown(&path), text))
+    };
+    let sources = Sources {
+        platform: open(format!("{PLATFORM}.toml"))?,
+        release: open(format!("{PLATFORM}/releases/{PLATFORM}-borrowed.toml"))?,
+        costs: open(format!("{PLATFORM}/costs/{PLATFORM}-borrowed.toml"))?,
+    };
+    let idle = format!("idle/{PLATFORM}.toml");
+    let text = platforms.read(&idle).map_err(Error::failed)?;
+    let idle = IdlePlatform::parse(&platforms.shown(&idle), text).map_err(Error::Failed)?;
+    Hardware::new(&sources.machine().map_err(Error::failed)?, &idle, 0).map_err(Error::Failed)
+}
+
+/// Adds a dose: figures per second, over the CPUs that do not close files, and callbacks over all.
+fn add(recording: &mut Recording, who: &str, rate: u32, mode: &str, run: u32, counts: &[CpuCounts], seconds: f64) {
+    let series = recording.series(who, &rate.to_string(), mode);
+    let seconds = seconds.max(f64::MIN_POSITIVE);
+    let others = || counts.iter().enumerate().filter(|(cpu, _)| *cpu != CLOSER).map(|(_, counts)| counts);
+    let rows = [
+        (metrics::WAKE_UPS, others().map(|counts| counts.wake_ups).sum::<u64>()),
+        (metrics::IDLE_TICKS, others().map(|counts| counts.idle_ticks).sum()),
+        (metrics::CALLBACKS_QUEUED, counts.iter().map(|counts| counts.queued).sum()),
+        (metrics::CALLBACKS_IN_SOFTIRQ, counts.iter().map(|counts| counts.in_softirq).sum()),
+        (metrics::CALLBACKS_IN_THREADS, counts.iter().map(|counts| counts.in_threads).sum()),
+    ];
+    for (metric, value) in rows {
+        recording.measure(series, run, metric.name, metric.unit, value as f64 / seconds);
+    }
+    for (cpu, counts) in counts.iter().enumerate() {
+        let rows = [
+            (metrics::WAKE_UPS, counts.wake_ups),
+            (metrics::IDLE_TICKS, counts.idle_ticks),
+            (metrics::CALLBACKS_QUEUED, counts.queued),
+            (metrics::CALLBACKS_IN_SOFTIRQ, counts.in_softirq),
+            (metrics::CALLBACKS_IN_THREADS, counts.in_threads),
+        ];
+        for (metric, value) in rows {
+            recording.measure(series, run, metric.name, metric.unit, value as f64 / seconds).cpu = Some(cpu as u16);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The doses in the small kernel, in its modern form, with the points of an imported trace.
+
+use experiment::Error;
+use import::ftrace::Point;
+use minikernel::placement::StayPut;
+use minikernel::{
+    Action, Affinities, CpuSet, Draw, Hardware, Rcu, Settings, TaskSpec, WakeCause, Workload, events, run,
+};
+use recording::{Header, Recording};
+use std::fmt::Write;
+
+/// Wake-ups that Linux leaves to the timer of the tick, which stands for the timer wheel while the tick is stopped.
+const BY_THE_TICKS_TIMER: [WakeCause; 4] =
+    [WakeCause::Tick, WakeCause::TickForRcu, WakeCause::WheelTimer, WakeCause::RcuTimer];
+
+/// The CPU whose task closes files.
+pub const CLOSER: usize = 1;
+
+/// Runs a task that closes so many files a second on one CPU, with all CPUs offloaded or none.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn dose(
+    hardware: &Hardware,
+    cpus: usize,
+    per_second: f64,
+    seconds: u32,
+    offloaded: bool,
+) -> Result<Recording, Error> {
+    let mut workload = Workload::default();
+    if per_second > 0.0 {
+        let period = (1e9 / per_second) as u64;
+        let actions = vec![Action::Sleep(Draw::Fixed(period)), Action::FileClose];
+        workload.tasks.push(TaskSpec::forever("closer", actions).on(CpuSet::one(CLOSER)));
+    }
+    let settings = Settings { record: true, ..Settings::default() };
+    let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
+    of_rcu.offloaded = if offloaded { (0..cpus).collect() } else { Vec::new() };
+    // As in the guest.
+    let affinities = Affinities { grace_periods: CpuSet::one(0), offload: CpuSet::one(2) };
+    let code = Rcu::new(of_rcu, affinities, false).map_err(Error::failed)?;
+    let time_ns = u64::from(seconds) * 1_000_000_000;
+    let outcome =
+        run(hardware, &settings, &workload, Box::new(StayPut), Some(Box::new(code)), time_ns).map_err(Error::failed)?;
+
+    let mut recording = Recording::new(Header::new("minikernel", "sim", "ns"));
+    let mut tasks = String::new();
+    for (number, task) in outcome.tasks.iter().enumerate() {
+        let _ = writeln!(tasks, "{} {}", number + 1, task.name);
+    }
+    recording.header.texts.insert("tasks".to_owned(), tasks);
+    let series = recording.series("small kernel", "", "");
+    let of = [
+        (events::IDLE_ENTER, Point::IdleEnter),
+        (events::IDLE_LEAVE, Point::IdleExit),
+        (events::TASK_SWITCH, Point::SchedSwitch),
+        (events::CALLBACKS_QUEUED, Point::RcuCallback),
+        (events::CALLBACKS_INVOKED, Point::RcuInvokeCallback),
+    ];
+    for event in &outcome.events {
+        let Some((own, point)) = of.iter().find(|(own, _)| own.id() == event.point) else { continue };
+        let many = *own == events::CALLBACKS_QUEUED || *own == events::CALLBACKS_INVOKED;
+        let time_ns = event.time.saturating_sub(outcome.begin) / 1000;
+        let name = recording.point(point.name());
+        for _ in 0..if many { event.argument } else { 1 } {
+            recording.event(series, 0, event.cpu, time_ns, 0, name, event.argument);
+        }
+        let by_tick = BY_THE_TICKS_TIMER.iter().any(|cause| *cause as u32 == event.argument);
+        if *own == events::IDLE_LEAVE && by_tick {
+            let tick = recording.point(Point::TickExpire.name());
+            recording.event(series, 0, event.cpu, time_ns, 0, tick, 0);
+        }
+    }
+    Ok(recording)
+}
