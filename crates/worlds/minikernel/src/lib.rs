@@ -52,7 +52,6 @@
 //! | `counts.rs` | what is counted beside energy |
 //! | `events.rs` | points that the kernel stamps |
 //! | `callbacks.rs` | what the kernel asks of the code that puts callbacks off |
-//! | `placement.rs` | what it asks of the policy that says who runs where; simple policies |
 //! | `checks.rs` | whether all of it makes sense |
 //! | `timers.rs`, `runqueue.rs`, `objects.rs`, `program.rs` | parts of the kernel |
 //! | `cpu.rs`, `kernel.rs` | the kernel's state, and a CPU's next step |
@@ -75,7 +74,6 @@ mod kernel;
 mod machine;
 mod objects;
 mod owners;
-pub mod placement;
 mod program;
 mod random;
 mod rcu_glue;
@@ -91,6 +89,7 @@ pub use counts::{CpuCounts, TaskCounts, WakeCause};
 pub use hardware::{Domain, Hardware, IdleState};
 pub use machine::{DomainOutcome, Error, Outcome, TaskOutcome, run};
 pub use owners::{Owner, Owners};
+pub use placement;
 pub use random::Draw;
 pub use settings::{Broadcast, Costs, Fairness, Form, Frequency, IdlePath, Settings};
 pub use task::{Action, CpuSet, DeviceSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload};
