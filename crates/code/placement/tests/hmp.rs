@@ -279,3 +279,33 @@ fn a_task_goes_only_where_it_may() {
     assert_eq!(machine.now % MS, 0);
     assert_eq!(machine.running(1), Some(task));
 }
+
+#[test]
+fn a_move_down_allows_one_up_at_once() {
+    let mut policy = hmp();
+    let (mut machine, task) = rested(&mut policy, 0, 3);
+    machine.ran(&mut policy, task, 3, 100);
+    assert_eq!(machine.wake(&mut policy, task), 0);
+    // Its priority drops, and rises again.
+    machine.set(&mut policy, task, Doing::Nothing);
+    machine.tasks[task].policy = Policy::Fair { nice: 1 };
+    assert!(SLOW.contains(&machine.wake(&mut policy, task)));
+    machine.set(&mut policy, task, Doing::Nothing);
+    machine.tasks[task].policy = Policy::Fair { nice: 0 };
+    machine.pass(1);
+    assert_eq!(machine.wake(&mut policy, task), 0);
+}
+
+#[test]
+fn of_three_kinds_of_cpus_the_next_faster_and_the_next_slower_are_the_targets() {
+    let mut policy = hmp();
+    let (mut machine, task) = rested(&mut policy, 0, 3);
+    machine.tops = vec![1024, 700, 700, 430, 430];
+    machine.ran(&mut policy, task, 3, 100);
+    assert_eq!(machine.wake(&mut policy, task), 1);
+    machine.ran(&mut policy, task, 1, 1);
+    machine.set(&mut policy, task, Doing::Nothing);
+    machine.pass(2_000);
+    machine.tasks[task].cpu = 0;
+    assert_eq!(machine.wake(&mut policy, task), 1);
+}

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FAST, Machine, SLOW};
-use placement::{AllBig, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, StayPut, Switcher};
+use placement::{AllBig, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, Policy, StayPut, Switcher};
 
 /// Starts tasks until every CPU that the policy uses has one; where they are.
 fn placed(policy: &mut dyn Placement, count: usize) -> Vec<usize> {
@@ -58,8 +58,8 @@ fn a_pair_switches_with_its_load_and_its_tasks_follow() {
     // 1.25 times what it uses is more than the slow side has.
     assert_eq!(machine.tick(&mut policy, 2).map(|wanted| (wanted.task, wanted.to)), Some((task, 0)));
     assert_eq!(machine.pull(&mut policy, 0), Some(second), "who is left behind is pulled, though it runs there by now");
-    assert_eq!(machine.pull(&mut policy, 3), Some(second), "the other pair takes who waits");
     assert_eq!(machine.pull(&mut policy, 1), None, "the side that is off takes nobody");
+    assert_eq!(machine.pull(&mut policy, 3), Some(second), "the other pair takes who waits");
     machine.set(&mut policy, task, Doing::Nothing);
     machine.set(&mut policy, second, Doing::Nothing);
     machine.pass(500);
@@ -162,4 +162,30 @@ fn below_the_limit_nothing_is_balanced() {
     }
     machine.go_on(&mut policy, 2);
     assert_eq!((machine.tick(&mut policy, 2), machine.pull(&mut policy, 3)), (None, None));
+}
+
+#[test]
+fn of_equally_cheap_cpus_the_one_where_it_was_is_taken() {
+    let mut policy = EnergyAware::new(Machine::model());
+    let mut machine = Machine::tc2();
+    let (task, other) = (machine.task(0), machine.task(0));
+    for _ in 0..50 {
+        machine.ran(&mut policy, task, 3, 1);
+        machine.ran(&mut policy, other, 3, 1);
+        machine.pass(8);
+    }
+    machine.tasks[task].has_started = true;
+    assert_eq!(machine.wake(&mut policy, task), 3, "though others have more to spare");
+}
+
+#[test]
+fn real_time_tasks_are_not_handed_over() {
+    let mut machine = Machine::tc2();
+    let tasks = [machine.task(0), machine.task(0)];
+    for task in tasks {
+        machine.tasks[task].policy = Policy::RealTime { priority: 5 };
+        machine.set(&mut EvenSpread, task, Doing::Waiting);
+    }
+    machine.go_on(&mut EvenSpread, 0);
+    assert_eq!((machine.tick(&mut EvenSpread, 0), machine.pull(&mut EvenSpread, 1)), (None, None));
 }
