@@ -35,7 +35,8 @@ impl std::error::Error for Error {}
 
 /// Something of the file in a message: in quotes, in one line, and not too long.
 pub(crate) fn quoted(text: &str) -> String {
-    let start: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    let printed = |at: char| if at.is_control() { '?' } else { at };
+    let start: String = text.chars().take(60).map(printed).collect();
     let rest = if text.chars().nth(60).is_some() { "..." } else { "" };
     format!("`{start}{rest}`")
 }
