@@ -101,6 +101,18 @@ fn hardware_without_firmware_takes_the_platforms_latencies() {
 }
 
 #[test]
+fn both_variants_of_the_idle_latencies_run_and_other_platforms_are_refused() {
+    let driver = hardware("tc2", "tc2-borrowed", "tc2-driver", 0).unwrap();
+    let settings = Settings { idle_path: IdlePath::Direct, ..Settings::default() };
+    let outcome = run_put(&driver, &settings, &workload(vec![periodic("a", 2, 20 * MS)]), SECOND - MS);
+    assert_eq!(outcome.domains[1].moving[1], 49 * 700_000_000, "the driver knows of no time to enter");
+    let error = hardware("tc2", "tc2-borrowed", "juno-r2", 0).unwrap_err();
+    assert!(error.contains("juno-r2") && error.contains("there is no domain of CPUs 0..2"), "{error}");
+    let error = hardware("juno-r1", "juno-v2.12", "juno-r1", 0).unwrap_err();
+    assert!(error.contains("juno-r1: domain `little` has no operating points"), "{error}");
+}
+
+#[test]
 fn a_broadcast_by_way_of_another_cpu_wakes_that_one_too() {
     for settings in both_paths() {
         let tasks = workload(vec![periodic("a", 2, 20 * MS)]);

@@ -49,6 +49,28 @@ fn negative_and_impossible_figures_are_refused() {
 }
 
 #[test]
+fn operating_points_that_make_no_sense_are_refused() {
+    let tc2 = |from: &str, to: &str| {
+        let whole = text("tc2.toml");
+        assert!(whole.contains(from), "the platform file no longer has `{from}`");
+        Platform::read(&Document::new("tc2.toml", whole.replacen(from, to, 1))).unwrap_err()
+    };
+    says(
+        &tc2("capacity = 512", "capacity = 426"),
+        &["tc2.toml:", "`big` are out of order", "both clock and capacity rise"],
+    );
+    says(&tc2("clock = \"600 MHz\"", "clock = \"400 MHz\""), &["tc2.toml:", "out of order"]);
+    says(&tc2("capacity = 426", "capacity = 0"), &["tc2.toml:", "1 to 1000000"]);
+    says(&tc2("core_power = 2021", "core_power = 2000001"), &["tc2.toml:", "above 1000000 units"]);
+    says(
+        &tc2("domain_power = 7920", "cluster_power = 7920"),
+        &["tc2.toml:", "unknown field `cluster_power`", "domain_power"],
+    );
+    let system = "name = \"system\"\noperating_point = [{ clock = \"1 MHz\", capacity = 1, core_power = 1, domain_power = 1 }]\n";
+    says(&tc2("name = \"system\"\n", system), &["tc2.toml:", "has operating points, but no cores"]);
+}
+
+#[test]
 fn a_tree_that_is_none_is_refused() {
     says(&platform("name = \"system\"\n", "name = \"system\"\nparent = \"little\"\n"), &["juno-r1.toml:", "cycle"]);
     says(

@@ -14,16 +14,21 @@ pub const US: u64 = 1_000;
 
 /// TC2 with round trips at a part of their range.
 pub fn tc2(part: u64) -> Hardware {
+    hardware("tc2", "tc2-borrowed", "tc2", part).unwrap()
+}
+
+/// A platform with idle states of a name.
+pub fn hardware(platform: &str, release: &str, idle: &str, part: u64) -> Result<Hardware, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
-    let open = |name: &str| Document::open(&root.join(name)).unwrap();
+    let open = |name: String| Document::open(&root.join(name)).unwrap();
     let sources = Sources {
-        platform: open("tc2.toml"),
-        release: open("tc2/releases/tc2-borrowed.toml"),
-        costs: open("tc2/costs/tc2-borrowed.toml"),
+        platform: open(format!("{platform}.toml")),
+        release: open(format!("{platform}/releases/{release}.toml")),
+        costs: open(format!("{platform}/costs/{release}.toml")),
     };
-    let idle = std::fs::read_to_string(root.join("idle/tc2.toml")).unwrap();
-    let idle = IdlePlatform::parse("idle/tc2.toml", idle).unwrap();
-    Hardware::new(&sources.machine().unwrap(), &idle, part).unwrap()
+    let name = format!("idle/{idle}.toml");
+    let idle = IdlePlatform::parse(&name, std::fs::read_to_string(root.join(&name)).unwrap()).unwrap();
+    Hardware::new(&sources.machine().unwrap(), &idle, part)
 }
 
 /// A tick of 6 ms, and a worker that computes after every fifth: what playing music looks like.
