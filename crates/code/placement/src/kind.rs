@@ -5,7 +5,7 @@ use crate::all_big::AllBig;
 use crate::energy_aware::EnergyAware;
 use crate::hmp::{Hmp, HmpSettings};
 use crate::model::Model;
-use crate::spread::EvenSpread;
+use crate::spread::AnyStart;
 use crate::switcher::Switcher;
 use crate::view::Placement;
 use alloc::boxed::Box;
@@ -59,12 +59,13 @@ impl Kind {
         }
     }
 
-    /// The policy, for a machine with this energy model; it keeps accounts of load in any case.
-    pub fn policy(self, model: &Model) -> Box<dyn Placement> {
+    /// The policy, for a machine with this energy model; it keeps accounts of load in any case. Even spread takes all CPUs for equal: the seed
+    /// decides where its tasks start. No other policy draws anything.
+    pub fn policy(self, model: &Model, seed: u64) -> Box<dyn Placement> {
         match self {
             Self::Hmp => Box::new(Hmp::new(HmpSettings::default())),
             Self::HmpEarly => Box::new(Hmp::new(HmpSettings::early())),
-            Self::Even => Box::new(Tracked::new(EvenSpread)),
+            Self::Even => Box::new(Tracked::new(AnyStart::new(seed))),
             Self::AllBig => Box::new(Tracked::new(AllBig)),
             Self::Switcher => Box::new(Switcher::new()),
             Self::EnergyAware => Box::new(EnergyAware::new(model.clone())),

@@ -12,7 +12,7 @@
 //!     (&[0, 1], &[(600_000_000, 512, 2312), (1_200_000_000, 1024, 6997)]),
 //!     (&[2, 3, 4], &[(500_000_000, 215, 334), (1_000_000_000, 430, 1024)]),
 //! ])?;
-//! let policy = "hmp".parse::<Kind>()?.policy(&model);
+//! let policy = "hmp".parse::<Kind>()?.policy(&model, 1);
 //! // A kernel asks `policy.wake(view, task, previous)`, and so on.
 //! # drop(policy);
 //! assert!("fastest".parse::<Kind>().is_err_and(|error| error.contains("all-big")));
@@ -62,7 +62,7 @@ pub use hmp::{Hmp, HmpSettings};
 pub use kind::Kind;
 pub use model::{Model, Point};
 pub use pelt::{LONGEST_SUM, PERIOD, Pelt, decay};
-pub use spread::{EvenSpread, StayPut};
+pub use spread::{AnyStart, EvenSpread, StayPut};
 pub use switcher::Switcher;
 pub use task::{CpuSet, Policy, TaskId};
 pub use view::{Doing, Move, Placement, View};

@@ -33,6 +33,50 @@ impl Placement for EvenSpread {
     }
 }
 
+/// As [`EvenSpread`], and a new task starts on any of the CPUs with the fewest tasks: who takes all CPUs for equal has no reason to prefer the
+/// first. `EvenSpread` itself starts upwards from where it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyStart {
+    random: u64,
+}
+
+impl AnyStart {
+    /// The seed decides where tasks start.
+    pub const fn new(seed: u64) -> Self {
+        Self { random: seed }
+    }
+
+    /// SplitMix64.
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
+
+impl Placement for AnyStart {
+    fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
+        EvenSpread.wake(view, task, previous)
+    }
+
+    fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
+        let allowed = || view.allowed(task).iter(view.cpus());
+        let least = allowed().map(|cpu| tasks(view, cpu)).min();
+        let equal = || allowed().filter(|&cpu| Some(tasks(view, cpu)) == least);
+        let which = self.draw() % (equal().count() as u64).max(1);
+        equal().nth(which as usize).unwrap_or(parent)
+    }
+
+    fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
+        EvenSpread.tick(view, cpu)
+    }
+
+    fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
+        EvenSpread.pull(view, cpu)
+    }
+}
+
 fn allowed_or_first(view: &dyn View, among: CpuSet, cpu: usize) -> usize {
     if among.has(cpu) { cpu } else { among.iter(view.cpus()).next().unwrap_or(cpu) }
 }
@@ -80,9 +124,10 @@ pub(crate) fn hand_over(view: &dyn View, among: CpuSet, cpu: usize) -> Option<Mo
     })
 }
 
-/// A fair task that waits for another CPU of a set, the fullest first, and may run here.
+/// A fair task that waits for another CPU of a set, the fullest first, and may run here. A CPU with a single task keeps it, though it may not
+/// have begun: two CPUs would hand such a task to and fro.
 pub(crate) fn take(view: &dyn View, among: CpuSet, cpu: usize) -> Option<TaskId> {
-    let others = among.iter(view.cpus()).filter(|&other| other != cpu && view.waiting(other) > 0);
+    let others = among.iter(view.cpus()).filter(|&other| other != cpu && tasks(view, other) > 1);
     let mut others: alloc::vec::Vec<_> = others.collect();
     others.sort_by_key(|&other| (Reverse(tasks(view, other)), other));
     let movable = |&task: &TaskId| view.allowed(task).has(cpu) && view.policy(task).is_fair();

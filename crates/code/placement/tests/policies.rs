@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FAST, Machine, SLOW};
-use placement::{AllBig, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, Policy, StayPut, Switcher};
+use placement::{AllBig, AnyStart, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, Policy, StayPut, Switcher};
 
 /// Starts tasks until every CPU that the policy uses has one; where they are.
 fn placed(policy: &mut dyn Placement, count: usize) -> Vec<usize> {
@@ -188,4 +188,27 @@ fn real_time_tasks_are_not_handed_over() {
     }
     machine.go_on(&mut EvenSpread, 0);
     assert_eq!((machine.tick(&mut EvenSpread, 0), machine.pull(&mut EvenSpread, 1)), (None, None));
+}
+
+#[test]
+fn a_cpu_that_is_about_to_run_its_only_task_keeps_it() {
+    for mut policy in Kind::ALL.map(|kind| kind.policy(&Machine::model(), 1)) {
+        let mut machine = Machine::tc2();
+        let task = machine.task(0);
+        machine.tasks[task].cpu = 2;
+        machine.set(&mut *policy, task, Doing::Waiting);
+        assert_eq!((0..5).find_map(|cpu| policy.pull(&machine, cpu)), None);
+    }
+}
+
+#[test]
+fn a_start_that_has_no_reason_for_any_cpu_is_on_any_of_the_emptiest() {
+    let mut counts = [0; 5];
+    for seed in 0..500 {
+        let places = placed(&mut AnyStart::new(seed), 5);
+        counts[places[0]] += 1;
+        let all: std::collections::BTreeSet<_> = places.into_iter().collect();
+        assert_eq!(all.len(), 5, "each on a CPU of its own");
+    }
+    assert!(counts.iter().all(|count| (70..130).contains(count)), "{counts:?}");
 }

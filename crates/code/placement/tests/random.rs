@@ -39,7 +39,7 @@ proptest! {
         sets in prop::collection::vec((1..32_u64, -20..=19_i8, 0..12_u8), 1..12),
         steps in prop::collection::vec((0..6_u8, 0..12_usize, 0..30_u64), 1..300),
     ) {
-        let mut policy = kind.policy(&Machine::model());
+        let mut policy = kind.policy(&Machine::model(), 1);
         let mut machine = Machine::tc2();
         for &(set, nice, real_time) in &sets {
             let task = machine.task(nice);

@@ -30,7 +30,7 @@ fn file(name: &str, settings: &[(&str, i64)]) -> File {
 
 fn run_for(file: &File, ms: u64) -> Outcome {
     let hardware = tc2();
-    let policy = placement::Kind::Hmp.policy(&hardware.energy_model().unwrap());
+    let policy = placement::Kind::Hmp.policy(&hardware.energy_model().unwrap(), 1);
     run(&hardware, &Settings::default(), &file.workload, policy, None, ms * 1_000_000).unwrap()
 }
 
