@@ -59,7 +59,7 @@ impl Model {
     }
 
     /// Energy per time if CPUs use this much each: in every domain the lowest operating point that holds 1.25 times what its busiest CPU
-    /// uses, and there cost times use, divided by the highest capacity. Powers of two are kept: the unit is 1/1024 of the model's power.
+    /// uses, and there cost times use, divided by the highest capacity. The unit is 1/1024 of the model's power.
     pub fn energy(&self, cpus: usize, used: impl Fn(usize) -> u32) -> u128 {
         let of = |domain: &Domain| {
             let most = domain.cpus.iter(cpus).map(&used).max().unwrap_or(0);

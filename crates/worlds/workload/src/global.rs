@@ -1,9 +1,9 @@
 //! The object `global`.
 
+use crate::class::{Class, class};
 use crate::error::{Error, quoted};
 use crate::json::{Item, Value};
 use crate::options::Options;
-use crate::task::{Class, class};
 use crate::values::Source;
 use std::collections::BTreeMap;
 

@@ -51,10 +51,12 @@
 //! | `options.rs` | what the reader is told beside the file |
 //! | `values.rs` | integers, strings and objects of a file, checked |
 //! | `names.rs` | the objects that tasks share, by name |
+//! | `class.rs` | scheduling policies by name |
 //! | `global.rs`, `task.rs`, `event.rs` | the parts of a file |
 //! | `file.rs` | the whole file |
 #![forbid(unsafe_code)]
 
+mod class;
 mod error;
 mod event;
 mod file;
