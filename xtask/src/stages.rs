@@ -158,8 +158,20 @@ fn packages() -> Result<(), String> {
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates =
-        ["-p", "stopwatt-points", "-p", "stopwatt-smc", "-p", "stopwatt-psci", "-p", "psci-cases", "-p", "idle"];
+    let crates = [
+        "-p",
+        "stopwatt-points",
+        "-p",
+        "stopwatt-smc",
+        "-p",
+        "stopwatt-psci",
+        "-p",
+        "psci-cases",
+        "-p",
+        "idle",
+        "-p",
+        "placement",
+    ];
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
     check(&mut cargo(&[&build[..], &crates[..]].concat()))
 }

@@ -1,6 +1,7 @@
 //! The workloads that come with Stopwatt run, and do what their notes say.
 
-use minikernel::{Hardware, Outcome, Settings, placement, run};
+use minikernel::{Frequency, Hardware, Outcome, Settings, run};
+use placement::Kind;
 use soc::config::{Document, IdlePlatform, Sources};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ fn file(name: &str, settings: &[(&str, i64)]) -> File {
 
 fn run_for(file: &File, ms: u64) -> Outcome {
     let hardware = tc2();
-    let policy = placement::Kind::Hmp.policy(&hardware.energy_model().unwrap(), 1);
+    let policy = Kind::Hmp.policy(&hardware.energy_model().unwrap(), 1);
     run(&hardware, &Settings::default(), &file.workload, policy, None, ms * 1_000_000).unwrap()
 }
 
@@ -101,4 +102,43 @@ fn files_are_closed_so_many_a_second() {
         actions.iter().filter(|&&action| action == minikernel::Action::FileClose).count()
     };
     assert_eq!([closes(1), closes(7)], [1, 7]);
+}
+
+#[test]
+fn eight_busy_threads_keep_all_cpus_busy_under_hmp_and_two_the_big_ones() {
+    let running = |name: &str| {
+        let outcome = run_for(&file(name, &[("pieces", 1_000_000)]), 2_000);
+        let ran: u64 = outcome.tasks.iter().map(|task| task.counts.ran).sum();
+        let of = |part: u64, all: u64| (part * 100 + all / 2) / all;
+        (
+            of(ran, outcome.time),
+            outcome.domains.iter().map(|domain| of(domain.running, outcome.time)).collect::<Vec<_>>(),
+        )
+    };
+    let (cpus, domains) = running("andebench8");
+    assert!(cpus > 490 && domains.iter().all(|&running| running >= 99), "{cpus} % of a CPU, {domains:?}");
+    let (cpus, domains) = running("andebench2");
+    assert!(cpus > 195 && domains == [100, 0], "{cpus} % of a CPU, {domains:?}");
+}
+
+#[test]
+fn all_workloads_run_under_all_policies_and_their_owners_energy_is_the_integral() {
+    let hardware = tc2();
+    let names = ["audio", "audio-bbench", "cyclictest", "sysbench", "andebench2", "andebench8", "ui-render", "closes"];
+    for name in names {
+        for kind in Kind::ALL {
+            for frequency in [Frequency::Highest, Frequency::Schedutil { rate_limit_ns: 1_000_000 }] {
+                let settings = Settings { frequency, ..Settings::default() };
+                let policy = || kind.policy(&hardware.energy_model().unwrap(), 7);
+                let once =
+                    || run(&hardware, &settings, &file(name, &[]).workload, policy(), None, 300_000_000).unwrap();
+                let outcome = once();
+                assert_eq!(outcome.total(), outcome.integral, "{name} under {kind}");
+                assert!(outcome.tasks.iter().any(|task| task.counts.ran > 0), "{name} under {kind}");
+                let moves: u64 = outcome.tasks.iter().map(|task| task.counts.moves).sum();
+                assert!(moves < 1_000, "{name} under {kind}: {moves} moves in 300 ms");
+                assert_eq!(once(), outcome, "{name} under {kind}: twice the same");
+            }
+        }
+    }
 }
