@@ -29,8 +29,21 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 12] =
-    [RT_INSTR, RST, CSV, VPP_RUNTIME, FTRACE, TRACE_DAT, PERFETTO, PCAP, PROMPT, FORWARDER_CONFIG, PLATFORM, POLICY];
+pub const TARGETS: [Target; 13] = [
+    RT_INSTR,
+    RST,
+    CSV,
+    VPP_RUNTIME,
+    FTRACE,
+    TRACE_DAT,
+    PERFETTO,
+    PCAP,
+    PROMPT,
+    FORWARDER_CONFIG,
+    PLATFORM,
+    POLICY,
+    WORKLOAD,
+];
 
 /// The UART log of the test framework.
 pub const RT_INSTR: Target = Target {
@@ -209,6 +222,29 @@ pub const POLICY: Target = Target {
         }
         Err(error) => {
             assert!(error.to_string().starts_with("p.toml"), "{error}");
+            false
+        }
+    },
+};
+
+/// A workload in a file of rt-app.
+pub const WORKLOAD: Target = Target {
+    name: "workload",
+    seeds: || {
+        let own: [&[u8]; 3] = [
+            include_bytes!("../../workloads/audio-bbench.json"),
+            include_bytes!("../../workloads/cyclictest.json"),
+            include_bytes!("../../workloads/ui-render.json"),
+        ];
+        own.map(<[u8]>::to_vec).to_vec()
+    },
+    run: |bytes| match workload::read("w.json", &String::from_utf8_lossy(bytes), &workload::Options::default()) {
+        Ok(file) => {
+            assert!(!file.workload.tasks.is_empty() && file.capacity > 0);
+            true
+        }
+        Err(error) => {
+            assert!(!error.help.is_empty() && !error.to_string().chars().any(char::is_control), "{error}");
             false
         }
     },

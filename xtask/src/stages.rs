@@ -169,7 +169,7 @@ fn packages() -> Result<(), String> {
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "psci-cases", "idle", "rcu"];
+    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "psci-cases", "idle", "rcu", "placement"];
     let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
     check(&mut cargo(&[&build[..], &packages[..]].concat()))

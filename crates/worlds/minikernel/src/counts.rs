@@ -110,6 +110,8 @@ pub struct TaskCounts {
     pub moves: u64,
     /// From when a timer should have woken it until it ran, each time, in ns.
     pub latencies: Vec<u32>,
+    /// From the beginning of each period of a timer until the task waits for the next, in ns: how long a frame took.
+    pub responses: Vec<u32>,
     /// When it ended, in ps from the beginning; `None` if it did not.
     pub ended: Option<u64>,
     /// How often it went through its phases.

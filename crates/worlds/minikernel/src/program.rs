@@ -55,6 +55,8 @@ pub(crate) struct Task {
     pub(crate) expected: Option<Time>,
     /// The base of each of its own timers.
     pub(crate) timers: Vec<Time>,
+    /// When the period of a timer began that the task is busy with.
+    pub(crate) period: Option<Time>,
     /// When it started.
     pub(crate) begin: Time,
     /// How long it has run since it was put on its CPU, in ps.
@@ -97,6 +99,7 @@ impl Task {
             sleep: 0,
             expected: None,
             timers: Vec::new(),
+            period: None,
             begin: 0,
             slice: 0,
             random,

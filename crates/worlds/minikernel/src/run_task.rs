@@ -77,12 +77,17 @@ impl Kernel {
                 if timers.len() <= usize::from(timer) {
                     timers.resize(usize::from(timer) + 1, begin);
                 }
-                let next = timers[usize::from(timer)].saturating_add(period.saturating_mul(1_000));
+                let mut next = timers[usize::from(timer)].saturating_add(period.saturating_mul(1_000));
+                if next <= self.now && relative {
+                    next = self.now;
+                }
                 timers[usize::from(timer)] = next;
+                if let Some(began) = this.period.replace(next) {
+                    let took = (self.now.saturating_sub(began) / 1_000).min(u64::from(u32::MAX));
+                    this.counts.responses.push(took as u32);
+                }
                 if next > self.now {
                     self.sleep_until(soc, cpu, task, next);
-                } else if relative {
-                    timers[usize::from(timer)] = self.now;
                 }
             }
             Action::Lock(mutex) => {

@@ -169,3 +169,21 @@ fn timers_of_the_wheel_are_late_and_sleeps_have_slack() {
     };
     assert_eq!(sleeper(50_000) - sleeper(0), 50);
 }
+
+#[test]
+fn a_response_runs_from_the_beginning_of_a_period_to_the_end_of_its_work() {
+    let responses = |relative: bool| {
+        // The second period's work takes longer than the period.
+        let timer = Action::Timer { timer: 0, period: 10 * MS, relative };
+        let work = |ms| Action::Run { time: Draw::Fixed(ms * MS), capacity: 430 };
+        let actions = vec![timer, work(2), timer, work(14), timer, work(3), timer];
+        let task = TaskSpec::forever("frames", actions).on(CpuSet::one(2)).times(1);
+        let settings = Settings { costs: free(), timer_slack_ns: 0, ..Settings::default() };
+        let workload = Workload { tasks: vec![task], ..Workload::default() };
+        let outcome = run_put(&tc2(0), &settings, &workload, SECOND);
+        outcome.task("frames").unwrap().counts.responses.iter().map(|ns| (ns + 500_000) / 1_000_000).collect::<Vec<_>>()
+    };
+    // The third period begins on time, 4 ms before the second's work is done; or when it is done.
+    assert_eq!(responses(false), [2, 14, 7]);
+    assert_eq!(responses(true), [2, 14, 3]);
+}

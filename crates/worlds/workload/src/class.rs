@@ -1,0 +1,28 @@
+//! Scheduling policies by rt-app's names.
+
+use crate::error::{Error, quoted};
+use crate::json::Item;
+use crate::values::Source;
+
+/// The class of a scheduling policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Fair,
+    RealTime,
+}
+
+/// Reads a policy's name.
+pub(crate) fn class(source: &Source, item: &Item) -> Result<Class, Error> {
+    match source.string(item, "a policy")? {
+        "SCHED_OTHER" => Ok(Class::Fair),
+        "SCHED_FIFO" => Ok(Class::RealTime),
+        known @ ("SCHED_RR" | "SCHED_IDLE" | "SCHED_DEADLINE" | "SCHED_BATCH") => {
+            let help = "`SCHED_FIFO` runs until it blocks; `SCHED_OTHER` has shares by `priority` from -20 to 19";
+            Err(source.error(item.at, format!("{known} is not simulated"), help))
+        }
+        other => {
+            let what = format!("{} is no policy", quoted(other));
+            Err(source.error(item.at, what, "there are `SCHED_OTHER` and `SCHED_FIFO`"))
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Events: what a task does.
+
+use crate::error::{Error, Place, quoted};
+use crate::json::{Item, Key, Value};
+use crate::names::Objects;
+use crate::options::Options;
+use crate::values::{HOUR_US, Source};
+use minikernel::{Action, Draw, TaskId};
+
+/// All events.
+const EVENTS: [&str; 25] = [
+    "run",
+    "runtime",
+    "sleep",
+    "timer",
+    "lock",
+    "unlock",
+    "wait",
+    "signal",
+    "broad",
+    "sync",
+    "barrier",
+    "suspend",
+    "resume",
+    "sem_post",
+    "sem_wait",
+    "yield",
+    "fork",
+    "mem",
+    "memrun",
+    "iorun",
+    "stopwatt_run",
+    "stopwatt_sleep",
+    "stopwatt_close",
+    "stopwatt_process",
+    "stopwatt_exit",
+];
+
+/// The most files closed, or processes, in one event.
+const MOST: i64 = 1_000;
+
+/// A thread whose events are read.
+pub(crate) struct Thread<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) options: &'a Options,
+    /// The capacity that `run` is calibrated for.
+    pub(crate) capacity: u32,
+    pub(crate) objects: &'a mut Objects,
+    pub(crate) task: TaskId,
+    pub(crate) name: &'a str,
+    /// Which of the task's instances it is.
+    pub(crate) instance: usize,
+    /// Names of its timers so far.
+    pub(crate) timers: Vec<String>,
+    /// Where it names a barrier.
+    pub(crate) barrier: Option<Place>,
+}
+
+/// The event of a key, which may end in a number.
+pub(crate) fn event(key: &str) -> Option<&'static str> {
+    let known = |name: &str| EVENTS.into_iter().find(|&event| event == name);
+    let digits = key.trim_end_matches(|last: char| last.is_ascii_digit());
+    known(key).or_else(|| known(digits)).or_else(|| known(digits.trim_end_matches(['_', '-'])))
+}
+
+/// Says what events there are.
+pub(crate) fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
+    let what = format!("{} is not an event, nor a property of a task or phase", quoted(&key.name));
+    let events = EVENTS.join(", ");
+    source.error(key.at, what, format!("events are {events}; properties are {}", others.join(", ")))
+}
+
+impl Thread<'_> {
+    /// What an event does, in actions of the kernel.
+    pub(crate) fn actions(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<(), Error> {
+        let what = format!("`{event}`");
+        let name = |thread: &Self| thread.source.string(item, &what).map(str::to_owned);
+        let capacity = self.capacity;
+        let action = match event {
+            "run" => Action::Run { time: Draw::Fixed(self.source.us(item, &what)?), capacity },
+            "runtime" => Action::RunTime(Draw::Fixed(self.source.us(item, &what)?)),
+            "sleep" => Action::Sleep(Draw::Fixed(self.source.us(item, &what)?)),
+            "stopwatt_run" => Action::Run { time: self.draw(item, &what)?, capacity },
+            "stopwatt_sleep" => Action::Sleep(self.draw(item, &what)?),
+            "timer" => self.timer(item)?,
+            "lock" => Action::Lock(self.objects.mutexes.number(self.source, item.at, &name(self)?)?),
+            "unlock" => Action::Unlock(self.objects.mutexes.number(self.source, item.at, &name(self)?)?),
+            "wait" | "sync" => {
+                let (condition, mutex) = self.condition(item, &what)?;
+                if event == "wait" {
+                    Action::Wait { condition, mutex }
+                } else {
+                    // rt-app takes the mutex before, and gives it back afterwards.
+                    to.extend([Action::Lock(mutex), Action::Sync { condition, mutex }]);
+                    Action::Unlock(mutex)
+                }
+            }
+            "signal" => Action::Signal(self.objects.conditions.number(self.source, item.at, &name(self)?)?),
+            "broad" => Action::Broadcast(self.objects.conditions.number(self.source, item.at, &name(self)?)?),
+            "barrier" => {
+                self.barrier = Some(item.at);
+                Action::Barrier(self.objects.barrier(self.source, item.at, &name(self)?)?)
+            }
+            "suspend" => {
+                self.nothing_or(item, &what, self.name)?;
+                Action::Suspend
+            }
+            "resume" => Action::Resume(self.one_task(item, &name(self)?)?),
+            "sem_post" => Action::SemPost(self.objects.semaphores.number(self.source, item.at, &name(self)?)?),
+            "sem_wait" => Action::SemWait(self.objects.semaphores.number(self.source, item.at, &name(self)?)?),
+            "yield" => Action::Yield,
+            "fork" => {
+                let task = self.objects.task(self.source, item.at, &name(self)?)?.first;
+                self.objects.forked.push(task);
+                Action::Fork(task)
+            }
+            "mem" | "memrun" => self.bytes(item, &what, self.options.memory_bytes_per_us, "memory")?,
+            "iorun" => self.bytes(item, &what, self.options.device_bytes_per_us, "a device")?,
+            "stopwatt_close" | "stopwatt_process" => {
+                let count = self.source.integer(item, &what, 1..=MOST)?;
+                let action = if event == "stopwatt_close" { Action::FileClose } else { Action::ProcessLife };
+                to.extend((1..count).map(|_| action));
+                action
+            }
+            _ => Action::Exit,
+        };
+        to.push(action);
+        Ok(())
+    }
+
+    /// An event whose value does not matter: nothing, an empty string, or this name.
+    fn nothing_or(&self, item: &Item, what: &str, name: &str) -> Result<(), Error> {
+        match &item.value {
+            Value::Missing | Value::Null => Ok(()),
+            Value::String(text) if text.is_empty() || text == name => Ok(()),
+            other => {
+                let what = format!("{what} acts on the thread itself, and not on {}", other.kind());
+                Err(self.source.error(item.at, what, format!("leave it empty, or write {}", quoted(name))))
+            }
+        }
+    }
+
+    fn one_task(&self, item: &Item, name: &str) -> Result<TaskId, Error> {
+        let task = self.objects.task(self.source, item.at, name)?;
+        match task.instances {
+            1 => Ok(task.first),
+            count => {
+                let what =
+                    format!("task {} has {count} instances, and it is not said which one to resume", quoted(name));
+                Err(self.source.error(item.at, what, "give it one instance, or use a semaphore or a condition"))
+            }
+        }
+    }
+
+    fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16), Error> {
+        let [condition, mutex] = self.source.fields(item, what, ["ref", "mutex"])?;
+        let (Some(condition), Some(mutex)) = (condition, mutex) else {
+            let what = format!("{what} lacks `ref` or `mutex`");
+            return Err(self.source.error(item.at, what, "write `{ \"ref\": \"condition\", \"mutex\": \"mutex\" }`"));
+        };
+        let name = self.source.string(condition, "the condition `ref`")?;
+        let number = self.objects.conditions.number(self.source, condition.at, name)?;
+        let name = self.source.string(mutex, "the mutex")?;
+        Ok((number, self.objects.mutexes.number(self.source, mutex.at, name)?))
+    }
+
+    fn timer(&mut self, item: &Item) -> Result<Action, Error> {
+        let source = self.source;
+        let [name, period, mode, step] = source.fields(item, "`timer`", ["ref", "period", "mode", "stopwatt_step"])?;
+        let (Some(name_at), Some(period)) = (name, period) else {
+            let help = "write `{ \"ref\": \"unique\", \"period\": 1000 }`";
+            return Err(source.error(item.at, "`timer` lacks `ref` or `period`", help));
+        };
+        let name = source.string(name_at, "the timer's `ref`")?;
+        let mut us = source.integer(period, "a period in microseconds", 1..=HOUR_US)?;
+        if let Some(step) = step {
+            us += source.integer(step, "`stopwatt_step` in microseconds", 0..=HOUR_US)? * self.instance as i64;
+            if us > HOUR_US {
+                let what = format!("the period of instance {} is {us} us", self.instance);
+                return Err(source.error(step.at, what, "a period is an hour at most"));
+            }
+        }
+        let relative = match mode.map(|mode| source.string(mode, "the timer's `mode`")).transpose()? {
+            None | Some("relative") => true,
+            Some("absolute") => false,
+            Some(other) => {
+                let what = format!("a timer has no mode {}", quoted(other));
+                return Err(source.error(item.at, what, "modes are `relative` (the default) and `absolute`"));
+            }
+        };
+        if !name.starts_with("unique") && *self.objects.timers.entry(name.to_owned()).or_insert(self.task) != self.task
+        {
+            let what = format!("more than one thread uses the timer {}, which is not simulated", quoted(name));
+            return Err(source.error(name_at.at, what, "a name that begins with `unique` is a timer for each thread"));
+        }
+        let number = self.timers.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.timers.push(name.to_owned());
+            self.timers.len() - 1
+        });
+        let timer = u8::try_from(number)
+            .map_err(|_| source.error(name_at.at, "a thread has more than 256 timers", "let it use fewer"))?;
+        Ok(Action::Timer { timer, period: us as u64 * 1_000, relative })
+    }
+
+    /// A length that is drawn.
+    fn draw(&self, item: &Item, what: &str) -> Result<Draw, Error> {
+        let source = self.source;
+        match source.fields(item, what, ["low", "high", "mean"])? {
+            [Some(low), Some(high_at), None] => {
+                let (low, high) = (source.us(low, "`low`")?, source.us(high_at, "`high`")?);
+                if low > high {
+                    return Err(source.error(high_at.at, "`high` is less than `low`", "the longest comes last"));
+                }
+                Ok(Draw::Uniform { low, high })
+            }
+            [None, None, Some(mean)] => Ok(Draw::Exponential { mean: source.us(mean, "`mean`")? }),
+            _ => {
+                let help = "write `{ \"low\": 1000, \"high\": 2000 }` or `{ \"mean\": 1000 }`";
+                Err(source.error(item.at, format!("{what} is neither `low` and `high` nor `mean`"), help))
+            }
+        }
+    }
+
+    /// Bytes that are written, as work.
+    fn bytes(&self, item: &Item, what: &str, per_us: Option<u64>, of: &str) -> Result<Action, Error> {
+        let bytes = self.source.integer(item, &format!("{what} in bytes"), 0..=1 << 40)? as u64;
+        let Some(per_us) = per_us.filter(|&rate| rate > 0) else {
+            let what = format!("{what} writes to {of}, which is not simulated");
+            let help = "say how many bytes it writes in a microsecond, or use `run`";
+            return Err(self.source.error(item.at, what, help));
+        };
+        let ns = (u128::from(bytes) * 1_000 / u128::from(per_us)) as u64;
+        if ns > HOUR_US as u64 * 1_000 {
+            let what = format!("{what} of {bytes} bytes takes more than an hour");
+            return Err(self.source.error(item.at, what, "write less"));
+        }
+        Ok(Action::Run { time: Draw::Fixed(ns), capacity: self.capacity })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_may_end_in_numbers() {
+        assert_eq!(
+            [event("run"), event("run12"), event("timer_3"), event("sem_post-0")].map(Option::unwrap),
+            ["run", "run", "timer", "sem_post"]
+        );
+        assert_eq!([event("runtime7"), event("memrun1")], [Some("runtime"), Some("memrun")]);
+        assert_eq!([event("runs"), event("ru"), event(""), event("12"), event("run1x")], [None; 5]);
+    }
+}

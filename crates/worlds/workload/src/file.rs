@@ -1,0 +1,116 @@
+//! The whole file.
+
+use crate::error::{Error, quoted};
+use crate::event::Thread;
+use crate::global::{global, settings};
+use crate::json;
+use crate::names::{Declared, Objects};
+use crate::options::Options;
+use crate::task::{instances, task};
+use crate::values::Source;
+use minikernel::{Start, Workload};
+use std::collections::BTreeMap;
+
+/// The most tasks, instances counted, and the most events of all of them.
+const MOST_TASKS: usize = 4_096;
+const MOST_EVENTS: usize = 1_000_000;
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The tasks.
+    pub workload: Workload,
+    /// How long they run, in nanoseconds; `None` if the file does not say.
+    pub duration_ns: Option<u64>,
+    /// The capacity that `run` was calibrated for.
+    pub capacity: u32,
+    /// The file's settings with their values.
+    pub settings: BTreeMap<String, i64>,
+    /// Keys of `global` that have no effect here.
+    pub no_effect: Vec<String>,
+}
+
+/// Reads a file of rt-app. `name` is its name in messages.
+///
+/// # Errors
+/// What is wrong or not simulated, with its place.
+pub fn read(name: &str, text: &str, options: &Options) -> Result<File, Error> {
+    let plain = Source { file: name.to_owned(), settings: BTreeMap::new() };
+    let root = json::parse(text).map_err(|(at, what, help)| plain.error(at, what, help))?;
+    let [tasks, _, global_item] = plain.fields(&root, "the file", ["tasks", "resources", "global"])?;
+    let settings = settings(name, global_item, options)?;
+    let source = Source { settings, ..plain };
+    let global = global(&source, global_item, options)?;
+    let Some(tasks) = tasks else {
+        return Err(source.error(root.at, "there is no `tasks`", "write `{ \"tasks\": { \"name\": { ... } } }`"));
+    };
+    let declared = source.object(tasks, "`tasks`")?;
+    let mut objects = Objects::default();
+    let mut count = 0;
+    for (key, item) in declared {
+        if key.name.is_empty() {
+            return Err(source.error(key.at, "a task without a name", "give it one"));
+        }
+        let instances = instances(&source, item)?;
+        objects.tasks.push(Declared { name: key.name.clone(), first: count, instances });
+        count += instances.max(1);
+        if count > MOST_TASKS {
+            let what = format!("with {} there are more than {MOST_TASKS} tasks", quoted(&key.name));
+            return Err(source.error(key.at, what, "let there be fewer instances"));
+        }
+    }
+    if count == 0 {
+        return Err(source.error(tasks.at, "there is no task", "write `\"name\": { \"run\": 1000, \"sleep\": 1000 }`"));
+    }
+    let mut specs = Vec::new();
+    let mut mains = Vec::new();
+    let mut barriers = Vec::new();
+    let mut events = 0;
+    for (number, (key, item)) in declared.iter().enumerate() {
+        let copies = objects.tasks[number].instances.max(1);
+        for instance in 0..copies {
+            let mut thread = Thread {
+                source: &source,
+                options,
+                capacity: global.capacity,
+                objects: &mut objects,
+                task: specs.len(),
+                name: &key.name,
+                instance,
+                timers: Vec::new(),
+                barrier: None,
+            };
+            let (spec, main) = task(&mut thread, &global, key, item)?;
+            barriers.extend(thread.barrier.map(|at| (specs.len(), at)));
+            events += spec.phases.iter().map(|phase| phase.actions.len()).sum::<usize>();
+            if events > MOST_EVENTS {
+                let what = format!("more than {MOST_EVENTS} events, all instances counted");
+                return Err(source.error(key.at, what, "use `loop`, or fewer instances"));
+            }
+            specs.push(spec);
+            mains.push(main);
+        }
+    }
+    // How many copies will arrive at a barrier is not known.
+    let never = |&&(task, _): &&(usize, _)| objects.forked.contains(&task) || specs[task].start == Start::ByFork;
+    if let Some(&(_, at)) = barriers.iter().find(never) {
+        let what = "a barrier in a task that is forked: how many will be there is not known";
+        return Err(source.error(at, what, "use a semaphore or a condition"));
+    }
+    let started = |spec: &minikernel::TaskSpec| spec.start != Start::ByFork;
+    let all_end = specs.iter().filter(|spec| started(spec)).all(|spec| spec.loops.is_some());
+    let chosen = mains.contains(&Some(true));
+    for (spec, main) in specs.iter_mut().zip(mains) {
+        spec.main = started(spec) && if chosen { main == Some(true) } else { all_end };
+    }
+    let workload = Workload {
+        tasks: specs,
+        devices: Vec::new(),
+        mutexes: objects.mutexes.count(),
+        conditions: objects.conditions.count(),
+        semaphores: vec![0; objects.semaphores.count()],
+        barriers: objects.parties,
+    };
+    let (duration_ns, capacity) = (global.duration_ns, global.capacity);
+    Ok(File { workload, duration_ns, capacity, settings: source.settings, no_effect: global.no_effect })
+}

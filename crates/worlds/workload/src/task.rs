@@ -1,0 +1,220 @@
+//! Tasks and their phases.
+
+use crate::class::{Class, class};
+use crate::error::{Error, quoted};
+use crate::event::{Thread, event, no_event};
+use crate::global::Global;
+use crate::json::{Item, Key, Value};
+use crate::values::Source;
+use minikernel::{CpuSet, Phase, Policy, Start, TaskSpec};
+
+/// Keys of a task that are not events.
+pub(crate) const PROPERTIES: [&str; 12] = [
+    "instance",
+    "delay",
+    "loop",
+    "policy",
+    "priority",
+    "cpus",
+    "util_min",
+    "util_max",
+    "phases",
+    "taskgroup",
+    "stopwatt_main",
+    "stopwatt_pin",
+];
+
+/// Properties of deadline scheduling and of machines with several memories.
+const REFUSED: [(&str, &str); 5] = [
+    ("dl-runtime", "deadline scheduling is not simulated"),
+    ("dl-period", "deadline scheduling is not simulated"),
+    ("dl-deadline", "deadline scheduling is not simulated"),
+    ("deadline", "deadline scheduling is not simulated"),
+    ("membind_nodes", "there is one memory"),
+];
+
+/// Properties, each at most once, and what is left: the events.
+struct Parts<'a> {
+    properties: Vec<(&'a str, &'a Key, &'a Item)>,
+    events: Vec<(&'static str, &'a Item)>,
+}
+
+impl<'a> Parts<'a> {
+    fn get(&self, name: &str) -> Option<&'a Item> {
+        self.properties.iter().find(|(known, ..)| *known == name).map(|&(_, _, item)| item)
+    }
+}
+
+fn parts<'a>(source: &Source, item: &'a Item, what: &str, allowed: &[&str]) -> Result<Parts<'a>, Error> {
+    let mut parts = Parts { properties: Vec::new(), events: Vec::new() };
+    for (key, item) in source.object(item, what)? {
+        if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == key.name) {
+            return Err(source.error(key.at, format!("{} is refused: {why}", quoted(&key.name)), "leave it out"));
+        }
+        if allowed.contains(&key.name.as_str()) {
+            if parts.get(&key.name).is_some() {
+                return Err(source.twice(key));
+            }
+            parts.properties.push((&key.name, key, item));
+        } else if PROPERTIES.contains(&key.name.as_str()) {
+            let what = format!("{} is a property of a task, and not of a phase", quoted(&key.name));
+            return Err(source.error(key.at, what, "put it beside `phases`"));
+        } else if let Some(event) = event(&key.name) {
+            parts.events.push((event, item));
+        } else {
+            return Err(no_event(source, key, allowed));
+        }
+    }
+    Ok(parts)
+}
+
+/// How many instances of a task start.
+pub(crate) fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
+    let entries = source.object(item, "a task")?;
+    let instance = entries.iter().find(|(key, _)| key.name == "instance");
+    instance.map_or(Ok(1), |(_, item)| Ok(source.integer(item, "the number of instances", 0..=1_024)? as usize))
+}
+
+fn loops(source: &Source, item: Option<&Item>, default: Option<u32>) -> Result<Option<u32>, Error> {
+    let Some(item) = item else { return Ok(default) };
+    let loops = source.integer(item, "`loop`", -1..=i64::from(u32::MAX))?;
+    Ok(u32::try_from(loops).ok())
+}
+
+fn cpus(source: &Source, item: &Item) -> Result<CpuSet, Error> {
+    let Value::Array(items) = &item.value else {
+        let what = format!("`cpus` is not {}", item.value.kind());
+        return Err(source.error(item.at, what, "it is an array of CPUs, such as `[0, 2]`"));
+    };
+    if items.is_empty() {
+        return Err(source.error(
+            item.at,
+            "`cpus` is empty, so that the task may run nowhere",
+            "name one CPU at least",
+        ));
+    }
+    let cpus = items.iter().map(|cpu| Ok(source.integer(cpu, "a CPU", 0..=63)? as usize));
+    Ok(CpuSet::of(cpus.collect::<Result<Vec<_>, Error>>()?))
+}
+
+/// Checks what would do something that is not simulated.
+fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
+    for (name, none) in [("util_min", 0), ("util_max", 1024)] {
+        let Some(item) = parts.get(name) else { continue };
+        if source.integer(item, &format!("`{name}`"), 0..=1024)? != none {
+            let what = format!("`{name}` clamps utilisation, which is not simulated");
+            return Err(source.error(item.at, what, format!("leave it out, or write {none}, which clamps nothing")));
+        }
+    }
+    if let Some(item) = parts.get("taskgroup").filter(|item| item.value != Value::String(String::new())) {
+        return Err(source.error(item.at, "task groups are not simulated", "leave `taskgroup` out, or empty"));
+    }
+    Ok(())
+}
+
+fn policy(source: &Source, parts: &Parts, default: Class) -> Result<Policy, Error> {
+    let class = parts.get("policy").map_or(Ok(default), |item| class(source, item))?;
+    let priority = parts.get("priority");
+    Ok(match class {
+        Class::Fair => {
+            let nice = priority.map_or(Ok(0), |item| source.integer(item, "the priority of SCHED_OTHER", -20..=19))?;
+            Policy::Fair { nice: nice as i8 }
+        }
+        Class::RealTime => {
+            let priority =
+                priority.map_or(Ok(10), |item| source.integer(item, "the priority of SCHED_FIFO", 1..=99))?;
+            Policy::RealTime { priority: priority as u8 }
+        }
+    })
+}
+
+/// A task of the kernel, and whether it says of itself that it is what the run is about.
+pub(crate) fn task(
+    thread: &mut Thread,
+    global: &Global,
+    key: &Key,
+    item: &Item,
+) -> Result<(TaskSpec, Option<bool>), Error> {
+    let source = thread.source;
+    let parts = parts(source, item, "a task", &PROPERTIES)?;
+    check_clamps(source, &parts)?;
+    let own = parts.get("cpus").map(|item| cpus(source, item)).transpose()?;
+    let policy = policy(source, &parts, global.class)?;
+    let phases = match parts.get("phases") {
+        None => {
+            let phase = vec![Phase { loops: Some(1), actions: actions(thread, &parts)?, cpus: None }];
+            if parts.events.is_empty() {
+                let what = format!("task {} does nothing", quoted(&key.name));
+                return Err(source.error(key.at, what, "give it events or `phases`"));
+            }
+            phase
+        }
+        Some(phases) => {
+            if let Some((event, item)) = parts.events.first() {
+                let what = format!("`{event}` stands beside `phases`");
+                return Err(source.error(item.at, what, "put all events into phases"));
+            }
+            self::phases(thread, phases, policy, own)?
+        }
+    };
+    let pin = parts.get("stopwatt_pin").map_or(Ok(false), |item| source.switch(item, "`stopwatt_pin`"))?;
+    let delay = parts.get("delay").map_or(Ok(0), |item| source.us(item, "`delay`"))?;
+    let instances = instances(source, item)?;
+    let name = match instances {
+        0 | 1 => key.name.clone(),
+        _ => format!("{}-{}", key.name, thread.instance),
+    };
+    let spec = TaskSpec {
+        name,
+        policy,
+        cpus: if pin {
+            CpuSet::one(thread.instance % thread.options.cpus.clamp(1, 64))
+        } else {
+            own.unwrap_or(CpuSet::ALL)
+        },
+        start: if instances == 0 { Start::ByFork } else { Start::At(delay) },
+        loops: loops(source, parts.get("loop"), None)?,
+        phases,
+        main: false,
+    };
+    let main = parts.get("stopwatt_main").map(|item| source.switch(item, "`stopwatt_main`")).transpose()?;
+    Ok((spec, main))
+}
+
+fn phases(thread: &mut Thread, item: &Item, policy: Policy, own: Option<CpuSet>) -> Result<Vec<Phase>, Error> {
+    const OF_A_PHASE: [&str; 7] = ["loop", "policy", "priority", "cpus", "util_min", "util_max", "taskgroup"];
+    let source = thread.source;
+    let mut phases = Vec::new();
+    for (_, item) in source.object(item, "`phases`")? {
+        let parts = parts(source, item, "a phase", &OF_A_PHASE)?;
+        check_clamps(source, &parts)?;
+        if let Some(at) = parts.get("policy").or(parts.get("priority")) {
+            let class = if matches!(policy, Policy::Fair { .. }) { Class::Fair } else { Class::RealTime };
+            if self::policy(source, &parts, class)? != policy {
+                let what = "a policy or priority that changes with the phase is not simulated";
+                return Err(source.error(at.at, what, "put it beside `phases`, or give each phase a task of its own"));
+            }
+        }
+        let loops = loops(source, parts.get("loop"), Some(1))?;
+        let cpus = parts.get("cpus").map(|item| cpus(source, item)).transpose()?;
+        phases.push(Phase { loops, actions: actions(thread, &parts)?, cpus });
+    }
+    if phases.iter().all(|phase| phase.actions.is_empty()) {
+        return Err(source.error(item.at, "there is no event in any phase", "give each phase events"));
+    }
+    // A phase without CPUs has those of the task, and not those of the phase before.
+    if phases.iter().any(|phase| phase.cpus.is_some()) {
+        for phase in &mut phases {
+            phase.cpus = phase.cpus.or(own).or(Some(CpuSet::ALL));
+        }
+    }
+    Ok(phases)
+}
+
+fn actions(thread: &mut Thread, parts: &Parts) -> Result<Vec<minikernel::Action>, Error> {
+    let mut actions = Vec::new();
+    for &(event, item) in &parts.events {
+        thread.actions(event, item, &mut actions)?;
+    }
+    Ok(actions)
+}

@@ -1,0 +1,103 @@
+//! Integers, strings and objects of a file, checked.
+
+use crate::error::{Error, Place, quoted};
+use crate::json::{Item, Key, Value};
+use std::collections::BTreeMap;
+
+/// An hour in microseconds: no event is longer.
+pub(crate) const HOUR_US: i64 = 3_600_000_000;
+
+/// A file that is being read, with the settings that stand for numbers in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) file: String,
+    pub(crate) settings: BTreeMap<String, i64>,
+}
+
+impl Source {
+    pub(crate) fn error(&self, at: Place, what: impl Into<String>, help: impl Into<String>) -> Error {
+        Error { file: self.file.clone(), line: at.line, column: at.column, what: what.into(), help: help.into() }
+    }
+
+    pub(crate) fn object<'a>(&self, item: &'a Item, what: &str) -> Result<&'a [(Key, Item)], Error> {
+        match &item.value {
+            Value::Object(entries) => Ok(entries),
+            other => Err(self.error(
+                item.at,
+                format!("{what} is an object, and not {}", other.kind()),
+                "write `{ \"key\": value, ... }`",
+            )),
+        }
+    }
+
+    /// An integer within limits; a string `"$name"` stands for a setting.
+    pub(crate) fn integer(&self, item: &Item, what: &str, limits: std::ops::RangeInclusive<i64>) -> Result<i64, Error> {
+        let (low, high) = (limits.start(), limits.end());
+        let range = || format!("it is an integer from {low} to {high}");
+        let value = match &item.value {
+            Value::Integer(value) => *value,
+            Value::Bool(value) if (*low, *high) == (0, 1) => i64::from(*value),
+            Value::String(text) if text.starts_with('$') => self.setting(item.at, &text[1..])?,
+            other => return Err(self.error(item.at, format!("{what} is not {}", other.kind()), range())),
+        };
+        match limits.contains(&value) {
+            true => Ok(value),
+            false => Err(self.error(item.at, format!("{what} is not {value}"), range())),
+        }
+    }
+
+    fn setting(&self, at: Place, name: &str) -> Result<i64, Error> {
+        self.settings.get(name).copied().ok_or_else(|| {
+            let names: Vec<_> = self.settings.keys().map(|name| quoted(name)).collect();
+            let help = match names.is_empty() {
+                true => "declare it in `global`: `\"stopwatt_settings\": { \"name\": 1 }`".to_owned(),
+                false => format!("the file declares {}", names.join(", ")),
+            };
+            self.error(at, format!("there is no setting {}", quoted(name)), help)
+        })
+    }
+
+    pub(crate) fn switch(&self, item: &Item, what: &str) -> Result<bool, Error> {
+        Ok(self.integer(item, what, 0..=1)? == 1)
+    }
+
+    /// A length in microseconds, as nanoseconds.
+    pub(crate) fn us(&self, item: &Item, what: &str) -> Result<u64, Error> {
+        Ok(self.integer(item, &format!("{what} in microseconds"), 0..=HOUR_US)? as u64 * 1_000)
+    }
+
+    pub(crate) fn string<'a>(&self, item: &'a Item, what: &str) -> Result<&'a str, Error> {
+        match &item.value {
+            Value::String(text) if !text.is_empty() => Ok(text),
+            other => {
+                let found = if matches!(other, Value::String(_)) { "empty".to_owned() } else { other.kind() };
+                Err(self.error(item.at, format!("{what} is not {found}"), "it is a name in double quotes"))
+            }
+        }
+    }
+
+    /// The entries of an object that has only these keys, each at most once.
+    pub(crate) fn fields<'a, const N: usize>(
+        &self,
+        item: &'a Item,
+        what: &str,
+        keys: [&str; N],
+    ) -> Result<[Option<&'a Item>; N], Error> {
+        let mut found = [None; N];
+        for (key, value) in self.object(item, what)? {
+            let Some(at) = keys.iter().position(|&known| known == key.name) else {
+                let help = format!("there are {}", keys.map(quoted).join(", "));
+                return Err(self.error(key.at, format!("{what} has no {}", quoted(&key.name)), help));
+            };
+            if found[at].replace(value).is_some() {
+                return Err(self.twice(key));
+            }
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn twice(&self, key: &Key) -> Error {
+        let what = format!("{} stands here a second time", quoted(&key.name));
+        self.error(key.at, what, "only events may repeat: keep one")
+    }
+}
