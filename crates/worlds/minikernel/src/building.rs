@@ -7,7 +7,6 @@ use crate::hardware::{Domain, Hardware};
 use crate::kernel::Kernel;
 use crate::objects::Objects;
 use crate::owners::{Owner, Owners};
-use crate::placement::Placement;
 use crate::program::{Life, Task};
 use crate::runqueue::RunQueue;
 use crate::settings::{Frequency, Settings};
@@ -15,6 +14,7 @@ use crate::task::{Start, TaskSpec, Workload};
 use crate::timers::{Precise, Wheel};
 use engine::{SplitMix64, Time};
 use idle::{Accounting, Asked, Governor, Outcome, SleepLength};
+use placement::Placement;
 use std::collections::VecDeque;
 use std::rc::Rc;
 

@@ -2,8 +2,8 @@
 
 use crate::events;
 use crate::kernel::Kernel;
-use crate::placement::Doing;
 use crate::settings::Frequency;
+use placement::Doing;
 use soc::Soc;
 
 impl Kernel {

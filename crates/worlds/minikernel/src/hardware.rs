@@ -126,6 +126,18 @@ impl Hardware {
         self.domains.iter().map(|domain| domain.states.len()).max().unwrap_or(0)
     }
 
+    /// What a policy of placement can know about energy: what each core gets done, and its power. The domains' shared power is not in it.
+    ///
+    /// # Errors
+    /// Clocks or capacities of 0, or capacities that do not rise.
+    pub fn energy_model(&self) -> Result<placement::Model, String> {
+        let cpus: Vec<Vec<usize>> = self.domains.iter().map(|domain| domain.cpus.clone().collect()).collect();
+        let point = |point: &OperatingPoint| (point.clock, point.capacity, point.core_power);
+        let points: Vec<Vec<_>> = self.domains.iter().map(|domain| domain.points.iter().map(point).collect()).collect();
+        let domains: Vec<_> = cpus.iter().zip(&points).map(|(cpus, points)| (&cpus[..], &points[..])).collect();
+        placement::Model::new(&domains)
+    }
+
     /// What the meter is told, with each domain at one of its operating points.
     pub(crate) fn power(&self, points: &[usize]) -> Vec<DomainPower> {
         let of = |(domain, &point): (&Domain, &usize)| DomainPower {

@@ -52,7 +52,6 @@
 //! | `counts.rs` | what is counted beside energy |
 //! | `events.rs` | points that the kernel stamps |
 //! | `callbacks.rs` | what the kernel asks of the code that puts callbacks off |
-//! | `placement.rs` | what it asks of the policy that says who runs where; simple policies |
 //! | `checks.rs` | whether all of it makes sense |
 //! | `timers.rs`, `runqueue.rs`, `objects.rs`, `program.rs` | parts of the kernel |
 //! | `cpu.rs`, `kernel.rs` | the kernel's state, and a CPU's next step |
@@ -76,7 +75,6 @@ mod kernel;
 mod machine;
 mod objects;
 mod owners;
-pub mod placement;
 mod program;
 mod random;
 mod rcu_glue;
@@ -93,6 +91,7 @@ pub use counts::{CpuCounts, TaskCounts, WakeCause};
 pub use hardware::{Domain, Hardware, IdleState};
 pub use machine::{DomainOutcome, Error, Outcome, TaskOutcome, run};
 pub use owners::{Owner, Owners};
+pub use placement;
 pub use random::Draw;
 pub use rcu_port::{Affinities, Rcu};
 pub use settings::{Broadcast, Costs, Fairness, Form, Frequency, IdlePath, Settings};

@@ -5,11 +5,11 @@ use crate::cpu::IPI_RESCHEDULE;
 use crate::events;
 use crate::kernel::Kernel;
 use crate::owners::Owner;
-use crate::placement::Doing;
 use crate::program::Life;
 use crate::runqueue::WEIGHT;
 use crate::task::{Policy, TaskId};
 use engine::Time;
+use placement::Doing;
 use soc::{Soc, Source};
 
 impl Kernel {

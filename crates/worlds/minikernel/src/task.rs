@@ -1,53 +1,7 @@
 //! Tasks as data: who they are, and what they do. The actions are those of rt-app's files, and a few that only a kernel sees.
 
 use crate::random::Draw;
-
-/// Number of a task, from 0. Kernel threads come after all others.
-pub type TaskId = usize;
-
-/// A set of CPUs, a bit each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuSet(pub u64);
-
-impl CpuSet {
-    /// All CPUs.
-    pub const ALL: Self = Self(u64::MAX);
-
-    /// One CPU.
-    pub const fn one(cpu: usize) -> Self {
-        Self(1 << cpu)
-    }
-
-    /// Several CPUs.
-    pub fn of(cpus: impl IntoIterator<Item = usize>) -> Self {
-        Self(cpus.into_iter().fold(0, |set, cpu| set | 1 << cpu))
-    }
-
-    /// Whether a CPU is in it.
-    pub const fn has(self, cpu: usize) -> bool {
-        cpu < 64 && self.0 >> cpu & 1 == 1
-    }
-
-    /// The CPUs below a number that are in it.
-    pub fn iter(self, below: usize) -> impl Iterator<Item = usize> {
-        (0..below).filter(move |&cpu| self.has(cpu))
-    }
-}
-
-/// Who runs first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// A fair share, by nice value from -20 to 19.
-    Fair {
-        /// The lower, the greater the share.
-        nice: i8,
-    },
-    /// Before all fair tasks and before all of lower priority, until it blocks (first in, first out: there are no time slices).
-    RealTime {
-        /// From 1 to 99; the higher, the sooner.
-        priority: u8,
-    },
-}
+pub use placement::{CpuSet, Policy, TaskId};
 
 /// What a task does. Objects (mutexes, conditions, semaphores, barriers) go by their numbers in the [`Workload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What a policy of placement sees of the kernel.
 
 use crate::kernel::Kernel;
-use crate::placement::View;
 use crate::task::{CpuSet, Policy, TaskId};
 use engine::Time;
+use placement::View;
 
 impl View for Kernel {
     fn now(&self) -> Time {

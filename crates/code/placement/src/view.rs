@@ -1,13 +1,13 @@
-//! Who runs where: the questions that the kernel asks, and the simplest answers.
+//! What a policy sees of the kernel, what it is asked and what it is told.
 
 use crate::task::{CpuSet, Policy, TaskId};
-use engine::Time;
+use alloc::vec::Vec;
 
 /// What a policy of placement can see.
 pub trait View {
     /// The present time in ps.
-    fn now(&self) -> Time;
-    /// Number of CPUs.
+    fn now(&self) -> u64;
+    /// Number of CPUs, at most 64.
     fn cpus(&self) -> usize;
     /// The domain of a CPU.
     fn domain(&self, cpu: usize) -> usize;
@@ -81,53 +81,5 @@ pub trait Placement {
     fn utilisation(&self, view: &dyn View, cpu: usize) -> Option<u32> {
         let _ = (view, cpu);
         None
-    }
-}
-
-/// Tasks stay where they are; one that may not is put on the first CPU that it may run on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StayPut;
-
-impl Placement for StayPut {
-    fn wake(&mut self, _view: &dyn View, _task: TaskId, previous: usize) -> usize {
-        previous
-    }
-}
-
-/// Tasks spread evenly over all CPUs, whatever their type: to where it was if that idles, otherwise to the CPU with the fewest tasks; a CPU
-/// without work takes some from the fullest, and gets some in the ticks of others.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EvenSpread;
-
-impl EvenSpread {
-    fn load(view: &dyn View, cpu: usize) -> usize {
-        view.waiting(cpu) + usize::from(view.running(cpu).is_some())
-    }
-}
-
-impl Placement for EvenSpread {
-    fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
-        let allowed = view.allowed(task);
-        let load = |cpu: usize| Self::load(view, cpu);
-        if allowed.has(previous) && load(previous) == 0 {
-            return previous;
-        }
-        let distance = |cpu: usize| (cpu + view.cpus() - previous) % view.cpus();
-        allowed.iter(view.cpus()).min_by_key(|&cpu| (load(cpu), distance(cpu))).unwrap_or(previous)
-    }
-
-    fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
-        let fair = |&task: &TaskId| matches!(view.policy(task), Policy::Fair { .. });
-        let task = view.waiting_tasks(cpu).into_iter().find(fair)?;
-        let to = view.allowed(task).iter(view.cpus()).find(|&other| Self::load(view, other) == 0)?;
-        Some(Move { task, to })
-    }
-
-    fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
-        let others = (0..view.cpus()).filter(|&other| other != cpu && view.waiting(other) > 0);
-        let mut others: Vec<_> = others.collect();
-        others.sort_by_key(|&other| (usize::MAX - Self::load(view, other), other));
-        let movable = |&task: &TaskId| view.allowed(task).has(cpu) && matches!(view.policy(task), Policy::Fair { .. });
-        others.into_iter().find_map(|other| view.waiting_tasks(other).into_iter().find(movable))
     }
 }

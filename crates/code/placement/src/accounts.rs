@@ -1,0 +1,141 @@
+//! Load tracking of all tasks, and of CPUs as the sum of the tasks that were there last.
+
+use crate::pelt::Pelt;
+use crate::task::TaskId;
+use crate::view::{Doing, Move, Placement, View};
+use alloc::vec::Vec;
+
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    pelt: Pelt,
+    doing: Doing,
+    cpu: usize,
+}
+
+/// The loads of all tasks.
+///
+/// What a task adds to its CPU stays there while it is blocked, and fades, as in Linux. A task that has ended fades as well; Linux takes it
+/// away at once.
+#[derive(Clone, Debug, Default)]
+pub struct Accounts {
+    tasks: Vec<Option<Account>>,
+    /// The tasks that were last on each CPU and are not forgotten.
+    homes: Vec<Vec<TaskId>>,
+}
+
+impl Accounts {
+    /// A task starts with this load. One that has an account keeps it.
+    pub fn begin(&mut self, task: TaskId, cpu: usize, pelt: Pelt) {
+        if self.account(task).is_none() {
+            self.set(task, Account { pelt, doing: Doing::Nothing, cpu });
+        }
+    }
+
+    /// What [`Placement::note`] says.
+    pub fn note(&mut self, view: &dyn View, task: TaskId, cpu: usize, before: Doing, after: Doing) {
+        let new = Account { pelt: Pelt::new(view.now()), doing: before, cpu };
+        let mut account = self.account(task).unwrap_or(new);
+        account.pelt.update(view.now(), before, view.capacity(cpu));
+        self.set(task, Account { doing: after, cpu, ..account });
+    }
+
+    /// The load of a task at present. One that is not known has none.
+    pub fn of(&self, view: &dyn View, task: TaskId) -> Pelt {
+        let Some(Account { mut pelt, doing, cpu }) = self.account(task) else { return Pelt::new(view.now()) };
+        pelt.update(view.now(), doing, view.capacity(cpu));
+        pelt
+    }
+
+    /// What the tasks of a CPU use at present, those that are blocked included, in units of capacity.
+    pub fn utilisation(&self, view: &dyn View, cpu: usize) -> u32 {
+        let tasks = self.homes.get(cpu).into_iter().flatten();
+        tasks.map(|&task| self.of(view, task).utilisation()).fold(0, u32::saturating_add)
+    }
+
+    /// What the tasks of a CPU use without one of them.
+    pub fn utilisation_without(&self, view: &dyn View, cpu: usize, task: TaskId) -> u32 {
+        let tasks = self.homes.get(cpu).into_iter().flatten().filter(|&&other| other != task);
+        tasks.map(|&task| self.of(view, task).utilisation()).fold(0, u32::saturating_add)
+    }
+
+    /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their weights.
+    pub fn unweighted_load(&self, view: &dyn View, cpu: usize) -> u32 {
+        let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu));
+        tasks.map(|task| self.of(view, task).ratio()).sum()
+    }
+
+    fn account(&self, task: TaskId) -> Option<Account> {
+        self.tasks.get(task).copied().flatten()
+    }
+
+    fn set(&mut self, task: TaskId, account: Account) {
+        if self.tasks.len() <= task {
+            self.tasks.resize(task + 1, None);
+        }
+        if self.homes.len() <= account.cpu {
+            self.homes.resize(account.cpu + 1, Vec::new());
+        }
+        let before = self.tasks[task].replace(account);
+        if before.is_none_or(|before| before.cpu != account.cpu) {
+            if let Some(before) = before {
+                self.homes[before.cpu].retain(|&other| other != task);
+            }
+            self.forget(account.cpu, account.pelt);
+            self.homes[account.cpu].push(task);
+        }
+    }
+
+    /// Drops from a CPU the tasks of which nothing is left. `newest` knows the time.
+    fn forget(&mut self, cpu: usize, newest: Pelt) {
+        let tasks = &mut self.tasks;
+        self.homes[cpu].retain(|&task| {
+            let gone = tasks[task]
+                .is_some_and(|account| account.doing == Doing::Nothing && account.pelt.is_forgotten_at(&newest));
+            if gone {
+                tasks[task] = None;
+            }
+            !gone
+        });
+    }
+}
+
+/// A policy that keeps no accounts itself, with accounts, so that frequencies can follow the load.
+#[derive(Clone, Debug, Default)]
+pub struct Tracked<P> {
+    policy: P,
+    accounts: Accounts,
+}
+
+impl<P> Tracked<P> {
+    /// Adds accounts to a policy.
+    pub fn new(policy: P) -> Self {
+        Self { policy, accounts: Accounts::default() }
+    }
+}
+
+impl<P: Placement> Placement for Tracked<P> {
+    fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
+        self.policy.wake(view, task, previous)
+    }
+
+    fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
+        self.policy.start(view, task, parent)
+    }
+
+    fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
+        self.policy.tick(view, cpu)
+    }
+
+    fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
+        self.policy.pull(view, cpu)
+    }
+
+    fn note(&mut self, view: &dyn View, task: TaskId, cpu: usize, before: Doing, after: Doing) {
+        self.policy.note(view, task, cpu, before, after);
+        self.accounts.note(view, task, cpu, before, after);
+    }
+
+    fn utilisation(&self, view: &dyn View, cpu: usize) -> Option<u32> {
+        Some(self.accounts.utilisation(view, cpu))
+    }
+}
