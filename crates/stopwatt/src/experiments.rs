@@ -14,6 +14,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &dataplane_experiments::Forward,
     &idle_experiments::IdleReplay,
     &idle_experiments::IdleClock,
+    &energy_experiments::RcuEnergy,
 ];
 
 /// The experiment of a name.

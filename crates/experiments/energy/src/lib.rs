@@ -13,13 +13,21 @@
 //! | `workload.rs` | a benchmark at a point, and the system that runs beside it |
 //! | `configuration.rs` | the talk's configurations of RCU |
 //! | `runs.rs` | one run, and what it came to |
+//! | `plan.rs` | the points that are visited: draws, the central point, curves |
+//! | `rows.rs` | the recording |
+//! | `rcu_energy.rs` | the experiment `rcu-energy` |
 #![forbid(unsafe_code)]
 
 pub mod actions;
 pub mod board;
 pub mod configuration;
+pub mod plan;
 pub mod point;
+mod rcu_energy;
+pub mod rows;
 pub mod runs;
 pub mod suite;
 pub mod unknown;
 pub mod workload;
+
+pub use rcu_energy::RcuEnergy;

@@ -186,6 +186,26 @@ metrics! {
     /// Entries of a power domain into a domain idle state.
     DOMAIN_ENTERED = Metric::new("domain_entered", ("Domain entered", "entered"), "1", Neither);
 
+    // Energy.
+    /// Energy of a whole machine. A unit is that of the platform's table.
+    ENERGY = Metric::new("energy", ("Energy", "energy"), "unit s", Lower);
+    /// How long a run took.
+    RUN_TIME = Metric::new("run_time", ("Run time", "time"), "s", Lower);
+    /// Energy of an owner: the owners' sum is that of the machine.
+    OWNED_ENERGY = Metric::new("owned_energy", ("Energy by owner", "energy"), "unit s", Lower);
+    /// Share of the reference's energy that a configuration saves.
+    ENERGY_BENEFIT = Metric::new("energy_benefit", ("Energy saved", "saved"), "%", Higher).derived();
+    /// Wake-ups of idle CPUs.
+    WAKE_UPS = Metric::new("wake_ups", ("Wake-ups", "wake-ups"), "1", Lower);
+    /// Ticks of the scheduler.
+    TICKS = Metric::new("ticks", ("Ticks", "ticks"), "1", Neither);
+    /// Callbacks that were queued.
+    CALLBACKS_QUEUED = Metric::new("callbacks_queued", ("Callbacks queued", "queued"), "1", Neither);
+    /// Callbacks that were invoked.
+    CALLBACKS_INVOKED = Metric::new("callbacks_invoked", ("Callbacks invoked", "invoked"), "1", Neither);
+    /// What a draw took for something that was not published: a number, or which of its values.
+    UNKNOWN = Metric::new("unknown", ("Drawn value", "value"), "1", Neither);
+
     // Data plane.
     /// Packets forwarded in a second.
     RATE = Metric::new("rate", ("Rate", "rate"), "Mpps", Higher);
