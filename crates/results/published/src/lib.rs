@@ -7,12 +7,14 @@
 
 mod calls;
 mod clocks;
+mod energy;
 mod error;
 mod psci;
 mod strides;
 
 pub use calls::{CallFigure, CallReference};
 pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
+pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use error::Error;
 pub use psci::{Cell, Layout, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
@@ -30,13 +32,15 @@ pub struct Published {
     pub strides: Option<StrideReference>,
     /// What clocks and divisions cost in the idle loop, if there are such figures.
     pub clocks: Option<ClockReference>,
+    /// What configurations of RCU saved, if there are such figures. No experiment is told anything of it.
+    pub energy: Option<EnergyReference>,
 }
 
 /// Name of the file about PSCI calls in other firmware.
 const CALLS: &str = "psci-calls-qemu.toml";
 
 impl Published {
-    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the clocks.
+    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the clocks, the energy.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
@@ -49,6 +53,7 @@ impl Published {
             calls: if has(CALLS) { Some(CallReference::read_from(files, CALLS)?) } else { None },
             strides: if has(&format!("{STRIDES}.toml")) { Some(StrideReference::read(files)?) } else { None },
             clocks: if has(&format!("{CLOCKS}.toml")) { Some(ClockReference::read(files)?) } else { None },
+            energy: if has(&format!("{ENERGY}.toml")) { Some(EnergyReference::read(files)?) } else { None },
         })
     }
 

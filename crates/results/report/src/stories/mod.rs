@@ -3,11 +3,15 @@
 //! Everything is read from the recording; published figures stand beside it.
 
 mod batch;
+mod energy_cells;
+mod energy_explain;
+mod energy_predictors;
 mod forward;
 mod idle_clock;
 mod idle_replay;
 mod linux;
 mod loaded;
+mod rcu_energy;
 mod rows;
 mod run;
 mod stride_cells;
@@ -31,7 +35,7 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 9] = [
+const STORIES: [Story; 10] = [
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
@@ -41,6 +45,7 @@ const STORIES: [Story; 9] = [
     Story { experiment: "forward", world: None, text: forward::text, json: forward::json },
     Story { experiment: "idle-replay", world: None, text: idle_replay::text, json: idle_replay::json },
     Story { experiment: "idle-clock", world: None, text: idle_clock::text, json: idle_clock::json },
+    Story { experiment: "rcu-energy", world: None, text: rcu_energy::text, json: rcu_energy::json },
 ];
 
 /// The story of a recording, if it has one.
