@@ -20,7 +20,7 @@ pub enum Kind {
     Rate,
     /// The central point with other energies of a round trip into a deep idle state.
     Transition,
-    /// The central point with all callbacks queued by threads bound to a CPU: so many a second on each.
+    /// The central point with all callbacks queued by threads bound to a CPU, so many a second on each; with a seed each time.
     Dose,
 }
 
@@ -42,8 +42,10 @@ impl Kind {
 pub struct Visit<'s> {
     /// Of which kind it is.
     pub kind: Kind,
-    /// Which draw or seed it is, or the place on the curve: the rate, the part of 1024, the dose.
-    pub number: u64,
+    /// The place on the curve: the rate, the part of 1024, the dose; 0 where there is no curve.
+    pub place: u64,
+    /// Which draw it is, or which seed of the central point.
+    pub number: u32,
     /// The benchmark.
     pub benchmark: &'s Benchmark,
     /// The point.
@@ -94,30 +96,31 @@ pub fn plan<'s>(
     let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
     let mut visits = Vec::new();
     for &benchmark in benchmarks {
-        let mut add = |kind, number: u64, point| visits.push(Visit { kind, number, benchmark, point: fixed(point) });
+        let mut add = |kind, place, number, point| {
+            visits.push(Visit { kind, place, number, benchmark, point: fixed(point) });
+        };
         for draw in 0..draws {
-            add(Kind::Draws, u64::from(draw), Point::draw(suite, draw));
+            add(Kind::Draws, 0, draw, Point::draw(suite, draw));
         }
         for seed in 0..suite.central_seeds {
-            add(Kind::Central, u64::from(seed), Point::central(suite, seed));
+            add(Kind::Central, 0, seed, Point::central(suite, seed));
         }
         let central = || Point::central(suite, 0);
         // A curve over what was set to one value would be none.
         if !is_set("callbacks.rate") {
             for rate in rates(fine) {
-                add(Kind::Rate, rate, central().with("callbacks.rate", Value::Number(rate)));
+                add(Kind::Rate, rate, 0, central().with("callbacks.rate", Value::Number(rate)));
             }
             if !is_set("callbacks.pinned") {
-                for dose in DOSES {
-                    let rate = dose * 5;
-                    let point = central().with("callbacks.pinned", Value::Number(100));
-                    add(Kind::Dose, dose, point.with("callbacks.rate", Value::Number(rate)));
+                for (dose, seed) in DOSES.into_iter().flat_map(|dose| (0..suite.central_seeds).map(move |seed| (dose, seed))) {
+                    let point = Point::central(suite, seed).with("callbacks.pinned", Value::Number(100));
+                    add(Kind::Dose, dose, seed, point.with("callbacks.rate", Value::Number(dose * 5)));
                 }
             }
         }
         if !is_set("transition") {
             for part in transitions(fine) {
-                add(Kind::Transition, part, central().with("transition", Value::Number(part)));
+                add(Kind::Transition, part, 0, central().with("transition", Value::Number(part)));
             }
         }
     }

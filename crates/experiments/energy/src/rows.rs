@@ -19,14 +19,23 @@ const INVOKED: [&str; 4] = ["softirq on big", "softirq on LITTLE", "thread on bi
 /// The recording of points that were visited.
 pub fn recording(header: Header, suite: &Suite, visited: &[Visited<'_>]) -> Recording {
     let mut recording = Recording::new(header);
-    for (benchmark, length) in suite.benchmarks.iter().map(|benchmark| (&benchmark.name, benchmark.length)) {
-        if let Length::Work(most) = length
-            && visited.iter().filter(|visited| visited.visit.benchmark.name == *benchmark).any(|visited| !visited.configurations.iter().all(|ran| ran.ended))
-        {
-            recording.header.complaints.push(format!("{benchmark} did not end within {most} s"));
+    for benchmark in &suite.benchmarks {
+        let of = visited.iter().filter(|visited| visited.visit.benchmark.name == benchmark.name);
+        let runs = of.flat_map(|visited| visited.configurations.iter().chain(&visited.silent));
+        let unfinished = runs.clone().filter(|ran| !ran.ended).count();
+        if let (Length::Work(most), 1..) = (benchmark.length, unfinished) {
+            let name = &benchmark.name;
+            recording.header.complaints.push(format!("{unfinished} runs of {name} did not end within {most} s"));
+        }
+        let stalls: u64 = runs.map(|ran| ran.stalls).sum();
+        if stalls > 0 {
+            let name = &benchmark.name;
+            recording.header.complaints.push(format!("{stalls} grace periods took too long in {name}"));
         }
     }
     unknowns(&mut recording, suite, visited);
+    let has_draws = visited.iter().any(|visited| visited.visit.kind == Kind::Draws);
+    let counted = if has_draws { Kind::Draws } else { Kind::Central };
     for at in visited {
         let kind = at.visit.kind;
         let name = &at.visit.benchmark.name;
@@ -36,14 +45,17 @@ pub fn recording(header: Header, suite: &Suite, visited: &[Visited<'_>]) -> Reco
             let series = recording.series(variant, name, kind.name());
             match kind {
                 Kind::Draws | Kind::Central => {
-                    energy(&mut recording, series, at.visit.number as u32, None, ran);
-                    counts(&mut recording, series, at.visit.number as u32, ran);
+                    energy(&mut recording, series, at.visit.number, None, ran);
+                    // Where there are draws, owners at the central point would only double every bar.
+                    if kind == counted {
+                        counts(&mut recording, series, at.visit.number, ran);
+                    }
                 }
                 Kind::Rate | Kind::Transition | Kind::Dose => {
-                    let place = place(kind, at.visit.number);
-                    energy(&mut recording, series, 0, Some(&place), ran);
+                    let place = place(kind, at.visit.place);
+                    energy(&mut recording, series, at.visit.number, Some(&place), ran);
                     let benefit = 100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);
-                    put(&mut recording, series, 0, &metrics::ENERGY_BENEFIT, Some(&place), benefit);
+                    put(&mut recording, series, at.visit.number, &metrics::ENERGY_BENEFIT, Some(&place), benefit);
                 }
             }
         }
@@ -65,7 +77,7 @@ fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
     for at in draws.filter(|visited| Some(&visited.visit.benchmark.name) == first) {
         for (unknown, value) in suite.unknowns.iter().zip(at.visit.point.values()) {
             let place = unknown.place(value);
-            put(recording, series, at.visit.number as u32, &metrics::UNKNOWN, Some(&unknown.name), place);
+            put(recording, series, at.visit.number, &metrics::UNKNOWN, Some(&unknown.name), place);
         }
     }
 }
@@ -110,8 +122,8 @@ fn describe(header: &mut Header, suite: &Suite, visited: &[Visited<'_>]) {
     for at in visited {
         let kind = at.visit.kind;
         if !matches!(kind, Kind::Draws | Kind::Central) {
-            let axis = toml::Table::from_iter([(kind.name().to_owned(), (at.visit.number as f64).into())]);
-            header.coordinates.insert(place(kind, at.visit.number), axis);
+            let axis = toml::Table::from_iter([(kind.name().to_owned(), (at.visit.place as f64).into())]);
+            header.coordinates.insert(place(kind, at.visit.place), axis);
         }
     }
     let mut names: Vec<&String> = visited.iter().map(|visited| &visited.visit.benchmark.name).collect();

@@ -75,6 +75,8 @@ pub(super) struct EnergyCell<'r> {
     /// Of the central point: its first seed, and the least and the most over all seeds.
     pub(super) central: Option<[f64; 3]>,
     pub(super) published: Option<Published>,
+    /// In how many draws more is saved than RCU costs there and the seeds' spread at the central point.
+    pub(super) beyond_bound: usize,
     /// What was not published and goes most with the benefit, with Spearman's coefficient.
     pub(super) decides: Option<(&'r str, f64)>,
 }
@@ -154,8 +156,9 @@ impl<'r> Energy<'r> {
                     100.0 * owned.iter().map(part).sum::<f64>() / all[at]
                 })
                 .collect();
+            let bounds = saved(all, of(SILENT));
             let (Some(power), Some(bound), Some(owned)) =
-                (Interval::of(&powers), Interval::of(&saved(all, of(SILENT))), Interval::of(&shares))
+                (Interval::of(&powers), Interval::of(&bounds), Interval::of(&shares))
             else {
                 continue;
             };
@@ -177,6 +180,8 @@ impl<'r> Energy<'r> {
                 let at_centre =
                     saved(energy.get(name, REFERENCE, "central"), energy.get(name, configuration, "central"));
                 let extreme = |choose: fn(f64, f64) -> f64| at_centre.iter().copied().reduce(choose);
+                let spread = extreme(f64::max).zip(extreme(f64::min)).map_or(0.0, |(most, least)| most - least);
+                let beyond = benefits.iter().zip(&bounds).filter(|(benefit, bound)| **benefit > **bound + spread);
                 let central = at_centre.first().copied().zip(extreme(f64::min)).zip(extreme(f64::max));
                 let figure = reference.and_then(|reference| reference.figure(name, configuration));
                 cells.push(EnergyCell {
@@ -193,6 +198,7 @@ impl<'r> Energy<'r> {
                         benefit: figure.printed_energy_benefit_percent,
                         time_benefit: figure.printed_time_benefit_percent,
                     }),
+                    beyond_bound: beyond.count(),
                     decides: unknowns
                         .iter()
                         .filter(|_| !is_reference)

@@ -2,7 +2,7 @@
 
 use super::energy_cells::Energy;
 use super::rows::subject;
-use recording::{Recording, metrics};
+use recording::{Recording, metrics, stats};
 
 /// How far a benefit may be from the published one, in points.
 const NEAR: f64 = 0.3;
@@ -53,17 +53,18 @@ pub(super) fn explain<'r>(recording: &Recording, energy: &Energy<'r>) -> Vec<Exp
         .collect()
 }
 
-/// The curve of a benefit over a setting, in order.
+/// The curve of a benefit over a setting, in order; the median at each place.
 pub(super) fn curve(recording: &Recording, benchmark: &str, configuration: &str, mode: &str) -> Vec<(f64, f64)> {
     let benefits = recording.measures().iter().filter(|measure| {
         recording.text(measure.metric) == metrics::ENERGY_BENEFIT.name
             && recording.series_texts(measure.series) == (configuration, benchmark, mode)
     });
     let place = |subject: &str| recording.header.coordinates.get(subject)?.get(mode)?.as_float();
-    let mut curve: Vec<(f64, f64)> =
+    let mut all: Vec<(f64, f64)> =
         benefits.filter_map(|measure| Some((place(subject(recording, measure))?, measure.value))).collect();
-    curve.sort_by(|a, b| a.0.total_cmp(&b.0));
-    curve
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let median = |at: &[(f64, f64)]| stats::median(&at.iter().map(|(_, benefit)| *benefit).collect::<Vec<_>>());
+    all.chunk_by(|a, b| a.0 == b.0).filter_map(|at| Some((at[0].0, median(at)?))).collect()
 }
 
 /// A place of the curve itself if one is near enough, for that was run; otherwise the first crossing, between two.

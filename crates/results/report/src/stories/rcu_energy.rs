@@ -40,6 +40,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             "decides": cell.decides.map(|(unknown, spearman)| json!({ "unknown": unknown, "spearman": spearman })),
             "exceeds_rcu": energy.exceeds(cell),
             "rcu_bound_percent": bench.map(|bench| bench.bound.high),
+            "draws_beyond_bound": cell.beyond_bound,
             "published_energy_j": published(|figure| Some(figure.energy_j)),
             "published_time_s": published(|figure| Some(figure.time_s)),
             "published_energy_benefit_percent": published(|figure| figure.benefit),
@@ -264,6 +265,14 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let about = "RCU costs: the reference less the same run without callbacks, in percent of the reference; 97.5 % of the predictions are \
                  below. A published benefit above it exceeds what RCU costs at all.";
     paragraph(&mut text, about, ("", ""), PLAIN, style);
+    let (draws, beyond) = (energy.cells.iter().map(|cell| cell.beyond_bound).sum::<usize>(), energy.cells.iter().max_by_key(|cell| cell.beyond_bound));
+    let most = beyond.filter(|cell| cell.beyond_bound > 0).map_or_else(String::new, |cell| {
+        format!("; most of them, {}, in {} with {}", cell.beyond_bound, cell.benchmark, cell.configuration)
+    });
+    let words = format!(
+        "Cells of draws in which more is saved than RCU costs in that draw and the spread of the seeds at the centre: {draws}{most}."
+    );
+    paragraph(&mut text, &words, ("", ""), PLAIN, style);
     times(&mut text, &energy, style);
     references(&mut text, &energy, style);
     compared(&mut text, &energy, style);
@@ -374,7 +383,7 @@ fn unfitted(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style)
             .iter()
             .map(|row| {
                 let power = &row["power_w"];
-                format!("{} threads {:.3} to {:.3} W", row["threads"], of(&power["low"]), of(&power["high"]))
+                format!("{} threads {:.3} to {:.3} W", of(&row["threads"]), of(&power["low"]), of(&power["high"]))
             })
             .collect();
         let covers = if sysbench["covers_published"] == true { "covers" } else { "does not cover" };
@@ -429,7 +438,7 @@ fn claimed(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) 
 fn dosed(text: &mut String, run: &Run<'_>, style: Style) {
     let doses = doses(run);
     let Some(points) = doses.first().and_then(|first| first["points"].as_array()) else { return };
-    text.push_str("\nEnergy saved, in percent, at the central point with this many callbacks per second on each CPU:\n");
+    text.push_str("\nEnergy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over its seeds:\n");
     let mut drawn = table(style);
     let heads = points.iter().map(|point| number_of(&point["callbacks_per_second_and_cpu"]));
     drawn.set_header(["benchmark", "configuration"].map(str::to_owned).into_iter().chain(heads));
