@@ -103,11 +103,11 @@ fn order(doses: &[Dose]) -> Vec<(u64, Option<&'static str>, &'static str)> {
 }
 
 const METRICS: [Metric; 5] = [
-    metrics::WAKE_UPS,
-    metrics::IDLE_TICKS,
-    metrics::CALLBACKS_QUEUED,
-    metrics::CALLBACKS_IN_SOFTIRQ,
-    metrics::CALLBACKS_IN_THREADS,
+    metrics::WAKE_UP_RATE,
+    metrics::IDLE_TICK_RATE,
+    metrics::CALLBACK_RATE,
+    metrics::SOFTIRQ_CALLBACK_RATE,
+    metrics::THREAD_CALLBACK_RATE,
 ];
 
 pub(super) fn json(run: &Run<'_>) -> Value {
@@ -129,7 +129,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             .collect();
         (metric.name.to_owned(), json!(rows))
     };
-    let wakes: Vec<Value> = order(&doses(recording, metrics::WAKE_UPS))
+    let wakes: Vec<Value> = order(&doses(recording, metrics::WAKE_UP_RATE))
         .into_iter()
         .map(|(rate, guest, small)| json!({ "closes_per_s": rate, "guest": guest, "small_kernel": small }))
         .collect();
@@ -157,7 +157,8 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         "threads/s",
         "small",
     ]);
-    let shown = [metrics::WAKE_UPS, metrics::IDLE_TICKS, metrics::CALLBACKS_IN_SOFTIRQ, metrics::CALLBACKS_IN_THREADS];
+    let shown =
+        [metrics::WAKE_UP_RATE, metrics::IDLE_TICK_RATE, metrics::SOFTIRQ_CALLBACK_RATE, metrics::THREAD_CALLBACK_RATE];
     let columns = shown.map(|metric| doses(recording, metric));
     for row in 0..columns[0].len() {
         let dose = &columns[0][row];
