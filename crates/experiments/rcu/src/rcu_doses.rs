@@ -94,7 +94,7 @@ impl Experiment for RcuDoses {
     }
 }
 
-fn hardware(platforms: &dyn Files) -> Result<Hardware, Error> {
+pub(crate) fn hardware(platforms: &dyn Files) -> Result<Hardware, Error> {
     let open = |path: String| {
         let text = platforms.read(&path).map_err(Error::failed)?;
         Ok::<_, Error>(Document::new(platforms.shown(&path), text))
