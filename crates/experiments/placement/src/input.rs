@@ -12,8 +12,7 @@ pub(crate) const USUAL: &str = "ui-render";
 /// How long a workload runs that says nothing about it, in seconds.
 const USUAL_SECONDS: u64 = 20;
 /// The policies in the order in which they are shown: what others are compared with comes first.
-const POLICIES: [Kind; 6] =
-    [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even, Kind::Switcher, Kind::EnergyAware];
+const POLICIES: [Kind; 6] = [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even, Kind::Switcher, Kind::EnergyAware];
 /// The least time between changes of a frequency that follows the load, in nanoseconds.
 const RATE_LIMIT_NS: u64 = 10_000_000;
 

@@ -50,7 +50,7 @@ static SETTINGS: [Setting; 12] = [
         "How long a run lasts; sooner over if its main tasks are [default: what the workload says, or 20].",
     )
     .unit("s"),
-    Setting::new("seeds", Kind::Number { min: 1, max: 1000 }, "How many seeds each policy runs with.").or("8"),
+    Setting::new("seeds", Kind::Number { min: 1, max: 1000 }, "How many seeds each policy runs with.").or("20"),
     Setting::new("seed", Kind::Number { min: 0, max: u32::MAX as u64 }, "The first of them.").or("1"),
     Setting::new(
         "round-trip",
@@ -74,7 +74,10 @@ static ABOUT: About = About {
     examples: &[
         Example { arguments: "", about: "a user interface under every policy" },
         Example { arguments: "--frequency schedutil", about: "the same, with frequencies that follow the load" },
-        Example { arguments: "my.json --platform my-board.toml --idle my-idle.toml", about: "your tasks on your board" },
+        Example {
+            arguments: "my.json --platform my-board.toml --idle my-idle.toml",
+            about: "your tasks on your board",
+        },
         Example { arguments: "audio --policies hmp,even --rcu offloaded --report audio.html", about: "" },
         Example { arguments: "ui-render --set background=6 --set nice=-10 --seeds 2", about: "" },
         Example { arguments: "--operating-points", about: "energy per work, core by core" },

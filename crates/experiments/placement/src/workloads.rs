@@ -24,8 +24,7 @@ mod tests {
     fn every_workload_of_the_folder_is_there() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../workloads");
         let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> =
-            names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
+        let mut names: Vec<String> = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
         names.sort_unstable();
         assert_eq!(names, NAMES);
         assert!(find("ui-render").unwrap().contains("render") && find("ui").is_none());

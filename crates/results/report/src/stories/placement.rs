@@ -42,18 +42,11 @@ fn values(recording: &Recording, policy: &str, metric: Metric, of_subject: &str)
 fn mean(recording: &Recording, policy: &str, metric: Metric, of_subject: &str) -> f64 {
     // What a seed had nothing of counts as nothing.
     let seeds = recording.header.iterations.max(1);
-    values(recording, policy, metric, of_subject).iter().sum::<f64>() / f64::from(seeds)
+    values(recording, policy, metric, of_subject).iter().fold(0.0, |sum, value| sum + value) / f64::from(seeds)
 }
 
 /// A percentile over the periods of all seeds, or of each.
-fn percentiles(
-    recording: &Recording,
-    policy: &str,
-    case: &str,
-    metric: Metric,
-    task: &str,
-    percent: &str,
-) -> Vec<f64> {
+fn percentiles(recording: &Recording, policy: &str, case: &str, metric: Metric, task: &str, percent: &str) -> Vec<f64> {
     of(recording, case, metric)
         .filter(|measure| recording.series_texts(measure.series).0 == policy)
         .filter(|measure| (subject(recording, measure), role(recording, measure)) == (task, percent))
@@ -253,8 +246,7 @@ fn overview(text: &mut String, recording: &Recording, all: &[&str], style: Style
     let (task, big) = (main_task(recording), word(recording, "big"));
     let watts = watts(recording);
     let with_yardstick = all.contains(&YARDSTICK);
-    let times: Vec<f64> =
-        all.iter().flat_map(|policy| values(recording, policy, metrics::RUN_TIME, "")).collect();
+    let times: Vec<f64> = all.iter().flat_map(|policy| values(recording, policy, metrics::RUN_TIME, "")).collect();
     let ends_itself = times.windows(2).any(|two| two[0] != two[1]);
     let mut drawn = table(style);
     let mut header = vec!["policy".to_owned()];
