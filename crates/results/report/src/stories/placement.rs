@@ -133,20 +133,36 @@ fn expectations(recording: &Recording) -> Vec<Expected> {
     all
 }
 
-/// The policy for which something is least.
-fn least<'r>(all: &[&'r str], of: impl Fn(&str) -> Option<f64>) -> Option<(&'r str, f64)> {
-    let known = all.iter().filter_map(|policy| Some((*policy, of(policy)?)));
-    known.min_by(|a, b| a.1.total_cmp(&b.1))
+/// Policies for which something is least, and that least.
+#[derive(Default)]
+struct Least<'r> {
+    names: Vec<&'r str>,
+    value: f64,
+}
+
+/// The policies for which something is least: several where it is the same to the last digit.
+fn least<'r>(all: &[&'r str], of: impl Fn(&str) -> Option<f64>) -> Least<'r> {
+    let known = || all.iter().filter_map(|policy| Some((*policy, of(policy)?)));
+    let Some(value) = known().map(|(_, value)| value).reduce(f64::min) else { return Least::default() };
+    Least { names: known().filter(|(_, own)| *own == value).map(|(name, _)| name).collect(), value }
 }
 
 /// The fastest, the thriftiest, and the thriftiest of those whose p95 is within 10 % of the fastest's.
-fn winners(recording: &Recording) -> [Option<(&str, f64)>; 3] {
+fn winners(recording: &Recording) -> [Least<'_>; 3] {
     let all = policies(recording);
     let energy = |policy: &str| Some(mean(recording, policy, metrics::ENERGY, ""));
     let fastest = least(&all, |policy| p95(recording, policy));
-    let near = |policy: &str| fastest.zip(p95(recording, policy)).is_some_and(|(best, own)| own <= best.1 * 1.1);
+    let near = |policy: &str| p95(recording, policy).is_some_and(|own| own <= fastest.value * 1.1);
     let both = least(&all, |policy| energy(policy).filter(|_| near(policy)));
     [fastest, least(&all, energy), both]
+}
+
+/// By which share a policy finished fewer periods than the one that finished most: what was left undone took no energy.
+fn unfinished(recording: &Recording, policy: &str) -> f64 {
+    let Some(task) = main_task(recording) else { return 0.0 };
+    let periods = |policy: &str| mean(recording, policy, metrics::PERIODS, task);
+    let most = policies(recording).into_iter().map(periods).fold(0.0, f64::max);
+    if most > 0.0 { 1.0 - periods(policy) / most } else { 0.0 }
 }
 
 pub(super) fn json(run: &Run<'_>) -> Value {
@@ -180,6 +196,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             "energy_unit_s": interval(&energy),
             "energy_j": joules.map(|joules| interval(&joules)),
             "energy_of_all_big": interval(&relative(recording, policy, YARDSTICK)),
+            "unfinished_share": unfinished(recording, policy),
             "run_time_s": interval(&values(recording, policy, metrics::RUN_TIME, "")),
             "running": by(metrics::RUNNING),
             "owners_unit_s": by(metrics::OWNED_ENERGY),
@@ -190,7 +207,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             "tasks": tasks.collect::<Map<_, _>>(),
         })
     };
-    let [fastest, thriftiest, both] = winners(recording).map(|winner| winner.map(|(name, _)| name));
+    let [fastest, thriftiest, both] = winners(recording).map(|winner| winner.names);
     let expected = expectations(recording);
     let expected = expected
         .iter()
@@ -220,8 +237,10 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let all = policies(recording);
     if !all.is_empty() {
         let platform = recording.header.platform.as_ref().map_or("", |platform| platform.name.as_str());
+        let seconds = fact(recording, "seconds").and_then(toml::Value::as_float).unwrap_or(0.0);
+        let sooner = of(recording, CASE, metrics::RUN_TIME).any(|measure| measure.value < seconds);
         let words = format!(
-            "{} on {platform}, {}, RCU {}; {} seeds of {} s.",
+            "{} on {platform}, {}, RCU {}; {} seeds of {} s{}.",
             word(recording, "workload"),
             match word(recording, "frequency") {
                 "schedutil" => "frequencies follow the load",
@@ -229,7 +248,8 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
             },
             word(recording, "rcu"),
             recording.header.iterations,
-            fact(recording, "seconds").and_then(toml::Value::as_float).unwrap_or(0.0),
+            seconds,
+            if sooner { " at most" } else { "" },
         );
         paragraph(&mut text, &words, ("", "  "), PLAIN, style);
         overview(&mut text, recording, &all, style);
@@ -238,7 +258,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         by_subject(&mut text, recording, &all, (metrics::WAKE_UPS, "woken by, per s"), style);
         latencies(&mut text, recording, &all, style);
     }
-    work_costs::text(&mut text, recording, style);
+    work_costs::text(&mut text, recording, all.is_empty(), style);
     text
 }
 
@@ -301,16 +321,21 @@ fn overview(text: &mut String, recording: &Recording, all: &[&str], style: Style
 fn judged(text: &mut String, recording: &Recording, style: Style) {
     let [fastest, thriftiest, both] = winners(recording);
     let task = main_task(recording).unwrap_or("");
-    if let Some((name, p95)) = fastest {
-        let words = format!("Lowest latency: {name}, with {} ms as p95 of `{task}`.", number(p95));
-        paragraph(text, &words, ("", "  "), PLAIN, style);
+    let listed = |least: &Least<'_>| least.names.join(", ");
+    let mut say = |words: String| paragraph(text, &words, ("", "  "), PLAIN, style);
+    if !fastest.names.is_empty() {
+        say(format!("Lowest latency: {}, with {} ms as p95 of `{task}`.", listed(&fastest), number(fastest.value)));
     }
-    if let Some((name, _)) = thriftiest {
-        paragraph(text, &format!("Least energy: {name}."), ("", "  "), PLAIN, style);
+    if let Some(name) = thriftiest.names.first() {
+        let missing = unfinished(recording, name);
+        let less = match missing > 0.01 {
+            true => format!(", which finished {:.0} % fewer periods of `{task}` than others", missing * 100.0),
+            false => String::new(),
+        };
+        say(format!("Least energy: {}{less}.", listed(&thriftiest)));
     }
-    if let Some((name, _)) = both {
-        let words = format!("Least energy among those whose p95 is within 10 % of the lowest: {name}.");
-        paragraph(text, &words, ("", "  "), PLAIN, style);
+    if !both.names.is_empty() {
+        say(format!("Least energy among those whose p95 is within 10 % of the lowest: {}.", listed(&both)));
     }
     for of in expectations(recording) {
         let holds = if of.holds { "holds" } else { "does not hold" };

@@ -81,21 +81,12 @@ pub(super) fn json(recording: &Recording) -> (Value, Value) {
     (json!(rows), json!(top))
 }
 
-pub(super) fn text(text: &mut String, recording: &Recording, style: Style) {
+/// Says what speed costs; with the whole table if that is wanted.
+pub(super) fn text(text: &mut String, recording: &Recording, whole: bool, style: Style) {
     let points = points(recording);
-    if points.is_empty() {
-        return;
+    if whole && !points.is_empty() {
+        drawn(text, &points, style);
     }
-    let words = "Energy of work against capacity: unit s for what a core of capacity 1024 does in a second.";
-    paragraph(text, words, ("", "  "), PLAIN, style);
-    let mut drawn = table(style);
-    drawn.set_header(["operating point", "capacity", "core", "core and cluster", "each core of a full cluster"]);
-    for point in &points {
-        let mut cells = vec![point.name.into(), right(format!("{}", point.capacity))];
-        cells.extend(point.costs.map(|cost| right(number(cost))));
-        drawn.add_row(cells);
-    }
-    let _ = writeln!(text, "{}", fitted(drawn, style));
     if let Some([fast, slow]) = ends(&points) {
         let words = format!(
             "At their top points {} is {:.2} times as fast as {}, and its core takes {:.2} times the energy for the same work ({:.2} times with the cluster).",
@@ -107,4 +98,17 @@ pub(super) fn text(text: &mut String, recording: &Recording, style: Style) {
         );
         paragraph(text, &words, ("", "  "), PLAIN, style);
     }
+}
+
+fn drawn(text: &mut String, points: &[Point<'_>], style: Style) {
+    let words = "Energy of work against capacity: unit s for what a core of capacity 1024 does in a second.";
+    paragraph(text, words, ("", "  "), PLAIN, style);
+    let mut drawn = table(style);
+    drawn.set_header(["operating point", "capacity", "core", "core and cluster", "each core of a full cluster"]);
+    for point in points {
+        let mut cells = vec![point.name.into(), right(format!("{}", point.capacity))];
+        cells.extend(point.costs.map(|cost| right(number(cost))));
+        drawn.add_row(cells);
+    }
+    let _ = writeln!(text, "{}", fitted(drawn, style));
 }
