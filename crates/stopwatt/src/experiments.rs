@@ -17,6 +17,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &idle_experiments::IdleCases,
     &rcu_experiments::RcuDoses,
     &energy_experiments::RcuEnergy,
+    &placement_experiments::Placement,
 ];
 
 /// The experiment of a name.

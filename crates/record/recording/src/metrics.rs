@@ -185,6 +185,18 @@ metrics! {
     SOFTIRQ_CALLBACK_RATE = Metric::new("softirq_callback_rate", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
     /// RCU callbacks that were invoked in threads, per second.
     THREAD_CALLBACK_RATE = Metric::new("thread_callback_rate", ("Callbacks in threads", "threads"), "1/s", Neither);
+    /// Energy of the work that a core of capacity 1024 does in a second.
+    ENERGY_PER_WORK = Metric::new("energy_per_work", ("Energy of work", "of work"), "unit s", Lower);
+    /// From the beginning of a task's period until the task waits for the next one.
+    RESPONSE = Metric::new("response", ("Response time", "response"), "ms", Lower);
+    /// Periods that a task has finished.
+    PERIODS = Metric::new("periods", ("Periods", "periods"), "1", Neither);
+    /// From when a timer should have woken a task until the task ran.
+    WAKE_LATENCY = Metric::new("wake_latency", ("Wake-up latency", "latency"), "us", Lower);
+    /// Share of the time in which at least one CPU of a domain ran.
+    RUNNING = Metric::new("running", ("Running", "running"), "1", Neither);
+    /// Times that a task moved to another CPU.
+    MIGRATIONS = Metric::new("migrations", ("Migrations", "moves"), "1", Neither);
     /// How much longer a stay in an idle state is by a trace than by the traced kernel's own clock.
     TRACING = Metric::new("tracing", ("Tracing, per stay", "tracing"), "ns", Neither);
     /// How long a read of a clock takes.

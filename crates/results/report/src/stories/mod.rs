@@ -12,12 +12,14 @@ mod idle_clock;
 mod idle_replay;
 mod linux;
 mod loaded;
+mod placement;
 mod rcu_doses;
 mod rcu_energy;
 mod rows;
 mod run;
 mod stride_cells;
 mod strides;
+mod work_costs;
 
 pub use run::findings;
 
@@ -37,7 +39,7 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 12] = [
+const STORIES: [Story; 13] = [
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
@@ -50,6 +52,7 @@ const STORIES: [Story; 12] = [
     Story { experiment: "idle-cases", world: None, text: idle_cases::text, json: idle_cases::json },
     Story { experiment: "rcu-doses", world: None, text: rcu_doses::text, json: rcu_doses::json },
     Story { experiment: "rcu-energy", world: None, text: rcu_energy::text, json: rcu_energy::json },
+    Story { experiment: "placement", world: None, text: placement::text, json: placement::json },
 ];
 
 /// The story of a recording, if it has one.

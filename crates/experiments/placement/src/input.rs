@@ -1,0 +1,175 @@
+//! What is asked for, read and checked.
+
+use crate::workloads;
+use experiment::{Error, Request, nearest};
+use minikernel::placement::Kind;
+use minikernel::{Affinities, CpuSet, Frequency, Hardware, Rcu, Settings};
+use psci_experiments::PlatformFiles;
+use soc::config::IdlePlatform;
+
+/// The workload where none is named.
+pub(crate) const USUAL: &str = "ui-render";
+/// How long a workload runs that says nothing about it, in seconds.
+const USUAL_SECONDS: u64 = 20;
+/// The policies in the order in which they are shown: what others are compared with comes first.
+const POLICIES: [Kind; 6] = [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even, Kind::Switcher, Kind::EnergyAware];
+/// The least time between changes of a frequency that follows the load, in nanoseconds.
+const RATE_LIMIT_NS: u64 = 10_000_000;
+
+/// How RCU is configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RcuChoice {
+    /// Each CPU invokes its callbacks, and keeps its tick while it has some.
+    Ordinary,
+    /// Threads invoke the callbacks of all CPUs.
+    Offloaded,
+}
+
+/// Everything that a run needs.
+pub struct Input {
+    /// The workload's name: that of one that comes with the command, or a file's path.
+    pub workload_name: String,
+    /// The text of the workload.
+    pub workload_text: String,
+    /// The workload.
+    pub workload: minikernel::Workload,
+    /// The machine.
+    pub hardware: Hardware,
+    /// The idle states that it is made of, and what its powers are.
+    pub idle: IdlePlatform,
+    /// The platform's name.
+    pub platform: String,
+    /// The text of the platform's file.
+    pub platform_text: String,
+    /// The policies.
+    pub policies: Vec<Kind>,
+    /// How frequencies are chosen.
+    pub frequency: Frequency,
+    /// How RCU is configured.
+    pub rcu: RcuChoice,
+    /// How long a run lasts, in nanoseconds; it ends sooner if its main tasks do.
+    pub time_ns: u64,
+    /// The first seed, and how many.
+    pub seeds: (u64, u32),
+    /// What must be known about the input, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The policies of a list of names.
+pub(crate) fn policies(text: &str) -> Result<Vec<Kind>, String> {
+    let asked = text.split(',').map(|name| name.trim().parse::<Kind>()).collect::<Result<Vec<_>, _>>()?;
+    Ok(POLICIES.into_iter().filter(|kind| asked.contains(kind)).collect())
+}
+
+/// Checks a list of names of policies.
+pub(crate) fn check_policies(text: &str) -> Result<(), String> {
+    policies(text).map(|_| ())
+}
+
+impl Input {
+    /// Reads what a request names.
+    ///
+    /// # Errors
+    /// What is wrong with the workload, the platform or the settings, with its place.
+    pub fn read(request: &Request<'_>) -> Result<Self, Error> {
+        let settings = &request.settings;
+        let (of_platform, of_workload): (Vec<_>, Vec<_>) =
+            settings.keys("set").into_iter().partition(|(key, _)| key.contains('.'));
+
+        let given = settings.text("platform").unwrap_or_default();
+        let files = PlatformFiles::open(request.platforms, given)?;
+        let mut sources = files.sources(&files.release_name("last")?)?;
+        let platform_text = sources.platform.text().to_owned();
+        for (key, value) in &of_platform {
+            sources.set(key, value).map_err(Error::file)?;
+        }
+        let machine = sources.machine().map_err(Error::file)?;
+        let idle = idle_experiments::platform::open(request.platforms, settings.text("idle").unwrap_or(files.name()))?;
+        let part = settings.number("round-trip");
+        let hardware = Hardware::new(&machine, &idle, part)
+            .map_err(|wrong| Error::failed(format!("{}: {wrong}", sources.platform.name())))?;
+
+        let name = settings.text("workload").unwrap_or(USUAL);
+        let text = workload_text(name)?;
+        let numbers = of_workload.into_iter().map(|(key, value)| match value.parse() {
+            Ok(number) => Ok((key, number)),
+            Err(_) => Err(Error::usage(
+                format!("--set {key}={value}: `{value}` is no whole number"),
+                "settings of a workload are whole numbers; those of a platform have a dot in their names",
+            )),
+        });
+        let options = workload::Options {
+            settings: numbers.collect::<Result<_, _>>()?,
+            cpus: hardware.cpus(),
+            ..workload::Options::default()
+        };
+        let file = workload::read(name, &text, &options).map_err(Error::failed)?;
+        let seconds = settings.number_if_given("seconds").map(|seconds| seconds * 1_000_000_000);
+        let mut notes = vec![format!(
+            "Entering and leaving idle states costs {part}/1024 of the way from the lowest to the highest that the sources of {} give.",
+            idle.name
+        )];
+        if !file.no_effect.is_empty() {
+            notes.push(format!("Of `global` these have no effect here: {}.", file.no_effect.join(", ")));
+        }
+        Ok(Self {
+            workload_name: name.to_owned(),
+            workload_text: text,
+            workload: file.workload,
+            hardware,
+            idle,
+            platform: files.name().to_owned(),
+            platform_text,
+            policies: settings
+                .text("policies")
+                .map_or(Ok(POLICIES.to_vec()), policies)
+                .map_err(|wrong| Error::usage(wrong, "--policies hmp,even"))?,
+            frequency: match settings.text("frequency") {
+                Some("schedutil") => Frequency::Schedutil { rate_limit_ns: RATE_LIMIT_NS },
+                _ => Frequency::Highest,
+            },
+            rcu: if settings.text("rcu") == Some("offloaded") { RcuChoice::Offloaded } else { RcuChoice::Ordinary },
+            time_ns: seconds.or(file.duration_ns).unwrap_or(USUAL_SECONDS * 1_000_000_000),
+            seeds: (settings.number("seed"), settings.number("seeds") as u32),
+            notes,
+        })
+    }
+
+    /// The kernel's settings for a seed.
+    pub(crate) fn kernel(&self, seed: u64, record: bool) -> Settings {
+        Settings { seed, frequency: self.frequency.clone(), record, ..Settings::default() }
+    }
+
+    /// RCU as configured.
+    pub(crate) fn rcu(&self, settings: &Settings) -> Result<Rcu, Error> {
+        let cpus = self.hardware.cpus();
+        let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
+        if self.rcu == RcuChoice::Offloaded {
+            of_rcu.offloaded = (0..cpus).collect();
+        }
+        let affinities = Affinities { grace_periods: CpuSet::ALL, offload: CpuSet::ALL };
+        Rcu::new(of_rcu, affinities, settings.record).map_err(Error::failed)
+    }
+
+    /// The domain with the fastest core.
+    pub fn big(&self) -> usize {
+        let top = |domain: &minikernel::Domain| domain.points.last().map_or(0, |point| point.capacity);
+        let most = self.hardware.domains.iter().map(top).max();
+        self.hardware.domains.iter().position(|domain| Some(top(domain)) == most).unwrap_or(0)
+    }
+}
+
+fn workload_text(name: &str) -> Result<String, Error> {
+    if let Some(text) = workloads::find(name) {
+        return Ok(text.to_owned());
+    }
+    std::fs::read_to_string(name).map_err(|error| {
+        let known = workloads::NAMES.iter().copied();
+        let near = nearest(name, known).map_or_else(String::new, |near| format!("did you mean {near}? "));
+        let help = format!(
+            "{near}name a file of rt-app, or one of those that come with the command: {}",
+            workloads::NAMES.join(", ")
+        );
+        Error::usage(format!("cannot read {name}: {error}"), help)
+    })
+}

@@ -1,0 +1,180 @@
+//! The rows of the recording.
+
+use crate::input::{Input, RcuChoice, USUAL};
+use crate::operating_points::points;
+use crate::seed_run::Found;
+use minikernel::Frequency;
+use minikernel::placement::Kind;
+use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
+
+/// The case of each seed's figures; the iterations are the seeds.
+pub(crate) const CASE: &str = "placement";
+/// Their mode: each iteration has a seed of its own.
+pub(crate) const MODE: &str = "seeds";
+/// The case of the percentiles over the periods of all seeds together.
+pub(crate) const POOLED: &str = "all-seeds";
+/// The cases of the energy of work.
+pub(crate) const WORK_CASES: [&str; 3] = ["core", "core-and-cluster", "full-cluster"];
+
+/// Energy times ps as energy times seconds.
+fn unit_s(energy: u128) -> f64 {
+    energy as f64 / 1e12
+}
+
+/// What the recording says about its run.
+pub(crate) fn describe(header: &mut Header, input: &Input, from_to: (u64, u64)) {
+    let mut figures = toml::Table::new();
+    let mut fact = |name: &str, value: toml::Value| figures.insert(name.to_owned(), value);
+    fact("title", input.idle.title.clone().into());
+    fact("workload", input.workload_name.clone().into());
+    fact("usual_workload", (input.workload_name == USUAL && header.settings.is_empty()).into());
+    let frequency = if input.frequency == Frequency::Highest { "highest" } else { "schedutil" };
+    fact("frequency", frequency.into());
+    fact("rcu", if input.rcu == RcuChoice::Offloaded { "offloaded" } else { "ordinary" }.into());
+    fact("seconds", (input.time_ns as f64 / 1e9).into());
+    fact("big", input.hardware.domains[input.big()].name.clone().into());
+    if let Some(power) = &input.idle.power {
+        fact("power_source", power.source.clone().into());
+        if let Some(watts) = &power.watts_per_unit {
+            fact("watts_per_unit", watts.value.into());
+            fact("watts_per_unit_source", watts.source.clone().into());
+        }
+    }
+    header.platform =
+        Some(recording::Platform { name: input.platform.clone(), text: input.platform_text.clone(), figures });
+    header.texts.insert("workload".to_owned(), input.workload_text.clone());
+    header.texts.insert("idle-platform".to_owned(), input.idle.text.clone());
+    (header.seed, header.iterations) = input.seeds;
+    header.seeded_modes = vec![MODE.to_owned()];
+    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
+        title: title.to_owned(),
+        metric: metric.name.to_owned(),
+        case: Some(case.to_owned()),
+        kind,
+    };
+    let curves = || PictureKind::Curves { x: "capacity".to_owned(), by: Some("domain".to_owned()) };
+    header.pictures = vec![
+        picture("Energy by owner", &metrics::OWNED_ENERGY, CASE, PictureKind::StackedBars),
+        picture("Wake-ups of idle CPUs by cause", &metrics::WAKE_UP_RATE, CASE, PictureKind::StackedBars),
+        picture("Energy of work against capacity, the core", &metrics::ENERGY_PER_WORK, WORK_CASES[0], curves()),
+        picture(
+            "Energy of work against capacity, the core and what its cluster shares",
+            &metrics::ENERGY_PER_WORK,
+            WORK_CASES[1],
+            curves(),
+        ),
+    ];
+    header.notes.extend(input.notes.iter().cloned());
+    let (from, to) = from_to;
+    header.notes.push(format!(
+        "The timeline holds {:.1} s to {:.1} s of seed {}.",
+        from as f64 / 1e9,
+        to as f64 / 1e9,
+        input.seeds.0
+    ));
+    match input.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref()) {
+        Some(watts) => header.notes.push(format!("A unit is {} W: {}.", watts.value, watts.source)),
+        None => header.notes.push(format!(
+            "Energies are units of the table of {} times seconds: no source says how many watts a unit is.",
+            input.platform
+        )),
+    }
+}
+
+/// Adds what a policy did with each seed.
+pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[Found]) {
+    let series = recording.series(kind.name(), CASE, MODE);
+    for (iteration, found) in found.iter().enumerate() {
+        seed(recording, series, iteration as u32, found);
+        if found.owners.iter().map(|(_, energy)| energy).sum::<u128>() != found.integral {
+            recording.header.complaints.push(format!(
+                "{kind}, seed {}: the owners' energies do not add up to the integral.",
+                recording.header.seed + iteration as u64
+            ));
+        }
+        for stall in &found.stalls {
+            recording.header.complaints.push(format!("{kind}: {stall}."));
+        }
+    }
+    let series = recording.series(kind.name(), POOLED, "");
+    for at in 0..found.first().map_or(0, |found| found.tasks.len()) {
+        let pool = |of: fn(&crate::seed_run::FoundTask) -> &Vec<u32>| {
+            let mut all: Vec<u32> = found.iter().flat_map(|found| of(&found.tasks[at])).copied().collect();
+            all.sort_unstable();
+            all
+        };
+        let name = found[0].tasks[at].name.clone();
+        times(recording, series, 0, &name, &pool(|task| &task.responses), &pool(|task| &task.latencies));
+    }
+}
+
+fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &Found) {
+    let seconds = found.time as f64 / 1e12;
+    let mut add = |metric: metrics::Metric, subject: &str, value: f64| {
+        let subject = (!subject.is_empty()).then(|| recording.name(subject));
+        recording.measure(series, iteration, metric.name, metric.unit, value).subject = subject;
+    };
+    add(metrics::ENERGY, "", unit_s(found.integral));
+    add(metrics::RUN_TIME, "", seconds);
+    for (owner, energy) in &found.owners {
+        add(metrics::OWNED_ENERGY, owner, unit_s(*energy));
+    }
+    for (domain, time) in &found.running {
+        add(metrics::RUNNING, domain, *time as f64 / found.time.max(1) as f64);
+    }
+    for (state, entered, time) in &found.idle {
+        add(metrics::IDLE_ENTERED, state, *entered as f64);
+        add(metrics::IDLE_TIME, state, *time as f64 / 1e3);
+    }
+    for (cause, count) in &found.wake_ups {
+        add(metrics::WAKE_UP_RATE, cause, *count as f64 / seconds);
+    }
+    let callbacks = [metrics::CALLBACK_RATE, metrics::SOFTIRQ_CALLBACK_RATE, metrics::THREAD_CALLBACK_RATE];
+    for (metric, count) in callbacks.into_iter().zip(found.callbacks) {
+        add(metric, "", count as f64 / seconds);
+    }
+    for task in &found.tasks {
+        add(metrics::MIGRATIONS, &task.name, task.moves as f64);
+    }
+    for task in &found.tasks {
+        times(recording, series, iteration, &task.name, &task.responses, &task.latencies);
+    }
+}
+
+/// Adds how often and how late a periodic task was; both lists are by size, in ns.
+fn times(recording: &mut Recording, series: Series, iteration: u32, task: &str, responses: &[u32], latencies: &[u32]) {
+    let subject = recording.name(task);
+    let lists = [(metrics::RESPONSE, responses, 1e6), (metrics::WAKE_LATENCY, latencies, 1e3)];
+    for (metric, list, divisor) in lists {
+        for percent in [50, 95, 99] {
+            let at = (list.len() * percent / 100).min(list.len().saturating_sub(1));
+            let Some(value) = list.get(at) else { continue };
+            let role = recording.name(&format!("p{percent}"));
+            let value = f64::from(*value) / divisor;
+            let measure = recording.measure(series, iteration, metric.name, metric.unit, value);
+            (measure.subject, measure.role) = (Some(subject), Some(role));
+        }
+    }
+    if !responses.is_empty() {
+        let metric = metrics::PERIODS;
+        recording.measure(series, iteration, metric.name, metric.unit, responses.len() as f64).subject = Some(subject);
+    }
+}
+
+/// Adds what work costs at each operating point.
+pub(crate) fn operating_points(recording: &mut Recording, input: &Input) {
+    let metric = metrics::ENERGY_PER_WORK;
+    for point in points(&input.hardware) {
+        let subject = format!("{} {} MHz", point.domain, point.clock / 1_000_000);
+        let place = toml::Table::from_iter([
+            ("capacity".to_owned(), i64::from(point.capacity).into()),
+            ("domain".to_owned(), point.domain.clone().into()),
+        ]);
+        recording.header.coordinates.insert(subject.clone(), place);
+        let subject = recording.name(&subject);
+        for (case, value) in WORK_CASES.into_iter().zip([point.core, point.alone, point.shared]) {
+            let series = recording.series(&point.domain, case, "");
+            recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+        }
+    }
+}

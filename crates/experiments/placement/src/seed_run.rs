@@ -1,0 +1,150 @@
+//! A policy with a seed.
+
+use crate::input::Input;
+use experiment::Error;
+use minikernel::placement::Kind;
+use minikernel::{Outcome, Owner, WakeCause};
+
+/// What a run comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// How long it lasted, in ps.
+    pub time: u64,
+    /// Energy by owner, in units of the platform's table times ps, without the owners that have none.
+    pub owners: Vec<(String, u128)>,
+    /// All energy, integrated beside the owners' shares.
+    pub integral: u128,
+    /// By domain: its name, and the time in ps in which at least one of its CPUs ran.
+    pub running: Vec<(String, u64)>,
+    /// By domain and idle state: its name, how often it was entered, and the time in it in ns.
+    pub idle: Vec<(String, u64, u64)>,
+    /// Wake-ups of idle CPUs by cause, without the causes that there were not.
+    pub wake_ups: Vec<(&'static str, u64)>,
+    /// Callbacks: queued, invoked in softirqs, invoked in threads.
+    pub callbacks: [u64; 3],
+    /// By task.
+    pub tasks: Vec<FoundTask>,
+    /// Grace periods that took too long, in words.
+    pub stalls: Vec<String>,
+}
+
+/// What a task did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundTask {
+    /// Its name.
+    pub name: String,
+    /// How often it moved to another CPU.
+    pub moves: u64,
+    /// Each time from the beginning of a period until it waits for the next, in ns, by size.
+    pub responses: Vec<u32>,
+    /// Each time from when a timer should have woken it until it ran, in ns, by size.
+    pub latencies: Vec<u32>,
+}
+
+/// Runs a policy with a seed.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<Found, Error> {
+    let outcome = outcome(input, kind, seed, false, input.time_ns)?;
+    Ok(found(input, outcome))
+}
+
+/// The same for a time, with its stamps if they are wanted.
+pub(crate) fn outcome(input: &Input, kind: Kind, seed: u64, record: bool, time_ns: u64) -> Result<Outcome, Error> {
+    let settings = input.kernel(seed, record);
+    let policy = kind.policy(&input.hardware.energy_model().map_err(Error::failed)?, seed);
+    let rcu = input.rcu(&settings)?;
+    minikernel::run(&input.hardware, &settings, &input.workload, policy, Some(Box::new(rcu)), time_ns)
+        .map_err(|wrong| Error::failed(format!("{}: {wrong}", input.workload_name)))
+}
+
+fn found(input: &Input, outcome: Outcome) -> Found {
+    let mut owners: Vec<(String, u128)> = Vec::new();
+    for (at, &owner) in outcome.owners.iter().enumerate() {
+        for (number, domain) in outcome.domains.iter().enumerate() {
+            let energy = domain.energy[at];
+            if energy == 0 {
+                continue;
+            }
+            let name = owner_name(input, &outcome, owner, number);
+            match owners.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, sum)) => *sum += energy,
+                None => owners.push((name, energy)),
+            }
+        }
+    }
+    let idle = input.hardware.domains.iter().flat_map(|domain| {
+        let cpus = &outcome.cpus;
+        domain.states.iter().enumerate().map(move |(state, of)| {
+            let usages = || domain.cpus.clone().filter_map(|cpu| cpus[cpu].idle.get(state));
+            let entered = usages().map(|usage| usage.entered).sum();
+            let time = usages().map(|usage| usage.time_ns).sum();
+            (format!("{} {}", domain.name, of.name), entered, time)
+        })
+    });
+    let idle = idle.collect();
+    let woken = |cause: WakeCause| outcome.cpus.iter().map(|cpu| cpu.woken_by(cause)).sum::<u64>();
+    let wake_ups = WakeCause::ALL.into_iter().map(|cause| (cause.name(), woken(cause)));
+    let cpus = || outcome.cpus.iter();
+    let callbacks = [
+        cpus().map(|cpu| cpu.queued).sum(),
+        cpus().map(|cpu| cpu.invoked_in_softirq).sum(),
+        cpus().map(|cpu| cpu.invoked_in_threads).sum(),
+    ];
+    Found {
+        time: outcome.time,
+        integral: outcome.integral,
+        running: outcome.domains.iter().map(|domain| (domain.name.clone(), domain.running)).collect(),
+        idle,
+        wake_ups: wake_ups.filter(|(_, count)| *count > 0).collect(),
+        callbacks,
+        stalls: outcome.stalls.iter().map(|(_, words)| words.clone()).collect(),
+        owners,
+        tasks: tasks(outcome),
+    }
+}
+
+/// The tasks of the workload; copies of one task count as one, and so do tasks of the same name.
+fn tasks(outcome: Outcome) -> Vec<FoundTask> {
+    let mut tasks: Vec<FoundTask> = Vec::new();
+    for task in outcome.tasks.into_iter().filter(|task| !task.is_kernel_thread) {
+        let counts = task.counts;
+        match tasks.iter_mut().find(|other| other.name == task.name) {
+            Some(other) => {
+                other.moves += counts.moves;
+                other.responses.extend(counts.responses);
+                other.latencies.extend(counts.latencies);
+            }
+            None => tasks.push(FoundTask {
+                name: task.name,
+                moves: counts.moves,
+                responses: counts.responses,
+                latencies: counts.latencies,
+            }),
+        }
+    }
+    for task in &mut tasks {
+        task.responses.sort_unstable();
+        task.latencies.sort_unstable();
+    }
+    tasks
+}
+
+/// What an owner of energy is called. Idle states and transitions are told apart by domain.
+fn owner_name(input: &Input, outcome: &Outcome, owner: Owner, domain: usize) -> String {
+    let of = &input.hardware.domains[domain];
+    match owner {
+        Owner::Kernel => "kernel".to_owned(),
+        Owner::Interrupt => "interrupts".to_owned(),
+        Owner::Callbacks => "callbacks".to_owned(),
+        Owner::TickForRcu => "tick kept for RCU".to_owned(),
+        Owner::RcuThread => "RCU threads".to_owned(),
+        Owner::Transition => format!("transitions, {}", of.name),
+        Owner::Idle(state) => {
+            let name = of.states.get(state).map_or("idle", |state| state.name.as_str());
+            format!("idle {name}, {}", of.name)
+        }
+        Owner::Task(task) => format!("task {}", outcome.tasks.get(task).map_or("", |task| task.name.as_str())),
+    }
+}

@@ -1,0 +1,208 @@
+//! `stopwatt run placement`, as a user meets it.
+
+mod common;
+
+use common::{root, stopwatt};
+use recording::Recording;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A user's own file, with a comment, a comma too many and a name that is used twice, as rt-app allows.
+const OWN: &str = r#"{
+    "global": { "duration": 2, "stopwatt_settings": { "work": 900 } },
+    "tasks": {
+        // Decodes a frame.
+        "decoder": { "loop": -1, "run": "$work", "timer": { "ref": "unique", "period": 20000 } },
+        "logger": { "loop": -1, "sleep": 7000, "run": 200, "stopwatt_close": 3, },
+    },
+}"#;
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .args([&["run", "placement"], arguments].concat())
+        .env("NO_COLOR", "1")
+        .env_remove("STOPWATT_DATA")
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn done(folder: &Path, arguments: &[&str]) -> Value {
+    let output = run(folder, &[arguments, &["--format", "json"]].concat());
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What is said about something that is wrong, in one line.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8_lossy(&output.stderr).replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn own() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("own.json"), OWN).unwrap();
+    folder
+}
+
+#[test]
+fn an_own_file_runs_and_every_unit_of_energy_has_an_owner() {
+    let folder = own();
+    let here = folder.path();
+    let page = here.join("own.html");
+    let json = done(here, &["own.json", "--policies", "hmp,even", "--seeds", "2", "-o", "own", "--report", "own.html"]);
+    assert_eq!((json["platform"].as_str(), json["task"].as_str()), (Some("tc2"), Some("decoder")));
+    let policies = json["policies"].as_array().unwrap();
+    assert_eq!(policies.iter().map(|policy| policy["name"].as_str().unwrap()).collect::<Vec<_>>(), ["hmp", "even"]);
+    for policy in policies {
+        let owners = policy["owners_unit_s"].as_object().unwrap();
+        let sum: f64 = owners.values().map(|energy| energy.as_f64().unwrap()).sum();
+        let ends = ["low", "high"].map(|end| policy["energy_unit_s"][end].as_f64().unwrap());
+        assert!((sum * 2.0 - ends[0] - ends[1]).abs() <= 1e-9 * sum, "{sum} {ends:?}");
+        for owner in ["task decoder", "task logger", "callbacks", "tick kept for RCU", "kernel", "interrupts"] {
+            assert!(owners[owner].as_f64().unwrap() > 0.0, "{owner}: {owners:?}");
+        }
+        assert!(owners.keys().any(|owner| owner.starts_with("idle cluster-sleep, ")), "{owners:?}");
+        assert!(owners.keys().any(|owner| owner.starts_with("transitions, ")), "{owners:?}");
+        let task = &policy["tasks"]["decoder"];
+        // 2 s with a period of 20 ms, and two seeds.
+        let periods = task["periods"].as_f64().unwrap();
+        assert!((198.0..=202.0).contains(&periods), "{periods}");
+        assert!(task["response_ms"]["p95"].as_f64().unwrap() >= 0.9, "{task}");
+        assert!(policy["wake_ups_per_s"]["timer"].as_f64().unwrap() > 10.0);
+        assert!(policy["energy_j"].is_null(), "no source says how many watts a unit is");
+    }
+    let page = std::fs::read_to_string(page).unwrap();
+    for shown in ["Energy by owner", "decoder", "cluster-sleep", "tick kept for RCU"] {
+        assert!(page.contains(shown), "the page does not show {shown}");
+    }
+}
+
+#[test]
+fn the_timeline_has_tasks_and_idle_states_of_a_second() {
+    let folder = own();
+    let here = folder.path();
+    done(here, &["own.json", "--policies", "hmp", "--seeds", "1", "-o", "own"]);
+    let recording = Recording::read(here.join("own")).unwrap();
+    let lanes: Vec<(&str, &str)> =
+        recording.header.lanes.iter().map(|lane| (lane.title.as_str(), lane.begin.as_str())).collect();
+    assert_eq!(lanes, [("task", "task-switch"), ("idle state", "idle-enter")]);
+    assert!(recording.header.texts["tasks"].starts_with("1 decoder\n2 logger\n"));
+    assert_eq!(recording.header.texts["idle-states"], "0 WFI\n1 cluster-sleep\n");
+    let count = |name: &str| {
+        let point = recording.find_point(name);
+        recording.events().iter().filter(|event| Some(event.point) == point).count()
+    };
+    // 50 frames and some 140 lines of the log, each with at least a switch to it and one away.
+    assert!(count("task-switch") > 300, "{}", count("task-switch"));
+    for point in ["idle-enter", "idle-leave", "woken-by-timer", "callbacks-queued", "callbacks-invoked"] {
+        assert!(count(point) > 10, "{point}: {}", count(point));
+    }
+    let times = || recording.events().iter().map(|event| event.time);
+    assert!(times().min() >= Some(1_000_000_000) && times().max() <= Some(2_000_000_000));
+    let report = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .args(["report", "own", "--format", "perfetto"])
+        .current_dir(here)
+        .output()
+        .unwrap();
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    let holds = |name: &[u8]| report.stdout.windows(name.len()).any(|part| part == name);
+    assert!(holds(b"decoder") && holds(b"cluster-sleep"));
+}
+
+#[test]
+fn two_runs_leave_the_same_bytes_and_settings_change_them() {
+    let folder = own();
+    let here = folder.path();
+    let few = ["own.json", "--policies", "energy-aware", "--seeds", "2"];
+    let bytes = |output: &str, more: &[&str]| {
+        done(here, &[&few[..], &["-o", output], more].concat());
+        ["measures.parquet", "events.parquet"].map(|file| std::fs::read(here.join(output).join(file)).unwrap())
+    };
+    let first = bytes("first", &[]);
+    assert_eq!(first, bytes("second", &[]));
+    assert_ne!(first, bytes("third", &["--set", "work=1100"]));
+    let offloaded = done(here, &[&few[..], &["--rcu", "offloaded", "-o", "fourth"]].concat());
+    let owners = &offloaded["policies"][0]["owners_unit_s"];
+    assert!(owners["RCU threads"].as_f64().unwrap() > 0.0, "{owners}");
+    assert!(owners["tick kept for RCU"].is_null(), "{owners}");
+}
+
+#[test]
+fn an_own_platform_with_watts_gives_joules() {
+    let folder = own();
+    let here = folder.path();
+    let file = |name: &str| std::fs::read_to_string(root().join("platforms").join(name)).unwrap();
+    let platform = file("tc2.toml").replace("core_power = 6997", "core_power = 69970");
+    std::fs::write(here.join("board.toml"), platform).unwrap();
+    let watts = "[power]\nwatts_per_unit = { value = 0.5, source = \"a test\" }\n";
+    std::fs::write(here.join("idle.toml"), file("idle/tc2.toml").replacen("[power]\n", watts, 1)).unwrap();
+    let given = ["own.json", "--policies", "all-big", "--seeds", "1"];
+    let usual = done(here, &[&given[..], &["-o", "usual"]].concat());
+    let own = done(here, &[&given[..], &["--platform", "board.toml", "--idle", "idle.toml", "-o", "own"]].concat());
+    let of = |json: &Value, what: &str| json["policies"][0][what]["low"].as_f64().unwrap();
+    assert!(of(&own, "energy_unit_s") > 1.5 * of(&usual, "energy_unit_s"));
+    assert!((of(&own, "energy_j") - of(&own, "energy_unit_s") / 2.0).abs() < 1e-9 * of(&own, "energy_unit_s"));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place_and_what_would_be_right() {
+    let folder = own();
+    let here = folder.path();
+    std::fs::write(here.join("bad.json"), OWN.replace("\"sleep\"", "\"sleeps\"")).unwrap();
+    let said = refused(here, &["bad.json"]);
+    assert!(
+        said.contains("bad.json:6:33: `sleeps` is not an event") && said.contains("events are run, runtime, sleep"),
+        "{said}"
+    );
+
+    let text = std::fs::read_to_string(root().join("platforms/tc2.toml")).unwrap();
+    std::fs::write(here.join("bad.toml"), text.replacen("clock = \"500 MHz\"", "clock = \"500 Mhz\"", 1)).unwrap();
+    let said = refused(here, &["own.json", "--platform", "bad.toml"]);
+    let line = 1 + text.lines().position(|line| line.contains("clock = \"500 MHz\"")).unwrap();
+    assert!(said.contains(&format!("bad.toml:{line}: ")), "{said}");
+
+    assert!(refused(here, &["own.json", "--policies", "fastest"]).contains("there are hmp, hmp-early"));
+    assert!(refused(here, &["own.json", "--set", "wrk=1"]).contains("`work`"));
+    assert!(refused(here, &["own.json", "--set", "work=x"]).contains("no whole number"));
+    let said = refused(here, &["ui-rendr"]);
+    assert!(said.contains("did you mean ui-render?"), "{said}");
+}
+
+#[test]
+fn what_work_costs_is_shown_without_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = done(folder.path(), &["--operating-points"]);
+    assert_eq!(json["policies"].as_array().unwrap().len(), 0);
+    assert_eq!(json["operating_points"].as_array().unwrap().len(), 16);
+    let top = &json["top_points"];
+    // 6997 / 1024 and 1024 / 430, from the table.
+    let ratio = 6997.0 / 1024.0 / (1024.0 / 430.0);
+    assert!((top["times_the_energy"].as_f64().unwrap() - ratio).abs() < 1e-9, "{top}");
+    assert!(top["times_the_energy"].as_f64().unwrap() * 1.1 > 3.0, "not within 10 % of the three times that are told");
+    assert_eq!((top["fast"].as_str(), top["slow"].as_str()), (Some("big"), Some("little")));
+}
+
+#[test]
+fn the_user_interface_is_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = stopwatt(&[
+        "run",
+        "placement",
+        "--policies",
+        "all-big,hmp,even",
+        "--seconds",
+        "2",
+        "--seeds",
+        "2",
+        "-o",
+        folder.path().join("r").to_str().unwrap(),
+    ]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert_eq!(text.matches("Expected: ").count(), 3, "{text}");
+    for said in ["Lowest latency: ", "Least energy: ", "the integral", "2.87 times the energy"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
