@@ -85,7 +85,7 @@ fn the_timeline_has_tasks_and_idle_states_of_a_second() {
     let folder = own();
     let here = folder.path();
     done(here, &["own.json", "--policies", "hmp", "--seeds", "1", "-o", "own"]);
-    let recording = Recording::read(&here.join("own")).unwrap();
+    let recording = Recording::read(here.join("own")).unwrap();
     let lanes: Vec<(&str, &str)> =
         recording.header.lanes.iter().map(|lane| (lane.title.as_str(), lane.begin.as_str())).collect();
     assert_eq!(lanes, [("task", "task-switch"), ("idle state", "idle-enter")]);
