@@ -55,7 +55,7 @@ pub(crate) fn describe(header: &mut Header, input: &Input, from_to: Option<(u64,
     let curves = || PictureKind::Curves { x: "capacity".to_owned(), by: Some("domain".to_owned()) };
     header.pictures = vec![
         picture("Energy by owner", &metrics::OWNED_ENERGY, CASE, PictureKind::StackedBars),
-        picture("Wake-ups of idle CPUs by cause", &metrics::WAKE_UPS, CASE, PictureKind::StackedBars),
+        picture("Wake-ups of idle CPUs by cause", &metrics::WAKE_UP_RATE, CASE, PictureKind::StackedBars),
         picture("Energy of work against capacity, the core", &metrics::ENERGY_PER_WORK, WORK_CASES[0], curves()),
         picture(
             "Energy of work against capacity, the core and what its cluster shares",
@@ -128,9 +128,9 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &Found
         add(metrics::IDLE_TIME, state, *time as f64 / 1e3);
     }
     for (cause, count) in &found.wake_ups {
-        add(metrics::WAKE_UPS, cause, *count as f64 / seconds);
+        add(metrics::WAKE_UP_RATE, cause, *count as f64 / seconds);
     }
-    let callbacks = [metrics::CALLBACKS_QUEUED, metrics::CALLBACKS_IN_SOFTIRQ, metrics::CALLBACKS_IN_THREADS];
+    let callbacks = [metrics::CALLBACK_RATE, metrics::SOFTIRQ_CALLBACK_RATE, metrics::THREAD_CALLBACK_RATE];
     for (metric, count) in callbacks.into_iter().zip(found.callbacks) {
         add(metric, "", count as f64 / seconds);
     }

@@ -94,7 +94,7 @@ impl Experiment for RcuDoses {
     }
 }
 
-fn hardware(platforms: &dyn Files) -> Result<Hardware, Error> {
+pub(crate) fn hardware(platforms: &dyn Files) -> Result<Hardware, Error> {
     let open = |path: String| {
         let text = platforms.read(&path).map_err(Error::failed)?;
         Ok::<_, Error>(Document::new(platforms.shown(&path), text))
@@ -116,22 +116,22 @@ fn add(recording: &mut Recording, who: &str, rate: u32, mode: &str, run: u32, co
     let seconds = seconds.max(f64::MIN_POSITIVE);
     let others = || counts.iter().enumerate().filter(|(cpu, _)| *cpu != CLOSER).map(|(_, counts)| counts);
     let rows = [
-        (metrics::WAKE_UPS, others().map(|counts| counts.wake_ups).sum::<u64>()),
-        (metrics::IDLE_TICKS, others().map(|counts| counts.idle_ticks).sum()),
-        (metrics::CALLBACKS_QUEUED, counts.iter().map(|counts| counts.queued).sum()),
-        (metrics::CALLBACKS_IN_SOFTIRQ, counts.iter().map(|counts| counts.in_softirq).sum()),
-        (metrics::CALLBACKS_IN_THREADS, counts.iter().map(|counts| counts.in_threads).sum()),
+        (metrics::WAKE_UP_RATE, others().map(|counts| counts.wake_ups).sum::<u64>()),
+        (metrics::IDLE_TICK_RATE, others().map(|counts| counts.idle_ticks).sum()),
+        (metrics::CALLBACK_RATE, counts.iter().map(|counts| counts.queued).sum()),
+        (metrics::SOFTIRQ_CALLBACK_RATE, counts.iter().map(|counts| counts.in_softirq).sum()),
+        (metrics::THREAD_CALLBACK_RATE, counts.iter().map(|counts| counts.in_threads).sum()),
     ];
     for (metric, value) in rows {
         recording.measure(series, run, metric.name, metric.unit, value as f64 / seconds);
     }
     for (cpu, counts) in counts.iter().enumerate() {
         let rows = [
-            (metrics::WAKE_UPS, counts.wake_ups),
-            (metrics::IDLE_TICKS, counts.idle_ticks),
-            (metrics::CALLBACKS_QUEUED, counts.queued),
-            (metrics::CALLBACKS_IN_SOFTIRQ, counts.in_softirq),
-            (metrics::CALLBACKS_IN_THREADS, counts.in_threads),
+            (metrics::WAKE_UP_RATE, counts.wake_ups),
+            (metrics::IDLE_TICK_RATE, counts.idle_ticks),
+            (metrics::CALLBACK_RATE, counts.queued),
+            (metrics::SOFTIRQ_CALLBACK_RATE, counts.in_softirq),
+            (metrics::THREAD_CALLBACK_RATE, counts.in_threads),
         ];
         for (metric, value) in rows {
             recording.measure(series, run, metric.name, metric.unit, value as f64 / seconds).cpu = Some(cpu as u16);

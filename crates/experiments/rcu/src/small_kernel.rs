@@ -73,3 +73,32 @@ pub fn dose(
     }
     Ok(recording)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counting::count;
+    use experiment::Folder;
+
+    #[test]
+    fn closes_keep_ticks_or_wake_threads_and_none_do_nothing() {
+        let platforms = Folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../platforms").into());
+        let hardware = crate::rcu_doses::hardware(&platforms).unwrap();
+        let counted = |per_second: f64, offloaded| {
+            let (counts, _) = count(&dose(&hardware, 5, per_second, 2, offloaded).unwrap(), 5);
+            let others = |of: fn(&crate::CpuCounts) -> u64| -> u64 {
+                counts.iter().enumerate().filter(|(cpu, _)| *cpu != CLOSER).map(|(_, counts)| of(counts)).sum()
+            };
+            let all = |of: fn(&crate::CpuCounts) -> u64| -> u64 { counts.iter().map(of).sum() };
+            (others(|counts| counts.wake_ups), all(|counts| counts.in_softirq), all(|counts| counts.in_threads))
+        };
+        for offloaded in [false, true] {
+            assert_eq!(counted(0.0, offloaded), (0, 0, 0));
+        }
+        let (ordinary, in_softirq, in_threads) = counted(100.0, false);
+        assert!(in_softirq > 180 && in_threads == 0, "{in_softirq} in softirqs, {in_threads} in threads");
+        let (offloaded, in_softirq, in_threads) = counted(100.0, true);
+        assert!(in_softirq == 0 && in_threads > 180, "{in_softirq} in softirqs, {in_threads} in threads");
+        assert!(offloaded > ordinary && ordinary > 100, "{ordinary} wake-ups, {offloaded} where all are offloaded");
+    }
+}

@@ -176,23 +176,17 @@ metrics! {
     /// Share of the intervals in which a governor chose what the traced kernel chose.
     IDLE_AGREEMENT = Metric::new("idle_agreement", ("Agreement with the traced kernel", "agreement"), "1", Higher);
     /// How often idle CPUs were woken, per second.
-    WAKE_UPS = Metric::new("wake_ups", ("Wake-ups of idle CPUs", "wake-ups"), "1/s", Lower);
+    WAKE_UP_RATE = Metric::new("wake_up_rate", ("Wake-ups of idle CPUs", "wake-ups"), "1/s", Lower);
     /// Ticks that came to idle CPUs, per second.
-    IDLE_TICKS = Metric::new("idle_ticks", ("Ticks of idle CPUs", "ticks"), "1/s", Lower);
+    IDLE_TICK_RATE = Metric::new("idle_tick_rate", ("Ticks of idle CPUs", "ticks"), "1/s", Lower);
     /// RCU callbacks that were queued, per second.
-    CALLBACKS_QUEUED = Metric::new("callbacks_queued", ("Callbacks queued", "queued"), "1/s", Neither);
+    CALLBACK_RATE = Metric::new("callback_rate", ("Callbacks queued", "queued"), "1/s", Neither);
     /// RCU callbacks that were invoked in a softirq, per second.
-    CALLBACKS_IN_SOFTIRQ = Metric::new("callbacks_in_softirq", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
+    SOFTIRQ_CALLBACK_RATE = Metric::new("softirq_callback_rate", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
     /// RCU callbacks that were invoked in threads, per second.
-    CALLBACKS_IN_THREADS = Metric::new("callbacks_in_threads", ("Callbacks in threads", "threads"), "1/s", Neither);
-    /// Energy of cores and of what they share. A unit is that of the platform's table.
-    ENERGY = Metric::new("energy", ("Energy", "energy"), "unit s", Lower);
-    /// Energy of each owner: a task, callbacks, a tick kept for RCU, an idle state, a transition. The owners' energies add up to all of it.
-    OWNED_ENERGY = Metric::new("owned_energy", ("Energy by owner", "owned"), "unit s", Lower);
+    THREAD_CALLBACK_RATE = Metric::new("thread_callback_rate", ("Callbacks in threads", "threads"), "1/s", Neither);
     /// Energy of the work that a core of capacity 1024 does in a second.
     ENERGY_PER_WORK = Metric::new("energy_per_work", ("Energy of work", "of work"), "unit s", Lower);
-    /// How long a run lasted, in simulated time.
-    RUN_TIME = Metric::new("run_time", ("Run time", "time"), "s", Lower);
     /// From the beginning of a task's period until the task waits for the next one.
     RESPONSE = Metric::new("response", ("Response time", "response"), "ms", Lower);
     /// Periods that a task has finished.
@@ -215,6 +209,26 @@ metrics! {
     CHANGED_ENERGY = Metric::new("changed_energy", ("Changed energy", "energy"), "1", Neither);
     /// Entries of a power domain into a domain idle state.
     DOMAIN_ENTERED = Metric::new("domain_entered", ("Domain entered", "entered"), "1", Neither);
+
+    // Energy.
+    /// Energy of a whole machine. A unit is that of the platform's table.
+    ENERGY = Metric::new("energy", ("Energy", "energy"), "unit s", Lower);
+    /// How long a run took.
+    RUN_TIME = Metric::new("run_time", ("Run time", "time"), "s", Lower);
+    /// Energy of an owner: the owners' sum is that of the machine.
+    OWNED_ENERGY = Metric::new("owned_energy", ("Energy by owner", "energy"), "unit s", Lower);
+    /// Share of the reference's energy that a configuration saves.
+    ENERGY_BENEFIT = Metric::new("energy_benefit", ("Energy saved", "saved"), "%", Higher).derived();
+    /// Wake-ups of idle CPUs.
+    WAKE_UPS = Metric::new("wake_ups", ("Wake-ups", "wake-ups"), "1", Lower);
+    /// Ticks of the scheduler.
+    TICKS = Metric::new("ticks", ("Ticks", "ticks"), "1", Neither);
+    /// Callbacks that were queued.
+    CALLBACKS_QUEUED = Metric::new("callbacks_queued", ("Callbacks queued", "queued"), "1", Neither);
+    /// Callbacks that were invoked.
+    CALLBACKS_INVOKED = Metric::new("callbacks_invoked", ("Callbacks invoked", "invoked"), "1", Neither);
+    /// What a draw took for something that was not published: a number, or which of its values.
+    UNKNOWN = Metric::new("unknown", ("Drawn value", "value"), "1", Neither);
 
     // Data plane.
     /// Packets forwarded in a second.

@@ -172,7 +172,14 @@ impl<'a> Walk<'a> {
             }
             Point::HrtimerStart => self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: false }),
             Point::TimerStart => self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: true }),
-            Point::HrtimerCancel | Point::TimerCancel => self.disarm(event.argument),
+            Point::HrtimerCancel => self.disarm(event.argument),
+            Point::TimerCancel => {
+                // It may be the one that the tick's timer showed.
+                if event.argument >= MOST_TIMERS {
+                    self.cpu(number).tick.wheel_ns = None;
+                }
+                self.disarm(event.argument);
+            }
             Point::TickStart => self.tick_started(event),
             Point::TickCancel => {
                 let tick = &mut self.cpu(number).tick;

@@ -7,6 +7,7 @@
 
 mod calls;
 mod clocks;
+mod energy;
 mod error;
 mod idle_cases;
 mod psci;
@@ -14,6 +15,7 @@ mod strides;
 
 pub use calls::{CallFigure, CallReference};
 pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
+pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use error::Error;
 pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES};
 pub use psci::{Cell, Layout, PsciReference};
@@ -34,13 +36,16 @@ pub struct Published {
     pub clocks: Option<ClockReference>,
     /// Reported counts of idle governors, if there are any.
     pub idle_cases: Option<CaseReference>,
+    /// What configurations of RCU saved, if there are such figures. No experiment is told anything of it.
+    pub energy: Option<EnergyReference>,
 }
 
 /// Name of the file about PSCI calls in other firmware.
 const CALLS: &str = "psci-calls-qemu.toml";
 
 impl Published {
-    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the clocks, the idle governors' cases.
+    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the clocks, the idle governors' cases,
+    /// the energy.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
@@ -54,6 +59,7 @@ impl Published {
             strides: if has(&format!("{STRIDES}.toml")) { Some(StrideReference::read(files)?) } else { None },
             clocks: if has(&format!("{CLOCKS}.toml")) { Some(ClockReference::read(files)?) } else { None },
             idle_cases: if has(&format!("{IDLE_CASES}.toml")) { Some(CaseReference::read(files)?) } else { None },
+            energy: if has(&format!("{ENERGY}.toml")) { Some(EnergyReference::read(files)?) } else { None },
         })
     }
 

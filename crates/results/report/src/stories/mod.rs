@@ -3,6 +3,9 @@
 //! Everything is read from the recording; published figures stand beside it.
 
 mod batch;
+mod energy_cells;
+mod energy_explain;
+mod energy_predictors;
 mod forward;
 mod idle_cases;
 mod idle_clock;
@@ -11,6 +14,7 @@ mod linux;
 mod loaded;
 mod placement;
 mod rcu_doses;
+mod rcu_energy;
 mod rows;
 mod run;
 mod stride_cells;
@@ -35,7 +39,7 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 12] = [
+const STORIES: [Story; 13] = [
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
@@ -47,6 +51,7 @@ const STORIES: [Story; 12] = [
     Story { experiment: "idle-clock", world: None, text: idle_clock::text, json: idle_clock::json },
     Story { experiment: "idle-cases", world: None, text: idle_cases::text, json: idle_cases::json },
     Story { experiment: "rcu-doses", world: None, text: rcu_doses::text, json: rcu_doses::json },
+    Story { experiment: "rcu-energy", world: None, text: rcu_energy::text, json: rcu_energy::json },
     Story { experiment: "placement", world: None, text: placement::text, json: placement::json },
 ];
 

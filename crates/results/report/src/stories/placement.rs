@@ -200,10 +200,10 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             "run_time_s": interval(&values(recording, policy, metrics::RUN_TIME, "")),
             "running": by(metrics::RUNNING),
             "owners_unit_s": by(metrics::OWNED_ENERGY),
-            "wake_ups_per_s": by(metrics::WAKE_UPS),
+            "wake_ups_per_s": by(metrics::WAKE_UP_RATE),
             "idle_entered": by(metrics::IDLE_ENTERED),
             "idle_time_us": by(metrics::IDLE_TIME),
-            "callbacks_per_s": mean(recording, policy, metrics::CALLBACKS_QUEUED, ""),
+            "callbacks_per_s": mean(recording, policy, metrics::CALLBACK_RATE, ""),
             "tasks": tasks.collect::<Map<_, _>>(),
         })
     };
@@ -255,7 +255,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         overview(&mut text, recording, &all, style);
         judged(&mut text, recording, style);
         owners(&mut text, recording, &all, style);
-        by_subject(&mut text, recording, &all, (metrics::WAKE_UPS, "woken by, per s"), style);
+        by_subject(&mut text, recording, &all, (metrics::WAKE_UP_RATE, "woken by, per s"), style);
         latencies(&mut text, recording, &all, style);
     }
     work_costs::text(&mut text, recording, all.is_empty(), style);

@@ -1,0 +1,116 @@
+//! The board: its machine, and the idle states of each source.
+
+use crate::point::Point;
+use experiment::{Error, Files, nearest};
+use minikernel::{CpuSet, Hardware};
+use soc::config::{Document, IdlePlatform, Machine, Sources};
+
+/// A board.
+pub struct Board {
+    /// Its name.
+    pub name: String,
+    machine: Machine,
+    /// Idle states by the name of their source.
+    idle: Vec<(String, IdlePlatform)>,
+    /// The text of its file.
+    pub text: String,
+}
+
+impl Board {
+    /// The board of a name, with the idle states that some names stand for; a board that these are not of has those of its own name.
+    ///
+    /// # Errors
+    /// There is no such board; what is wrong in its files.
+    pub fn open(files: &dyn Files, name: &str, idle_names: &[String]) -> Result<Self, Error> {
+        let releases = files.stems(&format!("{name}/releases")).map_err(Error::failed)?;
+        let Some(release) = releases.last() else {
+            let known = files.stems("idle").map_err(Error::failed)?;
+            let near = nearest(name, known.iter().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+            let help = format!(
+                "{near}the talk's board is tc2; another needs a platform file with operating points, and idle/NAME.toml"
+            );
+            return Err(Error::usage(format!("there is no platform `{name}`"), help));
+        };
+        let read = |path: String| -> Result<Document, Error> {
+            let text = files.read(&path).map_err(Error::failed)?;
+            Ok(Document::new(files.shown(&path), text))
+        };
+        let sources = Sources {
+            platform: read(format!("{name}.toml"))?,
+            release: read(format!("{name}/releases/{release}.toml"))?,
+            costs: read(format!("{name}/costs/{release}.toml"))?,
+        };
+        let machine = sources.machine().map_err(Error::file)?;
+        let is_of = |idle: &&String| **idle == name || idle.starts_with(&format!("{name}-"));
+        let mut idle = Vec::new();
+        for source in idle_names {
+            let of = if is_of(&source) { source.as_str() } else { name };
+            let document = read(format!("idle/{of}.toml"))?;
+            let parsed = IdlePlatform::parse(document.name(), document.text().to_owned()).map_err(Error::Failed)?;
+            idle.push((source.clone(), parsed));
+        }
+        let board = Self { name: name.to_owned(), machine, idle, text: sources.platform.text().to_owned() };
+        // Whether they fit each other is found before the run.
+        for (_, idle) in &board.idle {
+            Hardware::new(&board.machine, idle, 0).map_err(Error::Failed)?;
+        }
+        Ok(board)
+    }
+
+    /// What a core needs for what the fastest core does in a second, at its highest operating point: energy in units of power times seconds,
+    /// and time in seconds; of the fastest cores and of the slowest.
+    pub fn figures(&self) -> toml::Table {
+        let tops = self.machine.platform.topology.domains.iter().filter_map(|domain| domain.operating_points.last());
+        let mut tops: Vec<_> = tops.collect();
+        tops.sort_by_key(|point| point.capacity);
+        let most = tops.last().map_or(1.0, |point| f64::from(point.capacity));
+        let mut figures = toml::Table::new();
+        for (core, point) in [("little", tops.first()), ("big", tops.last())] {
+            if let Some(point) = point {
+                let time = most / f64::from(point.capacity);
+                figures.insert(format!("{core}_core_energy_per_work"), (f64::from(point.core_power) * time).into());
+                figures.insert(format!("{core}_time_per_work"), time.into());
+            }
+        }
+        figures
+    }
+
+    /// The hardware at a point.
+    ///
+    /// # Panics
+    /// The point names idle states that the board was not opened with.
+    pub fn at(&self, point: &Point<'_>) -> Hardware {
+        let name = point.word("idle.states");
+        let (_, idle) = self.idle.iter().find(|(other, _)| *other == name).expect("opened with all of them");
+        let hardware = Hardware::new(&self.machine, idle, point.number("transition").min(1024));
+        let mut hardware = hardware.expect("tried when the board was opened");
+        for domain in &mut hardware.domains {
+            let power = &mut domain.states[0].power;
+            power.core = power.core * point.number("wfi") / 100;
+            power.domain = power.domain * point.number("wfi") / 100;
+        }
+        hardware
+    }
+}
+
+/// Capacity of a domain's cores at their highest operating point.
+fn top(domain: &minikernel::Domain) -> u32 {
+    domain.points.last().map_or(0, |point| point.capacity)
+}
+
+/// The domain of the slowest cores.
+pub fn little(hardware: &Hardware) -> &minikernel::Domain {
+    hardware.domains.iter().min_by_key(|domain| top(domain)).expect("a board has domains")
+}
+
+/// The capacity of the slowest or the fastest cores.
+pub fn capacity(hardware: &Hardware, core: &str) -> u32 {
+    let tops = hardware.domains.iter().map(top);
+    if core == "big" { tops.max() } else { tops.min() }.unwrap_or(1)
+}
+
+/// The slowest CPUs.
+pub fn little_cpus(hardware: &Hardware) -> CpuSet {
+    CpuSet::of(little(hardware).cpus.clone())
+}

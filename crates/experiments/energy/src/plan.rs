@@ -1,0 +1,192 @@
+//! Which points a run of the experiment visits, and what every configuration came to at each.
+
+use crate::board::Board;
+use crate::configuration::Configuration;
+use crate::point::Point;
+use crate::runs::{Ran, run};
+use crate::suite::{Benchmark, Suite};
+use crate::unknown::{Range, Value};
+use experiment::{Error, Progress};
+use rayon::prelude::*;
+
+/// A kind of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Draws from the ranges.
+    Draws,
+    /// The central point, with a seed each time.
+    Central,
+    /// The central point with other rates of callbacks.
+    Rate,
+    /// The central point with other energies of a round trip into a deep idle state.
+    Transition,
+    /// The central point with all callbacks queued by threads bound to a CPU, so many a second on each; with a seed each time.
+    Dose,
+}
+
+impl Kind {
+    /// Its name in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Draws => "draws",
+            Self::Central => "central",
+            Self::Rate => "rate",
+            Self::Transition => "transition",
+            Self::Dose => "dose",
+        }
+    }
+}
+
+/// A point, and what it is one of.
+#[derive(Clone, Debug)]
+pub struct Visit<'s> {
+    /// Of which kind it is.
+    pub kind: Kind,
+    /// The place on the curve: the rate, the part of 1024, the dose; 0 where there is no curve.
+    pub place: u64,
+    /// Which draw it is, or which seed of the central point.
+    pub number: u32,
+    /// The benchmark.
+    pub benchmark: &'s Benchmark,
+    /// The point.
+    pub point: Point<'s>,
+}
+
+/// What every configuration came to at a point.
+#[derive(Clone, Debug)]
+pub struct Visited<'s> {
+    /// The point.
+    pub visit: Visit<'s>,
+    /// The configurations, in the order of [`Configuration::ALL`].
+    pub configurations: Vec<Ran>,
+    /// The reference where nobody queues callbacks: all else is the same. Only of draws and of the central point.
+    pub silent: Option<Ran>,
+}
+
+/// Callbacks per second on each CPU, for the curve over doses.
+pub const DOSES: [u64; 5] = [0, 1, 10, 100, 1000];
+
+/// Rates of callbacks, for the curve over rates: about three to each tenfold, or sixteen.
+fn rates(fine: bool) -> Vec<u64> {
+    if !fine {
+        return vec![0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000];
+    }
+    let mut rates: Vec<u64> = (0..=30).chain((32..64).step_by(2)).collect();
+    while let Some(&last) = rates.last().filter(|&&last| last < 2000) {
+        rates.push(last + last / 16);
+    }
+    rates
+}
+
+/// Parts of 1024 of the range of what a round trip costs, for the curve over it.
+fn transitions(fine: bool) -> Vec<u64> {
+    let step = if fine { 16 } else { 128 };
+    (0..=1024).step_by(step).collect()
+}
+
+/// The points of a run: so many draws, the central point with each of its seeds, and the curves.
+pub fn plan<'s>(
+    suite: &'s Suite,
+    benchmarks: &[&'s Benchmark],
+    draws: u32,
+    fine: bool,
+    set: &[(String, Value)],
+) -> Vec<Visit<'s>> {
+    let fixed = |point: Point<'s>| set.iter().fold(point, |point, (name, value)| point.with(name, value.clone()));
+    let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
+    let mut visits = Vec::new();
+    for &benchmark in benchmarks {
+        let mut add = |kind, place, number, point| {
+            visits.push(Visit { kind, place, number, benchmark, point: fixed(point) });
+        };
+        for draw in 0..draws {
+            add(Kind::Draws, 0, draw, Point::draw(suite, draw));
+        }
+        for seed in 0..suite.central_seeds {
+            add(Kind::Central, 0, seed, Point::central(suite, seed));
+        }
+        let central = || Point::central(suite, 0);
+        // A curve over what was set to one value would be none.
+        if !is_set("callbacks.rate") {
+            for rate in rates(fine) {
+                add(Kind::Rate, rate, 0, central().with("callbacks.rate", Value::Number(rate)));
+            }
+            if !is_set("callbacks.pinned") {
+                for (dose, seed) in
+                    DOSES.into_iter().flat_map(|dose| (0..suite.central_seeds).map(move |seed| (dose, seed)))
+                {
+                    let point = Point::central(suite, seed).with("callbacks.pinned", Value::Number(100));
+                    add(Kind::Dose, dose, seed, point.with("callbacks.rate", Value::Number(dose * 5)));
+                }
+            }
+        }
+        if !is_set("transition") {
+            for part in transitions(fine) {
+                add(Kind::Transition, part, 0, central().with("transition", Value::Number(part)));
+            }
+        }
+    }
+    visits
+}
+
+/// The values that `--set` gives to unknowns.
+///
+/// # Errors
+/// There is no such unknown; it cannot have that value.
+pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Value)>, Error> {
+    let parse = |(name, text): &(String, String)| {
+        let Some(at) = suite.unknown(name) else {
+            let known: Vec<&str> = suite.unknowns.iter().map(|unknown| unknown.name.as_str()).collect();
+            let near = experiment::nearest(name, known.iter().copied());
+            let help =
+                near.map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("there is {near}"));
+            return Err(Error::usage(format!("--set {name}: nothing of that name is unknown"), help));
+        };
+        let unknown = &suite.unknowns[at];
+        let value = unknown.parse(text).map_err(|right| {
+            Error::usage(format!("--set {name}={text}: that is no value of it"), format!("it is {right}"))
+        })?;
+        let most = match (name.as_str(), &unknown.range) {
+            ("hz", Range::Numbers { .. }) => 1000,
+            ("transition", _) => 1024,
+            ("callbacks.pinned", _) => 100,
+            ("callbacks.rate", _) => 20_000,
+            _ => crate::unknown::MOST,
+        };
+        match value {
+            Value::Number(number) if number > most => {
+                Err(Error::usage(format!("--set {name}={text}: too much"), format!("it is {most} at most")))
+            }
+            value => Ok((name.clone(), value)),
+        }
+    };
+    given.iter().map(parse).collect()
+}
+
+/// Visits the points, several at once; what comes back is in their order.
+///
+/// # Errors
+/// What makes no sense in a benchmark; the run was told to stop.
+pub fn visit<'s>(
+    suite: &'s Suite,
+    board: &Board,
+    visits: Vec<Visit<'s>>,
+    progress: &Progress,
+) -> Result<Vec<Visited<'s>>, Error> {
+    progress.expect(visits.len() as u64, "points");
+    let one = |visit: Visit<'s>| {
+        progress.check()?;
+        let of = |configuration| run(suite, board, visit.benchmark, configuration, &visit.point);
+        let configurations = Configuration::ALL.into_iter().map(of).collect::<Result<_, _>>()?;
+        let silent = match visit.kind {
+            Kind::Draws | Kind::Central => {
+                let point = visit.point.clone().silenced();
+                Some(run(suite, board, visit.benchmark, Configuration::Reference, &point)?)
+            }
+            Kind::Rate | Kind::Transition | Kind::Dose => None,
+        };
+        progress.step();
+        Ok(Visited { visit, configurations, silent })
+    };
+    visits.into_par_iter().map(one).collect()
+}

@@ -1,0 +1,147 @@
+//! `rcu-energy`: the talk's benchmarks in its configurations of RCU.
+
+use crate::board::Board;
+use crate::plan::{self, plan, visit};
+use crate::rows;
+use crate::suite::{Benchmark, Suite};
+use crate::unknown::{Range, Value};
+use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use recording::Header;
+use soc::config::Document;
+
+/// The talk's benchmarks in its configurations of RCU.
+pub struct RcuEnergy;
+
+static SETTINGS: [Setting; 6] = [
+    Setting::new("platform", Kind::Platform, "Platform with operating points, whose idle states and powers count.").or("tc2"),
+    Setting::new(
+        "draws",
+        Kind::Number { min: 0, max: 100_000 },
+        "Draws from the ranges of what was not published; their seed is fixed in the file of ranges. With 0 only the central point is run.",
+    )
+    .or("256"),
+    Setting::new(
+        "benchmarks",
+        Kind::Checked(not_empty, "NAMES"),
+        "Benchmarks, parted by commas [default: all of the file].",
+    ),
+    Setting::new(
+        "set",
+        Kind::Keys,
+        "Gives an unknown this value in every draw: callbacks.rate=0 silences every source of callbacks; transition=512, hz=100, \
+         cyclictest.latency=zero.",
+    ),
+    Setting::new(
+        "explain",
+        Kind::Switch,
+        "Also solves backwards: which rate of callbacks, or which energy of a round trip into a deep idle state, would give each published \
+         figure at the central point, or that none does.",
+    ),
+    Setting::new(
+        "ranges",
+        Kind::InputFile,
+        "Another file of benchmarks and ranges, with the keys of platforms/energy/rcu-2013.toml.",
+    ),
+];
+
+static ABOUT: About = About {
+    name: "rcu-energy",
+    summary: "What configurations of RCU saved in six benchmarks of 2013: predicted intervals beside the published figures",
+    details: "Real code of RCU in a small simulated kernel of 2013 on a simulated TC2. What was not published is a declared range each, from \
+              which every draw takes a value: the same in all four configurations. Energy is in units of the platform's table; the report \
+              scales it by one reference figure, which is marked.",
+    worlds: &[WorldAbout { world: World::Sim, about: "a small kernel on the simulated board", needs: &[] }],
+    settings: &SETTINGS,
+    cases: &["cyclictest", "sysbench", "andebench2", "andebench8", "audio", "audio+bbench"],
+    examples: &[
+        Example { arguments: "--platform tc2", about: "the table" },
+        Example { arguments: "--set callbacks.rate=0", about: "no callbacks, no benefit" },
+        Example { arguments: "--explain --draws 0", about: "which settings would give the published figures" },
+        Example { arguments: "--benchmarks audio --set callbacks.rate=60 --draws 0", about: "one of them, tried" },
+    ],
+    sweep_defaults: &[("draws", "0")],
+    shipped_sweeps: &[],
+};
+
+const RANGES: &str = "energy/rcu-2013.toml";
+
+fn not_empty(text: &str) -> Result<(), String> {
+    if text.split(',').all(|name| !name.trim().is_empty()) { Ok(()) } else { Err("names, parted by commas".to_owned()) }
+}
+
+/// What a request asks for, read and checked.
+struct Asked {
+    suite: Suite,
+    board: Board,
+    set: Vec<(String, Value)>,
+    names: Vec<String>,
+}
+
+impl Asked {
+    fn read(request: &Request<'_>) -> Result<Self, Error> {
+        let settings = &request.settings;
+        let document = match settings.text("ranges") {
+            Some(path) => Document::open(path.as_ref()).map_err(Error::file)?,
+            None => {
+                let text = request.platforms.read(RANGES).map_err(Error::failed)?;
+                Document::new(format!("platforms/{RANGES}"), text)
+            }
+        };
+        let suite = Suite::read(&document)?;
+        let set = plan::set(&suite, &settings.keys("set"))?;
+        let known: Vec<&str> = suite.benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
+        let names = match settings.text("benchmarks") {
+            None => known.iter().map(|&name| name.to_owned()).collect(),
+            Some(given) => {
+                let names: Vec<String> = given.split(',').map(|name| name.trim().to_owned()).collect();
+                if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
+                    let message = format!("there is no benchmark `{wrong}`");
+                    return Err(Error::usage(message, format!("there are: {}", known.join(", "))));
+                }
+                names
+            }
+        };
+        let idle = suite.unknowns.iter().find(|unknown| unknown.name == "idle.states").map(|unknown| &unknown.range);
+        let idle: Vec<String> = match idle {
+            Some(Range::Values(values)) => values.iter().map(Value::to_string).collect(),
+            _ => Vec::new(),
+        };
+        let board = Board::open(request.platforms, settings.text("platform").unwrap_or("tc2"), &idle)?;
+        Ok(Self { suite, board, set, names })
+    }
+
+    fn benchmarks(&self) -> Vec<&Benchmark> {
+        self.suite.benchmarks.iter().filter(|benchmark| self.names.contains(&benchmark.name)).collect()
+    }
+}
+
+impl Experiment for RcuEnergy {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        Asked::read(request).map(|_| ())
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let asked = Asked::read(request)?;
+        let draws = request.settings.number("draws") as u32;
+        let visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.switch("explain"), &asked.set);
+        let visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
+
+        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ps");
+        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        (header.seed, header.iterations) = (asked.suite.seed, draws);
+        header.settings = asked.set.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        header.seeded_modes = vec![plan::Kind::Draws.name().to_owned(), plan::Kind::Central.name().to_owned()];
+        header.platform = Some(recording::Platform {
+            name: asked.board.name.clone(),
+            text: asked.board.text.clone(),
+            figures: asked.board.figures(),
+        });
+        let recording = rows::recording(header, &asked.suite, &visited);
+        sink.start(recording.header.clone())?;
+        sink.append(&recording)
+    }
+}

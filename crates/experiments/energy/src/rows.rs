@@ -1,0 +1,182 @@
+//! The rows of a run.
+
+use crate::configuration::Configuration;
+use crate::plan::{Kind, Visited};
+use crate::runs::{OWNERS, Ran};
+use crate::suite::{Length, Suite};
+use minikernel::WakeCause;
+use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
+
+/// The variant of runs in which nobody queues callbacks.
+pub const SILENT: &str = "no-callbacks";
+/// The case of the values that were drawn.
+pub const UNKNOWNS: &str = "unknowns";
+
+const TICKS: [&str; 3] = ["busy", "idle", "idle, kept for RCU"];
+const QUEUED: [&str; 2] = ["big", "LITTLE"];
+const INVOKED: [&str; 4] = ["softirq on big", "softirq on LITTLE", "thread on big", "thread on LITTLE"];
+
+/// The recording of points that were visited.
+pub fn recording(header: Header, suite: &Suite, visited: &[Visited<'_>]) -> Recording {
+    let mut recording = Recording::new(header);
+    for benchmark in &suite.benchmarks {
+        let of = visited.iter().filter(|visited| visited.visit.benchmark.name == benchmark.name);
+        let runs = of.flat_map(|visited| visited.configurations.iter().chain(&visited.silent));
+        let unfinished = runs.clone().filter(|ran| !ran.ended).count();
+        if let (Length::Work(most), 1..) = (benchmark.length, unfinished) {
+            let name = &benchmark.name;
+            recording.header.complaints.push(format!("{unfinished} runs of {name} did not end within {most} s"));
+        }
+        let stalls: u64 = runs.map(|ran| ran.stalls).sum();
+        if stalls > 0 {
+            let name = &benchmark.name;
+            recording.header.complaints.push(format!("{stalls} grace periods took too long in {name}"));
+        }
+    }
+    unknowns(&mut recording, suite, visited);
+    let has_draws = visited.iter().any(|visited| visited.visit.kind == Kind::Draws);
+    let counted = if has_draws { Kind::Draws } else { Kind::Central };
+    for at in visited {
+        let kind = at.visit.kind;
+        let name = &at.visit.benchmark.name;
+        let silent = at.silent.iter().map(|ran| (SILENT, ran));
+        let configurations = Configuration::ALL.iter().map(|of| of.name()).zip(&at.configurations);
+        for (variant, ran) in configurations.chain(silent) {
+            let series = recording.series(variant, name, kind.name());
+            match kind {
+                Kind::Draws | Kind::Central => {
+                    energy(&mut recording, series, at.visit.number, None, ran);
+                    // Where there are draws, owners at the central point would only double every bar.
+                    if kind == counted {
+                        counts(&mut recording, series, at.visit.number, ran);
+                    }
+                }
+                Kind::Rate | Kind::Transition | Kind::Dose => {
+                    let place = place(kind, at.visit.place);
+                    energy(&mut recording, series, at.visit.number, Some(&place), ran);
+                    let benefit = 100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);
+                    put(&mut recording, series, at.visit.number, &metrics::ENERGY_BENEFIT, Some(&place), benefit);
+                }
+            }
+        }
+    }
+    describe(&mut recording.header, suite, visited);
+    recording
+}
+
+/// The name of a place on a curve.
+fn place(kind: Kind, number: u64) -> String {
+    format!("{} {number}", kind.name())
+}
+
+/// What was drawn, once for all benchmarks.
+fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
+    let series = recording.series("", UNKNOWNS, Kind::Draws.name());
+    let first = visited.first().map(|visited| &visited.visit.benchmark.name);
+    let draws = visited.iter().filter(|visited| visited.visit.kind == Kind::Draws);
+    for at in draws.filter(|visited| Some(&visited.visit.benchmark.name) == first) {
+        for (unknown, value) in suite.unknowns.iter().zip(at.visit.point.values()) {
+            let place = unknown.place(value);
+            put(recording, series, at.visit.number, &metrics::UNKNOWN, Some(&unknown.name), place);
+        }
+    }
+}
+
+fn energy(recording: &mut Recording, series: Series, iteration: u32, subject: Option<&str>, ran: &Ran) {
+    put(recording, series, iteration, &metrics::ENERGY, subject, units(ran.energy));
+    put(recording, series, iteration, &metrics::RUN_TIME, subject, ran.time as f64 / 1e12);
+}
+
+fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &Ran) {
+    let mut all = |metric: &metrics::Metric, name: &str, value: f64| {
+        put(recording, series, iteration, metric, Some(name), value);
+    };
+    OWNERS.iter().zip(ran.owners).for_each(|(name, energy)| all(&metrics::OWNED_ENERGY, name, units(energy)));
+    // A cause that woke nobody has no row.
+    let causes = WakeCause::ALL.iter().zip(ran.wake_ups).filter(|(_, count)| *count > 0);
+    causes.for_each(|(cause, count)| all(&metrics::WAKE_UPS, cause.name(), count as f64));
+    TICKS.iter().zip(ran.ticks).for_each(|(name, count)| all(&metrics::TICKS, name, count as f64));
+    QUEUED.iter().zip(ran.queued).for_each(|(name, count)| all(&metrics::CALLBACKS_QUEUED, name, count as f64));
+    let invoked = INVOKED.iter().zip(ran.invoked).filter(|(_, count)| *count > 0);
+    invoked.for_each(|(name, count)| all(&metrics::CALLBACKS_INVOKED, name, count as f64));
+}
+
+fn put(
+    recording: &mut Recording,
+    series: Series,
+    iteration: u32,
+    metric: &metrics::Metric,
+    subject: Option<&str>,
+    value: f64,
+) {
+    let subject = subject.map(|subject| recording.name(subject));
+    recording.measure(series, iteration, metric.name, metric.unit, value).subject = subject;
+}
+
+/// Units of power times seconds.
+fn units(energy: u128) -> f64 {
+    energy as f64 / 1e12
+}
+
+fn describe(header: &mut Header, suite: &Suite, visited: &[Visited<'_>]) {
+    for at in visited {
+        let kind = at.visit.kind;
+        if !matches!(kind, Kind::Draws | Kind::Central) {
+            let axis = toml::Table::from_iter([(kind.name().to_owned(), (at.visit.place as f64).into())]);
+            header.coordinates.insert(place(kind, at.visit.place), axis);
+        }
+    }
+    let mut names: Vec<&String> = visited.iter().map(|visited| &visited.visit.benchmark.name).collect();
+    names.dedup();
+    let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
+        title,
+        metric: metric.name.to_owned(),
+        case: Some(case.to_owned()),
+        kind,
+    };
+    for name in &names {
+        let title = format!("{name}: energy by owner");
+        header.pictures.push(picture(title, &metrics::OWNED_ENERGY, name, PictureKind::StackedBars));
+        let title = format!("{name}: wake-ups of idle CPUs by cause");
+        header.pictures.push(picture(title, &metrics::WAKE_UPS, name, PictureKind::StackedBars));
+        for (axis, what) in [
+            (Kind::Rate, "callbacks per second"),
+            (Kind::Transition, "the energy of a round trip into a deep idle state, of 1024"),
+            (Kind::Dose, "callbacks per second on each CPU"),
+        ] {
+            if visited.iter().any(|visited| visited.visit.kind == axis) {
+                let title = format!("{name}: energy saved against {what}, at the central point");
+                let kind = PictureKind::Curves { x: axis.name().to_owned(), by: None };
+                header.pictures.push(picture(title, &metrics::ENERGY_BENEFIT, name, kind));
+            }
+        }
+    }
+    let benchmarks = suite.benchmarks.iter().filter(|benchmark| names.contains(&&benchmark.name)).map(|benchmark| {
+        let mut table = toml::Table::new();
+        table.insert("name".to_owned(), benchmark.name.clone().into());
+        table.insert("busy".to_owned(), benchmark.busy.into());
+        table.insert("fixed_time".to_owned(), matches!(benchmark.length, Length::Seconds(_)).into());
+        table.insert("source".to_owned(), benchmark.source.clone().into());
+        toml::Value::Table(table)
+    });
+    let benchmarks: Vec<toml::Value> = benchmarks.collect();
+    let unknowns = suite.unknowns.iter().map(|unknown| {
+        let mut table = toml::Table::new();
+        table.insert("name".to_owned(), unknown.name.clone().into());
+        table.insert("about".to_owned(), unknown.about.clone().into());
+        table.insert("unit".to_owned(), unknown.unit.clone().into());
+        table.insert("central".to_owned(), unknown.central.to_string().into());
+        if let crate::unknown::Range::Values(values) = &unknown.range {
+            let values: Vec<toml::Value> = values.iter().map(|value| value.to_string().into()).collect();
+            table.insert("values".to_owned(), values.into());
+        }
+        toml::Value::Table(table)
+    });
+    let unknowns: Vec<toml::Value> = unknowns.collect();
+    if let Some(platform) = &mut header.platform {
+        platform.figures.insert("title".to_owned(), suite.title.clone().into());
+        platform.figures.insert("benchmarks".to_owned(), benchmarks.into());
+        platform.figures.insert("unknowns".to_owned(), unknowns.into());
+    }
+    header.texts.insert("benchmarks".to_owned(), suite.text.clone());
+}

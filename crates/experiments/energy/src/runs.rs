@@ -1,0 +1,144 @@
+//! A benchmark in a configuration at a point: one run of the small kernel.
+
+use crate::board::{Board, little, little_cpus};
+use crate::configuration::Configuration;
+use crate::point::Point;
+use crate::suite::{Benchmark, Length, Suite};
+use crate::workload::workload;
+use experiment::Error;
+use minikernel::{Affinities, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
+use placement::Placement;
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// How long it took, in ps.
+    pub time: u64,
+    /// All energy, in units of the platform's table times ps.
+    pub energy: u128,
+    /// The same by owner, in the order of [`OWNERS`].
+    pub owners: [u128; OWNERS.len()],
+    /// Wake-ups of idle CPUs by cause, in the order of [`WakeCause::ALL`].
+    pub wake_ups: [u64; WakeCause::ALL.len()],
+    /// Ticks of busy CPUs, of idle ones, and of those the ones kept for callbacks alone.
+    pub ticks: [u64; 3],
+    /// Callbacks queued on big CPUs and on LITTLE ones.
+    pub queued: [u64; 2],
+    /// Callbacks invoked in the softirq on big CPUs and on LITTLE ones, then in threads on either.
+    pub invoked: [u64; 4],
+    /// Grace periods that took too long.
+    pub stalls: u64,
+    /// Whether a benchmark that ends by itself did.
+    pub ended: bool,
+}
+
+/// Owners of energy, as recordings name them: the benchmark's tasks, the system's beside it, and the kernel's parts.
+pub const OWNERS: [&str; 10] = [
+    "benchmark",
+    "system",
+    "callbacks",
+    "tick for RCU",
+    "RCU threads",
+    "kernel",
+    "interrupts",
+    "transitions",
+    "WFI",
+    "deep idle",
+];
+
+fn owner(owner: Owner, of_benchmark: usize) -> usize {
+    match owner {
+        Owner::Task(task) if task < of_benchmark => 0,
+        Owner::Task(_) => 1,
+        Owner::Callbacks => 2,
+        Owner::TickForRcu => 3,
+        Owner::RcuThread => 4,
+        Owner::Kernel => 5,
+        Owner::Interrupt => 6,
+        Owner::Transition => 7,
+        Owner::Idle(0) => 8,
+        Owner::Idle(_) => 9,
+    }
+}
+
+/// The policy that says which task runs where.
+fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, Error> {
+    Ok(suite.placement.policy(&hardware.energy_model().map_err(Error::Failed)?, 1))
+}
+
+/// The kernel at a point: that of 2013.
+fn kernel(suite: &Suite, benchmark: &Benchmark, point: &Point<'_>) -> Settings {
+    let mut settings = Settings::of_2013();
+    settings.hz = point.number("hz") as u32;
+    settings.governor = idle::Kind::Menu61;
+    settings.frequency = suite.frequency.clone();
+    settings.costs.callback = point.number("callbacks.cost");
+    settings.seed = point.seed;
+    if point.text(&benchmark.latency) == "zero" {
+        settings.latency_limit_ns = 0;
+    }
+    settings
+}
+
+/// Runs a benchmark.
+///
+/// # Errors
+/// What makes no sense in it.
+pub fn run(
+    suite: &Suite,
+    board: &Board,
+    benchmark: &Benchmark,
+    configuration: Configuration,
+    point: &Point<'_>,
+) -> Result<Ran, Error> {
+    let hardware = board.at(point);
+    let (workload, of_benchmark) = workload(benchmark, point, &hardware);
+    let settings = kernel(suite, benchmark, point);
+    let threads_on = little_cpus(&hardware);
+    let affinities = Affinities { grace_periods: threads_on, offload: threads_on };
+    let rcu = Rcu::new(configuration.settings(hardware.cpus(), settings.hz), affinities, false);
+    let rcu = rcu.map_err(Error::failed)?;
+    let seconds = match benchmark.length {
+        Length::Seconds(seconds) | Length::Work(seconds) => seconds,
+    };
+    let policy = placement(suite, &hardware)?;
+    let outcome =
+        minikernel::run(&hardware, &settings, &workload, policy, Some(Box::new(rcu)), seconds * 1_000_000_000);
+    let outcome = outcome.map_err(|error| Error::Failed(format!("{}: {error}", benchmark.name)))?;
+    Ok(ran(&outcome, &hardware, benchmark, of_benchmark))
+}
+
+fn ran(outcome: &Outcome, hardware: &Hardware, benchmark: &Benchmark, of_benchmark: usize) -> Ran {
+    let mut owners = [0; OWNERS.len()];
+    for domain in &outcome.domains {
+        for (&of, &energy) in outcome.owners.iter().zip(&domain.energy) {
+            owners[owner(of, of_benchmark)] += energy;
+        }
+    }
+    let mut ran = Ran {
+        time: outcome.time,
+        energy: outcome.integral,
+        owners,
+        wake_ups: [0; WakeCause::ALL.len()],
+        ticks: [0; 3],
+        queued: [0; 2],
+        invoked: [0; 4],
+        stalls: outcome.stalls.len() as u64,
+        ended: match benchmark.length {
+            Length::Seconds(_) => true,
+            Length::Work(seconds) => outcome.time < seconds * 1_000_000_000_000,
+        },
+    };
+    let slow = little(hardware).cpus.clone();
+    for (number, cpu) in outcome.cpus.iter().enumerate() {
+        let is_little = usize::from(slow.contains(&number));
+        ran.wake_ups.iter_mut().zip(cpu.wake_ups).for_each(|(sum, more)| *sum += more);
+        for (sum, more) in ran.ticks.iter_mut().zip([cpu.busy_ticks, cpu.idle_ticks, cpu.ticks_for_rcu]) {
+            *sum += more;
+        }
+        ran.queued[is_little] += cpu.queued;
+        ran.invoked[is_little] += cpu.invoked_in_softirq;
+        ran.invoked[2 + is_little] += cpu.invoked_in_threads;
+    }
+    ran
+}

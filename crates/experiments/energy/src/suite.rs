@@ -1,0 +1,469 @@
+//! Benchmarks and what was not published of them: a file of `platforms/energy`, read and checked.
+
+use crate::actions::{self, Do, Term};
+use crate::unknown::{MOST, Range, Unknown, Value};
+use experiment::Error;
+use minikernel::Policy;
+use serde::Deserialize;
+use soc::config::Document;
+use std::collections::BTreeMap;
+use std::ops::Range as Place;
+use toml::Spanned;
+
+/// Benchmarks, and what was not published of them.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// One line about them.
+    pub title: String,
+    /// Who published them.
+    pub source: String,
+    /// Seed of all draws.
+    pub seed: u64,
+    /// Runs at the central point, with a seed each.
+    pub central_seeds: u32,
+    /// How frequencies are chosen.
+    pub frequency: minikernel::Frequency,
+    /// Who says which task runs where.
+    pub placement: placement::Kind,
+    /// What was not published.
+    pub unknowns: Vec<Unknown>,
+    /// The benchmarks.
+    pub benchmarks: Vec<Benchmark>,
+    /// The file's text.
+    pub text: String,
+}
+
+/// A benchmark.
+#[derive(Clone, Debug)]
+pub struct Benchmark {
+    /// Its name.
+    pub name: String,
+    /// Whether its CPUs are busy all the time.
+    pub busy: bool,
+    /// How long it runs.
+    pub length: Length,
+    /// The latency that it asks for: `none`, `zero`, or the unknown that says so.
+    pub latency: Text,
+    /// Its semaphores, with what they start with.
+    pub semaphores: Vec<(String, u32)>,
+    /// Its tasks.
+    pub tasks: Vec<Task>,
+    /// Where it is from.
+    pub source: String,
+}
+
+/// How long a benchmark runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// So many seconds.
+    Seconds(u64),
+    /// Until its main tasks have ended; one that takes longer than this many seconds is broken.
+    Work(u64),
+}
+
+/// A word, or the name of the unknown that it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// This word.
+    Is(String),
+    /// The value of the unknown of this name.
+    Unknown(String),
+}
+
+/// A task of a benchmark.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Its name.
+    pub name: String,
+    /// The unknown and the value with which it is there; always where there is none.
+    pub when: Option<(String, Value)>,
+    /// How often it is there.
+    pub instances: Term,
+    /// Who runs first.
+    pub policy: Policy,
+    /// Where it may run: `any`, `each` (instance 0 on CPU 0, and so on), `cpu0`, `little` (the first of them).
+    pub cpus: Text,
+    /// The core of which the times of `run` are: `little` or `big`.
+    pub calibrated: Text,
+    /// Whether the benchmark is over when it has ended.
+    pub main: bool,
+    /// How often it goes through its phases; `None` for ever.
+    pub loops: Option<u32>,
+    /// What it does: how often, and what in order.
+    pub phases: Vec<(u32, Vec<Do>)>,
+}
+
+/// The unknowns that every file has, for the kernel and the system beside a benchmark are made of them; true for numbers.
+pub const REQUIRED: [(&str, bool); 12] = [
+    ("hz", true),
+    ("interrupts", false),
+    ("idle.states", false),
+    ("transition", true),
+    ("wfi", true),
+    ("callbacks.rate", true),
+    ("callbacks.pinned", true),
+    ("callbacks.cost", true),
+    ("background.gap", true),
+    ("background.work", true),
+    ("bound.gap", true),
+    ("interrupts.gap", true),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRead {
+    title: String,
+    source: String,
+    frequency: Spanned<String>,
+    placement: Spanned<String>,
+    seed: u64,
+    central_seeds: Spanned<u32>,
+    #[serde(default)]
+    unknown: Vec<Spanned<UnknownRead>>,
+    benchmark: Vec<Spanned<BenchmarkRead>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnknownRead {
+    name: String,
+    about: String,
+    values: Option<Vec<Value>>,
+    low: Option<u64>,
+    high: Option<u64>,
+    spread: Option<Spanned<String>>,
+    #[serde(default)]
+    unit: String,
+    central: Value,
+    source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BenchmarkRead {
+    name: String,
+    class: Spanned<String>,
+    seconds: Option<u64>,
+    at_most_seconds: Option<u64>,
+    latency: Option<Spanned<String>>,
+    #[serde(default)]
+    semaphores: BTreeMap<String, u32>,
+    source: String,
+    task: Vec<Spanned<TaskRead>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskRead {
+    name: String,
+    when: Option<Spanned<BTreeMap<String, Value>>>,
+    instances: Option<Spanned<InstancesRead>>,
+    nice: Option<i8>,
+    priority: Option<u8>,
+    cpus: Option<Spanned<String>>,
+    calibrated: Option<Spanned<String>>,
+    #[serde(default)]
+    main: bool,
+    loops: Option<u32>,
+    phase: Vec<PhaseRead>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum InstancesRead {
+    Number(u64),
+    Text(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PhaseRead {
+    #[serde(default = "once")]
+    repeat: u32,
+    #[serde(rename = "do")]
+    actions: Vec<Spanned<String>>,
+}
+
+const fn once() -> u32 {
+    1
+}
+
+/// The document that is read, for errors that point into it.
+struct Reader<'d>(&'d Document);
+
+impl Suite {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The file, the line, what is wrong and what would be right.
+    pub fn read(document: &Document) -> Result<Self, Error> {
+        let read: FileRead = document.read().map_err(Error::file)?;
+        let reader = Reader(document);
+        let unknowns: Vec<Unknown> =
+            read.unknown.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;
+        for (at, unknown) in unknowns.iter().enumerate() {
+            if unknowns[..at].iter().any(|other| other.name == unknown.name) {
+                let message = format!("there are two unknowns `{}`", unknown.name);
+                return Err(reader.wrong(0..0, &message, "give each a name of its own"));
+            }
+        }
+        for (name, is_number) in REQUIRED {
+            let fits = |unknown: &Unknown| matches!(unknown.central, Value::Number(_)) == is_number;
+            if !unknowns.iter().any(|unknown| unknown.name == name && fits(unknown)) {
+                let kind = if is_number { "numbers" } else { "words" };
+                let message = format!("there is no [[unknown]] `{name}` whose values are {kind}");
+                let help = "the kernel is made of it: declare its range, with a source or the word assumed";
+                return Err(reader.wrong(0..0, &message, help));
+            }
+        }
+        let frequency = match read.frequency.get_ref().as_str() {
+            "highest" => minikernel::Frequency::Highest,
+            "lowest" => minikernel::Frequency::Lowest,
+            "schedutil" => minikernel::Frequency::Schedutil { rate_limit_ns: 10_000_000 },
+            other => {
+                let message = format!("there is no frequency rule `{other}`");
+                return Err(reader.wrong(read.frequency.span(), &message, "write highest, lowest or schedutil"));
+            }
+        };
+        let placement = read.placement.get_ref().parse();
+        let placement = placement.map_err(|help: String| {
+            reader.wrong(read.placement.span(), "there is no such policy of placement", &help)
+        })?;
+        if !(1..=1000).contains(read.central_seeds.get_ref()) {
+            return Err(reader.wrong(read.central_seeds.span(), "the central point runs 1 to 1000 times", "such as 8"));
+        }
+        let mut benchmarks: Vec<Benchmark> = Vec::new();
+        for read in read.benchmark {
+            let span = read.span();
+            let benchmark = reader.benchmark(read, &unknowns)?;
+            if benchmarks.iter().any(|other| other.name == benchmark.name) {
+                let message = format!("there are two benchmarks `{}`", benchmark.name);
+                return Err(reader.wrong(span, &message, "give each a name of its own"));
+            }
+            benchmarks.push(benchmark);
+        }
+        Ok(Self {
+            title: read.title,
+            source: read.source,
+            seed: read.seed,
+            central_seeds: read.central_seeds.into_inner(),
+            frequency,
+            placement,
+            unknowns,
+            benchmarks,
+            text: document.text().to_owned(),
+        })
+    }
+
+    /// The place of an unknown.
+    pub fn unknown(&self, name: &str) -> Option<usize> {
+        self.unknowns.iter().position(|unknown| unknown.name == name)
+    }
+}
+
+impl Reader<'_> {
+    fn wrong(&self, place: Place<usize>, message: &str, help: &str) -> Error {
+        Error::file(self.0.wrong(place, message, help))
+    }
+
+    fn unknown(&self, read: Spanned<UnknownRead>) -> Result<Unknown, Error> {
+        let span = read.span();
+        let read = read.into_inner();
+        let wrong = |message: &str, help: &str| {
+            Err(self.wrong(span.clone(), &format!("unknown `{}`: {message}", read.name), help))
+        };
+        let range = match (read.values, read.low, read.high) {
+            (Some(values), None, None) if !values.is_empty() => Range::Values(values),
+            (None, Some(low), Some(high)) => {
+                if low > high || high > MOST {
+                    return wrong(
+                        &format!("{low} to {high} is no range"),
+                        "low is not above high, and high at most 10000000",
+                    );
+                }
+                let log = match read.spread.as_ref().map(|spread| spread.get_ref().as_str()) {
+                    Some("even") | None => false,
+                    Some("log") if low > 0 => true,
+                    Some("log") => return wrong("low is 0", "a range of equal ratios begins above 0"),
+                    Some(other) => return wrong(&format!("there is no spread `{other}`"), "write even or log"),
+                };
+                Range::Numbers { low, high, log }
+            }
+            _ => return wrong("it has no range", "give it `values`, or `low`, `high` and `spread`"),
+        };
+        if read.source.trim().is_empty() {
+            return wrong("it has no source", "say where the range is from, or that it is assumed");
+        }
+        let inside = match (&range, &read.central) {
+            (Range::Values(values), central) => values.contains(central),
+            (Range::Numbers { low, high, .. }, Value::Number(central)) => (low..=high).contains(&central),
+            (Range::Numbers { .. }, Value::Word(_)) => false,
+        };
+        if !inside {
+            return wrong(
+                &format!("`central` is {}, which is outside its range", read.central),
+                "take a value of the range",
+            );
+        }
+        let (name, about, unit, source) = (read.name, read.about, read.unit, read.source);
+        Ok(Unknown { name, about, unit, range, central: read.central, source })
+    }
+
+    fn benchmark(&self, read: Spanned<BenchmarkRead>, unknowns: &[Unknown]) -> Result<Benchmark, Error> {
+        let span = read.span();
+        let read = read.into_inner();
+        let busy = match read.class.get_ref().as_str() {
+            "busy" => true,
+            "rest" => false,
+            other => {
+                let message = format!("there is no class `{other}`");
+                return Err(self.wrong(read.class.span(), &message, "write busy or rest"));
+            }
+        };
+        let names: Vec<String> = read.task.iter().map(|task| task.get_ref().name.clone()).collect();
+        let semaphores: Vec<(String, u32)> = read.semaphores.into_iter().collect();
+        let tasks: Vec<Task> = read
+            .task
+            .into_iter()
+            .map(|task| self.task(task, unknowns, &names, &semaphores))
+            .collect::<Result<_, _>>()?;
+        let length = match (read.seconds, read.at_most_seconds) {
+            (Some(seconds @ 1..=3600), None) => Length::Seconds(seconds),
+            (None, Some(seconds @ 1..=3600)) if tasks.iter().any(|task| task.main) => Length::Work(seconds),
+            _ => {
+                let message = format!("benchmark `{}` has no length", read.name);
+                let help = "give it `seconds`, or `at_most_seconds` and a task with main = true; an hour at most";
+                return Err(self.wrong(span, &message, help));
+            }
+        };
+        if let (Length::Seconds(_), Some(task)) = (length, tasks.iter().find(|task| task.main)) {
+            let message = format!("benchmark `{}` has a length and a main task `{}`", read.name, task.name);
+            return Err(self.wrong(span, &message, "leave out `seconds` or `main`"));
+        }
+        let latency = match read.latency {
+            Some(latency) => self.text(&latency, unknowns, &["none", "zero"])?,
+            None => Text::Is("none".to_owned()),
+        };
+        Ok(Benchmark { name: read.name, busy, length, latency, semaphores, tasks, source: read.source })
+    }
+
+    fn task(
+        &self,
+        read: Spanned<TaskRead>,
+        unknowns: &[Unknown],
+        names: &[String],
+        semaphores: &[(String, u32)],
+    ) -> Result<Task, Error> {
+        let span = read.span();
+        let read = read.into_inner();
+        let of = |message: &str| format!("task `{}`: {message}", read.name);
+        let when = match read.when {
+            None => None,
+            Some(when) => {
+                let span = when.span();
+                let mut pairs = when.into_inner().into_iter();
+                let (Some((name, value)), None) = (pairs.next(), pairs.next()) else {
+                    return Err(self.wrong(span, &of("`when` is one unknown and its value"), "{ \"NAME\" = VALUE }"));
+                };
+                let known = unknowns.iter().find(|unknown| unknown.name == name);
+                match known.map(|unknown| &unknown.range) {
+                    Some(Range::Values(values)) if values.contains(&value) => Some((name, value)),
+                    _ => {
+                        let message = of(&format!("no unknown `{name}` has the value `{value}`"));
+                        return Err(self.wrong(span, &message, "take one of the `values` of an [[unknown]]"));
+                    }
+                }
+            }
+        };
+        let instances = match read.instances {
+            None => Term::Is(1),
+            Some(instances) => {
+                let span = instances.span();
+                let term = match instances.into_inner() {
+                    InstancesRead::Number(number) => Ok(Term::Is(number)),
+                    InstancesRead::Text(text) => actions::term(&text),
+                };
+                let term = term.map_err(|help| self.wrong(span.clone(), &of("`instances` is no number"), &help))?;
+                self.number(&term, unknowns, span.clone())?;
+                if matches!(term, Term::Is(0 | 65..)) {
+                    return Err(self.wrong(span, &of("it is there 1 to 64 times"), "such as 2"));
+                }
+                term
+            }
+        };
+        let policy = match (read.nice, read.priority) {
+            (nice, None) if nice.is_none_or(|nice| (-20..=19).contains(&nice)) => {
+                Policy::Fair { nice: nice.unwrap_or(0) }
+            }
+            (None, Some(priority @ 1..=99)) => Policy::RealTime { priority },
+            _ => {
+                let help = "give it `nice` from -20 to 19, or `priority` from 1 to 99, not both";
+                return Err(self.wrong(span, &of("no such priority"), help));
+            }
+        };
+        let word = |text: Option<Spanned<String>>, usual: &str, known: &[&str]| match text {
+            Some(text) => self.text(&text, unknowns, known),
+            None => Ok(Text::Is(usual.to_owned())),
+        };
+        let cpus = word(read.cpus, "any", &["any", "each", "cpu0", "little"])?;
+        let calibrated = word(read.calibrated, "little", &["little", "big"])?;
+        if read.main && read.loops.is_none() {
+            return Err(self.wrong(span, &of("it is main and never ends"), "give it `loops`"));
+        }
+        let mut phases = Vec::new();
+        for phase in read.phase {
+            let mut all = Vec::new();
+            for text in phase.actions {
+                let wrong = |what: String, help: &str| Err(self.wrong(text.span(), &of(&what), help));
+                let action = match actions::parse(text.get_ref()) {
+                    Ok(action) => action,
+                    Err(help) => return wrong(format!("`{}` is no action", text.get_ref()), &help),
+                };
+                match &action {
+                    Do::Resume(name) if !names.contains(name) => {
+                        return wrong(format!("there is no task `{name}`"), &format!("there are {}", names.join(", ")));
+                    }
+                    Do::Wait(name) | Do::Post(name) if !semaphores.iter().any(|(other, _)| other == name) => {
+                        return wrong(
+                            format!("there is no semaphore `{name}`"),
+                            "declare it: semaphores = { NAME = 0 }",
+                        );
+                    }
+                    Do::Callbacks(term) => self.number(term, unknowns, text.span())?,
+                    _ => {}
+                }
+                all.push(action);
+            }
+            phases.push((phase.repeat, all));
+        }
+        if phases.iter().all(|(repeat, actions)| *repeat == 0 || actions.is_empty()) {
+            return Err(self.wrong(span, &of("it does nothing"), "phase = [{ do = [\"run 1ms\"] }]"));
+        }
+        let (name, main, loops) = (read.name, read.main, read.loops);
+        Ok(Task { name, when, instances, policy, cpus, calibrated, main, loops, phases })
+    }
+
+    fn number(&self, term: &Term, unknowns: &[Unknown], place: Place<usize>) -> Result<(), Error> {
+        let Term::Unknown(name) = term else { return Ok(()) };
+        match unknowns.iter().find(|unknown| unknown.name == *name) {
+            Some(Unknown { central: Value::Number(_), .. }) => Ok(()),
+            _ => {
+                Err(self.wrong(place, &format!("there is no number `${name}`"), "declare an [[unknown]] of that name"))
+            }
+        }
+    }
+
+    fn text(&self, text: &Spanned<String>, unknowns: &[Unknown], known: &[&str]) -> Result<Text, Error> {
+        let help = format!("write {}, or $ and the name of an unknown that is one of them", known.join(", "));
+        let wrong = || self.wrong(text.span(), &format!("`{}` is not known here", text.get_ref()), &help);
+        let fits = |value: &Value| matches!(value, Value::Word(word) if known.contains(&word.as_str()));
+        match text.get_ref().strip_prefix('$') {
+            None if known.contains(&text.get_ref().as_str()) => Ok(Text::Is(text.get_ref().clone())),
+            None => Err(wrong()),
+            Some(name) => match unknowns.iter().find(|unknown| unknown.name == name).map(|unknown| &unknown.range) {
+                Some(Range::Values(values)) if values.iter().all(fits) => Ok(Text::Unknown(name.to_owned())),
+                _ => Err(wrong()),
+            },
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What configurations of RCU saved in benchmarks.
+
+use crate::error::{Error, parse};
+use experiment::Files;
+use serde::Deserialize;
+
+/// Name of the reference about RCU and energy.
+pub const ENERGY: &str = "rcu-energy";
+
+/// A benchmark in a configuration, as published.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnergyFigure {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The configuration.
+    pub configuration: String,
+    /// Its energy in joules.
+    pub energy_j: f64,
+    /// How long it took, in seconds.
+    pub time_s: f64,
+    /// Share of the reference's energy that was saved, in percent, as printed; none in the reference.
+    pub printed_energy_benefit_percent: Option<f64>,
+    /// Share of the reference's time that was saved, in percent, as printed; none in the reference.
+    pub printed_time_benefit_percent: Option<f64>,
+}
+
+/// The published table.
+#[derive(Clone, Debug)]
+pub struct EnergyReference {
+    /// Where it is from.
+    pub source: String,
+    /// How the figures were taken.
+    pub conditions: String,
+    /// The platform that it is of.
+    pub platform: String,
+    /// The benchmark whose power in the reference gives the size of the platform's unit.
+    pub scale: String,
+    /// The figures, in the file's order.
+    pub figures: Vec<EnergyFigure>,
+    /// The configuration that the others are compared with.
+    pub reference: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    figures: String,
+    platform: String,
+    reference: String,
+    source: String,
+    conditions: String,
+    scale: String,
+}
+
+impl EnergyReference {
+    /// Reads the reference among some files.
+    ///
+    /// # Errors
+    /// The file and the line that are wrong.
+    pub fn read(files: &dyn Files) -> Result<Self, Error> {
+        let file: File = parse(files, &format!("{ENERGY}.toml"))?;
+        let text = files.read(&file.figures)?;
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let mut figures = Vec::new();
+        for (index, row) in reader.deserialize().enumerate() {
+            let wrong =
+                |message: String| Error::Line { path: files.shown(&file.figures), line: index as u64 + 2, message };
+            let figure: EnergyFigure = row.map_err(|error| wrong(error.to_string()))?;
+            let sound = |value: f64| value.is_finite() && value > 0.0;
+            if !sound(figure.energy_j) || !sound(figure.time_s) {
+                return Err(wrong("an energy in J and a time in s should be above 0".to_owned()));
+            }
+            if (figure.configuration == file.reference) != figure.printed_energy_benefit_percent.is_none() {
+                return Err(wrong("a benefit should stand in every row but those of the reference".to_owned()));
+            }
+            figures.push(figure);
+        }
+        let this = Self {
+            source: file.source,
+            conditions: file.conditions,
+            platform: file.platform,
+            scale: file.scale,
+            figures,
+            reference: file.reference,
+        };
+        if this.figure(&this.scale, &this.reference).is_none() {
+            let message = format!("`scale` names {}, whose {} is not published", this.scale, this.reference);
+            return Err(Error::Line { path: files.shown(&format!("{ENERGY}.toml")), line: 1, message });
+        }
+        Ok(this)
+    }
+
+    /// A benchmark in a configuration, if it was published.
+    pub fn figure(&self, benchmark: &str, configuration: &str) -> Option<&EnergyFigure> {
+        self.figures.iter().find(|figure| figure.benchmark == benchmark && figure.configuration == configuration)
+    }
+
+    /// The power of a benchmark in the reference, in watts.
+    pub fn power(&self, benchmark: &str) -> Option<f64> {
+        self.figure(benchmark, &self.reference).map(|figure| figure.energy_j / figure.time_s)
+    }
+}

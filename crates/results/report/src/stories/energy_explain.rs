@@ -1,0 +1,102 @@
+//! Solves `rcu-energy` backwards: which rate of callbacks, or which energy of a round trip, gives a published benefit at the central point.
+
+use super::energy_cells::Energy;
+use super::rows::subject;
+use recording::{Recording, metrics, stats};
+
+/// How far a benefit may be from the published one, in points.
+const NEAR: f64 = 0.3;
+
+/// A setting of which curves were recorded: its name, and the mode of its curve.
+pub(super) const AXES: [(&str, &str); 2] = [("callbacks.rate", "rate"), ("transition", "transition")];
+
+/// What a setting would have to be.
+pub(super) enum Solution {
+    /// This; the benefit there comes from the curve, at a point of it or between two.
+    At {
+        /// The value of the setting.
+        value: f64,
+        /// The benefit there, in percent.
+        benefit: f64,
+    },
+    /// There is none: the benefit stays between these.
+    None {
+        /// The least.
+        least: f64,
+        /// The most.
+        most: f64,
+    },
+    /// No curve was recorded.
+    Unknown,
+}
+
+/// What each setting would have to be for a published cell.
+pub(super) struct Explained<'r> {
+    pub(super) benchmark: &'r str,
+    pub(super) configuration: &'static str,
+    pub(super) published: f64,
+    /// In the order of [`AXES`].
+    pub(super) solutions: Vec<Solution>,
+}
+
+/// Solves for each published cell.
+pub(super) fn explain<'r>(recording: &Recording, energy: &Energy<'r>) -> Vec<Explained<'r>> {
+    let cells = energy.cells.iter().filter_map(|cell| Some((cell, cell.published?.benefit?)));
+    cells
+        .map(|(cell, published)| {
+            let solve = |(_, mode): &(&str, &str)| {
+                solve(&curve(recording, cell.benchmark, cell.configuration, mode), published)
+            };
+            let solutions = AXES.iter().map(solve).collect();
+            Explained { benchmark: cell.benchmark, configuration: cell.configuration, published, solutions }
+        })
+        .collect()
+}
+
+/// The curve of a benefit over a setting, in order; the median at each place.
+pub(super) fn curve(recording: &Recording, benchmark: &str, configuration: &str, mode: &str) -> Vec<(f64, f64)> {
+    let benefits = recording.measures().iter().filter(|measure| {
+        recording.text(measure.metric) == metrics::ENERGY_BENEFIT.name
+            && recording.series_texts(measure.series) == (configuration, benchmark, mode)
+    });
+    let place = |subject: &str| recording.header.coordinates.get(subject)?.get(mode)?.as_float();
+    let mut all: Vec<(f64, f64)> =
+        benefits.filter_map(|measure| Some((place(subject(recording, measure))?, measure.value))).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let median = |at: &[(f64, f64)]| stats::median(&at.iter().map(|(_, benefit)| *benefit).collect::<Vec<_>>());
+    all.chunk_by(|a, b| a.0 == b.0).filter_map(|at| Some((at[0].0, median(at)?))).collect()
+}
+
+/// A place of the curve itself if one is near enough, for that was run; otherwise the first crossing, between two.
+fn solve(curve: &[(f64, f64)], wanted: f64) -> Solution {
+    let distance = |at: &(f64, f64)| (at.1 - wanted).abs();
+    let Some(nearest) = curve.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
+        return Solution::Unknown;
+    };
+    if distance(nearest) <= NEAR {
+        return Solution::At { value: nearest.0, benefit: nearest.1 };
+    }
+    let crosses = |pair: &&[(f64, f64)]| (pair[0].1 - wanted) * (pair[1].1 - wanted) <= 0.0;
+    if let Some(pair) = curve.windows(2).find(crosses) {
+        let part = (wanted - pair[0].1) / (pair[1].1 - pair[0].1);
+        return Solution::At { value: (pair[0].0 + part * (pair[1].0 - pair[0].0)).round(), benefit: wanted };
+    }
+    let benefits = || curve.iter().map(|at| at.1);
+    let (least, most) = (benefits().fold(f64::INFINITY, f64::min), benefits().fold(f64::NEG_INFINITY, f64::max));
+    Solution::None { least, most }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_was_run_goes_before_one_between_two() {
+        let curve = [(0.0, 0.0), (10.0, 4.0), (20.0, 8.0), (30.0, 6.0)];
+        assert!(matches!(solve(&curve, 4.2), Solution::At { value: 10.0, benefit: 4.0 }));
+        assert!(matches!(solve(&curve, 2.0), Solution::At { value: 5.0, benefit: 2.0 }));
+        assert!(matches!(solve(&curve, 9.0), Solution::None { least: 0.0, most: 8.0 }));
+        assert!(matches!(solve(&curve, -1.0), Solution::None { .. }));
+        assert!(matches!(solve(&[], 1.0), Solution::Unknown));
+    }
+}
