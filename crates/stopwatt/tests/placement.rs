@@ -15,6 +15,7 @@ const OWN: &str = r#"{
         // Decodes a frame.
         "decoder": { "loop": -1, "run": "$work", "timer": { "ref": "unique", "period": 20000 } },
         "logger": { "loop": -1, "sleep": 7000, "run": 200, "stopwatt_close": 3, },
+        "noise": { "loop": -1, "stopwatt_sleep": { "mean": 10000 }, "run": 100 },
     },
 }"#;
 
@@ -163,6 +164,13 @@ fn what_is_wrong_is_said_with_its_place_and_what_would_be_right() {
     let said = refused(here, &["own.json", "--platform", "bad.toml"]);
     let line = 1 + text.lines().position(|line| line.contains("clock = \"500 MHz\"")).unwrap();
     assert!(said.contains(&format!("bad.toml:{line}: ")), "{said}");
+
+    let said = refused(here, &["own.json", "--platform", "juno-r1"]);
+    assert!(said.contains("juno-r1.toml:") && said.contains("domain `little` has no operating points"), "{said}");
+    let idle = std::fs::read_to_string(root().join("platforms/idle/tc2.toml")).unwrap();
+    std::fs::write(here.join("idle.toml"), idle.replace("cpus = [2, 3, 4]", "cpus = [2, 3]")).unwrap();
+    let said = refused(here, &["own.json", "--idle", "idle.toml"]);
+    assert!(said.contains("idle.toml:") && said.contains("there is no domain of CPUs 2..5"), "{said}");
 
     assert!(refused(here, &["own.json", "--policies", "fastest"]).contains("there are hmp, hmp-early"));
     assert!(refused(here, &["own.json", "--set", "wrk=1"]).contains("`work`"));

@@ -5,7 +5,7 @@ use experiment::{Error, Request, nearest};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, CpuSet, Frequency, Hardware, Rcu, Settings};
 use psci_experiments::PlatformFiles;
-use soc::config::IdlePlatform;
+use soc::config::{Document, IdlePlatform, Machine};
 
 /// The workload where none is named.
 pub(crate) const USUAL: &str = "ui-render";
@@ -84,10 +84,14 @@ impl Input {
             sources.set(key, value).map_err(Error::file)?;
         }
         let machine = sources.machine().map_err(Error::file)?;
-        let idle = idle_experiments::platform::open(request.platforms, settings.text("idle").unwrap_or(files.name()))?;
+        let given = settings.text("idle").unwrap_or(files.name());
+        let idle = idle_experiments::platform::open(request.platforms, given)?;
         let part = settings.number("round-trip");
-        let hardware = Hardware::new(&machine, &idle, part)
-            .map_err(|wrong| Error::failed(format!("{}: {wrong}", sources.platform.name())))?;
+        let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {
+            let is_path = given.contains(['/', '.']);
+            let shown = if is_path { given.to_owned() } else { request.platforms.shown(&format!("idle/{given}.toml")) };
+            no_hardware(&machine, &sources.platform, &Document::new(shown, idle.text.clone()), &wrong)
+        })?;
 
         let name = settings.text("workload").unwrap_or(USUAL);
         let text = workload_text(name)?;
@@ -157,6 +161,24 @@ impl Input {
         let most = self.hardware.domains.iter().map(top).max();
         self.hardware.domains.iter().position(|domain| Some(top(domain)) == most).unwrap_or(0)
     }
+}
+
+/// Why a platform and its idle states make no machine, with the place.
+fn no_hardware(machine: &Machine, platform: &Document, idle: &Document, wrong: &str) -> Error {
+    let topology = &machine.platform.topology;
+    let without = topology.domains.iter().enumerate().find(|(number, domain)| {
+        domain.operating_points.is_empty() && topology.cpus.iter().any(|cpu| cpu.domain == *number)
+    });
+    if let Some((_, domain)) = without {
+        let what = format!("domain `{}` has no operating points", domain.name);
+        let help = "give it an `operating_point` table with clock, capacity, core_power and domain_power, and their `operating_points_source`; platforms/tc2.toml has two";
+        let name = format!("name = \"{}\"", domain.name);
+        let at = platform.text().find(&name).map_or(0..0, |at| at..at + name.len());
+        return Error::file(platform.wrong(at, what, help));
+    }
+    let (start, help) = ("[[domain]]", "its domains have the CPUs of the platform's, numbered in the same order");
+    let at = idle.text().find(start).map_or(0..0, |at| at..at + start.len());
+    Error::file(idle.wrong(at, format!("it does not fit {}: {wrong}", platform.name()), help))
 }
 
 fn workload_text(name: &str) -> Result<String, Error> {

@@ -101,9 +101,10 @@ impl Experiment for Placement {
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         header.settings = settings.keys("set").into_iter().collect();
-        results::describe(&mut header, &input, lanes::kept(&input));
+        let is_run = !settings.switch("operating-points");
+        results::describe(&mut header, &input, is_run.then(|| lanes::kept(&input)));
         let mut recording = Recording::new(header);
-        if !settings.switch("operating-points") {
+        if is_run {
             runs(&mut recording, &input, sink)?;
         }
         results::operating_points(&mut recording, &input);

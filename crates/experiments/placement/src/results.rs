@@ -21,8 +21,8 @@ fn unit_s(energy: u128) -> f64 {
     energy as f64 / 1e12
 }
 
-/// What the recording says about its run.
-pub(crate) fn describe(header: &mut Header, input: &Input, from_to: (u64, u64)) {
+/// What the recording says about its run. `from_to` is the part that the timeline holds, in ns; `None` where nothing is run.
+pub(crate) fn describe(header: &mut Header, input: &Input, from_to: Option<(u64, u64)>) {
     let mut figures = toml::Table::new();
     let mut fact = |name: &str, value: toml::Value| figures.insert(name.to_owned(), value);
     fact("title", input.idle.title.clone().into());
@@ -64,14 +64,15 @@ pub(crate) fn describe(header: &mut Header, input: &Input, from_to: (u64, u64)) 
             curves(),
         ),
     ];
-    header.notes.extend(input.notes.iter().cloned());
-    let (from, to) = from_to;
-    header.notes.push(format!(
-        "The timeline holds {:.1} s to {:.1} s of seed {}.",
-        from as f64 / 1e9,
-        to as f64 / 1e9,
-        input.seeds.0
-    ));
+    if let Some((from, to)) = from_to {
+        header.notes.extend(input.notes.iter().cloned());
+        header.notes.push(format!(
+            "The timeline holds {:.1} s to {:.1} s of seed {}.",
+            from as f64 / 1e9,
+            to as f64 / 1e9,
+            input.seeds.0
+        ));
+    }
     match input.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref()) {
         Some(watts) => header.notes.push(format!("A unit is {} W: {}.", watts.value, watts.source)),
         None => header.notes.push(format!(

@@ -362,6 +362,7 @@ fn owners(text: &mut String, recording: &Recording, all: &[&str], style: Style) 
     let whole = |policy: &&str| right(number(mean(recording, policy, metrics::ENERGY, "") * unit.1));
     drawn.add_row(std::iter::once("the integral".into()).chain(all.iter().map(whole)));
     let _ = writeln!(text, "{}", fitted(drawn, style));
+    paragraph(text, "By owner, and below by cause: means over the seeds.", ("", "  "), PLAIN, style);
 }
 
 fn by_subject(text: &mut String, recording: &Recording, all: &[&str], (metric, title): (Metric, &str), style: Style) {
