@@ -16,11 +16,13 @@ pub enum Kind {
     Draws,
     /// The central point, with a seed each time.
     Central,
-    /// The central point with other rates of callbacks.
+    /// The central point with other rates of callbacks; as all curves, with each of its seeds.
     Rate,
+    /// The same where a round trip into a deep idle state costs as much as any source says.
+    RateDear,
     /// The central point with other energies of a round trip into a deep idle state.
     Transition,
-    /// The central point with all callbacks queued by threads bound to a CPU, so many a second on each; with a seed each time.
+    /// The central point with all callbacks queued by threads bound to a CPU, so many a second on each.
     Dose,
 }
 
@@ -31,6 +33,7 @@ impl Kind {
             Self::Draws => "draws",
             Self::Central => "central",
             Self::Rate => "rate",
+            Self::RateDear => "rate-dear",
             Self::Transition => "transition",
             Self::Dose => "dose",
         }
@@ -66,21 +69,21 @@ pub struct Visited<'s> {
 /// Callbacks per second on each CPU, for the curve over doses.
 pub const DOSES: [u64; 5] = [0, 1, 10, 100, 1000];
 
-/// Rates of callbacks, for the curve over rates: about three to each tenfold, or sixteen.
-fn rates(fine: bool) -> Vec<u64> {
-    if !fine {
-        return vec![0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000];
+/// Rates of callbacks, for the curve over rates: about three to each tenfold, or eight.
+fn rates(fine: bool) -> &'static [u64] {
+    if fine {
+        &[
+            0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 50, 65, 80, 100, 130, 160, 200, 250, 320, 400, 500,
+            700, 1000, 1400, 2000,
+        ]
+    } else {
+        &[0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000]
     }
-    let mut rates: Vec<u64> = (0..=30).chain((32..64).step_by(2)).collect();
-    while let Some(&last) = rates.last().filter(|&&last| last < 2000) {
-        rates.push(last + last / 16);
-    }
-    rates
 }
 
 /// Parts of 1024 of the range of what a round trip costs, for the curve over it.
 fn transitions(fine: bool) -> Vec<u64> {
-    let step = if fine { 16 } else { 128 };
+    let step = if fine { 64 } else { 128 };
     (0..=1024).step_by(step).collect()
 }
 
@@ -105,24 +108,28 @@ pub fn plan<'s>(
         for seed in 0..suite.central_seeds {
             add(Kind::Central, 0, seed, Point::central(suite, seed));
         }
-        let central = || Point::central(suite, 0);
-        // A curve over what was set to one value would be none.
-        if !is_set("callbacks.rate") {
-            for rate in rates(fine) {
-                add(Kind::Rate, rate, 0, central().with("callbacks.rate", Value::Number(rate)));
-            }
-            if !is_set("callbacks.pinned") {
-                for (dose, seed) in
-                    DOSES.into_iter().flat_map(|dose| (0..suite.central_seeds).map(move |seed| (dose, seed)))
-                {
-                    let point = Point::central(suite, seed).with("callbacks.pinned", Value::Number(100));
-                    add(Kind::Dose, dose, seed, point.with("callbacks.rate", Value::Number(dose * 5)));
+        for seed in 0..suite.central_seeds {
+            let central = || Point::central(suite, seed);
+            // A curve over what was set to one value would be none.
+            if !is_set("callbacks.rate") {
+                for &rate in rates(fine) {
+                    let point = central().with("callbacks.rate", Value::Number(rate));
+                    if fine && !is_set("transition") {
+                        add(Kind::RateDear, rate, seed, point.clone().with("transition", Value::Number(1024)));
+                    }
+                    add(Kind::Rate, rate, seed, point);
+                }
+                if !is_set("callbacks.pinned") {
+                    for dose in DOSES {
+                        let point = central().with("callbacks.pinned", Value::Number(100));
+                        add(Kind::Dose, dose, seed, point.with("callbacks.rate", Value::Number(dose * 5)));
+                    }
                 }
             }
-        }
-        if !is_set("transition") {
-            for part in transitions(fine) {
-                add(Kind::Transition, part, 0, central().with("transition", Value::Number(part)));
+            if !is_set("transition") {
+                for part in transitions(fine) {
+                    add(Kind::Transition, part, seed, central().with("transition", Value::Number(part)));
+                }
             }
         }
     }
@@ -183,7 +190,7 @@ pub fn visit<'s>(
                 let point = visit.point.clone().silenced();
                 Some(run(suite, board, visit.benchmark, Configuration::Reference, &point)?)
             }
-            Kind::Rate | Kind::Transition | Kind::Dose => None,
+            Kind::Rate | Kind::RateDear | Kind::Transition | Kind::Dose => None,
         };
         progress.step();
         Ok(Visited { visit, configurations, silent })

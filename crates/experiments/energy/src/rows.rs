@@ -51,7 +51,7 @@ pub fn recording(header: Header, suite: &Suite, visited: &[Visited<'_>]) -> Reco
                         counts(&mut recording, series, at.visit.number, ran);
                     }
                 }
-                Kind::Rate | Kind::Transition | Kind::Dose => {
+                Kind::Rate | Kind::RateDear | Kind::Transition | Kind::Dose => {
                     let place = place(kind, at.visit.place);
                     energy(&mut recording, series, at.visit.number, Some(&place), ran);
                     let benefit = 100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);

@@ -72,11 +72,12 @@ pub(super) struct EnergyCell<'r> {
     /// In percent of the reference; `None` in the reference itself.
     pub(super) benefit: Option<Interval>,
     pub(super) time_benefit: Option<Interval>,
-    /// Of the central point: its first seed, and the least and the most over all seeds.
+    /// Of the central point: the least, the median and the most over its seeds.
     pub(super) central: Option<[f64; 3]>,
     pub(super) published: Option<Published>,
-    /// In how many draws more is saved than RCU costs there and the seeds' spread at the central point.
-    pub(super) beyond_bound: usize,
+    /// In how many draws more is saved than RCU costs there and the spread of the seeds at the central point; and by how much at most, in
+    /// points.
+    pub(super) beyond_bound: (usize, f64),
     /// What was not published and goes most with the benefit, with Spearman's coefficient.
     pub(super) decides: Option<(&'r str, f64)>,
 }
@@ -127,6 +128,8 @@ pub(super) struct Energy<'r> {
     pub(super) scale: Option<f64>,
     /// The mode that intervals are over: draws, or the central point's seeds where nothing was drawn.
     pub(super) mode: &'static str,
+    /// How many there are in it.
+    pub(super) count: usize,
     pub(super) reference: Option<&'r EnergyReference>,
 }
 
@@ -163,6 +166,8 @@ impl<'r> Energy<'r> {
             else {
                 continue;
             };
+            let central = |configuration| energy.get(name, configuration, "central");
+            let bound_spread = spread(&saved(central(REFERENCE), central(SILENT)));
             benches.push(Bench {
                 name,
                 busy: table.get("busy").and_then(toml::Value::as_bool).unwrap_or(false),
@@ -181,9 +186,11 @@ impl<'r> Energy<'r> {
                 let at_centre =
                     saved(energy.get(name, REFERENCE, "central"), energy.get(name, configuration, "central"));
                 let extreme = |choose: fn(f64, f64) -> f64| at_centre.iter().copied().reduce(choose);
-                let spread = extreme(f64::max).zip(extreme(f64::min)).map_or(0.0, |(most, least)| most - least);
-                let beyond = benefits.iter().zip(&bounds).filter(|(benefit, bound)| **benefit > **bound + spread);
-                let central = at_centre.first().copied().zip(extreme(f64::min)).zip(extreme(f64::max));
+                let spread = spread(&at_centre) + bound_spread;
+                let beyond = benefits.iter().zip(&bounds).map(|(benefit, bound)| benefit - bound - spread);
+                let beyond = beyond.filter(|beyond| *beyond > 0.0 && !is_reference);
+                let beyond = beyond.fold((0, 0.0), |(count, most): (usize, f64), beyond| (count + 1, most.max(beyond)));
+                let central = extreme(f64::min).zip(stats::median(&at_centre)).zip(extreme(f64::max));
                 let figure = reference.and_then(|reference| reference.figure(name, configuration));
                 cells.push(EnergyCell {
                     benchmark: name,
@@ -193,14 +200,14 @@ impl<'r> Energy<'r> {
                     benefit: Interval::of(&benefits).filter(|_| !is_reference),
                     time_benefit: Interval::of(&saved(time.get(name, REFERENCE, mode), times))
                         .filter(|_| !is_reference),
-                    central: central.map(|((first, least), most)| [first, least, most]).filter(|_| !is_reference),
+                    central: central.map(|((least, median), most)| [least, median, most]).filter(|_| !is_reference),
                     published: figure.map(|figure| Published {
                         energy_j: figure.energy_j,
                         time_s: figure.time_s,
                         benefit: figure.printed_energy_benefit_percent,
                         time_benefit: figure.printed_time_benefit_percent,
                     }),
-                    beyond_bound: beyond.count(),
+                    beyond_bound: beyond,
                     decides: unknowns
                         .iter()
                         .filter(|_| !is_reference)
@@ -213,7 +220,8 @@ impl<'r> Energy<'r> {
             let bench = benches.iter().find(|bench| bench.name == reference.scale)?;
             Some(bench.published_power? / bench.power.median)
         });
-        Self { benches, cells, scale, mode, reference }
+        let count = benches.first().map_or(0, |bench| energy.get(bench.name, REFERENCE, mode).len());
+        Self { benches, cells, scale, mode, count, reference }
     }
 
     pub(super) fn bench(&self, name: &str) -> Option<&Bench<'r>> {
@@ -245,6 +253,12 @@ pub(super) fn drawn(recording: &Recording) -> Vec<(&str, Vec<f64>)> {
     }
     all.retain(|(_, values)| values.iter().any(|value| *value != values[0]));
     all
+}
+
+/// From the least to the most; 0 where there is nothing.
+fn spread(values: &[f64]) -> f64 {
+    let extreme = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
+    extreme(f64::max).zip(extreme(f64::min)).map_or(0.0, |(most, least)| most - least)
 }
 
 /// Percent of the first that the second is less by, pair by pair.

@@ -7,8 +7,20 @@ use recording::{Recording, metrics, stats};
 /// How far a benefit may be from the published one, in points.
 const NEAR: f64 = 0.3;
 
-/// A setting of which curves were recorded: its name, and the mode of its curve.
-pub(super) const AXES: [(&str, &str); 2] = [("callbacks.rate", "rate"), ("transition", "transition")];
+/// A setting of which curves were recorded.
+pub(super) struct Axis {
+    /// Its name in JSON.
+    pub(super) name: &'static str,
+    /// The mode of its curve, which is the name of its axis too.
+    mode: &'static str,
+}
+
+/// The settings that are solved for: the last is the rate of callbacks where a round trip costs as much as any source says.
+pub(super) const AXES: [Axis; 3] = [
+    Axis { name: "callbacks.rate", mode: "rate" },
+    Axis { name: "transition", mode: "transition" },
+    Axis { name: "callbacks.rate with transition=1024", mode: "rate-dear" },
+];
 
 /// What a setting would have to be.
 pub(super) enum Solution {
@@ -44,9 +56,8 @@ pub(super) fn explain<'r>(recording: &Recording, energy: &Energy<'r>) -> Vec<Exp
     let cells = energy.cells.iter().filter_map(|cell| Some((cell, cell.published?.benefit?)));
     cells
         .map(|(cell, published)| {
-            let solve = |(_, mode): &(&str, &str)| {
-                solve(&curve(recording, cell.benchmark, cell.configuration, mode), published)
-            };
+            let solve =
+                |axis: &Axis| solve(&curve(recording, cell.benchmark, cell.configuration, axis.mode), published);
             let solutions = AXES.iter().map(solve).collect();
             Explained { benchmark: cell.benchmark, configuration: cell.configuration, published, solutions }
         })

@@ -34,13 +34,14 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             "time_s": interval(Some(cell.time)),
             "energy_benefit_percent": interval(cell.benefit),
             "time_benefit_percent": interval(cell.time_benefit),
-            "central_energy_benefit_percent": cell.central.map(|[first, least, most]| json!({ "first_seed": first, "low": least, "high": most })),
+            "central_energy_benefit_percent": cell.central.map(|[least, median, most]| json!({ "low": least, "median": median, "high": most })),
             "verdict": cell.verdict(),
             "wrong_sign": cell.is_wrong(),
             "decides": cell.decides.map(|(unknown, spearman)| json!({ "unknown": unknown, "spearman": spearman })),
             "exceeds_rcu": energy.exceeds(cell),
             "rcu_bound_percent": bench.map(|bench| bench.bound.high),
-            "draws_beyond_bound": cell.beyond_bound,
+            "draws_beyond_bound": cell.beyond_bound.0,
+            "most_points_beyond_bound": cell.beyond_bound.1,
             "published_energy_j": published(|figure| Some(figure.energy_j)),
             "published_time_s": published(|figure| Some(figure.time_s)),
             "published_energy_benefit_percent": published(|figure| figure.benefit),
@@ -100,8 +101,8 @@ fn explained_json(cell: &Explained<'_>) -> Value {
         "configuration": cell.configuration,
         "published_energy_benefit_percent": cell.published,
     });
-    for ((name, _), solution) in AXES.iter().zip(&cell.solutions) {
-        json[*name] = match solution {
+    for (axis, solution) in AXES.iter().zip(&cell.solutions) {
+        json[axis.name] = match solution {
             Solution::At { value, benefit } => json!({ "value": value, "energy_benefit_percent": benefit }),
             Solution::None { least, most } => json!({ "value": null, "low": least, "high": most }),
             Solution::Unknown => Value::Null,
@@ -264,7 +265,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
             right(percent(benefit.median)),
             right(percent(benefit.high)),
             cell.verdict().unwrap_or("").into(),
-            right(cell.central.map_or_else(String::new, |[_, least, most]| format!("{least:.2} to {most:.2}"))),
+            right(cell.central.map_or_else(String::new, |[least, _, most]| format!("{least:.2} to {most:.2}"))),
             right(format!("<{bound:.2}")),
             marks.join(", ").into(),
         ]);
@@ -273,15 +274,15 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let about = "RCU costs: the reference less the same run without callbacks, in percent of the reference; 97.5 % of the predictions are \
                  below. A published benefit above it exceeds what RCU costs at all.";
     paragraph(&mut text, about, ("", ""), PLAIN, style);
-    let (draws, beyond) = (
-        energy.cells.iter().map(|cell| cell.beyond_bound).sum::<usize>(),
-        energy.cells.iter().max_by_key(|cell| cell.beyond_bound),
-    );
-    let most = beyond.filter(|cell| cell.beyond_bound > 0).map_or_else(String::new, |cell| {
-        format!("; most of them, {}, in {} with {}", cell.beyond_bound, cell.benchmark, cell.configuration)
+    let beyond: Vec<&EnergyCell<'_>> = energy.cells.iter().filter(|cell| cell.beyond_bound.0 > 0).collect();
+    let count: usize = beyond.iter().map(|cell| cell.beyond_bound.0).sum();
+    let worst = beyond.iter().max_by(|a, b| a.beyond_bound.1.total_cmp(&b.beyond_bound.1));
+    let worst = worst.map_or_else(String::new, |cell| {
+        format!("; by {:.2} points at most, in {} with {}", cell.beyond_bound.1, cell.benchmark, cell.configuration)
     });
+    let of = energy.cells.iter().filter(|cell| cell.benefit.is_some()).count() * energy.count;
     let words = format!(
-        "Cells of draws in which more is saved than RCU costs in that draw and the spread of the seeds at the centre: {draws}{most}."
+        "In {count} of {of} predictions more is saved than RCU costs in that draw and the seeds spread at the centre{worst}."
     );
     paragraph(&mut text, &words, ("", ""), PLAIN, style);
     times(&mut text, &energy, style);
@@ -490,10 +491,17 @@ fn number_of(value: &Value) -> String {
 
 fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) {
     text.push_str(
-        "\nSettings that would give the published figure, all else at the central point and its first seed:\n",
+        "\nSettings that would give the published figure, all else at the central point, medians over its seeds:\n",
     );
     let mut drawn = table(style);
-    drawn.set_header(["benchmark", "configuration", "published, %", "--set callbacks.rate=", "or --set transition="]);
+    drawn.set_header([
+        "benchmark",
+        "configuration",
+        "published, %",
+        "--set callbacks.rate=",
+        "or --set transition=",
+        "or, with --set transition=1024, --set callbacks.rate=",
+    ]);
     for cell in explain(run.recording, energy) {
         let solution = |solution: &Solution| match solution {
             Solution::At { value, benefit } => format!("{value:.0} ({benefit:.2} %)"),
@@ -505,5 +513,7 @@ fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style
         drawn.add_row(names.into_iter().chain(solutions));
     }
     let _ = writeln!(text, "{}", fitted(drawn, style));
-    text.push_str("To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE; its first seed is the one meant.\n");
+    text.push_str(
+        "To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE, which prints the median.\n",
+    );
 }
