@@ -27,7 +27,9 @@ impl Board {
             let known = files.stems("idle").map_err(Error::failed)?;
             let near = nearest(name, known.iter().map(String::as_str));
             let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-            let help = format!("{near}the talk's board is tc2; another needs a platform file with operating points, and idle/NAME.toml");
+            let help = format!(
+                "{near}the talk's board is tc2; another needs a platform file with operating points, and idle/NAME.toml"
+            );
             return Err(Error::usage(format!("there is no platform `{name}`"), help));
         };
         let read = |path: String| -> Result<Document, Error> {

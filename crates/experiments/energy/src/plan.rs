@@ -73,8 +73,8 @@ pub const DOSES: [u64; 5] = [0, 1, 10, 100, 1000];
 fn rates(fine: bool) -> &'static [u64] {
     if fine {
         &[
-            0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 50, 65, 80, 100, 130, 160, 200, 250, 320, 400, 500, 700, 1000,
-            1400, 2000,
+            0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 50, 65, 80, 100, 130, 160, 200, 250, 320, 400, 500,
+            700, 1000, 1400, 2000,
         ]
     } else {
         &[0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000]
@@ -145,7 +145,8 @@ pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Val
         let Some(at) = suite.unknown(name) else {
             let known: Vec<&str> = suite.unknowns.iter().map(|unknown| unknown.name.as_str()).collect();
             let near = experiment::nearest(name, known.iter().copied());
-            let help = near.map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("there is {near}"));
+            let help =
+                near.map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("there is {near}"));
             return Err(Error::usage(format!("--set {name}: nothing of that name is unknown"), help));
         };
         let unknown = &suite.unknowns[at];

@@ -199,7 +199,8 @@ impl Suite {
     pub fn read(document: &Document) -> Result<Self, Error> {
         let read: FileRead = document.read().map_err(Error::file)?;
         let reader = Reader(document);
-        let unknowns: Vec<Unknown> = read.unknown.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;
+        let unknowns: Vec<Unknown> =
+            read.unknown.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;
         for (at, unknown) in unknowns.iter().enumerate() {
             if unknowns[..at].iter().any(|other| other.name == unknown.name) {
                 let message = format!("there are two unknowns `{}`", unknown.name);
@@ -275,7 +276,10 @@ impl Reader<'_> {
             (Some(values), None, None) if !values.is_empty() => Range::Values(values),
             (None, Some(low), Some(high)) => {
                 if low > high || high > MOST {
-                    return wrong(&format!("{low} to {high} is no range"), "low is not above high, and high at most 10000000");
+                    return wrong(
+                        &format!("{low} to {high} is no range"),
+                        "low is not above high, and high at most 10000000",
+                    );
                 }
                 let log = match read.spread.as_ref().map(|spread| spread.get_ref().as_str()) {
                     Some("even") | None => false,
@@ -296,7 +300,10 @@ impl Reader<'_> {
             (Range::Numbers { .. }, Value::Word(_)) => false,
         };
         if !inside {
-            return wrong(&format!("`central` is {}, which is outside its range", read.central), "take a value of the range");
+            return wrong(
+                &format!("`central` is {}, which is outside its range", read.central),
+                "take a value of the range",
+            );
         }
         let (name, about, unit, source) = (read.name, read.about, read.unit, read.source);
         Ok(Unknown { name, about, unit, range, central: read.central, source })
@@ -315,8 +322,11 @@ impl Reader<'_> {
         };
         let names: Vec<String> = read.task.iter().map(|task| task.get_ref().name.clone()).collect();
         let semaphores: Vec<(String, u32)> = read.semaphores.into_iter().collect();
-        let tasks: Vec<Task> =
-            read.task.into_iter().map(|task| self.task(task, unknowns, &names, &semaphores)).collect::<Result<_, _>>()?;
+        let tasks: Vec<Task> = read
+            .task
+            .into_iter()
+            .map(|task| self.task(task, unknowns, &names, &semaphores))
+            .collect::<Result<_, _>>()?;
         let length = match (read.seconds, read.at_most_seconds) {
             (Some(seconds @ 1..=3600), None) => Length::Seconds(seconds),
             (None, Some(seconds @ 1..=3600)) if tasks.iter().any(|task| task.main) => Length::Work(seconds),
@@ -414,7 +424,10 @@ impl Reader<'_> {
                         return wrong(format!("there is no task `{name}`"), &format!("there are {}", names.join(", ")));
                     }
                     Do::Wait(name) | Do::Post(name) if !semaphores.iter().any(|(other, _)| other == name) => {
-                        return wrong(format!("there is no semaphore `{name}`"), "declare it: semaphores = { NAME = 0 }");
+                        return wrong(
+                            format!("there is no semaphore `{name}`"),
+                            "declare it: semaphores = { NAME = 0 }",
+                        );
                     }
                     Do::Callbacks(term) => self.number(term, unknowns, text.span())?,
                     _ => {}
@@ -434,7 +447,9 @@ impl Reader<'_> {
         let Term::Unknown(name) = term else { return Ok(()) };
         match unknowns.iter().find(|unknown| unknown.name == *name) {
             Some(Unknown { central: Value::Number(_), .. }) => Ok(()),
-            _ => Err(self.wrong(place, &format!("there is no number `${name}`"), "declare an [[unknown]] of that name")),
+            _ => {
+                Err(self.wrong(place, &format!("there is no number `${name}`"), "declare an [[unknown]] of that name"))
+            }
         }
     }
 

@@ -65,7 +65,9 @@ impl Unknown {
         match &self.range {
             Range::Values(values) => values[random.below(values.len() as u64) as usize].clone(),
             Range::Numbers { low, high, log: false } => Value::Number(low + random.below(high - low + 1)),
-            Range::Numbers { low, high, log: true } => Value::Number(between(*low, *high, (random.next() >> 32) as u32)),
+            Range::Numbers { low, high, log: true } => {
+                Value::Number(between(*low, *high, (random.next() >> 32) as u32))
+            }
         }
     }
 

@@ -13,8 +13,11 @@ const TURNS: u64 = 1_000;
 
 /// The workload, and how many of its tasks are the benchmark's; the others are the system's.
 pub fn workload(benchmark: &Benchmark, point: &Point<'_>, hardware: &Hardware) -> (Workload, usize) {
-    let there: Vec<&Task> =
-        benchmark.tasks.iter().filter(|task| task.when.as_ref().is_none_or(|(name, value)| point.is(name, value))).collect();
+    let there: Vec<&Task> = benchmark
+        .tasks
+        .iter()
+        .filter(|task| task.when.as_ref().is_none_or(|(name, value)| point.is(name, value)))
+        .collect();
     // Whoever is resumed by name is the first instance of it.
     let mut first = Vec::new();
     let mut count = 0;
@@ -114,7 +117,10 @@ fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
         for turn in 0..TURNS {
             let count = (begin + each * (turn + 1)) / parts - (begin + each * turn) / parts;
             actions.push(Action::Sleep(Draw::Exponential { mean: gap_ms * 1_000_000 }));
-            actions.push(Action::Run { time: Draw::Uniform { low: work_ns / 2, high: work_ns * 3 / 2 }, capacity: little });
+            actions.push(Action::Run {
+                time: Draw::Uniform { low: work_ns / 2, high: work_ns * 3 / 2 },
+                capacity: little,
+            });
             actions.push(callbacks(count, point));
         }
         TaskSpec::forever(&name, actions)

@@ -42,8 +42,13 @@ fn record(given: &[(&str, &str)]) -> Result<Recording, experiment::Error> {
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let settings = Settings::new(RcuEnergy.about(), World::Sim, given)?;
     let platforms = files();
-    let request =
-        Request { world: World::Sim, settings, platforms: &platforms, conditions: Conditions::default(), source_tree: None };
+    let request = Request {
+        world: World::Sim,
+        settings,
+        platforms: &platforms,
+        conditions: Conditions::default(),
+        source_tree: None,
+    };
     RcuEnergy.check(&request)?;
     let mut sink = Memory::new(Arc::<Progress>::default());
     RcuEnergy.run(&request, &mut sink)?;
@@ -79,7 +84,10 @@ fn callbacks_are_invoked_where_the_configuration_says() {
     for ran in &all {
         let other: u64 = ran.queued.iter().sum();
         // A wake-up that is put off puts off all that follow, so a few callbacks fall behind the end.
-        assert!(other.abs_diff(queued) * 100 <= queued, "the sources are the same in all configurations: {other} and {queued}");
+        assert!(
+            other.abs_diff(queued) * 100 <= queued,
+            "the sources are the same in all configurations: {other} and {queued}"
+        );
     }
     // CPU 0 is not offloaded, so some are invoked on a big CPU all the same; threads run on LITTLE CPUs alone.
     assert!(reference.invoked[2..] == [0, 0] && idle.invoked[2..] == [0, 0]);
@@ -101,7 +109,8 @@ fn nothing_saves_more_than_rcu_costs() {
         for draw in [0, 5] {
             let saved = |seed: u64| {
                 let point = Point::draw(&suite, draw).seeded(seed);
-                let energy = |configuration, point: &Point<'_>| of(&suite, &board, name, configuration, point).energy as f64;
+                let energy =
+                    |configuration, point: &Point<'_>| of(&suite, &board, name, configuration, point).energy as f64;
                 let reference = energy(Configuration::Reference, &point);
                 let percent = |energy: f64| 100.0 * (1.0 - energy / reference);
                 let configurations = [Configuration::Offload, Configuration::EnforcedIdle, Configuration::Both];
@@ -187,11 +196,23 @@ fn a_wrong_file_is_named_with_its_line_and_what_would_be_right() {
         format!("{error}; {}", miette_help(&error))
     };
     for (from, to, words) in [
-        ("unit = \"Hz\"\ncentral = 250", "unit = \"Hz\"\ncentral = 300", &["mine.toml:", "unknown `hz`", "outside"][..]),
+        (
+            "unit = \"Hz\"\ncentral = 250",
+            "unit = \"Hz\"\ncentral = 300",
+            &["mine.toml:", "unknown `hz`", "outside"][..],
+        ),
         ("low = 0\nhigh = 1024", "low = 2000\nhigh = 1024", &["mine.toml:", "transition", "low is not above high"]),
         ("spread = \"log\"", "spread = \"loud\"", &["mine.toml:", "loud", "even or log"]),
-        ("name = \"callbacks.rate\"", "name = \"callback.rate\"", &["mine.toml:", "callbacks.rate", "declare its range"]),
-        ("do = [\"timer 1ms\", \"run 20us\"]", "do = [\"timer 1\", \"run 20us\"]", &["mine.toml:", "timer 1", "ns, us, ms or s"]),
+        (
+            "name = \"callbacks.rate\"",
+            "name = \"callback.rate\"",
+            &["mine.toml:", "callbacks.rate", "declare its range"],
+        ),
+        (
+            "do = [\"timer 1ms\", \"run 20us\"]",
+            "do = [\"timer 1\", \"run 20us\"]",
+            &["mine.toml:", "timer 1", "ns, us, ms or s"],
+        ),
         ("\"resume out\"", "\"resume audio\"", &["mine.toml:", "no task `audio`", "decoder"]),
         ("\"wait events\"", "\"wait ticket\"", &["mine.toml:", "no semaphore `ticket`", "declare it"]),
         ("instances = \"$sysbench.threads\"", "instances = \"$threads\"", &["mine.toml:", "$threads", "[[unknown]]"]),

@@ -64,7 +64,8 @@ impl EnergyReference {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let mut figures = Vec::new();
         for (index, row) in reader.deserialize().enumerate() {
-            let wrong = |message: String| Error::Line { path: files.shown(&file.figures), line: index as u64 + 2, message };
+            let wrong =
+                |message: String| Error::Line { path: files.shown(&file.figures), line: index as u64 + 2, message };
             let figure: EnergyFigure = row.map_err(|error| wrong(error.to_string()))?;
             let sound = |value: f64| value.is_finite() && value > 0.0;
             if !sound(figure.energy_j) || !sound(figure.time_s) {

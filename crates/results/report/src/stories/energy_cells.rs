@@ -152,7 +152,8 @@ impl<'r> Energy<'r> {
             let Some(name) = table.get("name").and_then(toml::Value::as_str) else { continue };
             let of = |configuration| energy.get(name, configuration, mode);
             let all = of(REFERENCE);
-            let powers: Vec<f64> = all.iter().zip(time.get(name, REFERENCE, mode)).map(|(energy, time)| energy / time).collect();
+            let powers: Vec<f64> =
+                all.iter().zip(time.get(name, REFERENCE, mode)).map(|(energy, time)| energy / time).collect();
             let shares: Vec<f64> = (0..all.len())
                 .map(|at| {
                     let part = |values: &Values<'_>| values.get(name, REFERENCE, mode).get(at).copied().unwrap_or(0.0);
@@ -197,7 +198,8 @@ impl<'r> Energy<'r> {
                     energy: energies,
                     time: lengths,
                     benefit: Interval::of(&benefits).filter(|_| !is_reference),
-                    time_benefit: Interval::of(&saved(time.get(name, REFERENCE, mode), times)).filter(|_| !is_reference),
+                    time_benefit: Interval::of(&saved(time.get(name, REFERENCE, mode), times))
+                        .filter(|_| !is_reference),
                     central: central.map(|((least, median), most)| [least, median, most]).filter(|_| !is_reference),
                     published: figure.map(|figure| Published {
                         energy_j: figure.energy_j,
@@ -241,7 +243,8 @@ impl<'r> Energy<'r> {
 /// What was drawn, by the name of what was not published; what never differs decides nothing.
 pub(super) fn drawn(recording: &Recording) -> Vec<(&str, Vec<f64>)> {
     let mut all: Vec<(&str, Vec<f64>)> = Vec::new();
-    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metrics::UNKNOWN.name) {
+    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metrics::UNKNOWN.name)
+    {
         let name = subject(recording, measure);
         match all.iter_mut().find(|(other, _)| *other == name) {
             Some((_, values)) => values.push(measure.value),

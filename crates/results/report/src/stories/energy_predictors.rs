@@ -50,7 +50,8 @@ pub(super) fn predictors(energy: &Energy<'_>) -> Vec<Predictor> {
         / pairs.iter().map(|pair| pair.power.powi(-2)).sum::<f64>();
     let of = |name, fitted, predict: &dyn Fn(&Pair) -> f64| {
         let predicted: Vec<f64> = pairs.iter().map(predict).collect();
-        let errors: Vec<f64> = predicted.iter().zip(&published).map(|(predicted, published)| predicted - published).collect();
+        let errors: Vec<f64> =
+            predicted.iter().zip(&published).map(|(predicted, published)| predicted - published).collect();
         let rms = stats::rms(&errors).unwrap_or(0.0);
         Predictor { name, fitted, rms, spearman: spearman(&predicted, &published) }
     };

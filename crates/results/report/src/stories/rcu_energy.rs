@@ -104,6 +104,7 @@ fn explained_json(cell: &Explained<'_>) -> Value {
     for (axis, solution) in AXES.iter().zip(&cell.solutions) {
         json[axis.name] = match solution {
             Solution::At { value, benefit } => json!({ "value": value, "energy_benefit_percent": benefit }),
+            Solution::Between(low, high) => json!({ "value": null, "between": [low, high] }),
             Solution::None { least, most } => json!({ "value": null, "low": least, "high": most }),
             Solution::Unknown => Value::Null,
         };
@@ -163,8 +164,7 @@ fn by_threads(run: &Run<'_>, energy: &Energy<'_>) -> Vec<(f64, [f64; 3])> {
     let of = |metric| Values::of(run.recording, metric, "");
     let (energies, times) = (of(metrics::ENERGY), of(metrics::RUN_TIME));
     let get = |values: &Values<'_>| values.get("sysbench", REFERENCE, "draws").to_vec();
-    let powers: Vec<f64> =
-        get(&energies).iter().zip(get(&times)).map(|(energy, time)| scale * energy / time).collect();
+    let powers: Vec<f64> = get(&energies).iter().zip(get(&times)).map(|(energy, time)| scale * energy / time).collect();
     let mut kinds = threads.clone();
     kinds.sort_by(f64::total_cmp);
     kinds.dedup();
@@ -236,7 +236,16 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     paragraph(&mut text, &head, ("", ""), PLAIN, style);
     let mut drawn = table(style);
     drawn.set_header([
-        "benchmark", "configuration", "published", "2.5 %", "median", "97.5 %", "sign", "seeds at the centre", "RCU costs", "",
+        "benchmark",
+        "configuration",
+        "published",
+        "2.5 %",
+        "median",
+        "97.5 %",
+        "sign",
+        "seeds at the centre",
+        "RCU costs",
+        "",
     ]);
     for cell in energy.cells.iter().filter(|cell| cell.configuration != REFERENCE) {
         let Some(benefit) = cell.benefit else { continue };
@@ -288,7 +297,13 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         explained(&mut text, run, &energy, style);
     }
     if let Some(reference) = energy.reference {
-        paragraph(&mut text, &format!("Published: {}; {}.", reference.source, reference.conditions), ("", ""), PLAIN, style);
+        paragraph(
+            &mut text,
+            &format!("Published: {}; {}.", reference.source, reference.conditions),
+            ("", ""),
+            PLAIN,
+            style,
+        );
     }
     text
 }
@@ -297,9 +312,8 @@ fn times(text: &mut String, energy: &Energy<'_>, style: Style) {
     text.push_str("\nTime saved, in percent; runs of a fixed length save none.\n");
     let mut drawn = table(style);
     drawn.set_header(["benchmark", "configuration", "published", "2.5 %", "median", "97.5 %"]);
-    let differs = |cell: &&EnergyCell<'_>| {
-        cell.time_benefit.is_some_and(|benefit| benefit.low != 0.0 || benefit.high != 0.0)
-    };
+    let differs =
+        |cell: &&EnergyCell<'_>| cell.time_benefit.is_some_and(|benefit| benefit.low != 0.0 || benefit.high != 0.0);
     for cell in energy.cells.iter().filter(differs) {
         let benefit = cell.time_benefit.unwrap_or_default();
         let published = cell.published.and_then(|published| published.time_benefit);
@@ -322,12 +336,23 @@ fn references(text: &mut String, energy: &Energy<'_>, style: Style) {
     );
     let _ = writeln!(text, "\nPower of the reference: {scale}.");
     let mut drawn = table(style);
-    drawn.set_header(["benchmark", "published, W", "2.5 %", "median", "97.5 %", "error, %", "RCU costs, %", "RCU owns, %", ""]);
+    drawn.set_header([
+        "benchmark",
+        "published, W",
+        "2.5 %",
+        "median",
+        "97.5 %",
+        "error, %",
+        "RCU costs, %",
+        "RCU owns, %",
+        "",
+    ]);
     for bench in &energy.benches {
         let watts = |units: f64| right(energy.scale.map_or_else(String::new, |scale| format!("{:.3}", scale * units)));
-        let error = energy.scale.zip(bench.published_power).map(|(scale, published)| {
-            format!("{:+.1}", 100.0 * (scale * bench.power.median / published - 1.0))
-        });
+        let error = energy
+            .scale
+            .zip(bench.published_power)
+            .map(|(scale, published)| format!("{:+.1}", 100.0 * (scale * bench.power.median / published - 1.0)));
         let is_scale = energy.reference.is_some_and(|reference| reference.scale == bench.name);
         drawn.add_row([
             bench.name.into(),
@@ -426,7 +451,12 @@ fn decided(text: &mut String, energy: &Energy<'_>, style: Style) {
 fn claimed(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) {
     text.push_str("\nWhat the talk says of all benchmarks, and in what share of the predictions it comes out:\n");
     let mut drawn = table(style);
-    drawn.set_header(["benchmark", "enforced idle saves more than offload", "combining adds 1 point at most", "offload is faster"]);
+    drawn.set_header([
+        "benchmark",
+        "enforced idle saves more than offload",
+        "combining adds 1 point at most",
+        "offload is faster",
+    ]);
     for claim in claims(run, energy) {
         let share = |key: &str| right(format!("{:.0} %", 100.0 * claim[key].as_f64().unwrap_or(0.0)));
         drawn.add_row([
@@ -461,12 +491,22 @@ fn number_of(value: &Value) -> String {
 }
 
 fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) {
-    text.push_str("\nSettings that would give the published figure, all else at the central point, medians over its seeds:\n");
+    text.push_str(
+        "\nSettings that would give the published figure, all else at the central point, medians over its seeds:\n",
+    );
     let mut drawn = table(style);
-    drawn.set_header(["benchmark", "configuration", "published, %", "--set callbacks.rate=", "or --set transition=", "or, with --set transition=1024, --set callbacks.rate="]);
+    drawn.set_header([
+        "benchmark",
+        "configuration",
+        "published, %",
+        "--set callbacks.rate=",
+        "or --set transition=",
+        "or, with --set transition=1024, --set callbacks.rate=",
+    ]);
     for cell in explain(run.recording, energy) {
         let solution = |solution: &Solution| match solution {
             Solution::At { value, benefit } => format!("{value:.0} ({benefit:.2} %)"),
+            Solution::Between(low, high) => format!("between {low:.0} and {high:.0}"),
             Solution::None { least, most } => format!("none: {least:.2} to {most:.2} %"),
             Solution::Unknown => "no curve".to_owned(),
         };
@@ -475,5 +515,7 @@ fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style
         drawn.add_row(names.into_iter().chain(solutions));
     }
     let _ = writeln!(text, "{}", fitted(drawn, style));
-    text.push_str("To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE, which prints the median.\n");
+    text.push_str(
+        "To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE, which prints the median.\n",
+    );
 }
