@@ -23,5 +23,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         println!(" queued {:?} invoked {:?} ticks {:?} ended {}", ran.queued, ran.invoked, ran.ticks, ran.ended);
     }
+    // Draws of cyclictest in which more is saved than RCU costs.
+    let benchmark = &suite.benchmarks[0];
+    for draw in 0..256 {
+        let point = Point::draw(&suite, draw);
+        let energy = |configuration, point: &Point<'_>| run(&suite, &board, benchmark, configuration, point);
+        let reference = energy(Configuration::Reference, &point)?;
+        let idle = energy(Configuration::EnforcedIdle, &point)?;
+        let silent = energy(Configuration::Reference, &point.clone().silenced())?;
+        let percent = |ran: &energy_experiments::runs::Ran| 100.0 * (1.0 - ran.energy as f64 / reference.energy as f64);
+        if percent(&idle) > percent(&silent) + 3.0 {
+            println!(
+                "draw {draw}: enforced idle {:.2} %, without callbacks {:.2} %, {}",
+                percent(&idle),
+                percent(&silent),
+                point.word("cyclictest.command")
+            );
+            for ran in [&reference, &idle, &silent] {
+                println!("   {:?} ticks {:?}", ran.owners.map(|part| part / 1_000_000_000_000), ran.ticks);
+            }
+        }
+    }
     Ok(())
 }

@@ -24,13 +24,15 @@ pub(super) const AXES: [Axis; 3] = [
 
 /// What a setting would have to be.
 pub(super) enum Solution {
-    /// This; the benefit there comes from the curve, at a point of it or between two.
+    /// This, a place that was run, so whoever sets it sees that benefit.
     At {
         /// The value of the setting.
         value: f64,
         /// The benefit there, in percent.
         benefit: f64,
     },
+    /// Somewhere between these two places, neither of which is near enough.
+    Between(f64, f64),
     /// There is none: the benefit stays between these.
     None {
         /// The least.
@@ -78,7 +80,8 @@ pub(super) fn curve(recording: &Recording, benchmark: &str, configuration: &str,
     all.chunk_by(|a, b| a.0 == b.0).filter_map(|at| Some((at[0].0, median(at)?))).collect()
 }
 
-/// A place of the curve itself if one is near enough, for that was run; otherwise the first crossing, between two.
+/// A place of the curve that is near enough, for that was run. Between two places a benefit may be anything: another rate puts every callback
+/// at another time.
 fn solve(curve: &[(f64, f64)], wanted: f64) -> Solution {
     let distance = |at: &(f64, f64)| (at.1 - wanted).abs();
     let Some(nearest) = curve.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
@@ -89,8 +92,7 @@ fn solve(curve: &[(f64, f64)], wanted: f64) -> Solution {
     }
     let crosses = |pair: &&[(f64, f64)]| (pair[0].1 - wanted) * (pair[1].1 - wanted) <= 0.0;
     if let Some(pair) = curve.windows(2).find(crosses) {
-        let part = (wanted - pair[0].1) / (pair[1].1 - pair[0].1);
-        return Solution::At { value: (pair[0].0 + part * (pair[1].0 - pair[0].0)).round(), benefit: wanted };
+        return Solution::Between(pair[0].0, pair[1].0);
     }
     let benefits = || curve.iter().map(|at| at.1);
     let (least, most) = (benefits().fold(f64::INFINITY, f64::min), benefits().fold(f64::NEG_INFINITY, f64::max));
@@ -105,7 +107,7 @@ mod tests {
     fn a_place_that_was_run_goes_before_one_between_two() {
         let curve = [(0.0, 0.0), (10.0, 4.0), (20.0, 8.0), (30.0, 6.0)];
         assert!(matches!(solve(&curve, 4.2), Solution::At { value: 10.0, benefit: 4.0 }));
-        assert!(matches!(solve(&curve, 2.0), Solution::At { value: 5.0, benefit: 2.0 }));
+        assert!(matches!(solve(&curve, 2.0), Solution::Between(0.0, 10.0)));
         assert!(matches!(solve(&curve, 9.0), Solution::None { least: 0.0, most: 8.0 }));
         assert!(matches!(solve(&curve, -1.0), Solution::None { .. }));
         assert!(matches!(solve(&[], 1.0), Solution::Unknown));

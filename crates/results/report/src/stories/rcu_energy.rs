@@ -104,6 +104,7 @@ fn explained_json(cell: &Explained<'_>) -> Value {
     for (axis, solution) in AXES.iter().zip(&cell.solutions) {
         json[axis.name] = match solution {
             Solution::At { value, benefit } => json!({ "value": value, "energy_benefit_percent": benefit }),
+            Solution::Between(low, high) => json!({ "value": null, "between": [low, high] }),
             Solution::None { least, most } => json!({ "value": null, "low": least, "high": most }),
             Solution::Unknown => Value::Null,
         };
@@ -505,6 +506,7 @@ fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style
     for cell in explain(run.recording, energy) {
         let solution = |solution: &Solution| match solution {
             Solution::At { value, benefit } => format!("{value:.0} ({benefit:.2} %)"),
+            Solution::Between(low, high) => format!("between {low:.0} and {high:.0}"),
             Solution::None { least, most } => format!("none: {least:.2} to {most:.2} %"),
             Solution::Unknown => "no curve".to_owned(),
         };
