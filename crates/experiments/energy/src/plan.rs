@@ -83,7 +83,7 @@ fn rates(fine: bool) -> &'static [u64] {
 
 /// Parts of 1024 of the range of what a round trip costs, for the curve over it.
 fn transitions(fine: bool) -> Vec<u64> {
-    let step = if fine { 64 } else { 128 };
+    let step = if fine { 16 } else { 128 };
     (0..=1024).step_by(step).collect()
 }
 
