@@ -8,7 +8,7 @@ use clap::Args;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
 use experiment::Files;
 use miette::{IntoDiagnostic, miette};
-use psci_experiments::PlatformFiles;
+use platforms::PlatformFiles;
 use serde_json::json;
 use soc::config::{Costs, Document, Platform, Release};
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use clap::Args;
 use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use psci_experiments::PlatformFiles;
+use platforms::PlatformFiles;
 use recording::{Header, Platform, Recording};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};

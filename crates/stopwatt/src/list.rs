@@ -5,7 +5,7 @@ use crate::experiments::EXPERIMENTS;
 use crate::output::{self, Format};
 use dataplane_experiments::platform::CorePlatform;
 use experiment::About;
-use psci_experiments::PlatformFiles;
+use platforms::PlatformFiles;
 use serde_json::{Value, json};
 use soc::config::{Platform, Release};
 use std::fmt::Write;

@@ -1,9 +1,10 @@
 //! The board: its machine, and the idle states of each source.
 
 use crate::point::Point;
-use experiment::{Error, Files, nearest};
+use experiment::{Error, Files};
 use minikernel::{CpuSet, Hardware};
-use soc::config::{Document, IdlePlatform, Machine, Sources};
+use platforms::PlatformFiles;
+use soc::config::{IdlePlatform, Machine};
 
 /// A board.
 pub struct Board {
@@ -17,40 +18,22 @@ pub struct Board {
 }
 
 impl Board {
-    /// The board of a name, with the idle states that some names stand for; a board that these are not of has those of its own name.
+    /// The board of a name or of the file at a path, with the idle states that some names stand for; a board that these are not of has those
+    /// of its own name.
     ///
     /// # Errors
     /// There is no such board; what is wrong in its files.
-    pub fn open(files: &dyn Files, name: &str, idle_names: &[String]) -> Result<Self, Error> {
-        let releases = files.stems(&format!("{name}/releases")).map_err(Error::failed)?;
-        let Some(release) = releases.last() else {
-            let known = files.stems("idle").map_err(Error::failed)?;
-            let near = nearest(name, known.iter().map(String::as_str));
-            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-            let help = format!(
-                "{near}the talk's board is tc2; another needs a platform file with operating points, and idle/NAME.toml"
-            );
-            return Err(Error::usage(format!("there is no platform `{name}`"), help));
-        };
-        let read = |path: String| -> Result<Document, Error> {
-            let text = files.read(&path).map_err(Error::failed)?;
-            Ok(Document::new(files.shown(&path), text))
-        };
-        let sources = Sources {
-            platform: read(format!("{name}.toml"))?,
-            release: read(format!("{name}/releases/{release}.toml"))?,
-            costs: read(format!("{name}/costs/{release}.toml"))?,
-        };
-        let machine = sources.machine().map_err(Error::file)?;
+    pub fn open(files: &dyn Files, given: &str, idle_names: &[String]) -> Result<Self, Error> {
+        let platform = PlatformFiles::open(files, given)?;
+        let name = platform.name();
+        let machine = platform.sources(&platform.release_name("last")?)?.machine().map_err(Error::file)?;
         let is_of = |idle: &&String| **idle == name || idle.starts_with(&format!("{name}-"));
         let mut idle = Vec::new();
         for source in idle_names {
             let of = if is_of(&source) { source.as_str() } else { name };
-            let document = read(format!("idle/{of}.toml"))?;
-            let parsed = IdlePlatform::parse(document.name(), document.text().to_owned()).map_err(Error::Failed)?;
-            idle.push((source.clone(), parsed));
+            idle.push((source.clone(), platforms::idle_states(files, of)?));
         }
-        let board = Self { name: name.to_owned(), machine, idle, text: sources.platform.text().to_owned() };
+        let board = Self { name: name.to_owned(), machine, idle, text: platform.document().text().to_owned() };
         // Whether they fit each other is found before the run.
         for (_, idle) in &board.idle {
             Hardware::new(&board.machine, idle, 0).map_err(Error::Failed)?;

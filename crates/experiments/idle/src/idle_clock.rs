@@ -3,7 +3,6 @@
 use crate::clocks::{self, Clock};
 use crate::energy::{MIDDLE, Segments, energy};
 use crate::idle_replay::{asked_kinds, governors, trace_of};
-use crate::platform;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
@@ -70,7 +69,8 @@ impl Experiment for IdleClock {
             World::Sim => {
                 trace_of(&request.settings)?;
                 spreads(request)?;
-                platform::open(request.platforms, request.settings.text("platform").unwrap_or_default()).map(|_| ())
+                platforms::idle_states(request.platforms, request.settings.text("platform").unwrap_or_default())
+                    .map(|_| ())
             }
             _ => Ok(()),
         }
@@ -182,7 +182,7 @@ const CONVERSIONS: [(&str, idle::Clock); 3] = [
 
 fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
     let settings = &request.settings;
-    let platform = platform::open(request.platforms, settings.text("platform").unwrap_or_default())?;
+    let platform = platforms::idle_states(request.platforms, settings.text("platform").unwrap_or_default())?;
     let spreads = spreads(request)?;
     let progress = sink.progress();
     progress.say("reading the trace");

@@ -1,7 +1,7 @@
 //! `idle-replay`: governors on a trace.
 
 use crate::energy::{Oracle, Segments, energy};
-use crate::platform::{self, Platform};
+use crate::platform::Platform;
 use crate::replay::{Agreement, Chooser, Ideal, Replayed, Unsaid, replay};
 use crate::results;
 use crate::row::Row;
@@ -94,12 +94,12 @@ impl Experiment for IdleReplay {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         trace_of(&request.settings)?;
-        platform::open(request.platforms, request.settings.text("platform").unwrap_or_default()).map(|_| ())
+        platforms::idle_states(request.platforms, request.settings.text("platform").unwrap_or_default()).map(|_| ())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        let platform = platform::open(request.platforms, settings.text("platform").unwrap_or_default())?;
+        let platform = platforms::idle_states(request.platforms, settings.text("platform").unwrap_or_default())?;
         let progress = sink.progress();
         progress.say("reading the trace");
         let traced = Traced::open(trace_of(settings)?)?;

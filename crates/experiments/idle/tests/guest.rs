@@ -126,7 +126,7 @@ fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &
 fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
     let platform = root().join("platforms/idle/qemu-virt.toml");
     let text = std::fs::read_to_string(&platform).unwrap();
-    let platform = idle_experiments::platform::parse(&platform.display().to_string(), text).unwrap();
+    let platform = platforms::parse_idle_states(&platform.display().to_string(), text).unwrap();
     let mut wrong = Vec::new();
     for cpus in [2, 5, 8] {
         for (path, (name, kind)) in traces(cpus).iter().zip(GOVERNORS) {

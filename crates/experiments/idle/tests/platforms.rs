@@ -1,7 +1,7 @@
 //! Files of platforms: those that come with Stopwatt, and those that are wrong.
 
 use experiment::{Error, Folder};
-use idle_experiments::platform::{self, POINTS, Range};
+use idle_experiments::platform::{POINTS, Range};
 
 fn files() -> Folder {
     Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"))
@@ -13,7 +13,7 @@ fn every_platform_can_be_read_and_goes_by_its_file_name() {
     let names = files().stems("idle").unwrap();
     assert!(names.len() >= 5, "{names:?}");
     for name in names {
-        let platform = platform::open(&files(), &name).unwrap();
+        let platform = platforms::idle_states(&files(), &name).unwrap();
         assert_eq!(platform.name, name);
         for domain in &platform.domains {
             // What a governor sees is what the file says.
@@ -28,7 +28,7 @@ fn every_platform_can_be_read_and_goes_by_its_file_name() {
 
 #[test]
 fn the_range_of_a_round_trip_reaches_from_the_lowest_source_to_the_highest() {
-    let platform = platform::open(&files(), "tc2").unwrap();
+    let platform = platforms::idle_states(&files(), "tc2").unwrap();
     let sleep = &platform.domains[0].states[1];
     // 45 units for 2 ms, and 1.7 ms at the core's and the cluster's active power.
     assert_eq!(sleep.core_round_trip, Range { low: 0, high: 2021 * 1_700_000 });
@@ -46,7 +46,7 @@ const RIGHT: &str = "name = \"made\"\ntitle = \"\"\n[power]\nsource = \"\"\n[[do
 
 fn wrong(from: &str, to: &str) -> String {
     assert!(RIGHT.contains(from));
-    match platform::parse("made.toml", RIGHT.replacen(from, to, 1)) {
+    match platforms::parse_idle_states("made.toml", RIGHT.replacen(from, to, 1)) {
         Err(Error::Failed(message)) => message,
         other => panic!("{other:?}"),
     }
@@ -54,7 +54,7 @@ fn wrong(from: &str, to: &str) -> String {
 
 #[test]
 fn what_is_wrong_in_a_file_is_named() {
-    assert!(platform::parse("made.toml", RIGHT.to_owned()).is_ok());
+    assert!(platforms::parse_idle_states("made.toml", RIGHT.to_owned()).is_ok());
     assert!(wrong("exit_us = 20", "exit = 20").contains("made.toml: TOML parse error at line 18"));
     assert!(wrong("cpus = [0, 1]", "cpus = [0, 2]").contains("numbered 0, 1, 2 and so on"));
     assert!(wrong("cpus = [0, 1]", "cpus = [0, 0]").contains("CPU 0 is in two domains"));

@@ -2,7 +2,7 @@
 
 use idle::{Kind, NEVER_NS};
 use idle_experiments::energy::{Oracle, Segments, energy};
-use idle_experiments::platform::{self, POINTS, Platform};
+use idle_experiments::platform::{POINTS, Platform};
 use idle_experiments::replay::{Agreement, Chooser, Ideal, Unsaid, replay};
 use idle_experiments::trace::Traced;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const TICK_NS: u64 = 4_000_000;
 
 fn platform(name: &str) -> Platform {
     let path = format!("{}/../../../platforms/idle/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    platform::parse(&path, std::fs::read_to_string(&path).unwrap()).unwrap()
+    platforms::parse_idle_states(&path, std::fs::read_to_string(&path).unwrap()).unwrap()
 }
 
 const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-virt"];
@@ -232,7 +232,7 @@ fn made(states: &[(u64, u64)], polling: bool) -> Platform {
     for (exit, residency) in states {
         text.push_str(&format!("[[domain.state]]\nname = \"s{residency}\"\nentry_us = 0\nexit_us = {exit}\nresidency_us = {residency}\nsource = \"\"\n"));
     }
-    platform::parse("made", text).unwrap()
+    platforms::parse_idle_states("made", text).unwrap()
 }
 
 /// Wake-ups through a pipe, some 34 us apart, with a polling state and one that pays from 120 us on: menu and ladder choose too deep, teo does

@@ -4,7 +4,7 @@ use crate::workloads;
 use experiment::{Error, Request, nearest};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, CpuSet, Frequency, Hardware, Rcu, Settings};
-use psci_experiments::PlatformFiles;
+use platforms::PlatformFiles;
 use soc::config::{Document, IdlePlatform, Machine};
 
 /// The workload where none is named.
@@ -85,7 +85,7 @@ impl Input {
         }
         let machine = sources.machine().map_err(Error::file)?;
         let given = settings.text("idle").unwrap_or(files.name());
-        let idle = idle_experiments::platform::open(request.platforms, given)?;
+        let idle = platforms::idle_states(request.platforms, given)?;
         let part = settings.number("round-trip");
         let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {
             let is_path = given.contains(['/', '.']);

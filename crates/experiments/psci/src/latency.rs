@@ -2,13 +2,13 @@
 
 use crate::firmware;
 use crate::machine::{MACHINE_SETTINGS, images, machine, source_tree};
-use crate::platforms::PlatformFiles;
 use crate::psci_latency::{self, NAME, Options, Release};
 use experiment::sweep::Shipped;
 use experiment::{
     About, Conditions, Error, Example, Experiment, Kind, Need, Request, Setting, Sink, World, WorldAbout,
 };
 use miette::Diagnostic;
+use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
 use recording::{Header, Platform};

@@ -7,12 +7,10 @@ pub mod firmware;
 mod latency;
 mod linux_boot;
 mod machine;
-mod platforms;
 mod psci_calls;
 pub mod psci_latency;
 
 pub use latency::PsciLatency;
 pub use linux_boot::LinuxBoot;
 pub use machine::MACHINE_SETTINGS;
-pub use platforms::PlatformFiles;
 pub use psci_calls::PsciCalls;

@@ -5,8 +5,8 @@ use crate::guest::{self, Plan};
 use crate::small_kernel::{self, CLOSER};
 use experiment::{About, Error, Example, Experiment, Files, Kind, Need, Request, Setting, Sink, World, WorldAbout};
 use minikernel::Hardware;
+use platforms::PlatformFiles;
 use recording::{Header, Recording, metrics};
-use soc::config::{Document, IdlePlatform, Sources};
 
 /// Closes files on one CPU and counts what idle CPUs do.
 pub struct RcuDoses;
@@ -94,20 +94,10 @@ impl Experiment for RcuDoses {
     }
 }
 
-pub(crate) fn hardware(platforms: &dyn Files) -> Result<Hardware, Error> {
-    let open = |path: String| {
-        let text = platforms.read(&path).map_err(Error::failed)?;
-        Ok::<_, Error>(Document::new(platforms.shown(&path), text))
-    };
-    let sources = Sources {
-        platform: open(format!("{PLATFORM}.toml"))?,
-        release: open(format!("{PLATFORM}/releases/{PLATFORM}-borrowed.toml"))?,
-        costs: open(format!("{PLATFORM}/costs/{PLATFORM}-borrowed.toml"))?,
-    };
-    let idle = format!("idle/{PLATFORM}.toml");
-    let text = platforms.read(&idle).map_err(Error::failed)?;
-    let idle = IdlePlatform::parse(&platforms.shown(&idle), text).map_err(Error::Failed)?;
-    Hardware::new(&sources.machine().map_err(Error::failed)?, &idle, 0).map_err(Error::Failed)
+pub(crate) fn hardware(files: &dyn Files) -> Result<Hardware, Error> {
+    let platform = PlatformFiles::open(files, PLATFORM)?;
+    let machine = platform.sources(&platform.release_name("last")?)?.machine().map_err(Error::file)?;
+    Hardware::new(&machine, &platforms::idle_states(files, PLATFORM)?, 0).map_err(Error::Failed)
 }
 
 /// Adds a dose: figures per second, over the CPUs that do not close files, and callbacks over all.

@@ -1,4 +1,4 @@
-//! Platforms of the PSCI story: which there are, and the three files of each release.
+//! Machines: which there are, and the three files of each release.
 
 use experiment::{Error, Files, nearest};
 use soc::config::{Document, Platform, Sources};
