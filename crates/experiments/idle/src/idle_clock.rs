@@ -1,8 +1,9 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use crate::clocks::{self, Clock};
-use crate::energy::{MIDDLE, Segments, energy};
+use crate::energy::{Segments, energy};
 use crate::idle_replay::{asked_kinds, governors, trace_of};
+use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};

@@ -1,6 +1,7 @@
 //! `idle-replay`: governors on a trace.
 
-use crate::energy::{Oracle, Segments, energy};
+use crate::energy::{Segments, energy};
+use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
 use crate::replay::{Agreement, Chooser, Ideal, Replayed, Unsaid, replay};
 use crate::results;
@@ -118,7 +119,7 @@ impl Experiment for IdleReplay {
             .par_iter()
             .map(|&chooser| {
                 progress.check()?;
-                let row = row(&platform, &traced, &segments, chooser, tick_ns);
+                let row = row(&platform, &traced, &segments, &oracle, chooser, tick_ns);
                 progress.step();
                 Ok::<_, Error>(row)
             })
@@ -133,8 +134,18 @@ impl Experiment for IdleReplay {
     }
 }
 
+/// Intervals that are listed for each governor.
+const WORST: usize = 5;
+
 /// Everything about one chooser.
-fn row(platform: &Platform, traced: &Traced, segments: &Segments, chooser: Chooser, tick_ns: u64) -> Row {
+fn row(
+    platform: &Platform,
+    traced: &Traced,
+    segments: &Segments,
+    oracle: &Oracle,
+    chooser: Chooser,
+    tick_ns: u64,
+) -> Row {
     // haltpoll alternates polling and halting, so it needs a state that polls; no board's table has one.
     let polling;
     let own = match chooser {
@@ -158,6 +169,14 @@ fn row(platform: &Platform, traced: &Traced, segments: &Segments, chooser: Choos
         }
         _ => None,
     };
+    // A state that polls comes before the others and would shift their numbers.
+    let same_states = own.domains[0].states.len() == platform.domains[0].states.len();
+    let worst = match replays.first() {
+        Some((_, replayed)) if platform.power.is_some() && same_states => {
+            worst(platform, traced, &replayed.chosen, oracle, WORST)
+        }
+        _ => Vec::new(),
+    };
     let state_names = own.state_names().map(str::to_owned).collect();
-    Row { chooser, replays, energies, agreement, state_names }
+    Row { chooser, replays, energies, agreement, state_names, worst }
 }

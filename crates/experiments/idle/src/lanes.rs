@@ -3,7 +3,7 @@
 //! A trace has more intervals than anybody looks at, and a replay has a dozen governors: only the CPUs of one domain are kept, and some
 //! milliseconds.
 
-use crate::energy::{Oracle, worst};
+use crate::oracle::Oracle;
 use crate::platform::Platform;
 use crate::replay::Replayed;
 use crate::row::Row;
@@ -29,7 +29,7 @@ pub(crate) fn add(recording: &mut Recording, platform: &Platform, traced: &Trace
         .filter(|row| row.state_names.len() == platform.domains[0].states.len())
         .filter_map(|row| Some((row, &row.replays.first()?.1)))
         .collect();
-    let Some((cpu, from_ns, to_ns)) = window(platform, traced, &shown, oracle) else { return };
+    let Some((cpu, from_ns, to_ns)) = window(traced, &shown) else { return };
     declare(recording, platform, traced);
     let place = platform.place(cpu);
     let cpus: Vec<u16> = (0..traced.cpus.len() as u16).filter(|&cpu| platform.place(cpu) == place).collect();
@@ -50,16 +50,9 @@ pub(crate) fn add(recording: &mut Recording, platform: &Platform, traced: &Trace
 }
 
 /// The CPU that is shown, and from when to when: about the interval that cost any governor most.
-fn window(
-    platform: &Platform,
-    traced: &Traced,
-    shown: &[(&Row, &Replayed)],
-    oracle: &Oracle,
-) -> Option<(u16, u64, u64)> {
+fn window(traced: &Traced, shown: &[(&Row, &Replayed)]) -> Option<(u16, u64, u64)> {
     let yardstick = |row: &Row| matches!(row.name(), "never-deep" | "always-deepest");
-    let worst_of = |(row, replayed): &(&Row, &Replayed)| {
-        worst(platform, traced, &replayed.chosen, oracle, 1).into_iter().next().map(|excess| (!yardstick(row), excess))
-    };
+    let worst_of = |(row, _): &(&Row, &Replayed)| row.worst.first().map(|excess| (!yardstick(row), *excess));
     let most = shown.iter().filter_map(worst_of).max_by_key(|(real, excess)| (*real, excess.energy));
     let (cpu, at) = most.map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));
     let sleep = traced.cpus.get(usize::from(cpu))?.get(at)?;

@@ -9,7 +9,8 @@
 //! | `trace.rs` | the idle intervals of a trace |
 //! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
-//! | `energy.rs` | what that costs, the cheapest that there could be, and where the difference comes from |
+//! | `energy.rs` | what that costs |
+//! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
 //! | `closed_loop.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
 //! | `clocks.rs` | clocks of this machine |
@@ -26,6 +27,7 @@ mod idle_cases;
 mod idle_clock;
 mod idle_replay;
 mod lanes;
+pub mod oracle;
 pub mod platform;
 pub mod published_reads;
 pub mod reads;

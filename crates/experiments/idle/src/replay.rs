@@ -83,14 +83,14 @@ pub struct Replayed {
 pub struct Delays(Vec<u64>);
 
 impl Delays {
-    /// Counts the end of a stay: the state is left, after an entry that has begun is finished.
-    pub fn count(&mut self, state: &StateCost, stay_ns: u64) {
+    /// Counts the end of some stays: the state is left, after an entry that has begun is finished.
+    pub fn count(&mut self, state: &StateCost, stay_ns: u64, stays: u64) {
         let delay_ns = state.exit_ns + state.entry_ns.saturating_sub(stay_ns);
         let delay_us = delay_ns.div_ceil(1000) as usize;
         if self.0.len() <= delay_us {
             self.0.resize(delay_us + 1, 0);
         }
-        self.0[delay_us] += 1;
+        self.0[delay_us] += stays;
     }
 
     /// The delay in microseconds that `percent` of the stays do not exceed; 0 where there are none.
@@ -201,7 +201,7 @@ impl<'p> Cpu<'p> {
                 governor.reflect(&domain.table, &outcome);
             }
             if !polled_to_limit {
-                sums.delays.count(cost, stay_ns);
+                sums.delays.count(cost, stay_ns, 1);
                 return state;
             }
             left_ns -= stay_ns;

@@ -1,7 +1,8 @@
 //! The rows of a replay.
 
-use crate::energy::{Energies, Oracle, worst};
+use crate::energy::Energies;
 use crate::lanes;
+use crate::oracle::Oracle;
 use crate::platform::{POINTS, Platform};
 use crate::replay::{Agreement, Replayed};
 use crate::row::Row;
@@ -15,8 +16,6 @@ const ORACLE: &str = "oracle";
 const LENGTHS: &str = "lengths";
 /// The case of the kernel's own counts.
 const COUNTERS: &str = "counters";
-/// Intervals that are listed for each governor.
-const WORST: usize = 5;
 
 /// The recording of a replay.
 pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[Row], oracle: &Oracle) -> Recording {
@@ -36,9 +35,7 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
         if let Some(agreement) = &row.agreement {
             compared(&mut recording, row, agreement);
         }
-        if platform.power.is_some() && row.state_names.len() == platform.domains[0].states.len() {
-            excesses(&mut recording, platform, traced, row, oracle);
-        }
+        excesses(&mut recording, traced, row, oracle);
         // A state that polls comes before the others and would shift their numbers.
         if let Some((_, replayed)) = row.replays.first()
             && row.state_names.len() == platform.domains[0].states.len()
@@ -319,10 +316,10 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
 
 /// The intervals that cost most beyond the cheapest state. Their measures have the CPU, the chosen state as subject and the cheapest as role; the
 /// iteration is the rank, and three metrics say when, how long and how much.
-fn excesses(recording: &mut Recording, platform: &Platform, traced: &Traced, row: &Row, oracle: &Oracle) {
+fn excesses(recording: &mut Recording, traced: &Traced, row: &Row, oracle: &Oracle) {
     let Some((_, replayed)) = row.replays.first() else { return };
     let series = recording.series(row.name(), "deciding", "");
-    for (rank, excess) in worst(platform, traced, &replayed.chosen, oracle, WORST).iter().enumerate() {
+    for (rank, excess) in row.worst.iter().enumerate() {
         let cpu = usize::from(excess.cpu);
         let sleep = &traced.cpus[cpu][excess.at];
         let subject = recording.name(&row.state_names[usize::from(replayed.chosen[cpu][excess.at])]);

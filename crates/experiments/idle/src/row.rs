@@ -1,6 +1,7 @@
 //! What one chooser did with a trace: a row of the results.
 
 use crate::energy::Energies;
+use crate::oracle::Excess;
 use crate::replay::{Agreement, Chooser, Replayed, Unsaid};
 
 /// What one chooser did and what it cost.
@@ -15,6 +16,8 @@ pub struct Row {
     pub agreement: Option<Agreement>,
     /// Names of its states.
     pub state_names: Vec<String>,
+    /// The intervals that cost its first replay most beyond the cheapest state, the worst first; empty without powers.
+    pub worst: Vec<Excess>,
 }
 
 impl Row {

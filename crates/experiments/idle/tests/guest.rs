@@ -22,7 +22,7 @@ fn traces(cpus: usize) -> Vec<PathBuf> {
     let images = Images::build(&root(), Build::Instrumented).unwrap_or_else(|error| panic!("{error}"));
     let linux = linux::fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
     let governors = GOVERNORS.map(|(name, _)| name.to_owned()).to_vec();
-    let trace = Some(linux::Tracing { governors, seconds: 2 });
+    let trace = Some(linux::Tracing { governors, seconds: 1 });
     let options = linux::Options { cycles: 0, stay: 1, os_initiated: false, exception_level: None, trace };
     let report = linux::run(&images, &linux, &machine, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.complaints(&machine), Vec::<String>::new());

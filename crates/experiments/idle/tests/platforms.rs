@@ -60,6 +60,7 @@ fn what_is_wrong_in_a_file_is_named() {
     assert!(wrong("cpus = [0, 1]", "cpus = [0, 0]").contains("CPU 0 is in two domains"));
     assert!(wrong("residency_us = 100", "residency_us = 0").contains("from shallow to deep"));
     assert!(wrong("residency_us = 100", "residency_us = 2000000000").contains("times are in us"));
+    assert!(wrong("exit_us = 20", "exit_us = 2000000").contains("longer than 1 s"));
     assert!(wrong("exit_us = 20", "exit_us = 20\ncore_power = 2000000").contains("above 1000000 units"));
     let not_coupled = "exit_us = 20\nround_trip = [{ core_unit_us = 1, domain_unit_us = 1, source = \"\" }]";
     assert!(wrong("exit_us = 20", not_coupled).contains("coupled = true"));

@@ -1,7 +1,8 @@
 //! What holds for every trace, every platform and every point of the range of what a round trip costs.
 
-use idle::{Kind, NEVER_NS};
-use idle_experiments::energy::{Oracle, Segments, energy};
+use idle::{Accounting, Kind, NEVER_NS, Usage};
+use idle_experiments::energy::{Segments, energy};
+use idle_experiments::oracle::{MIDDLE, Oracle};
 use idle_experiments::platform::{POINTS, Platform};
 use idle_experiments::replay::{Agreement, Chooser, Ideal, Unsaid, replay};
 use idle_experiments::trace::Traced;
@@ -49,43 +50,69 @@ fn traces() -> impl Strategy<Value = Traced> {
     })
 }
 
-/// The energy of chosen states, point by point, interval by interval and nanosecond by nanosecond between the ends of intervals.
-fn by_hand(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], point: usize) -> u128 {
-    let mut sum = 0;
+/// A time in which all CPUs of a domain are idle, with the interval of each.
+struct Together {
+    domain: usize,
+    ns: u64,
+    spanning: Vec<(usize, usize)>,
+}
+
+/// All of them, nanosecond by nanosecond between the ends of intervals.
+fn together(platform: &Platform, traced: &Traced) -> Vec<Together> {
     let mut groups: BTreeMap<(usize, u16), Vec<usize>> = BTreeMap::new();
-    for (cpu, sleeps) in traced.cpus.iter().enumerate().filter(|(_, sleeps)| !sleeps.is_empty()) {
-        let place = platform.place(cpu as u16);
-        groups.entry(place).or_default().push(cpu);
-        for (sleep, &state) in sleeps.iter().zip(&chosen[cpu]) {
-            let cost = &platform.domains[place.0].states[usize::from(state)];
-            sum += u128::from(cost.core_power) * u128::from(sleep.interval_ns())
-                + cost.core_round_trip.part(POINTS[point]);
-        }
+    for (cpu, _) in traced.cpus.iter().enumerate().filter(|(_, sleeps)| !sleeps.is_empty()) {
+        groups.entry(platform.place(cpu as u16)).or_default().push(cpu);
     }
+    let mut all: Vec<Together> = Vec::new();
     for ((domain, _), cpus) in groups {
         let mut edges: Vec<u64> =
             cpus.iter().flat_map(|&cpu| &traced.cpus[cpu]).flat_map(|s| [s.enter_ns, s.exit_ns]).collect();
         edges.sort_unstable();
         edges.dedup();
-        let mut last: Option<Vec<usize>> = None;
+        let mut last = false;
         for pair in edges.windows(2) {
             // Which interval of each CPU spans this piece, if one does.
-            let spanning: Option<Vec<usize>> = cpus
-                .iter()
-                .map(|&cpu| traced.cpus[cpu].iter().position(|s| s.enter_ns <= pair[0] && pair[1] <= s.exit_ns))
-                .collect();
-            if let Some(spanning) = &spanning {
-                let level = cpus.iter().zip(spanning).map(|(&cpu, &at)| chosen[cpu][at]).min().unwrap();
-                let cost = &platform.domains[domain].states[usize::from(level)];
-                sum += u128::from(cost.domain_power) * u128::from(pair[1] - pair[0]);
-                if last.as_ref() != Some(spanning) {
-                    sum += cost.domain_round_trip.part(POINTS[point]);
-                }
+            let of_cpu = |&cpu: &usize| {
+                let spans = |s: &Sleep| s.enter_ns <= pair[0] && pair[1] <= s.exit_ns;
+                Some((cpu, traced.cpus[cpu].iter().position(spans)?))
+            };
+            let spanning: Option<Vec<_>> = cpus.iter().map(of_cpu).collect();
+            let goes_on = last;
+            last = spanning.is_some();
+            let Some(spanning) = spanning else { continue };
+            let ns = pair[1] - pair[0];
+            match all.last_mut() {
+                Some(known) if goes_on && known.domain == domain && known.spanning == spanning => known.ns += ns,
+                _ => all.push(Together { domain, ns, spanning }),
             }
-            last = spanning;
         }
     }
-    sum
+    all
+}
+
+fn core_cost(platform: &Platform, cpu: usize, state: usize, ns: u64, point: usize) -> u128 {
+    let cost = &platform.domains[platform.place(cpu as u16).0].states[state];
+    u128::from(cost.core_power) * u128::from(ns) + cost.core_round_trip.part(POINTS[point])
+}
+
+fn domain_cost(platform: &Platform, domain: usize, state: usize, ns: u64, point: usize) -> u128 {
+    let cost = &platform.domains[domain].states[state];
+    u128::from(cost.domain_power) * u128::from(ns) + cost.domain_round_trip.part(POINTS[point])
+}
+
+/// The energy of chosen states at a point, interval by interval.
+fn by_hand(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], point: usize) -> u128 {
+    let of_cores = traced.cpus.iter().zip(chosen).enumerate().flat_map(|(cpu, (sleeps, chosen))| {
+        let cost = move |(sleep, &state): (&Sleep, &u8)| {
+            core_cost(platform, cpu, usize::from(state), sleep.interval_ns(), point)
+        };
+        sleeps.iter().zip(chosen).map(cost)
+    });
+    let of_domains = together(platform, traced).into_iter().map(|all_idle| {
+        let level = all_idle.spanning.iter().map(|&(cpu, at)| chosen[cpu][at]).min().unwrap();
+        domain_cost(platform, all_idle.domain, usize::from(level), all_idle.ns, point)
+    });
+    of_cores.sum::<u128>() + of_domains.sum::<u128>()
 }
 
 proptest! {
@@ -119,6 +146,51 @@ proptest! {
                     prop_assert_eq!(replayed.states.iter().map(|usage| usage.time_ns).sum::<u64>(), idle);
                 }
             }
+        }
+    }
+
+    /// The oracle takes the cheapest state of each interval and of each time that a domain idles, and counts what it chose.
+    #[test]
+    fn an_oracle_is_the_best_of_each_interval(traced in traces()) {
+        for name in PLATFORMS {
+            let platform = platform(name);
+            let oracle = Oracle::of(&platform, &Segments::of(&platform, &traced), &traced);
+            let states = 0..platform.domains[0].states.len();
+            if platform.power.is_some() {
+                for point in 0..POINTS.len() {
+                    let best = |cost: &dyn Fn(usize) -> u128| states.clone().map(cost).min().unwrap();
+                    let of_cores = traced.all().map(|sleep| {
+                        best(&|state| core_cost(&platform, usize::from(sleep.cpu), state, sleep.interval_ns(), point))
+                    });
+                    let of_domains = together(&platform, &traced).into_iter().map(|all_idle| {
+                        best(&|state| domain_cost(&platform, all_idle.domain, state, all_idle.ns, point))
+                    });
+                    prop_assert_eq!(oracle.energy[point], of_cores.sum::<u128>() + of_domains.sum::<u128>(), "{}", name);
+                }
+            }
+            let mut counted = vec![Usage::default(); states.end];
+            let mut least_delay_us = u64::MAX;
+            for (cpu, (sleeps, chosen)) in traced.cpus.iter().zip(&oracle.chosen).enumerate() {
+                let domain = &platform.domains[platform.place(cpu as u16).0];
+                let mut accounting = Accounting::default();
+                for (sleep, &state) in sleeps.iter().zip(chosen) {
+                    let ns = sleep.interval_ns();
+                    accounting.leave(&domain.table, usize::from(state), ns);
+                    let cost = |state| core_cost(&platform, cpu, state, ns, MIDDLE);
+                    prop_assert!(states.clone().all(|other| cost(usize::from(state)) <= cost(other)), "{}", name);
+                    let state = &domain.states[usize::from(state)];
+                    least_delay_us = least_delay_us.min((state.exit_ns + state.entry_ns.saturating_sub(ns)).div_ceil(1000));
+                }
+                for (number, sum) in counted.iter_mut().enumerate() {
+                    let of_cpu = accounting.usage(number);
+                    sum.entered += of_cpu.entered;
+                    sum.time_ns += of_cpu.time_ns;
+                    sum.above += of_cpu.above;
+                    sum.below += of_cpu.below;
+                }
+            }
+            prop_assert_eq!(&oracle.states[MIDDLE], &counted, "{}", name);
+            prop_assert!(oracle.delay_us[1][1] >= least_delay_us);
         }
     }
 

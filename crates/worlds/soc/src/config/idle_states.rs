@@ -145,6 +145,8 @@ struct RoundTripRead {
 const US: u64 = 1_000;
 /// Times and powers beyond these are mistakes, and sums of them would not fit.
 const MOST_US: u64 = 1_000_000_000;
+/// Delays are counted by the microsecond, so that a latency beyond this would take memory for nothing.
+const MOST_LATENCY_US: u64 = 1_000_000;
 const MOST_POWER: u64 = 1_000_000;
 
 impl IdlePlatform {
@@ -243,8 +245,11 @@ impl IdleDomain {
         }
         for state in &read.state {
             let of = |what: &str| of(format!("state {}: {what}", state.name));
-            if state.entry_us.max(state.exit_us).max(state.residency_us) > MOST_US {
-                return Err(of("a time is above 1000 s; times are in us"));
+            if state.entry_us.max(state.exit_us) > MOST_LATENCY_US {
+                return Err(of("entering or leaving takes longer than 1 s; times are in us"));
+            }
+            if state.residency_us > MOST_US {
+                return Err(of("the residency is above 1000 s; times are in us"));
             }
             if state.core_power.max(state.domain_power) > MOST_POWER {
                 return Err(of("a power is above 1000000 units"));
