@@ -90,8 +90,9 @@ impl Costs {
     fn turns(&self, turns: &mut Vec<u64>) {
         for (at, &(power, trip)) in self.0.iter().enumerate() {
             for &(other_power, other_trip) in &self.0[at + 1..] {
-                // Where one has the lower power and the lower round trip they do not cross.
-                let crosses = (power > other_power && trip < other_trip) || (power < other_power && trip > other_trip);
+                // Where one has the lower power and the lower round trip it is cheaper throughout.
+                let crosses =
+                    (power > other_power && trip <= other_trip) || (power < other_power && trip >= other_trip);
                 if crosses {
                     let at = trip.abs_diff(other_trip) / power.abs_diff(other_power);
                     // Both are as expensive at a single length only, and there only if it is a whole number.
@@ -304,4 +305,32 @@ pub fn worst(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], oracle: &
         }
     }
     worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Between two turns no state becomes cheaper than another, nor as cheap.
+        #[test]
+        fn nothing_changes_between_turns(costs in proptest::collection::vec((0_u128..12, 0_u128..400), 1..6)) {
+            let costs = Costs(costs);
+            let mut turns = Vec::new();
+            costs.turns(&mut turns);
+            let turns = Turns::new(turns);
+            let order = |ns: u64| -> Vec<_> {
+                let of = |state| costs.one(state, ns);
+                let states = 0..costs.0.len();
+                states.clone().flat_map(|a| states.clone().map(move |b| of(a).cmp(&of(b)))).collect()
+            };
+            let mut last = (turns.class(0), order(0));
+            for ns in 1..500 {
+                let next = (turns.class(ns), order(ns));
+                prop_assert!(next.0 != last.0 || next.1 == last.1, "{ns} ns is in the class of the one before");
+                last = next;
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use idle::{Accounting, Kind, NEVER_NS, Usage};
 use idle_experiments::energy::{Segments, energy};
 use idle_experiments::oracle::{MIDDLE, Oracle};
-use idle_experiments::platform::{POINTS, Platform};
+use idle_experiments::platform::{POINTS, Platform, StateCost};
 use idle_experiments::replay::{Agreement, Chooser, Ideal, Unsaid, replay};
 use idle_experiments::trace::Traced;
 use proptest::prelude::*;
@@ -27,6 +27,26 @@ fn known(timer_ns: u64) -> SleepLength {
     SleepLength::Known { timer_ns, tick_ns: Some(TICK_NS.min(timer_ns)) }
 }
 
+/// Lengths at which something changes: what a stay counts as, or which of two states is cheaper at the middle point.
+fn turns() -> Vec<u64> {
+    let mut turns = Vec::new();
+    for domain in PLATFORMS.into_iter().flat_map(|name| platform(name).domains) {
+        for (a, cost_a) in domain.table.all().iter().zip(&domain.states) {
+            turns.push(a.target_residency_ns);
+            for (b, cost_b) in domain.table.all().iter().zip(&domain.states) {
+                turns.push(a.exit_latency_ns + b.target_residency_ns);
+                let trip = |cost: &StateCost| cost.core_round_trip.part(POINTS[MIDDLE]) as u64;
+                if cost_a.core_power > cost_b.core_power && trip(cost_a) < trip(cost_b) {
+                    turns.push((trip(cost_b) - trip(cost_a)) / (cost_a.core_power - cost_b.core_power));
+                }
+            }
+        }
+    }
+    turns.sort_unstable();
+    turns.dedup();
+    turns
+}
+
 /// Traces of a few CPUs, whose intervals overlap in all ways.
 fn traces() -> impl Strategy<Value = Traced> {
     let length = prop_oneof![
@@ -37,7 +57,9 @@ fn traces() -> impl Strategy<Value = Traced> {
         Just(SleepLength::Unknown { reason: Reason::NoWaker }),
     ];
     let waker = prop_oneof![Just(Waker::Timer), Just(Waker::Tick), Just(Waker::Ipi), Just(Waker::Unknown)];
-    let stay = prop_oneof![0_u64..1000, 0_u64..100_000, 0_u64..6_000_000, 0_u64..100_000_000];
+    let at_turn =
+        (proptest::sample::select(turns()), 0_u64..3).prop_map(|(turn, more)| (turn + more).saturating_sub(1));
+    let stay = prop_oneof![0_u64..1000, 0_u64..100_000, 0_u64..6_000_000, 0_u64..100_000_000, at_turn.boxed()];
     let one = (0_u16..9, 0_u64..3_000_000, stay, 0_u8..4, length, waker);
     proptest::collection::vec(one, 1..120).prop_map(|drawn| {
         let mut now = [0; 9];
