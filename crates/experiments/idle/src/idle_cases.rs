@@ -1,8 +1,8 @@
 //! `idle-cases`: workloads on which governors were reported to choose badly.
 
-use crate::closed_loop::Load;
+use crate::load_file::LoadFile;
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
-use idle::{Kind as Governor, State, States};
+use idle::Kind as Governor;
 use recording::{Header, Recording, metrics};
 
 /// Governors on the workloads of two reports.
@@ -24,8 +24,6 @@ static ABOUT: About = About {
     shipped_sweeps: &[],
 };
 
-const MS: u64 = 1_000_000;
-
 /// The governors that are compared.
 const GOVERNORS: [Governor; 7] = [
     Governor::Menu61,
@@ -37,54 +35,11 @@ const GOVERNORS: [Governor; 7] = [
     Governor::Ladder,
 ];
 
-/// Numbers that look random: Knuth's linear congruential generator for 64 bits, of which the upper half counts.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
-/// Times of so many interrupts, from `least` to `least + spread` ns after one another.
-fn interrupts(seed: u64, count: usize, least: u64, spread: u64) -> Vec<u64> {
-    let mut chance = Chance(seed);
-    let mut at = 0;
-    let next = || {
-        at += least + chance.below(spread);
-        at
-    };
-    std::iter::repeat_with(next).take(count).collect()
-}
-
-/// Two tasks wake each other through a pipe; a state that polls, and one with a residency of 120 us.
-fn pipe(seed: u64) -> Result<Load, idle::StatesError> {
-    let states = States::new(&[State::polling(), State::new(10_000, 120_000)])?;
-    // Work of 6 us, and then about 34 us of sleep.
-    let interrupts = interrupts(seed, 20_000, 30_000, 20_000);
-    let end_ns = interrupts.last().copied().unwrap_or(0);
-    Ok(Load { states, tick_ns: 4 * MS, period_ns: 100 * MS, work_ns: 6_000, interrupts, end_ns })
-}
-
-/// Timers 50 ms apart at 100 Hz, on RK3399's residencies, and interrupts 30 ms apart in the mean.
-fn timers(seed: u64) -> Result<Load, idle::StatesError> {
-    let states =
-        States::new(&[State::new(1_000, 1_000), State::new(370_000, 900_000), State::new(900_000, 2_000_000)])?;
-    let end_ns = 3_200 * 50 * MS / 3;
-    Ok(Load {
-        states,
-        tick_ns: 10 * MS,
-        period_ns: 50 * MS,
-        work_ns: 60_000,
-        interrupts: interrupts(seed, 20_000, 0, 60 * MS),
-        end_ns,
-    })
-}
-
-/// The workloads: name, title, and how they are made.
-type Case = (&'static str, fn(u64) -> Result<Load, idle::StatesError>);
-const CASES: [Case; 2] = [("pipe", pipe), ("timers-50ms", timers)];
+/// The workloads by name, with the text of their files.
+const CASES: [(&str, &str); 2] = [
+    ("pipe", include_str!("../../../../workloads/idle/pipe.toml")),
+    ("timers-50ms", include_str!("../../../../workloads/idle/timers-50ms.toml")),
+];
 
 impl Experiment for IdleCases {
     fn about(&self) -> &'static About {
@@ -98,13 +53,14 @@ impl Experiment for IdleCases {
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         (header.seed, header.iterations) = (seed, 1);
-        header.notes.push(
-            "Assumed, since the reports do not say: sleeps of pipe are 24 to 44 us, evenly spread; interrupts of timers-50ms come 0 to 60 ms after one another; exit latencies of 10 us, and of 370 and 900 us."
-                .to_owned(),
-        );
+        let mut loads = Vec::new();
+        for (case, text) in CASES {
+            let file = LoadFile::parse(case, text).map_err(Error::failed)?;
+            header.notes.push(format!("Assumed in {case}, since the report does not say: {}.", file.assumed));
+            loads.push((case, file.load(seed).map_err(Error::failed)?));
+        }
         let mut recording = Recording::new(header);
-        for (case, make) in CASES {
-            let load = make(seed).map_err(Error::failed)?;
+        for (case, load) in loads {
             for kind in GOVERNORS {
                 progress.check()?;
                 let lived = load.live(kind);
@@ -127,12 +83,18 @@ impl Experiment for IdleCases {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::closed_loop::Load;
+
+    fn load(case: usize, seed: u64) -> Load {
+        let (name, text) = CASES[case];
+        LoadFile::parse(name, text).unwrap().load(seed).unwrap()
+    }
 
     /// As reported: menu and ladder leave polling for a state that does not pay, teo does not.
     #[test]
     fn menu_and_ladder_do_not_poll_where_it_would_pay() {
         for seed in 1..9 {
-            let load = pipe(seed).unwrap();
+            let load = load(0, seed);
             let above = |kind| {
                 let lived = load.live(kind);
                 lived.above as f64 / lived.stays as f64
@@ -149,7 +111,7 @@ mod tests {
     #[test]
     fn long_timers_keep_the_old_teo_in_shallow_states() {
         for seed in 1..9 {
-            let load = timers(seed).unwrap();
+            let load = load(1, seed);
             let [before, after, menu] =
                 [Governor::Teo610, Governor::Teo611, Governor::Menu61].map(|kind| load.live(kind));
             let all = format!("seed {seed}: before {before:?}, after {after:?}, menu {menu:?}");

@@ -12,7 +12,7 @@
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
-//! | `closed_loop.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
+//! | `closed_loop.rs`, `load_file.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
 //! | `clocks.rs` | clocks of this machine |
 //! | `reads.rs` | how long reads of a clock and divisions take |
 //! | `published_reads.rs` | reads that take as long as published ones |
@@ -27,6 +27,7 @@ mod idle_cases;
 mod idle_clock;
 mod idle_replay;
 mod lanes;
+mod load_file;
 pub mod oracle;
 pub mod platform;
 pub mod published_reads;

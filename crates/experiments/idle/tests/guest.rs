@@ -5,7 +5,8 @@
 use idle::Kind;
 use idle_experiments::replay::Agreement;
 use idle_experiments::trace::Traced;
-use qemu::{Build, Gic, Images, Machine, linux};
+use qemu::linux::{self, Linux};
+use qemu::{Build, Gic, Images, Machine};
 use sleeps::{SleepLength, Waker};
 use std::path::{Path, PathBuf};
 
@@ -17,14 +18,12 @@ fn root() -> PathBuf {
 }
 
 /// Boots the guest and traces it with each governor; the traces stay in the folder of the tests, to be looked at.
-fn traces(cpus: usize) -> Vec<PathBuf> {
+fn traces(images: &Images, linux: &Linux, cpus: usize) -> Vec<PathBuf> {
     let machine = Machine { cpus, gic: Gic::V3, virtualization: true, icount: Some(0) };
-    let images = Images::build(&root(), Build::Instrumented).unwrap_or_else(|error| panic!("{error}"));
-    let linux = linux::fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
     let governors = GOVERNORS.map(|(name, _)| name.to_owned()).to_vec();
     let trace = Some(linux::Tracing { governors, seconds: 1 });
     let options = linux::Options { cycles: 0, stay: 1, os_initiated: false, exception_level: None, trace };
-    let report = linux::run(&images, &linux, &machine, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let report = linux::run(images, linux, &machine, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.complaints(&machine), Vec::<String>::new());
     assert_eq!(report.traces.len(), GOVERNORS.len());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -128,8 +127,17 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
     let text = std::fs::read_to_string(&platform).unwrap();
     let platform = platforms::parse_idle_states(&platform.display().to_string(), text).unwrap();
     let mut wrong = Vec::new();
-    for cpus in [2, 5, 8] {
-        for (path, (name, kind)) in traces(cpus).iter().zip(GOVERNORS) {
+    let machines = [8, 5, 2];
+    let images = Images::build(&root(), Build::Instrumented).unwrap_or_else(|error| panic!("{error}"));
+    let linux = linux::fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
+    // Guests count instructions for time, so that they may run side by side.
+    let (images, linux) = (&images, &linux);
+    let traces = std::thread::scope(|scope| {
+        let guests = machines.map(|cpus| scope.spawn(move || traces(images, linux, cpus)));
+        guests.map(|guest| guest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    for (cpus, traces) in machines.into_iter().zip(traces) {
+        for (path, (name, kind)) in traces.iter().zip(GOVERNORS) {
             let what = format!("{name}, {cpus} CPUs");
             let traced = Traced::open(path).unwrap();
             let agreement = Agreement::of(&platform, &traced, kind, TICK_NS);

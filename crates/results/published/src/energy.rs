@@ -36,6 +36,8 @@ pub struct EnergyReference {
     pub platform: String,
     /// The benchmark whose power in the reference gives the size of the platform's unit.
     pub scale: String,
+    /// What is said of invoking callbacks on LITTLE CPUs instead of big ones.
+    pub callbacks_on_little: String,
     /// The figures, in the file's order.
     pub figures: Vec<EnergyFigure>,
     /// The configuration that the others are compared with.
@@ -51,6 +53,7 @@ struct File {
     source: String,
     conditions: String,
     scale: String,
+    callbacks_on_little: String,
 }
 
 impl EnergyReference {
@@ -81,6 +84,7 @@ impl EnergyReference {
             conditions: file.conditions,
             platform: file.platform,
             scale: file.scale,
+            callbacks_on_little: file.callbacks_on_little,
             figures,
             reference: file.reference,
         };

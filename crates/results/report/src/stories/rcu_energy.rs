@@ -150,7 +150,7 @@ fn without_a_fit(run: &Run<'_>, energy: &Energy<'_>) -> Value {
         "sysbench_reference": sysbench,
         "callback_core_energy_big_to_little": ratio("core_energy_per_work"),
         "callback_time_little_to_big": ratio("time_per_work").map(|ratio| 1.0 / ratio),
-        "talk_says": "slower, but 3x better energy efficiency",
+        "talk_says": energy.reference.map(|reference| &reference.callbacks_on_little),
     })
 }
 
@@ -258,18 +258,14 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         if cell.is_wrong() {
             marks.push("wrong sign");
         }
-        drawn.add_row([
-            cell.benchmark.into(),
-            cell.configuration.into(),
-            right(published.map_or_else(String::new, percent)),
-            right(percent(benefit.low)),
-            right(percent(benefit.median)),
-            right(percent(benefit.high)),
-            cell.verdict().unwrap_or("").into(),
-            right(cell.central.map_or_else(String::new, |[least, _, most]| format!("{least:.2} to {most:.2}"))),
-            right(format!("<{bound:.2}")),
-            marks.join(", ").into(),
-        ]);
+        let mut row = benefit_row(cell, published, benefit);
+        row.add_cell(cell.verdict().unwrap_or("").into());
+        row.add_cell(right(
+            cell.central.map_or_else(String::new, |[least, _, most]| format!("{least:.2} to {most:.2}")),
+        ));
+        row.add_cell(right(format!("<{bound:.2}")));
+        row.add_cell(marks.join(", ").into());
+        drawn.add_row(row);
     }
     let _ = writeln!(text, "{}", fitted(drawn, style));
     let about = "RCU costs: the reference less the same run without callbacks, in percent of the reference; 97.5 % of the predictions are \
@@ -317,16 +313,19 @@ fn times(text: &mut String, energy: &Energy<'_>, style: Style) {
     for cell in energy.cells.iter().filter(differs) {
         let benefit = cell.time_benefit.unwrap_or_default();
         let published = cell.published.and_then(|published| published.time_benefit);
-        drawn.add_row([
-            cell.benchmark.into(),
-            cell.configuration.into(),
-            right(published.map_or_else(String::new, percent)),
-            right(percent(benefit.low)),
-            right(percent(benefit.median)),
-            right(percent(benefit.high)),
-        ]);
+        drawn.add_row(benefit_row(cell, published, benefit));
     }
     let _ = writeln!(text, "{}", fitted(drawn, style));
+}
+
+/// A cell's name, what was published of it and what is predicted: the beginning of a row.
+fn benefit_row(cell: &EnergyCell<'_>, published: Option<f64>, benefit: Interval) -> comfy_table::Row {
+    let mut row = comfy_table::Row::from([cell.benchmark, cell.configuration]);
+    row.add_cell(right(published.map_or_else(String::new, percent)));
+    for value in [benefit.low, benefit.median, benefit.high] {
+        row.add_cell(right(percent(value)));
+    }
+    row
 }
 
 fn references(text: &mut String, energy: &Energy<'_>, style: Style) {
@@ -421,9 +420,9 @@ fn unfitted(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style)
     }
     let ratio = &figures["callback_core_energy_big_to_little"];
     if !ratio.is_null() {
+        let said = figures["talk_says"].as_str().map_or_else(String::new, |said| format!("; the talk says {said}"));
         say(format!(
-            "core energy of a callback, big to LITTLE at the highest operating points: {:.2}, and {:.2} times as long on LITTLE; the talk \
-             says slower, but 3x better energy efficiency",
+            "core energy of a callback, big to LITTLE at the highest operating points: {:.2}, and {:.2} times as long on LITTLE{said}",
             of(ratio),
             of(&figures["callback_time_little_to_big"])
         ));
