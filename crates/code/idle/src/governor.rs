@@ -3,6 +3,7 @@
 use crate::haltpoll::Haltpoll;
 use crate::ladder::Ladder;
 use crate::menu::{self, Menu};
+use crate::menu_310::Menu310;
 use crate::situation::{Choice, Outcome, Situation};
 use crate::states::States;
 use crate::teo::{self, Teo};
@@ -10,6 +11,8 @@ use crate::teo::{self, Teo};
 /// A kind of governor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
+    /// menu as in Linux 3.10.
+    Menu310,
     /// menu as in Linux 6.1.
     Menu61,
     /// menu as in Linux 6.18.
@@ -34,7 +37,8 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
+        Self::Menu310,
         Self::Menu61,
         Self::Menu,
         Self::Teo610,
@@ -50,6 +54,7 @@ impl Kind {
     /// Its name on the command line and in recordings.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Menu310 => "menu-3.10",
             Self::Menu61 => "menu-6.1",
             Self::Menu => "menu",
             Self::Teo610 => "teo-6.10",
@@ -75,6 +80,7 @@ pub struct Governor(Inner);
 
 #[derive(Clone, Copy, Debug)]
 enum Inner {
+    Menu310(Menu310),
     Menu(Menu),
     Teo(Teo),
     Ladder(Ladder),
@@ -87,6 +93,7 @@ impl Governor {
     /// A governor that knows nothing of the past yet. `tick_ns` is the period of the scheduler's tick.
     pub fn new(kind: Kind, states: &States, tick_ns: u64) -> Self {
         Self(match kind {
+            Kind::Menu310 => Inner::Menu310(Menu310::new()),
             Kind::Menu61 => Inner::Menu(Menu::new(menu::Version::Linux61, tick_ns)),
             Kind::Menu => Inner::Menu(Menu::new(menu::Version::Current, tick_ns)),
             Kind::Teo610 => Inner::Teo(Teo::new(teo::Version::Linux610, tick_ns)),
@@ -103,6 +110,7 @@ impl Governor {
     /// Chooses a state of `states`, for a CPU that is about to idle.
     pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
         let choice = match &mut self.0 {
+            Inner::Menu310(menu) => menu.select(states, situation),
             Inner::Menu(menu) => menu.select(states, situation),
             Inner::Teo(teo) => teo.select(states, situation),
             Inner::Ladder(ladder) => ladder.select(states, situation),
@@ -117,11 +125,21 @@ impl Governor {
     /// Tells what became of the last choice.
     pub fn reflect(&mut self, states: &States, outcome: &Outcome) {
         match &mut self.0 {
+            Inner::Menu310(menu) => menu.reflect(outcome),
             Inner::Menu(menu) => menu.reflect(states, outcome),
             Inner::Teo(teo) => teo.reflect(states, outcome),
             Inner::Ladder(ladder) => ladder.reflect(outcome),
             Inner::Haltpoll(haltpoll) => haltpoll.reflect(outcome),
             Inner::NeverDeep | Inner::AlwaysDeepest => {}
+        }
+    }
+
+    /// After how long the governor wants to be asked again about the choice that it made last, in nanoseconds, if nothing wakes the CPU
+    /// before; `None` where it does not.
+    pub fn ask_again_ns(&self) -> Option<u64> {
+        match &self.0 {
+            Inner::Menu310(menu) => menu.ask_again_ns(),
+            _ => None,
         }
     }
 

@@ -33,7 +33,7 @@
 //! | `accounting.rs` | residency, `above`, `below`, `rejected`, and the clocks that they were counted with over the years |
 //! | `situation.rs` | what a governor asks for, what it answers and what it is told afterwards |
 //! | `governor.rs` | all governors behind one type |
-//! | `menu.rs`, `teo.rs`, `ladder.rs`, `haltpoll.rs` | Linux's governors |
+//! | `menu.rs`, `menu_310.rs`, `teo.rs`, `ladder.rs`, `haltpoll.rs` | Linux's governors |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -42,6 +42,7 @@ mod governor;
 mod haltpoll;
 mod ladder;
 mod menu;
+mod menu_310;
 mod situation;
 mod states;
 mod teo;

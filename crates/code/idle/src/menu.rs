@@ -13,15 +13,15 @@ pub(crate) enum Version {
     Current,
 }
 
-const INTERVALS: usize = 8;
+pub(crate) const INTERVALS: usize = 8;
 /// Decades of the time to the next timer, from under 10 us to 100 ms and more.
-const DECADES: usize = 6;
+pub(crate) const DECADES: usize = 6;
 /// The scale of the correction factors, and the weight of their past.
-const RESOLUTION: u64 = 1024;
-const DECAY: u64 = 8;
+pub(crate) const RESOLUTION: u64 = 1024;
+pub(crate) const DECAY: u64 = 8;
 /// Longer stays count as perfectly predicted.
-const LONG_NS: u64 = 50_000_000;
-const US: u64 = 1_000;
+pub(crate) const LONG_NS: u64 = 50_000_000;
+pub(crate) const US: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Menu {
@@ -239,16 +239,16 @@ impl Menu {
 }
 
 /// Some of the recent stays, in microseconds.
-struct Sample {
-    min: u32,
-    max: u32,
-    mean: u32,
+pub(crate) struct Sample {
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    pub(crate) mean: u32,
     /// At least 1, so that it divides.
-    count: u128,
+    pub(crate) count: u128,
 }
 
 impl Sample {
-    fn of(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
+    pub(crate) fn of(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
         let (mut min, mut max, mut sum, mut count) = (u32::MAX, 0, 0, 0);
         for value in intervals.iter().copied().filter(|&value| kept(value)) {
             (min, max) = (min.min(value), max.max(value));
@@ -267,7 +267,7 @@ impl Sample {
 }
 
 /// The decade of a time: under 10 us, 100 us, 1 ms, 10 ms, 100 ms, or more.
-fn decade(time_ns: u64) -> usize {
+pub(crate) fn decade(time_ns: u64) -> usize {
     let mut edge_ns = 10 * US;
     for decade in 0..DECADES - 1 {
         if time_ns < edge_ns {

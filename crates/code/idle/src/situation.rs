@@ -26,6 +26,12 @@ pub trait Situation {
         0
     }
 
+    /// The weight of the tasks that were ready to run on this CPU at its last tick, in the scheduler's unit: 1024 is one task of default
+    /// priority. 0 after a stay without ticks. Governors of 2013 ask.
+    fn load(&self) -> u32 {
+        0
+    }
+
     /// Whether the scheduler's tick is stopped already.
     fn tick_stopped(&self) -> bool {
         false
@@ -46,6 +52,8 @@ pub struct Asked {
     pub latency_limit_ns: u64,
     /// Tasks that wait for input or output.
     pub io_waiters: u32,
+    /// Weight of the tasks that were ready at the last tick.
+    pub load: u32,
     /// Whether the tick is stopped already.
     pub tick_stopped: bool,
     /// Whether the CPU is utilised.
@@ -61,6 +69,7 @@ impl Asked {
             sleep_length,
             latency_limit_ns: NO_LIMIT_NS,
             io_waiters: 0,
+            load: 0,
             tick_stopped: false,
             utilised: false,
             asked: false,
@@ -81,6 +90,10 @@ impl Situation for Asked {
 
     fn io_waiters(&self) -> u32 {
         self.io_waiters
+    }
+
+    fn load(&self) -> u32 {
+        self.load
     }
 
     fn tick_stopped(&self) -> bool {
@@ -114,6 +127,8 @@ pub struct Outcome {
     pub got_tick: bool,
     /// Whether the CPU polled until polling's time limit.
     pub polled_to_limit: bool,
+    /// Whether the governor's own timer ended the stay, because it wanted to be asked again.
+    pub asked_again: bool,
 }
 
 impl Outcome {
@@ -125,11 +140,12 @@ impl Outcome {
             since_choice_ns: residency_ns,
             got_tick: false,
             polled_to_limit: false,
+            asked_again: false,
         }
     }
 
     /// A state that the hardware refused to enter.
     pub const fn refused() -> Self {
-        Self { entered: None, residency_ns: 0, since_choice_ns: 0, got_tick: false, polled_to_limit: false }
+        Self { entered: None, ..Self::stay(0, 0) }
     }
 }

@@ -79,6 +79,59 @@ fn menu_6_1_is_cautious_while_tasks_wait_for_input() {
     assert_eq!(settled(Kind::Menu, &juno(), Asked { io_waiters: 2, ..asked }, 20_000_000).state, 2);
 }
 
+/// What recent stays have in common is 100 us; the next event is 60 ms away.
+fn menu_3_10_after_short_stays(stays_ns: [u64; 8]) -> Governor {
+    let mut governor = Governor::new(Kind::Menu310, &juno(), TICK_NS);
+    for stay_ns in stays_ns {
+        governor.select(&juno(), &mut timer(60_000_000, 60_000_000));
+        governor.reflect(&juno(), &Outcome::stay(0, stay_ns));
+    }
+    governor
+}
+
+#[test]
+fn menu_3_10_asks_again_where_a_shallow_state_may_be_wrong() {
+    let mut asked = timer(60_000_000, 60_000_000);
+    let mut governor = menu_3_10_after_short_stays([100_000; 8]);
+    assert_eq!(governor.select(&juno(), &mut asked).state, 0);
+    assert_eq!(governor.ask_again_ns(), Some(2 * (100_000 + 60_000)));
+    // Close events are not worth it: 4 times 320 us.
+    assert_eq!(governor.select(&juno(), &mut timer(1_280_000, 1_280_000)).state, 0);
+    assert_eq!(governor.ask_again_ns(), None);
+    // Nor is anything once the deepest state is chosen.
+    let mut governor = menu_3_10_after_short_stays([60_000_000; 8]);
+    assert_eq!(governor.select(&juno(), &mut asked).state, 2);
+    assert_eq!(governor.ask_again_ns(), None);
+}
+
+#[test]
+fn menu_3_10_forgets_a_correction_that_kept_a_cpu_shallow() {
+    // Short stays that have nothing in common: the correction grows small.
+    let spread = [10_000, 600_000, 30_000, 900_000, 20_000, 400_000, 50_000, 700_000];
+    let mut asked = timer(60_000_000, 60_000_000);
+    for (asked_again, state) in [(false, 0), (true, 2)] {
+        let mut governor = menu_3_10_after_short_stays(spread);
+        for stay_ns in spread.into_iter().cycle().take(64) {
+            governor.select(&juno(), &mut asked);
+            governor.reflect(&juno(), &Outcome::stay(0, stay_ns));
+        }
+        assert_eq!(governor.select(&juno(), &mut asked).state, 0);
+        assert!(governor.ask_again_ns().is_some());
+        governor.reflect(&juno(), &Outcome { asked_again, ..Outcome::stay(0, 2_000_000) });
+        assert_eq!(governor.select(&juno(), &mut asked).state, state, "{asked_again}");
+    }
+}
+
+#[test]
+fn menu_3_10_keeps_a_loaded_cpu_shallow() {
+    let mut governor = menu_3_10_after_short_stays([12_000_000; 8]);
+    // 1.6 ms times 1 + 2 * 5, the load average of one task in its scale, is more than 12 ms.
+    for (load, state) in [(0, 2), (1024, 0), (400, 2)] {
+        let mut asked = Asked { load, ..timer(60_000_000, 60_000_000) };
+        assert_eq!(governor.select(&juno(), &mut asked).state, state, "{load}");
+    }
+}
+
 #[test]
 fn menu_takes_a_wake_up_by_the_tick_for_a_long_stay() {
     // It guesses short stays, keeps the tick, and each time the tick says that the stay would have been long.
@@ -248,12 +301,26 @@ fn tables() -> impl Strategy<Value = States> {
 
 fn situations() -> impl Strategy<Value = (Asked, u64, [bool; 3])> {
     let time = prop_oneof![0_u64..10_000, 0_u64..10_000_000, Just(NEVER_NS), any::<u64>()];
-    (time.clone(), time.clone(), time, 0_u32..3, any::<[bool; 2]>(), any::<[bool; 3]>(), 0_u64..20_000_000).prop_map(
-        |(timer_ns, event_ns, latency_limit_ns, io_waiters, [tick_stopped, utilised], flags, stay_ns)| {
-            let sleep_length = SleepLength { timer_ns, event_ns };
-            (Asked { sleep_length, latency_limit_ns, io_waiters, tick_stopped, utilised, asked: false }, stay_ns, flags)
-        },
+    (
+        time.clone(),
+        time.clone(),
+        time,
+        0_u32..3,
+        any::<[bool; 2]>(),
+        any::<[bool; 3]>(),
+        0_u64..20_000_000,
+        any::<u32>(),
     )
+        .prop_map(
+            |(timer_ns, event_ns, latency_limit_ns, io_waiters, [tick_stopped, utilised], flags, stay_ns, load)| {
+                let sleep_length = SleepLength { timer_ns, event_ns };
+                (
+                    Asked { sleep_length, latency_limit_ns, io_waiters, load, tick_stopped, utilised, asked: false },
+                    stay_ns,
+                    flags,
+                )
+            },
+        )
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! What a replay costs, at each point of the range of what a round trip costs: exact sums of integers, in units of power times nanoseconds.
 //!
 //! Only idle time is counted: a core's power in the state that it is in, and the power of a domain while all of its CPUs are idle, in the
-//! shallowest of their states. While a CPU of a domain runs, the domain's power is that of running, whatever the governor.
+//! shallowest of their states: of an interval in which a governor was asked twice, the state in which it ended. While a CPU of a domain runs, the domain's power is that of running, whatever the governor.
 
 use crate::platform::{POINTS, Platform};
 use crate::replay::Replayed;

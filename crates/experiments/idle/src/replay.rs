@@ -179,14 +179,16 @@ impl<'p> Cpu<'p> {
                     let state = governor.select(&domain.table, &mut asked).state;
                     let polls = domain.states[state].polling;
                     // A limit of 0 would never end.
-                    let limit_ns =
-                        if polls { governor.poll_limit_ns(&domain.table, self.tick_ns).max(1) } else { u64::MAX };
-                    (state, limit_ns)
+                    let limit_ns = match polls {
+                        true => governor.poll_limit_ns(&domain.table, self.tick_ns),
+                        false => governor.ask_again_ns().unwrap_or(u64::MAX),
+                    };
+                    (state, limit_ns.max(1))
                 }
             };
             let cost = &domain.states[state];
             let stay_ns = left_ns.min(limit_ns);
-            let polled_to_limit = stay_ns < left_ns;
+            let to_limit = stay_ns < left_ns;
             // The first read delays the stay; the kernel sees the stay and one of the two reads.
             let [before_ns, after_ns] = reading.reads_ns();
             let idle_ns = stay_ns.saturating_sub(before_ns);
@@ -194,13 +196,15 @@ impl<'p> Cpu<'p> {
             sums.core_energy += u128::from(cost.core_power) * u128::from(idle_ns);
             sums.read_energy += u128::from(domain.core_active) * u128::from(before_ns.min(stay_ns) + after_ns);
             if let Some(governor) = &mut self.governor {
-                let got_tick = !polled_to_limit && sleep.got_tick;
+                let got_tick = !to_limit && sleep.got_tick;
+                let (polled_to_limit, asked_again) = (to_limit && cost.polling, to_limit && !cost.polling);
                 let since_choice_ns = stay_ns + after_ns;
                 let entered = Some(state);
-                let outcome = Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit };
+                let outcome =
+                    Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit, asked_again };
                 governor.reflect(&domain.table, &outcome);
             }
-            if !polled_to_limit {
+            if !to_limit {
                 sums.delays.count(cost, stay_ns, 1);
                 return state;
             }

@@ -155,7 +155,8 @@ proptest! {
                     for (point, energy) in energies.iter().enumerate() {
                         prop_assert!(oracle.energy[point] <= *energy, "{name}, {kind:?}, {unsaid:?}, point {point}");
                     }
-                    if kind != Chooser::Governor(Kind::Haltpoll) {
+                    // These two enter more than one state in an interval.
+                    if !matches!(kind, Chooser::Governor(Kind::Haltpoll | Kind::Menu310)) {
                         for point in [0, 7, POINTS.len() - 1] {
                             prop_assert_eq!(energies[point], by_hand(&own, &traced, &replayed.chosen, point));
                         }

@@ -58,6 +58,8 @@ impl Kernel {
                 tick: Some(times.start + tick),
                 tick_for_callbacks: false,
                 callbacks_at: None,
+                ask_again: None,
+                load: 0,
                 governor: experienced(Governor::new(settings.governor, &domain.table, tick / 1_000), domain),
                 accounting: Accounting::default(),
                 turn_owner: owners.id(Owner::Kernel),

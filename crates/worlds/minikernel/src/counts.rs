@@ -25,7 +25,7 @@ pub enum WakeCause {
     Device,
     /// Another CPU that has set a timer here.
     RemoteTimer,
-    /// Nothing of the above: polling reached its limit.
+    /// Nothing of the above: polling reached its limit, or the governor wanted to be asked again.
     Limit,
 }
 

@@ -89,6 +89,10 @@ pub(crate) struct Cpu {
     pub(crate) tick_for_callbacks: bool,
     /// When callbacks want the CPU awake.
     pub(crate) callbacks_at: Option<Time>,
+    /// When the governor wants to be asked again about its choice, if nothing wakes the CPU before.
+    pub(crate) ask_again: Option<Time>,
+    /// Weight of the fair tasks that were ready at the last tick; 0 after a stay of a tick or longer without one.
+    pub(crate) load: u32,
     pub(crate) governor: Governor,
     pub(crate) accounting: Accounting,
     /// Who pays for the next turn of the idle loop, and whether it has.

@@ -52,7 +52,7 @@ impl Kernel {
         self.cpus[cpu].tick_for_callbacks = keep && !soon;
         // menu of the time knows of one event only, and not whether the tick goes on.
         let event_ns = self.ns_until(self.next_event(cpu));
-        let mut asked = self.asked(SleepLength { timer_ns: event_ns, event_ns });
+        let mut asked = self.asked(cpu, SleepLength { timer_ns: event_ns, event_ns });
         let domain = &self.hardware.domains[self.cpus[cpu].domain];
         let choice = self.cpus[cpu].governor.select(&domain.table, &mut asked);
         Choice { stop_tick: self.cpus[cpu].tick.is_none(), ..choice }
@@ -68,7 +68,7 @@ impl Kernel {
         let event_ns = self.ns_until(self.next_event(cpu));
         // Where callbacks need the tick, it is the next event for the governor too.
         let timer_ns = if keep { event_ns } else { self.ns_until(self.next_timer(cpu)) };
-        let mut asked = Asked { tick_stopped, ..self.asked(SleepLength { timer_ns, event_ns }) };
+        let mut asked = Asked { tick_stopped, ..self.asked(cpu, SleepLength { timer_ns, event_ns }) };
         let domain = &self.hardware.domains[self.cpus[cpu].domain];
         let choice = self.cpus[cpu].governor.select(&domain.table, &mut asked);
         let next = self.next_timer(cpu);
@@ -88,8 +88,12 @@ impl Kernel {
         if time == Time::MAX { idle::NEVER_NS } else { time.saturating_sub(self.now) / 1_000 }
     }
 
-    fn asked(&self, sleep_length: SleepLength) -> Asked {
-        Asked { latency_limit_ns: self.settings.latency_limit_ns, ..Asked::new(sleep_length) }
+    fn asked(&self, cpu: usize, sleep_length: SleepLength) -> Asked {
+        Asked {
+            latency_limit_ns: self.settings.latency_limit_ns,
+            load: self.cpus[cpu].load,
+            ..Asked::new(sleep_length)
+        }
     }
 
     fn enter_idle(&mut self, soc: &Soc, cpu: usize, choice: Choice) -> Stay {
@@ -106,6 +110,8 @@ impl Kernel {
             true => Owner::TickForRcu,
             false => Owner::Idle(state),
         };
+        let again_ns = self.cpus[cpu].governor.ask_again_ns().filter(|_| !of_table.polling);
+        self.cpus[cpu].ask_again = again_ns.map(|ns| self.now.saturating_add(ns.saturating_mul(1_000)));
         let timer = self.next_event(cpu);
         let alarm = (stops_timer || by_firmware) && timer != Time::MAX;
         if alarm {
@@ -138,10 +144,18 @@ impl Kernel {
         let since_choice_ns = (self.now - stay.since) / 1_000;
         let polled_to_limit = stay.polls_until.is_some_and(|limit| self.now >= limit);
         let this = &mut self.cpus[cpu];
+        let asked_again = this.ask_again.is_some_and(|at| at <= self.now);
+        if !asked_again {
+            this.ask_again = None;
+        }
+        if this.tick.is_none() && self.now - stay.since >= self.tick {
+            this.load = 0;
+        }
         let table = &self.hardware.domains[this.domain].table;
         let residency_ns = this.accounting.leave(table, stay.state, since_choice_ns);
         let entered = Some(stay.state);
-        this.governor.reflect(table, &Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit });
+        let outcome = Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit, asked_again };
+        this.governor.reflect(table, &outcome);
         self.callbacks_idle(soc, cpu, false);
     }
 
@@ -159,7 +173,8 @@ impl Kernel {
             if this.callbacks_at.is_some_and(|at| at <= self.now) {
                 return Some(WakeCause::RcuTimer);
             }
-            return Some(WakeCause::WheelTimer);
+            let own = this.ask_again.is_some_and(|at| at <= self.now) && self.next_timer(cpu) > self.now;
+            return Some(if own { WakeCause::Limit } else { WakeCause::WheelTimer });
         }
         if let Some(cause) = this.ipi_cause {
             return Some(cause);

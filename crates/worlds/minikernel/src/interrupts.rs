@@ -63,6 +63,10 @@ impl Kernel {
         if self.cpus[cpu].callbacks_at.is_some_and(|at| at <= now) {
             self.cpus[cpu].callbacks_at = None;
         }
+        if self.cpus[cpu].ask_again.is_some_and(|at| at <= now) {
+            self.cpus[cpu].ask_again = None;
+            self.owe(cpu, Owner::Interrupt, self.settings.costs.timer);
+        }
         while let Some(alarm) = self.cpus[cpu].precise.take(now) {
             self.owe(cpu, Owner::Interrupt, self.settings.costs.timer);
             match alarm {
@@ -86,6 +90,7 @@ impl Kernel {
         counts.busy_ticks += u64::from(!idle);
         counts.idle_ticks += u64::from(idle);
         counts.ticks_for_rcu += u64::from(for_callbacks);
+        self.cpus[cpu].load = self.ready_weight(cpu);
         self.stamp(soc, cpu, events::TICK, u64::from(for_callbacks));
         self.cpus[cpu].tick = Some(self.jiffy_time(self.jiffy() + 1));
         if self.cpus[cpu].wheel.is_due(self.jiffy()) {

@@ -154,9 +154,10 @@ impl Kernel {
     /// When a CPU's own timer is to fire: the tick, a precise timer, or, while the tick is stopped, the wheel.
     pub(crate) fn next_event(&self, cpu: usize) -> Time {
         let this = &self.cpus[cpu];
+        let own = this.ask_again.unwrap_or(Time::MAX);
         match this.tick {
-            Some(tick) => tick.min(this.precise.next()),
-            None => self.next_timer(cpu),
+            Some(tick) => tick.min(this.precise.next()).min(own),
+            None => self.next_timer(cpu).min(own),
         }
     }
 

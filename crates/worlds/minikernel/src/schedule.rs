@@ -213,6 +213,13 @@ impl Kernel {
         self.cpus[cpu].tick_for_callbacks = false;
     }
 
+    /// Weight of the fair tasks that are ready on a CPU.
+    pub(crate) fn ready_weight(&self, cpu: usize) -> u32 {
+        let ready = self.cpus[cpu].queue.tasks().chain(self.cpus[cpu].current);
+        // Real-time tasks have none.
+        ready.map(|task| self.tasks[task].weight as u32).sum()
+    }
+
     pub(crate) fn note_doing(&mut self, task: TaskId, cpu: usize, before: Doing, after: Doing) {
         self.ask(|placement, view| placement.note(view, task, cpu, before, after));
     }
