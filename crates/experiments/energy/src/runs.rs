@@ -70,7 +70,6 @@ fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, E
 fn kernel(suite: &Suite, benchmark: &Benchmark, point: &Point<'_>) -> Settings {
     let mut settings = Settings::of_2013();
     settings.hz = point.number("hz") as u32;
-    settings.governor = idle::Kind::Menu61;
     settings.frequency = suite.frequency.clone();
     settings.costs.callback = point.number("callbacks.cost");
     settings.seed = point.seed;

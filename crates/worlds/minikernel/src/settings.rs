@@ -168,7 +168,7 @@ impl Default for Settings {
 impl Settings {
     /// The settings of a kernel of 2013.
     pub fn of_2013() -> Self {
-        Self { form: Form::Y2013, ..Self::default() }
+        Self { form: Form::Y2013, governor: idle::Kind::Menu310, ..Self::default() }
     }
 
     /// The period of the tick in ps.

@@ -164,3 +164,21 @@ fn a_busy_cpu_ticks_and_hz_says_how_often() {
         assert_eq!(outcome.cpus[2].idle_ticks, 0);
     }
 }
+
+/// Ten short pauses and then a long one, over and over: what recent stays have in common is wrong about the long one, and no tick comes.
+#[test]
+fn the_menu_of_2013_does_not_leave_a_cpu_in_wfi_by_mistake() {
+    let pause = |time| Action::Sleep(Draw::Fixed(time));
+    let run = || Action::Run { time: Draw::Fixed(20 * US), capacity: 430 };
+    let mut actions: Vec<Action> = (0..10).flat_map(|_| [run(), pause(300 * US)]).collect();
+    actions.push(pause(200 * MS));
+    let tasks = workload(vec![TaskSpec::forever("bursts", actions).on(CpuSet::one(3))]);
+    let settings = Settings { idle_path: IdlePath::Direct, ..Settings::of_2013() };
+    let own = run_put(&tc2(0), &settings, &tasks, 4 * SECOND);
+    let later = run_put(&tc2(0), &Settings { governor: idle::Kind::Menu61, ..settings }, &tasks, 4 * SECOND);
+    let [wfi, wfi_later] = [&own, &later].map(|outcome| outcome.cpus[3].idle[0].time_ns);
+    assert!(own.cpus[3].woken_by(WakeCause::Limit) >= 15, "{:?}", own.cpus[3].wake_ups);
+    assert_eq!(later.cpus[3].woken_by(WakeCause::Limit), 0);
+    // It asks again some 24 times in each long pause: what it then takes for typical only doubles.
+    assert!(3 * wfi < wfi_later && wfi_later > 3 * SECOND, "{wfi} {wfi_later}");
+}
