@@ -38,6 +38,14 @@ fn a_setting_that_explain_names_gives_the_published_figure() {
     let cell = json["cells"].as_array().unwrap().iter().find(|cell| cell["configuration"] == configuration).unwrap();
     let median = cell["energy_benefit_percent"]["median"].as_f64().unwrap();
     assert!((median - published).abs() <= 0.3, "{set}: {median} and not {published}");
+    let late = json["effects"]["latency_us"]["rows"].as_array().unwrap();
+    assert_eq!(late.len(), 4, "the reference and three configurations");
+    for row in late {
+        let [p50, p99, p999] = ["p50", "p99", "p999"].map(|key| row[key].as_f64().unwrap());
+        assert!(0.0 < p50 && p50 <= p99 && p99 <= p999, "{row}");
+    }
+    let down = &json["effects"]["big_cluster_down"][0]["share"]["reference"];
+    assert!((0.0..=1.0).contains(&down.as_f64().unwrap()), "{down}");
 }
 
 #[test]

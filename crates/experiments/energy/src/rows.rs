@@ -2,7 +2,7 @@
 
 use crate::configuration::Configuration;
 use crate::plan::{Kind, Visited};
-use crate::runs::{OWNERS, Ran};
+use crate::runs::{LATENCIES, OWNERS, Ran};
 use crate::suite::{Length, Suite};
 use minikernel::WakeCause;
 use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
@@ -14,6 +14,7 @@ pub const UNKNOWNS: &str = "unknowns";
 
 const TICKS: [&str; 3] = ["busy", "idle", "idle, kept for RCU"];
 const QUEUED: [&str; 2] = ["big", "LITTLE"];
+const CLUSTERS: [&str; 2] = ["big", "LITTLE"];
 const INVOKED: [&str; 4] = ["softirq on big", "softirq on LITTLE", "thread on big", "thread on LITTLE"];
 
 /// The recording of points that were visited.
@@ -99,6 +100,10 @@ fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &Ran) 
     QUEUED.iter().zip(ran.queued).for_each(|(name, count)| all(&metrics::CALLBACKS_QUEUED, name, count as f64));
     let invoked = INVOKED.iter().zip(ran.invoked).filter(|(_, count)| *count > 0);
     invoked.for_each(|(name, count)| all(&metrics::CALLBACKS_INVOKED, name, count as f64));
+    let asleep = CLUSTERS.iter().zip(ran.asleep);
+    asleep.for_each(|(name, time)| all(&metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
+    let latencies = LATENCIES.iter().zip(ran.latency_ns.into_iter().flatten());
+    latencies.for_each(|((name, _), ns)| all(&metrics::WAKE_LATENCY, name, f64::from(ns) / 1e3));
 }
 
 fn put(

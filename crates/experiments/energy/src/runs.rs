@@ -26,11 +26,18 @@ pub struct Ran {
     pub queued: [u64; 2],
     /// Callbacks invoked in the softirq on big CPUs and on LITTLE ones, then in threads on either.
     pub invoked: [u64; 4],
+    /// From when a timer should have woken a task of the benchmark until it ran, in ns, by [`LATENCIES`]; `None` where it has no timers.
+    pub latency_ns: Option<[u32; LATENCIES.len()]>,
+    /// How long the big cluster and the LITTLE one were in their deepest idle state, in ps.
+    pub asleep: [u64; 2],
     /// Grace periods that took too long.
     pub stalls: u64,
     /// Whether a benchmark that ends by itself did.
     pub ended: bool,
 }
+
+/// Which latencies are kept: their names, and how many of 1000 are not longer.
+pub const LATENCIES: [(&str, usize); 3] = [("p50", 500), ("p99", 990), ("p99.9", 999)];
 
 /// Owners of energy, as recordings name them: the benchmark's tasks, the system's beside it, and the kernel's parts.
 pub const OWNERS: [&str; 10] = [
@@ -122,6 +129,8 @@ fn ran(outcome: &Outcome, hardware: &Hardware, benchmark: &Benchmark, of_benchma
         ticks: [0; 3],
         queued: [0; 2],
         invoked: [0; 4],
+        latency_ns: latency_ns(outcome, of_benchmark),
+        asleep: [0; 2],
         stalls: outcome.stalls.len() as u64,
         ended: match benchmark.length {
             Length::Seconds(_) => true,
@@ -129,6 +138,9 @@ fn ran(outcome: &Outcome, hardware: &Hardware, benchmark: &Benchmark, of_benchma
         },
     };
     let slow = little(hardware).cpus.clone();
+    for (of, domain) in hardware.domains.iter().zip(&outcome.domains) {
+        ran.asleep[usize::from(of.cpus == slow)] += domain.idle.last().copied().unwrap_or(0);
+    }
     for (number, cpu) in outcome.cpus.iter().enumerate() {
         let is_little = usize::from(slow.contains(&number));
         ran.wake_ups.iter_mut().zip(cpu.wake_ups).for_each(|(sum, more)| *sum += more);
@@ -140,4 +152,12 @@ fn ran(outcome: &Outcome, hardware: &Hardware, benchmark: &Benchmark, of_benchma
         ran.invoked[2 + is_little] += cpu.invoked_in_threads;
     }
     ran
+}
+
+fn latency_ns(outcome: &Outcome, of_benchmark: usize) -> Option<[u32; LATENCIES.len()]> {
+    let tasks = outcome.tasks.iter().take(of_benchmark);
+    let mut all: Vec<u32> = tasks.flat_map(|task| &task.counts.latencies).copied().collect();
+    all.sort_unstable();
+    let last = all.len().checked_sub(1)?;
+    Some(LATENCIES.map(|(_, of_1000)| all[(all.len() * of_1000 / 1000).min(last)]))
 }

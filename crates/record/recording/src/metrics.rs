@@ -195,6 +195,8 @@ metrics! {
     WAKE_LATENCY = Metric::new("wake_latency", ("Wake-up latency", "latency"), "us", Lower);
     /// Share of the time in which at least one CPU of a domain ran.
     RUNNING = Metric::new("running", ("Running", "running"), "1", Neither);
+    /// Share of the time in which all CPUs of a domain were in the domain's deepest idle state.
+    ASLEEP = Metric::new("asleep", ("Asleep", "asleep"), "1", Neither);
     /// Times that a task moved to another CPU.
     MIGRATIONS = Metric::new("migrations", ("Migrations", "moves"), "1", Neither);
     /// How much longer a stay in an idle state is by a trace than by the traced kernel's own clock.

@@ -4,6 +4,7 @@
 
 mod batch;
 mod energy_cells;
+mod energy_effects;
 mod energy_explain;
 mod energy_predictors;
 mod forward;

@@ -1,6 +1,7 @@
 //! `rcu-energy`: the talk's table, with what is predicted beside what was published.
 
 use super::energy_cells::{CONFIGURATIONS, Energy, EnergyCell, Interval, REFERENCE, Values, drawn};
+use super::energy_effects::{asleep, effects, late};
 use super::energy_explain::{AXES, Explained, Solution, curve, explain};
 use super::energy_predictors::{best_order, predictors};
 use super::{Run, Style};
@@ -86,6 +87,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
         "best_order": by_order,
         "without_a_fit": without_a_fit(run, &energy),
         "claims": claims(run, &energy),
+        "effects": effects(run, &energy),
         "doses": doses(run),
         "explained": explained,
         "draws": run.recording.header.iterations,
@@ -288,6 +290,8 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     unfitted(&mut text, run, &energy, style);
     decided(&mut text, &energy, style);
     claimed(&mut text, run, &energy, style);
+    late(&mut text, run, &energy, style);
+    asleep(&mut text, run, &energy, style);
     dosed(&mut text, run, style);
     if is_explained(run) {
         explained(&mut text, run, &energy, style);
