@@ -46,7 +46,7 @@
 //! |---|---|
 //! | `random.rs` | lengths drawn from a task's own stream |
 //! | `task.rs` | tasks, devices and what they do, as data |
-//! | `settings.rs` | what the kernel is built with, and what its own work takes |
+//! | `settings.rs`, `costs.rs` | what the kernel is built with, and what its own work takes |
 //! | `hardware.rs` | the machine as the kernel knows it |
 //! | `owners.rs` | who owns energy |
 //! | `counts.rs` | what is counted beside energy |
@@ -64,6 +64,7 @@
 mod building;
 pub mod callbacks;
 mod checks;
+mod costs;
 mod counts;
 mod cpu;
 pub mod events;
@@ -87,6 +88,7 @@ mod task;
 mod timers;
 mod view;
 
+pub use costs::{Cost, Costs, MOST_NS};
 pub use counts::{CpuCounts, TaskCounts, WakeCause};
 pub use hardware::{Domain, Hardware, IdleState};
 pub use machine::{DomainOutcome, Error, Outcome, TaskOutcome, run};
@@ -94,5 +96,5 @@ pub use owners::{Owner, Owners};
 pub use placement;
 pub use random::Draw;
 pub use rcu_port::{Affinities, Rcu};
-pub use settings::{Broadcast, Costs, Fairness, Form, Frequency, IdlePath, Settings};
+pub use settings::{Broadcast, Fairness, Form, Frequency, IdlePath, Settings};
 pub use task::{Action, CpuSet, DeviceSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload};
