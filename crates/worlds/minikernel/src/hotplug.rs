@@ -107,6 +107,7 @@ impl Kernel {
         self.cpus[cpu].tick = None;
         self.cpus[cpu].tick_for_callbacks = false;
         self.cpus[cpu].callbacks_at = None;
+        self.cpus[cpu].ask_again = None;
         for number in 0..self.devices.len() {
             let line = self.cpus.len() + number;
             let device = &mut self.devices[number];
@@ -133,6 +134,7 @@ impl Kernel {
         let this = &mut self.cpus[cpu];
         this.power = Power::Up;
         this.governor = governor;
+        this.load = 0;
         this.debts.clear();
         this.turn_paid = false;
         this.ipi_cause = None;
