@@ -16,6 +16,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &idle_experiments::IdleClock,
     &idle_experiments::IdleCases,
     &rcu_experiments::RcuDoses,
+    &rcu_experiments::LinuxRates,
     &energy_experiments::RcuEnergy,
     &placement_experiments::Placement,
 ];

@@ -5,6 +5,7 @@ use crate::node::READERS;
 use crate::platform::{Platform, Step};
 use crate::points;
 use crate::sequence::number;
+use crate::settings::Form;
 use crate::state::{GpPhase, Rcu};
 
 impl<P: Platform> Rcu<P> {
@@ -58,6 +59,7 @@ impl<P: Platform> Rcu<P> {
             0 => self.report_upwards(p, index),
             _ => node.lock.release(p),
         }
+        self.note_on_own_leaf(p, index);
         self.phase.set(GpPhase::Start(index + 1));
         Step::Again
     }
@@ -155,7 +157,16 @@ impl<P: Platform> Rcu<P> {
                 self.wake_offload(p, thread);
             }
         }
+        self.note_on_own_leaf(p, index);
         self.phase.set(GpPhase::End(index + 1));
         Step::Again
+    }
+
+    /// The CPU that runs the thread learns at once what the thread did to its leaf: when the thread then sleeps, that is a quiescent state.
+    fn note_on_own_leaf(&self, p: &P, index: usize) {
+        let cpu = self.this(p);
+        if cpu.leaf == index && self.settings.form == Form::Modern {
+            self.note_grace_periods(p, cpu);
+        }
     }
 }

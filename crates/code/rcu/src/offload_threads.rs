@@ -135,7 +135,12 @@ impl<P: Platform> Rcu<P> {
             return Step::Again;
         }
         cpu.offload_lock.acquire(p);
-        self.advance_offloaded(p, cpu);
+        // Callbacks that are new stay without a number: giving them one, and asking for their grace period, is the other thread's.
+        let ended = self.nodes[cpu.leaf].sequence.load(p);
+        let passed = cpu.list.borrow().waits_for().is_some_and(|at| at <= ended);
+        if passed {
+            self.advance_offloaded(p, cpu);
+        }
         let ready = cpu.list.borrow().done();
         if ready == 0 {
             cpu.thread_sleeps.store(p, true);

@@ -73,7 +73,8 @@ fn a_reader_that_was_preempted_is_named_by_its_id() {
 fn a_grace_period_thread_that_starves_is_said_apart() {
     let kernel = kernel();
     kernel.call(1, 0, Urgency::Plain);
-    kernel.jiffies(2);
+    // It starts in this jiffy, and would end in the next.
+    kernel.jiffy();
     kernel.starved.borrow_mut().insert(Thread::GracePeriod);
     kernel.jiffies(22 * HZ);
     {

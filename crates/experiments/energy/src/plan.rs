@@ -143,13 +143,13 @@ pub fn plan<'s>(
 pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Value)>, Error> {
     let parse = |(name, text): &(String, String)| {
         let Some(at) = suite.unknown(name) else {
-            let known: Vec<&str> = suite.unknowns.iter().map(|unknown| unknown.name.as_str()).collect();
+            let known: Vec<&str> = suite.may_be_set().map(|unknown| unknown.name.as_str()).collect();
             let near = experiment::nearest(name, known.iter().copied());
             let help =
                 near.map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("there is {near}"));
             return Err(Error::usage(format!("--set {name}: nothing of that name is unknown"), help));
         };
-        let unknown = &suite.unknowns[at];
+        let unknown = suite.may_be_set().nth(at).expect("its place was found just now");
         let value = unknown.parse(text).map_err(|right| {
             Error::usage(format!("--set {name}={text}: that is no value of it"), format!("it is {right}"))
         })?;

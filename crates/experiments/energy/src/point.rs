@@ -1,4 +1,4 @@
-//! A point: a value for each unknown.
+//! A point: a value for each unknown and each switch.
 
 use crate::actions::Term;
 use crate::suite::{Suite, Text};
@@ -9,7 +9,7 @@ use engine::SplitMix64;
 #[derive(Clone, Debug)]
 pub struct Point<'s> {
     suite: &'s Suite,
-    /// In the order of the suite's unknowns.
+    /// In the order of the suite's unknowns, then of its switches.
     values: Vec<Value>,
     /// Seed of the tasks' streams.
     pub seed: u64,
@@ -23,7 +23,7 @@ const SEEDS: u64 = 1 << 48;
 impl<'s> Point<'s> {
     /// The central point, with one of its seeds.
     pub fn central(suite: &'s Suite, seed: u32) -> Self {
-        let values = suite.unknowns.iter().map(|unknown| unknown.central.clone()).collect();
+        let values = suite.may_be_set().map(|unknown| unknown.central.clone()).collect();
         let seed = SplitMix64::fork(suite.seed, 2 * SEEDS + u64::from(seed)).next();
         Self { suite, values, seed, silent: false }
     }
@@ -33,7 +33,8 @@ impl<'s> Point<'s> {
         let of = |(at, unknown): (usize, &crate::unknown::Unknown)| {
             unknown.draw(&mut SplitMix64::fork(suite.seed, (at as u64) << 32 | u64::from(draw)))
         };
-        let values = suite.unknowns.iter().enumerate().map(of).collect();
+        let switches = suite.switches.iter().map(|switch| switch.central.clone());
+        let values = suite.unknowns.iter().enumerate().map(of).chain(switches).collect();
         let seed = SplitMix64::fork(suite.seed, SEEDS + u64::from(draw)).next();
         Self { suite, values, seed, silent: false }
     }
@@ -63,9 +64,9 @@ impl<'s> Point<'s> {
         self
     }
 
-    /// The values, in the order of the suite's unknowns.
+    /// The values of the unknowns, in the order of the suite.
     pub fn values(&self) -> &[Value] {
-        &self.values
+        &self.values[..self.suite.unknowns.len()]
     }
 
     fn value(&self, name: &str) -> &Value {

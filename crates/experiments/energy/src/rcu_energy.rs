@@ -6,6 +6,7 @@ use crate::rows;
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use minikernel::Costs;
 use recording::Header;
 use soc::config::Document;
 
@@ -29,7 +30,7 @@ static SETTINGS: [Setting; 6] = [
         "set",
         Kind::Keys,
         "Gives an unknown this value in every draw: callbacks.rate=0 silences every source of callbacks; transition=512, hz=100, \
-         cyclictest.latency=zero.",
+         cyclictest.latency=zero; timers=little, workqueues=little; kernel.tick=4000.",
     ),
     Setting::new(
         "explain",
@@ -87,7 +88,9 @@ impl Asked {
                 Document::new(format!("platforms/{RANGES}"), text)
             }
         };
-        let suite = Suite::read(&document)?;
+        let mut suite = Suite::read(&document)?;
+        let costs = platforms::kernel_costs(request.platforms)?;
+        suite.add_kernel_costs(&Costs::read(&costs).map_err(Error::file)?);
         let set = plan::set(&suite, &settings.keys("set"))?;
         let known: Vec<&str> = suite.benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
         let names = match settings.text("benchmarks") {

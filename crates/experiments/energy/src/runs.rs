@@ -3,7 +3,7 @@
 use crate::board::{Board, little, little_cpus};
 use crate::configuration::Configuration;
 use crate::point::Point;
-use crate::suite::{Benchmark, Length, Suite};
+use crate::suite::{Benchmark, KERNEL, Length, Suite};
 use crate::workload::workload;
 use experiment::Error;
 use minikernel::{Affinities, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
@@ -74,10 +74,19 @@ fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, E
 }
 
 /// The kernel at a point: that of 2013.
-fn kernel(suite: &Suite, benchmark: &Benchmark, point: &Point<'_>) -> Settings {
+fn kernel(suite: &Suite, benchmark: &Benchmark, point: &Point<'_>, hardware: &Hardware) -> Settings {
     let mut settings = Settings::of_2013();
     settings.hz = point.number("hz") as u32;
     settings.frequency = suite.frequency.clone();
+    for switch in &suite.switches {
+        let cost = switch.name.strip_prefix(KERNEL).and_then(|name| settings.costs.named(name));
+        if let Some(ns) = cost {
+            *ns = point.number(&switch.name);
+        }
+    }
+    if point.word("timers") == "little" {
+        settings.timers_to = Some(little(hardware).cpus.start);
+    }
     settings.costs.callback = point.number("callbacks.cost");
     settings.seed = point.seed;
     if point.text(&benchmark.latency) == "zero" {
@@ -99,7 +108,7 @@ pub fn run(
 ) -> Result<Ran, Error> {
     let hardware = board.at(point);
     let (workload, of_benchmark) = workload(benchmark, point, &hardware);
-    let settings = kernel(suite, benchmark, point);
+    let settings = kernel(suite, benchmark, point, &hardware);
     let threads_on = little_cpus(&hardware);
     let affinities = Affinities { grace_periods: threads_on, offload: threads_on };
     let rcu = Rcu::new(configuration.settings(hardware.cpus(), settings.hz), affinities, false);

@@ -3,7 +3,7 @@
 use crate::actions::{self, Do, Term};
 use crate::unknown::{MOST, Range, Unknown, Value};
 use experiment::Error;
-use minikernel::Policy;
+use minikernel::{Cost, Policy};
 use serde::Deserialize;
 use soc::config::Document;
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub struct Suite {
     pub placement: placement::Kind,
     /// What was not published.
     pub unknowns: Vec<Unknown>,
+    /// What no draw changes, and who asks for it may: always at its central value otherwise.
+    pub switches: Vec<Unknown>,
     /// The benchmarks.
     pub benchmarks: Vec<Benchmark>,
     /// The file's text.
@@ -109,6 +111,9 @@ pub const REQUIRED: [(&str, bool); 12] = [
     ("interrupts.gap", true),
 ];
 
+/// What the names of switches for the kernel's own work begin with.
+pub const KERNEL: &str = "kernel.";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileRead {
@@ -120,6 +125,8 @@ struct FileRead {
     central_seeds: Spanned<u32>,
     #[serde(default)]
     unknown: Vec<Spanned<UnknownRead>>,
+    #[serde(default)]
+    switch: Vec<Spanned<UnknownRead>>,
     benchmark: Vec<Spanned<BenchmarkRead>>,
 }
 
@@ -188,6 +195,9 @@ const fn once() -> u32 {
     1
 }
 
+/// The switches that every file has: the talk's further direction.
+pub const SWITCHES: [(&str, [&str; 2]); 2] = [("timers", ["own", "little"]), ("workqueues", ["own", "little"])];
+
 /// The document that is read, for errors that point into it.
 struct Reader<'d>(&'d Document);
 
@@ -201,10 +211,20 @@ impl Suite {
         let reader = Reader(document);
         let unknowns: Vec<Unknown> =
             read.unknown.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;
-        for (at, unknown) in unknowns.iter().enumerate() {
-            if unknowns[..at].iter().any(|other| other.name == unknown.name) {
-                let message = format!("there are two unknowns `{}`", unknown.name);
+        let switches: Vec<Unknown> =
+            read.switch.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;
+        let names: Vec<&str> = unknowns.iter().chain(&switches).map(|unknown| unknown.name.as_str()).collect();
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                let message = format!("there are two unknowns or switches `{name}`");
                 return Err(reader.wrong(0..0, &message, "give each a name of its own"));
+            }
+        }
+        for (name, words) in SWITCHES {
+            let words = Range::Values(words.map(|word| Value::Word(word.to_owned())).into());
+            if !switches.iter().any(|switch| switch.name == name && switch.range == words) {
+                let message = format!("there is no [[switch]] `{name}` whose values are own and little");
+                return Err(reader.wrong(0..0, &message, "declare it, with central = \"own\" and a source"));
             }
         }
         for (name, is_number) in REQUIRED {
@@ -250,14 +270,35 @@ impl Suite {
             frequency,
             placement,
             unknowns,
+            switches,
             benchmarks,
             text: document.text().to_owned(),
         })
     }
 
-    /// The place of an unknown.
+    /// The place of an unknown, or of a switch, which come after them.
     pub fn unknown(&self, name: &str) -> Option<usize> {
-        self.unknowns.iter().position(|unknown| unknown.name == name)
+        self.may_be_set().position(|unknown| unknown.name == name)
+    }
+
+    /// All unknowns and switches.
+    pub fn may_be_set(&self) -> impl Iterator<Item = &Unknown> {
+        self.unknowns.iter().chain(&self.switches)
+    }
+
+    /// Adds a switch for what each part of the kernel's own work takes.
+    pub fn add_kernel_costs(&mut self, costs: &[Cost]) {
+        // What invoking a callback takes is unknown already.
+        for cost in costs.iter().filter(|cost| cost.name != "callback") {
+            self.switches.push(Unknown {
+                name: format!("{KERNEL}{}", cost.name),
+                about: cost.about.clone(),
+                unit: "ns".to_owned(),
+                range: Range::Numbers { low: 0, high: MOST, log: false },
+                central: Value::Number(cost.ns),
+                source: cost.source.clone(),
+            });
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::workloads;
 use experiment::{Error, Request, nearest};
 use minikernel::placement::Kind;
-use minikernel::{Affinities, CpuSet, Frequency, Hardware, Rcu, Settings};
+use minikernel::{Affinities, Costs, CpuSet, Frequency, Hardware, Rcu, Settings};
 use platforms::PlatformFiles;
 use soc::config::{Document, IdlePlatform, Machine};
 
@@ -43,6 +43,8 @@ pub struct Input {
     pub platform_text: String,
     /// The policies.
     pub policies: Vec<Kind>,
+    /// What the kernel's own work takes.
+    pub(crate) costs: Costs,
     /// How frequencies are chosen.
     pub frequency: Frequency,
     /// How RCU is configured.
@@ -107,6 +109,8 @@ impl Input {
             cpus: hardware.cpus(),
             ..workload::Options::default()
         };
+        let costs = platforms::kernel_costs(request.platforms)?;
+        let costs = Costs::of(&Costs::read(&costs).map_err(Error::file)?);
         let file = workload::read(name, &text, &options).map_err(Error::failed)?;
         let seconds = settings.number_if_given("seconds").map(|seconds| seconds * 1_000_000_000);
         let mut notes = vec![format!(
@@ -133,6 +137,7 @@ impl Input {
                 _ => Frequency::Highest,
             },
             rcu: if settings.text("rcu") == Some("offloaded") { RcuChoice::Offloaded } else { RcuChoice::Ordinary },
+            costs,
             time_ns: seconds.or(file.duration_ns).unwrap_or(USUAL_SECONDS * 1_000_000_000),
             seeds: (settings.number("seed"), settings.number("seeds") as u32),
             notes,
@@ -141,7 +146,7 @@ impl Input {
 
     /// The kernel's settings for a seed.
     pub(crate) fn kernel(&self, seed: u64, record: bool) -> Settings {
-        Settings { seed, frequency: self.frequency.clone(), record, ..Settings::default() }
+        Settings { seed, frequency: self.frequency.clone(), costs: self.costs, record, ..Settings::default() }
     }
 
     /// RCU as configured.

@@ -4,10 +4,13 @@
 //! |---|---|
 //! | `machine.rs` | the machine, its releases and their costs |
 //! | `idle_states.rs` | the idle states, and what they cost |
+//! | `kernel_costs.rs` | what the small kernel's own work takes |
 #![forbid(unsafe_code)]
 
 mod idle_states;
+mod kernel_costs;
 mod machine;
 
 pub use idle_states::{idle_states, parse_idle_states};
+pub use kernel_costs::kernel_costs;
 pub use machine::PlatformFiles;

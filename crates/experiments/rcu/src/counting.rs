@@ -3,6 +3,9 @@
 use import::ftrace::Point;
 use recording::Recording;
 
+/// The function of the callback that a close queues.
+const CLOSE: &str = "file_free_rcu";
+
 /// Counts of a CPU over a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuCounts {
@@ -12,6 +15,8 @@ pub struct CpuCounts {
     pub idle_ticks: u64,
     /// Callbacks that were queued here.
     pub queued: u64,
+    /// Of those the ones that free a file which was closed, where the functions are known.
+    pub closed: u64,
     /// Callbacks that were invoked here, in the softirq or in whatever thread it interrupted.
     pub in_softirq: u64,
     /// Callbacks that were invoked here by a thread for offloaded callbacks (`rcuo…`).
@@ -21,6 +26,7 @@ pub struct CpuCounts {
 /// Counts by CPU, and how long the recording lasts in seconds. `cpus` is how many there are, for CPUs without an event.
 pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
     let threads = offload_threads(recording);
+    let close = function(recording, CLOSE);
     let mut counts = vec![CpuCounts::default(); cpus];
     let mut current = vec![0_u32; cpus];
     let mut idle = vec![false; cpus];
@@ -42,7 +48,10 @@ pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
             at if at == exit => of_cpu.wake_ups += u64::from(std::mem::take(&mut idle[cpu])),
             at if at == switch => current[cpu] = event.argument,
             at if at == tick => of_cpu.idle_ticks += u64::from(current[cpu] == 0),
-            at if at == queued => of_cpu.queued += 1,
+            at if at == queued => {
+                of_cpu.queued += 1;
+                of_cpu.closed += u64::from(Some(event.argument) == close);
+            }
             at if at == invoked && threads.contains(&current[cpu]) => of_cpu.in_threads += 1,
             at if at == invoked => of_cpu.in_softirq += 1,
             _ => {}
@@ -51,6 +60,13 @@ pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
     let times = || recording.events().iter().map(|event| event.time);
     let span_ns = times().max().unwrap_or(0) - times().min().unwrap_or(0);
     (counts, span_ns as f64 / 1e9)
+}
+
+/// The number of a callback's function.
+fn function(recording: &Recording, name: &str) -> Option<u32> {
+    let functions = recording.header.texts.get("functions")?;
+    let named = functions.lines().filter_map(|line| line.split_once(' ')).find(|(_, other)| *other == name);
+    named?.0.parse().ok()
 }
 
 /// Tasks that are threads for offloaded callbacks, by their names.
@@ -69,6 +85,7 @@ mod tests {
     fn what_happened_is_counted_by_cpu() {
         let mut recording = Recording::new(Header::new("trace", "import", "ns"));
         recording.header.texts.insert("tasks".to_owned(), "7 init\n9 rcuop/1\n".to_owned());
+        recording.header.texts.insert("functions".to_owned(), "1 mt_free_rcu\n2 file_free_rcu\n".to_owned());
         let series = recording.series("trace", "", "");
         let rows = [
             (1_000, 0, Point::IdleEnter, 1),
@@ -81,15 +98,16 @@ mod tests {
             (3_200, 0, Point::RcuInvokeCallback, 0),
             (3_300, 0, Point::TickExpire, 3),
             (1_500, 1, Point::SchedSwitch, 7),
-            (1_000_001_000, 1, Point::RcuCallback, 0),
+            (2_000, 1, Point::RcuCallback, 1),
+            (1_000_001_000, 1, Point::RcuCallback, 2),
         ];
         for (time, cpu, point, argument) in rows {
             let point = recording.point(point.name());
             recording.event(series, 0, cpu, time, 0, point, argument);
         }
         let (counts, seconds) = count(&recording, 3);
-        let first = CpuCounts { wake_ups: 2, idle_ticks: 1, queued: 0, in_softirq: 1, in_threads: 1 };
-        assert_eq!(counts, [first, CpuCounts { queued: 1, ..CpuCounts::default() }, CpuCounts::default()]);
+        let first = CpuCounts { wake_ups: 2, idle_ticks: 1, in_softirq: 1, in_threads: 1, ..CpuCounts::default() };
+        assert_eq!(counts, [first, CpuCounts { queued: 2, closed: 1, ..CpuCounts::default() }, CpuCounts::default()]);
         assert_eq!(seconds, 1.0);
     }
 }

@@ -1,7 +1,8 @@
-//! The doses in a guest: Debian's kernel on our EL3 image.
+//! The guest: Debian's kernel on our EL3 image, which closes files or runs programs.
 
-use experiment::Error;
+use experiment::{Error, Request};
 use import::ftrace;
+use qemu::programs::{Program, Report};
 use qemu::{Build, Gic, Images, Machine, linux};
 use recording::{Header, Recording};
 use std::io::Cursor;
@@ -23,6 +24,53 @@ pub struct Taken {
     pub recording: Recording,
 }
 
+/// Programs as the guest ran them.
+pub struct Programs {
+    pub report: Report,
+    /// The kernel, busybox and the programs: packages and versions.
+    pub packages: Vec<String>,
+}
+
+/// The checkout that the firmware is built from.
+///
+/// # Errors
+/// There is none, with what to do.
+pub fn source_tree<'a>(request: &Request<'a>) -> Result<&'a Path, Error> {
+    request.source_tree.ok_or_else(|| {
+        let help = "run it in a checkout of Stopwatt, or name one with --data";
+        Error::usage("the firmware is built from Stopwatt's source tree, which is not here", help)
+    })
+}
+
+/// Runs programs, one after the other.
+///
+/// # Errors
+/// The source tree, the emulator or the packages are missing; the guest fails.
+pub fn programs(
+    root: &Path,
+    cache: Option<&str>,
+    cpus: usize,
+    programs: &[Program],
+    say: impl FnMut(&str),
+) -> Result<Programs, Error> {
+    let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
+    let system = linux::fetch_with_programs(root, &folder(root, cache)).map_err(Error::failed)?;
+    let report = qemu::programs::run(&images, &system, &machine(cpus), programs, say).map_err(Error::failed)?;
+    let mut packages = vec![system.kernel_version, system.busybox_version];
+    packages.extend(system.program_versions);
+    Ok(Programs { report, packages })
+}
+
+/// Where packages are kept.
+fn folder(root: &Path, cache: Option<&str>) -> PathBuf {
+    cache.map_or_else(|| root.join("target/linux"), PathBuf::from)
+}
+
+/// Time counts instructions: how busy this machine is does not show.
+fn machine(cpus: usize) -> Machine {
+    Machine { cpus, gic: Gic::V3, virtualization: true, icount: Some(0) }
+}
+
 /// Runs all doses, with all CPUs offloaded or none.
 ///
 /// # Errors
@@ -35,23 +83,28 @@ pub fn doses(
     say: impl FnMut(&str),
 ) -> Result<Vec<Taken>, Error> {
     let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
-    let cache = cache.map_or_else(|| root.join("target/linux"), PathBuf::from);
-    let system = linux::fetch(root, &cache).map_err(Error::failed)?;
-    // Time counts instructions: how busy this machine is does not show.
-    let machine = Machine { cpus: plan.cpus, gic: Gic::V3, virtualization: true, icount: Some(0) };
+    let system = linux::fetch(root, &folder(root, cache)).map_err(Error::failed)?;
     let doses = linux::Doses { rates: plan.rates.clone(), runs: plan.runs, seconds: plan.seconds, offloaded };
-    let traces = linux::doses(&images, &system, &machine, &doses, say).map_err(Error::failed)?;
+    let traces = linux::doses(&images, &system, &machine(plan.cpus), &doses, say).map_err(Error::failed)?;
     traces
         .into_iter()
         .map(|trace| {
-            let recording = imported(&(trace.lines.join("\n") + "\n"))?;
+            let recording = imported(&text(&trace.lines))?;
             Ok(Taken { rate: trace.rate, run: trace.run, recording })
         })
         .collect()
 }
 
+/// Lines as a text.
+pub fn text(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line, "\n"]).collect()
+}
+
 /// The recording of a trace's text.
-fn imported(text: &str) -> Result<Recording, Error> {
+///
+/// # Errors
+/// It is no trace.
+pub fn imported(text: &str) -> Result<Recording, Error> {
     let folder = tempfile::tempdir().map_err(Error::failed)?;
     let path = folder.path().join("trace");
     let options = ftrace::Options { file: "the guest's trace".to_owned(), lenient: false };

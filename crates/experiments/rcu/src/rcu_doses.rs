@@ -4,7 +4,7 @@ use crate::counting::{CpuCounts, count};
 use crate::guest::{self, Plan};
 use crate::small_kernel::{self, CLOSER};
 use experiment::{About, Error, Example, Experiment, Files, Kind, Need, Request, Setting, Sink, World, WorldAbout};
-use minikernel::Hardware;
+use minikernel::{Costs, Hardware};
 use platforms::PlatformFiles;
 use recording::{Header, Recording, metrics};
 
@@ -15,8 +15,10 @@ pub struct RcuDoses;
 const RATES: [u32; 5] = [0, 1, 10, 100, 1000];
 /// CPUs of the guest and of the small kernel.
 const CPUS: usize = 5;
-/// The platform of the small kernel.
+/// The platform of the small kernel: its cores.
 const PLATFORM: &str = "tc2";
+/// The guest's idle states. Which of them a governor takes, and whether the tick then stops, is a matter of their times.
+const GUEST: &str = "qemu-virt";
 
 static SETTINGS: [Setting; 3] = [
     Setting::new("seconds", Kind::Number { min: 1, max: 60 }, "How long each dose is traced.").unit("s").or("3"),
@@ -48,10 +50,7 @@ impl Experiment for RcuDoses {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let root = request.source_tree.ok_or_else(|| {
-            let help = "run it in a checkout of Stopwatt, or name one with --data";
-            Error::usage("the firmware is built from Stopwatt's source tree, which is not here", help)
-        })?;
+        let root = guest::source_tree(request)?;
         let settings = &request.settings;
         let plan = Plan {
             cpus: CPUS,
@@ -60,12 +59,14 @@ impl Experiment for RcuDoses {
             seconds: settings.number("seconds") as u32,
         };
         let hardware = hardware(request.platforms)?;
+        let costs = platforms::kernel_costs(request.platforms)?;
+        let costs = Costs::of(&Costs::read(&costs).map_err(Error::file)?);
         let progress = sink.progress();
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");
         header.iterations = plan.runs;
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         header.notes.push(format!(
-            "The small kernel runs on {PLATFORM}, the guest on {CPUS} equal CPUs; rates of the small kernel are those that the guest's closer reached."
+            "The small kernel runs on cores of {PLATFORM} with the guest's idle states, the guest on {CPUS} equal CPUs; rates of the small kernel are those that the guest's closer reached."
         ));
         header.notes.push(
             "The guest does other things, too: at 0 closes a second all of its ticks and wake-ups are those."
@@ -81,9 +82,9 @@ impl Experiment for RcuDoses {
                 let (counts, seconds) = count(&dose.recording, CPUS);
                 add(&mut recording, "guest", dose.rate, mode, dose.run, &counts, seconds);
                 if dose.run == 0 {
-                    let queued = counts[CLOSER].queued as f64 / seconds;
-                    let per_second = if dose.rate == 0 { 0.0 } else { queued };
-                    let small = small_kernel::dose(&hardware, CPUS, per_second, plan.seconds, offloaded)?;
+                    let closed = counts[CLOSER].closed as f64 / seconds;
+                    let per_second = if dose.rate == 0 { 0.0 } else { closed };
+                    let small = small_kernel::dose(&hardware, costs, CPUS, per_second, plan.seconds, offloaded)?;
                     let (counts, _) = count(&small, CPUS);
                     add(&mut recording, "small kernel", dose.rate, mode, 0, &counts, f64::from(plan.seconds));
                 }
@@ -94,10 +95,17 @@ impl Experiment for RcuDoses {
     }
 }
 
+/// The platform's cores with the guest's idle states, which the emulator enters and leaves at once.
 pub(crate) fn hardware(files: &dyn Files) -> Result<Hardware, Error> {
     let platform = PlatformFiles::open(files, PLATFORM)?;
     let machine = platform.sources(&platform.release_name("last")?)?.machine().map_err(Error::file)?;
-    Hardware::new(&machine, &platforms::idle_states(files, PLATFORM)?, 0).map_err(Error::Failed)
+    let mut hardware = Hardware::new(&machine, &platforms::idle_states(files, PLATFORM)?, 0).map_err(Error::Failed)?;
+    let guest = platforms::idle_states(files, GUEST)?;
+    let of_guest = guest.domains.first().ok_or_else(|| Error::Failed(format!("{GUEST} has no domain")))?;
+    for domain in &mut hardware.domains {
+        domain.take_idle_states(of_guest);
+    }
+    Ok(hardware)
 }
 
 /// Adds a dose: figures per second, over the CPUs that do not close files, and callbacks over all.

@@ -4,7 +4,8 @@ use experiment::Error;
 use import::ftrace::Point;
 use minikernel::placement::StayPut;
 use minikernel::{
-    Action, Affinities, CpuSet, Draw, Hardware, Rcu, Settings, TaskSpec, WakeCause, Workload, events, run,
+    Action, Affinities, Costs, CpuSet, Draw, Hardware, IdlePath, Rcu, Settings, TaskSpec, WakeCause, Workload, events,
+    run,
 };
 use recording::{Header, Recording};
 use std::fmt::Write;
@@ -22,6 +23,7 @@ pub const CLOSER: usize = 1;
 /// The kernel refuses.
 pub fn dose(
     hardware: &Hardware,
+    costs: Costs,
     cpus: usize,
     per_second: f64,
     seconds: u32,
@@ -33,8 +35,10 @@ pub fn dose(
         let actions = vec![Action::Sleep(Draw::Fixed(period)), Action::FileClose];
         workload.tasks.push(TaskSpec::forever("closer", actions).on(CpuSet::one(CLOSER)));
     }
-    let settings = Settings { record: true, ..Settings::default() };
+    let settings = Settings { record: true, idle_path: IdlePath::Direct, costs, ..Settings::default() };
     let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
+    // Debian's kernel is not preempted (PREEMPT_VOLUNTARY).
+    of_rcu.preemptible = false;
     of_rcu.offloaded = if offloaded { (0..cpus).collect() } else { Vec::new() };
     // As in the guest.
     let affinities = Affinities { grace_periods: CpuSet::one(0), offload: CpuSet::one(2) };
@@ -62,8 +66,10 @@ pub fn dose(
         let many = *own == events::CALLBACKS_QUEUED || *own == events::CALLBACKS_INVOKED;
         let time_ns = event.time.saturating_sub(outcome.begin) / 1000;
         let name = recording.point(point.name());
-        for _ in 0..if many { event.argument } else { 1 } {
-            recording.event(series, 0, event.cpu, time_ns, 0, name, event.argument);
+        // Callbacks have no functions here.
+        let (count, argument) = if many { (event.argument, 0) } else { (1, event.argument) };
+        for _ in 0..count {
+            recording.event(series, 0, event.cpu, time_ns, 0, name, argument);
         }
         let by_tick = BY_THE_TICKS_TIMER.iter().any(|cause| *cause as u32 == event.argument);
         if *own == events::IDLE_LEAVE && by_tick {
@@ -85,7 +91,7 @@ mod tests {
         let platforms = Folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../platforms").into());
         let hardware = crate::rcu_doses::hardware(&platforms).unwrap();
         let counted = |per_second: f64, offloaded| {
-            let (counts, _) = count(&dose(&hardware, 5, per_second, 2, offloaded).unwrap(), 5);
+            let (counts, _) = count(&dose(&hardware, Costs::default(), 5, per_second, 2, offloaded).unwrap(), 5);
             let others = |of: fn(&crate::CpuCounts) -> u64| -> u64 {
                 counts.iter().enumerate().filter(|(cpu, _)| *cpu != CLOSER).map(|(_, counts)| of(counts)).sum()
             };

@@ -181,6 +181,17 @@ metrics! {
     IDLE_TICK_RATE = Metric::new("idle_tick_rate", ("Ticks of idle CPUs", "ticks"), "1/s", Lower);
     /// RCU callbacks that were queued, per second.
     CALLBACK_RATE = Metric::new("callback_rate", ("Callbacks queued", "queued"), "1/s", Neither);
+    /// RCU callbacks that were queued neither in the first nor in the last 50 ms of a program, per second.
+    STEADY_CALLBACK_RATE =
+        Metric::new("steady_callback_rate", ("Callbacks queued in between", "in between"), "1/s", Neither);
+    /// Grace periods of RCU that began.
+    GRACE_PERIODS = Metric::new("grace_periods", ("Grace periods", "grace periods"), "1", Neither);
+    /// Context switches of all CPUs.
+    CONTEXT_SWITCHES = Metric::new("context_switches", ("Context switches", "switches"), "1", Neither);
+    /// Processes and threads that began.
+    FORKS = Metric::new("forks", ("Processes and threads", "forks"), "1", Neither);
+    /// How often a program did what may queue callbacks; the unit says what.
+    UNITS_OF_WORK = Metric::new("units_of_work", ("Units of work", "units"), "1", Neither);
     /// RCU callbacks that were invoked in a softirq, per second.
     SOFTIRQ_CALLBACK_RATE = Metric::new("softirq_callback_rate", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
     /// RCU callbacks that were invoked in threads, per second.

@@ -2,7 +2,7 @@
 
 use crate::callbacks::{Callbacks, Requests};
 use crate::counts::CpuCounts;
-use crate::cpu::{Alarm, Cpu, Device};
+use crate::cpu::{Alarm, Cpu, Device, Power};
 use crate::hardware::{Domain, Hardware};
 use crate::kernel::Kernel;
 use crate::objects::Objects;
@@ -68,6 +68,9 @@ impl Kernel {
                 alarm: None,
                 ipi_cause: None,
                 counts: CpuCounts::default(),
+                power: Power::Up,
+                awaited_by: None,
+                starts: None,
             }));
         }
         let specs: Vec<_> = workload.tasks.iter().cloned().map(Rc::new).collect();

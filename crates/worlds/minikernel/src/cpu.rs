@@ -19,6 +19,10 @@ pub(crate) enum Do {
     Run(Time),
     /// It idles.
     Idle(Stay),
+    /// It turns this CPU on.
+    Start(usize),
+    /// It goes off.
+    Off,
     /// It is done.
     Stop,
 }
@@ -104,6 +108,24 @@ pub(crate) struct Cpu {
     /// Why another CPU sent an interrupt.
     pub(crate) ipi_cause: Option<WakeCause>,
     pub(crate) counts: CpuCounts,
+    pub(crate) power: Power,
+    /// The task that sleeps until this CPU is off, or until it is up.
+    pub(crate) awaited_by: Option<TaskId>,
+    /// The CPU that this one is to turn on.
+    pub(crate) starts: Option<usize>,
+}
+
+/// Whether a CPU is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Power {
+    /// It is.
+    Up,
+    /// It is to go off when it has nothing to do first.
+    Leaving,
+    /// It is not.
+    Off,
+    /// It is not, and was called.
+    Called,
 }
 
 /// A device.

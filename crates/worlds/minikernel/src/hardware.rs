@@ -2,7 +2,7 @@
 
 use idle::States;
 use soc::OperatingPoint;
-use soc::config::{IdlePlatform, Machine};
+use soc::config::{IdleDomain, IdlePlatform, Machine};
 use soc::meter::{DomainPower, IdlePower};
 use std::ops::Range;
 
@@ -45,6 +45,21 @@ pub struct IdleState {
     pub suspend: Option<&'static str>,
 }
 
+impl Domain {
+    /// Takes the idle states of another platform, for what a governor makes of them: they take no time and no power here.
+    pub fn take_idle_states(&mut self, other: &IdleDomain) {
+        let state = |name: &str| IdleState {
+            name: name.to_owned(),
+            entry: 0,
+            exit: 0,
+            power: IdlePower { core: 0, domain: 0, core_round_trip: 0, domain_round_trip: 0 },
+            suspend: None,
+        };
+        self.states = other.states.iter().map(|of_other| state(&of_other.name)).collect();
+        self.table = other.table;
+    }
+}
+
 impl Hardware {
     /// A machine whose idle states cost what `idle` says. `part` says how much a round trip costs within its range, from 0 (lowest) to 1024.
     ///
@@ -74,7 +89,7 @@ impl Hardware {
                     domain.name
                 ));
             }
-            let same = |idle: &&soc::config::IdleDomain| idle.cpus.iter().map(|&cpu| usize::from(cpu)).eq(cpus.clone());
+            let same = |idle: &&IdleDomain| idle.cpus.iter().map(|&cpu| usize::from(cpu)).eq(cpus.clone());
             let Some(idle_domain) = idle.domains.iter().find(same) else {
                 return Err(format!(
                     "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",

@@ -6,6 +6,7 @@ use crate::events;
 use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::program::Life;
+use crate::settings::Form;
 use engine::Time;
 use soc::{Interrupts, Soc, Source};
 
@@ -59,6 +60,11 @@ impl Kernel {
             self.tick(soc, cpu);
         } else if self.cpus[cpu].tick.is_none() && self.cpus[cpu].wheel.is_due(self.jiffy()) {
             self.cpus[cpu].softirqs |= SOFTIRQ_TIMER;
+            if self.settings.form == Form::Modern {
+                // While the tick is stopped its timer stands for the wheel's, and its handler does all that a tick does.
+                self.owe(cpu, Owner::Interrupt, self.settings.costs.tick);
+                self.callbacks_tick(soc, cpu);
+            }
         }
         if self.cpus[cpu].callbacks_at.is_some_and(|at| at <= now) {
             self.cpus[cpu].callbacks_at = None;

@@ -46,7 +46,7 @@
 //! |---|---|
 //! | `random.rs` | lengths drawn from a task's own stream |
 //! | `task.rs` | tasks, devices and what they do, as data |
-//! | `settings.rs` | what the kernel is built with, and what its own work takes |
+//! | `settings.rs`, `costs.rs` | what the kernel is built with, and what its own work takes |
 //! | `hardware.rs` | the machine as the kernel knows it |
 //! | `owners.rs` | who owns energy |
 //! | `counts.rs` | what is counted beside energy |
@@ -56,6 +56,7 @@
 //! | `timers.rs`, `runqueue.rs`, `objects.rs`, `program.rs` | parts of the kernel |
 //! | `cpu.rs`, `kernel.rs` | the kernel's state, and a CPU's next step |
 //! | `building.rs`, `view.rs` | how it is built; what policies of placement see of it |
+//! | `hotplug.rs` | CPUs that go off and come back |
 //! | `schedule.rs`, `run_task.rs`, `interrupts.rs`, `idle_loop.rs`, `frequency.rs`, `rcu_glue.rs` | what a step is made of |
 //! | `rcu_port.rs` | the crate `rcu` as such code |
 //! | `machine.rs` | builds a machine, runs it, reads it |
@@ -64,11 +65,13 @@
 mod building;
 pub mod callbacks;
 mod checks;
+mod costs;
 mod counts;
 mod cpu;
 pub mod events;
 mod frequency;
 mod hardware;
+mod hotplug;
 mod idle_loop;
 mod interrupts;
 mod kernel;
@@ -87,6 +90,7 @@ mod task;
 mod timers;
 mod view;
 
+pub use costs::{Cost, Costs, MOST_NS};
 pub use counts::{CpuCounts, TaskCounts, WakeCause};
 pub use hardware::{Domain, Hardware, IdleState};
 pub use machine::{DomainOutcome, Error, Outcome, TaskOutcome, run};
@@ -94,5 +98,5 @@ pub use owners::{Owner, Owners};
 pub use placement;
 pub use random::Draw;
 pub use rcu_port::{Affinities, Rcu};
-pub use settings::{Broadcast, Costs, Fairness, Form, Frequency, IdlePath, Settings};
+pub use settings::{Broadcast, Fairness, Form, Frequency, IdlePath, Settings};
 pub use task::{Action, CpuSet, DeviceSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload};

@@ -143,16 +143,15 @@ pub fn run(
 
 impl System for Machine {
     fn run(&self, soc: &Soc, cpu: usize) {
-        if cpu == soc.lead() {
-            if self.kernel.borrow().settings.idle_path == IdlePath::Firmware {
+        // A CPU that was off comes here again.
+        if cpu == soc.lead() && !self.started.replace(true) {
+            if self.by_firmware() {
                 (0..soc.cpu_count()).filter(|&other| other != cpu).for_each(|other| {
                     soc.start_cpu(other);
                 });
             }
-            if !self.started.replace(true) {
-                let mut kernel = self.kernel.borrow_mut();
-                (0..kernel.devices.len()).for_each(|device| kernel.start_device(soc, device));
-            }
+            let mut kernel = self.kernel.borrow_mut();
+            (0..kernel.devices.len()).for_each(|device| kernel.start_device(soc, device));
         }
         soc.take_interrupts(cpu);
         while soc.now() < self.begin {
@@ -168,6 +167,8 @@ impl System for Machine {
                 Do::Busy(time) => soc.work(time),
                 Do::Run(until) => soc.wait_for_interrupt(Some(until)),
                 Do::Idle(stay) => self.idle(soc, cpu, stay),
+                Do::Start(other) => self.start(soc, other),
+                Do::Off => self.off(soc, cpu),
                 Do::Stop => return,
             }
         }
@@ -175,6 +176,44 @@ impl System for Machine {
 }
 
 impl Machine {
+    fn by_firmware(&self) -> bool {
+        self.kernel.borrow().settings.idle_path == IdlePath::Firmware
+    }
+
+    /// Turns a CPU on. One that is still on its way off is waited for.
+    fn start(&self, soc: &Soc, cpu: usize) {
+        const STEP: Time = 10_000_000;
+        while self.by_firmware() && soc.start_cpu(cpu) != 0 && soc.now() < self.end() {
+            soc.work(STEP);
+        }
+        soc.nudge(cpu);
+    }
+
+    /// Turns this CPU off, which then needs what it needs in its deepest state. With a firmware this does not return.
+    fn off(&self, soc: &Soc, cpu: usize) {
+        let (deepest, entry, exit, owner) = {
+            let kernel = self.kernel.borrow();
+            let states = &kernel.hardware.domains[kernel.cpus[cpu].domain].states;
+            let last = states.len() - 1;
+            (last as u8, states[last].entry, states[last].exit, kernel.owners.id(Owner::Idle(last)))
+        };
+        soc.meter().goes_down(soc.now(), cpu, deepest, owner);
+        if self.by_firmware() {
+            soc.stop_cpu();
+            return;
+        }
+        if entry > 0 {
+            soc.work(entry);
+        }
+        soc.meter().is_down(soc.now(), cpu);
+        while !self.kernel.borrow().is_called(cpu) && soc.now() < self.end() {
+            soc.wait_for_interrupt(Some(self.end()));
+            soc.take_interrupts(cpu);
+        }
+        soc.meter().comes_up(soc.now(), cpu);
+        soc.work(exit);
+    }
+
     fn end(&self) -> Time {
         self.kernel.borrow().end
     }

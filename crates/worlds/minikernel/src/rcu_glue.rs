@@ -114,6 +114,22 @@ impl Kernel {
         });
     }
 
+    /// The CPU goes off.
+    pub(crate) fn callbacks_offline(&mut self, soc: &Soc, cpu: usize) -> Result<(), String> {
+        let answer = self.with_callbacks(soc, cpu, |code, place, requests| code.cpu_offline(place, requests));
+        answer.map_or(Ok(()), |(answer, _)| answer)
+    }
+
+    /// The CPU takes over what another has left that went off.
+    pub(crate) fn callbacks_adopt(&mut self, soc: &Soc, cpu: usize, gone: usize) {
+        self.with_callbacks(soc, cpu, |code, place, requests| code.adopt(place, gone, requests));
+    }
+
+    /// The CPU comes up.
+    pub(crate) fn callbacks_online(&mut self, soc: &Soc, cpu: usize) {
+        self.with_callbacks(soc, cpu, |code, place, requests| code.cpu_online(place, requests));
+    }
+
     pub(crate) fn callbacks_timer(&mut self, soc: &Soc, cpu: usize, number: u32) {
         self.with_callbacks(soc, cpu, |code, place, requests| code.timer(number, place, requests));
     }

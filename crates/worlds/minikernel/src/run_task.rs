@@ -22,6 +22,9 @@ const MOST_COPIES: usize = 4_096;
 impl Kernel {
     /// Lets the current task go on: the time until which it computes, or `None` after an action.
     pub(crate) fn run(&mut self, soc: &Soc, cpu: usize, task: TaskId) -> Option<Time> {
+        if let Some(gone) = self.tasks[task].adopts.take() {
+            self.callbacks_adopt(soc, cpu, gone);
+        }
         let running = &mut self.tasks[task];
         if let Some(expected) = running.expected.take() {
             let late = (self.now.saturating_sub(expected) / 1_000).min(u64::from(u32::MAX));
@@ -141,6 +144,8 @@ impl Kernel {
                 let count = if self.settings.form == Form::Y2013 { LIFE_2013 } else { LIFE_MODERN };
                 self.queue_callbacks(soc, cpu, task, count, false);
             }
+            Action::TakeOff(other) => self.take_off(soc, cpu, task, other),
+            Action::BringUp(other) => self.bring_up(cpu, task, other),
             Action::Exit => self.end_task(soc, cpu, task),
         }
     }
@@ -152,7 +157,7 @@ impl Kernel {
         }
     }
 
-    fn block(&mut self, cpu: usize, task: TaskId) {
+    pub(crate) fn block(&mut self, cpu: usize, task: TaskId) {
         self.tasks[task].life = Life::Blocked;
         self.cpus[cpu].reschedule = true;
     }
@@ -163,7 +168,8 @@ impl Kernel {
         let what = Alarm::Wake { task, sleep: self.tasks[task].sleep, expected: until };
         // Timers of tasks that may run on one CPU only stay there.
         let pinned = self.tasks[task].cpus.iter(self.cpus.len()).nth(1).is_none();
-        let home = self.settings.timers_to.filter(|&home| !pinned && home < self.cpus.len()).unwrap_or(cpu);
+        let home = self.settings.timers_to.filter(|&home| !pinned && home < self.cpus.len() && self.is_up(home));
+        let home = home.unwrap_or(cpu);
         let hard = until.saturating_add(slack);
         let earlier = hard < self.next_event(home);
         self.cpus[home].precise.set(until, hard, what);

@@ -51,8 +51,8 @@ impl Kernel {
     }
 
     /// The CPU that was wanted for a task, or the first that it may run on.
-    fn allowed_cpu(&self, task: TaskId, wanted: usize) -> usize {
-        let cpus = self.tasks[task].cpus;
+    pub(crate) fn allowed_cpu(&self, task: TaskId, wanted: usize) -> usize {
+        let cpus = self.allowed_now(task);
         if wanted < self.cpus.len() && cpus.has(wanted) {
             return wanted;
         }
@@ -116,7 +116,7 @@ impl Kernel {
         if let Some(task) = previous.filter(|&task| self.tasks[task].life == Life::Running) {
             self.note_doing(task, cpu, Doing::Running, Doing::Waiting);
             self.tasks[task].life = Life::Waiting;
-            match self.cpus[cpu].push.take().filter(|&to| to != cpu && self.tasks[task].cpus.has(to)) {
+            match self.cpus[cpu].push.take().filter(|&to| to != cpu && self.allowed_now(task).has(to)) {
                 Some(to) => self.put(soc, cpu, task, to),
                 None => {
                     let put_off = &self.tasks[task];
@@ -153,7 +153,7 @@ impl Kernel {
     }
 
     /// Puts a task that waits on another CPU.
-    fn put(&mut self, soc: &Soc, by: usize, task: TaskId, to: usize) {
+    pub(crate) fn put(&mut self, soc: &Soc, by: usize, task: TaskId, to: usize) {
         self.move_accounts(task, to);
         let moved = &self.tasks[task];
         self.cpus[to].queue.add(task, moved.spec.policy, moved.vruntime, false);
@@ -195,7 +195,7 @@ impl Kernel {
         }
         if let Some(Some(wanted)) = self.ask(|placement, view| placement.tick(view, cpu))
             && wanted.to < self.cpus.len()
-            && self.tasks[wanted.task].cpus.has(wanted.to)
+            && self.allowed_now(wanted.task).has(wanted.to)
         {
             if self.cpus[cpu].current == Some(wanted.task) {
                 self.cpus[cpu].push = Some(wanted.to);

@@ -1,5 +1,7 @@
 //! What a kernel is built with: everything that the sources do not say is here, to be set or drawn from a declared range.
 
+use crate::costs::Costs;
+
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -42,58 +44,6 @@ pub enum Frequency {
         /// The least time between changes of a domain, in nanoseconds.
         rate_limit_ns: u64,
     },
-}
-
-/// What the kernel's own work takes, in nanoseconds on a core of capacity 1024.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Costs {
-    /// A context switch.
-    pub context_switch: u64,
-    /// Entry and exit of an interrupt.
-    pub interrupt: u64,
-    /// A timer that expires.
-    pub timer: u64,
-    /// The scheduler's tick.
-    pub tick: u64,
-    /// Waking a task, on the CPU that wakes.
-    pub wake_up: u64,
-    /// A system call, besides what it does. At least 10.
-    pub system_call: u64,
-    /// One turn of the idle loop: the tick is looked at, the governor is asked.
-    pub idle_turn: u64,
-    /// Sending an interrupt to another CPU.
-    pub ipi: u64,
-    /// Queueing a callback.
-    pub queue_callback: u64,
-    /// The softirq that looks after callbacks, without invoking any.
-    pub callback_softirq: u64,
-    /// Invoking a callback.
-    pub callback: u64,
-    /// One step of a thread that waits for grace periods or hands callbacks over.
-    pub rcu_thread: u64,
-    /// How much longer a task computes after it has moved to another cluster, for its caches are cold.
-    pub migration: u64,
-}
-
-impl Default for Costs {
-    /// Assumed, all of them: of the size that such things take on cores of the time.
-    fn default() -> Self {
-        Self {
-            context_switch: 1_500,
-            interrupt: 1_000,
-            timer: 500,
-            tick: 2_000,
-            wake_up: 1_000,
-            system_call: 300,
-            idle_turn: 2_000,
-            ipi: 200,
-            queue_callback: 100,
-            callback_softirq: 1_000,
-            callback: 1_000,
-            rcu_thread: 1_000,
-            migration: 0,
-        }
-    }
 }
 
 /// How fair tasks share a CPU, in nanoseconds.

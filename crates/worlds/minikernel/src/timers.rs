@@ -24,6 +24,13 @@ impl<T: Ord + Copy> Precise<T> {
         self.sequence += 1;
     }
 
+    /// Takes over the timers of another CPU.
+    pub(crate) fn append(&mut self, other: Self) {
+        for Reverse((hard, _, soft, what)) in other.heap.into_sorted_vec().into_iter().rev() {
+            self.set(soft, hard, what);
+        }
+    }
+
     /// When the hardware is to fire.
     #[inline]
     pub(crate) fn next(&self) -> Time {
@@ -82,6 +89,11 @@ impl<T: Copy + PartialEq> Wheel<T> {
     /// Sets a timer for a jiffy, at jiffy `now`.
     pub(crate) fn set(&mut self, now: u64, jiffy: u64, deferrable: bool, what: T) {
         self.timers.push(Entry { jiffy: fires_at(self.form, now, jiffy), deferrable, what });
+    }
+
+    /// Takes over the timers of another CPU's wheel, as they are.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.timers.append(&mut other.timers);
     }
 
     /// Takes a timer back.

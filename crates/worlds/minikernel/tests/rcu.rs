@@ -144,3 +144,37 @@ fn callbacks_cost_more_the_more_there_are() {
         }
     }
 }
+
+/// Grace periods, looks at who holds them up, and wake-ups of the thread behind them, in the modern form with that thread on CPU 0 and those
+/// for callbacks on CPU 2.
+fn grace_periods(every: u64, offloaded: Vec<usize>) -> [usize; 3] {
+    let settings = Settings { record: true, ..Settings::default() };
+    let mut of_rcu = rcu::Settings::new(5, u64::from(settings.hz), rcu::Form::Modern);
+    of_rcu.offloaded = offloaded;
+    let affinities = Affinities { grace_periods: CpuSet::one(0), offload: CpuSet::one(2) };
+    let code = Rcu::new(of_rcu, affinities, true).unwrap();
+    let workload = closers(&[1], every);
+    let outcome = run(&tc2(300), &settings, &workload, Box::new(StayPut), Some(Box::new(code)), 5 * SECOND).unwrap();
+    let count = |of: points::Point| outcome.events.iter().filter(|event| event.point == of.id()).count();
+    // The first of the kernel threads comes after the one task.
+    let is_wake = |event: &&soc::Event| event.point == events::TASK_WAKE.id() && event.argument == 1;
+    let wakes = outcome.events.iter().filter(is_wake).count();
+    [count(rcu::points::GRACE_PERIOD_END), count(rcu::points::FORCE_QUIESCENT_STATE), wakes]
+}
+
+#[test]
+fn one_look_ends_a_grace_period_that_idle_cpus_hold_up() {
+    // The timer that ends the thread's sleep is a tick, in which its own CPU reports; all others are idle.
+    for offloaded in [Vec::new(), (0..5).collect()] {
+        let [ended, looks, _] = grace_periods(20 * MS, offloaded);
+        assert!(ended > 200 && looks <= ended + ended / 20 + 1, "{looks} looks in {ended} grace periods");
+    }
+}
+
+#[test]
+fn a_thread_that_invokes_does_not_ask_for_a_grace_period() {
+    // Callbacks come while it invokes. If it numbered them, the next grace period would be asked for before the one that runs ends, and
+    // would start without a wake-up.
+    let [ended, _, wakes] = grace_periods(MS + 73_000, (0..5).collect());
+    assert!(ended > 500 && wakes > ended + ended / 2, "{wakes} wake-ups in {ended} grace periods");
+}

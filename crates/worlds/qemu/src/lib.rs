@@ -4,19 +4,23 @@
 //! Images::build ──▶ el3.bin, payload.bin ─┐
 //! linux::fetch  ──▶ kernel, initramfs ────┤
 //!                                         ▼
-//!                    Guest::start ── console lines ──▶ payload::Report, linux::Report
+//!                    Guest::start ── console lines ──▶ payload::Report, linux::Report, programs::Ran
 //! ```
 //!
 //! With `-icount` the machine's time is instructions: `shift=4` makes one tick of the 62.5 MHz counter one instruction.
 //! Instructions of all CPUs are counted together.
 #![forbid(unsafe_code)]
 
+mod debian;
+mod debian_programs;
 mod error;
 mod guest;
 mod images;
+mod initramfs;
 pub mod linux;
 mod machine;
 pub mod payload;
+pub mod programs;
 mod target;
 
 pub use error::Error;

@@ -1,10 +1,9 @@
 //! Boots a stock Linux on the EL3 image and has it use PSCI.
 
-use crate::images::tail;
-use crate::{Error, Guest, Images, Load, Machine};
-use std::io::Write;
+use crate::debian::{self, Packages, create_folder, unpacked};
+use crate::initramfs::{self, Entry};
+use crate::{Error, Guest, Images, Load, Machine, debian_programs};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// Where the initramfs lies, above any kernel that starts at [`Images::ENTRY`].
@@ -13,7 +12,7 @@ const INITRAMFS: u64 = 0x6800_0000;
 const INIT: &str = "firmware/linux/init";
 /// Programs that the first process calls, all of them busybox.
 const PROGRAMS: &str =
-    "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo taskset reboot poweroff";
+    "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo taskset insmod reboot poweroff";
 
 /// A kernel and what it boots into.
 #[derive(Clone, Debug)]
@@ -24,6 +23,8 @@ pub struct Linux {
     pub kernel_version: String,
     /// Package and version of busybox.
     pub busybox_version: String,
+    /// Packages and versions of further programs.
+    pub program_versions: Vec<String>,
     initramfs: PathBuf,
 }
 
@@ -33,126 +34,59 @@ pub struct Linux {
 /// # Errors
 /// apt-get is missing or cannot fetch; `root` has no guest program.
 pub fn fetch(root: &Path, cache: &Path) -> Result<Linux, Error> {
-    let create = |folder: &Path| std::fs::create_dir_all(folder).map_err(Error::file(folder));
-    for folder in ["state/lists/partial", "apt/archives/partial", "packages", "initramfs"] {
-        create(&cache.join(folder))?;
-    }
-    if find(&cache.join("packages"), "busybox-static_")?.is_none() {
-        apt(cache, "apt-get", &["update", "-q"])?;
-        let depends = apt(cache, "apt-cache", &["depends", "linux-image-arm64"])?;
-        let kernel = depends.lines().find_map(|line| line.trim().strip_prefix("Depends: linux-image-"));
-        let kernel =
-            kernel.ok_or_else(|| Error::Fetch { what: "linux-image-arm64".to_owned(), output: depends.clone() })?;
-        // busybox last: its package stands for both being there.
-        for package in [format!("linux-image-{kernel}"), "busybox-static".to_owned()] {
-            apt(cache, "apt-get", &["download", "-q", &package])?;
-        }
-    }
-    let packages = cache.join("packages");
-    let missing = |what: &str| Error::Fetch { what: what.to_owned(), output: "the package is not there".to_owned() };
-    let kernel_package = find(&packages, "linux-image-")?.ok_or_else(|| missing("linux-image"))?;
-    let busybox_package = find(&packages, "busybox-static_")?.ok_or_else(|| missing("busybox-static"))?;
-    for package in [&kernel_package, &busybox_package] {
-        let output = Command::new("dpkg-deb").arg("-x").arg(package).arg(cache.join("unpacked")).output();
-        let output = output.map_err(|_| Error::Missing { program: "dpkg-deb", package: "dpkg" })?;
-        if !output.status.success() {
-            return Err(Error::Fetch { what: package.display().to_string(), output: tail(&output.stderr) });
-        }
-    }
-    let kernel = find(&cache.join("unpacked/boot"), "vmlinuz-")?.ok_or_else(|| missing("vmlinuz"))?;
     let initramfs = cache.join("initramfs/initramfs.gz");
-    write_initramfs(&root.join(INIT), &cache.join("unpacked/bin/busybox"), &initramfs)?;
-    let version = |package: &Path| {
-        let name = package.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":");
-        name.trim_end_matches("_arm64").replacen('_', " ", 1)
-    };
-    Ok(Linux {
+    let (linux, files) = parts(root, cache, initramfs)?;
+    initramfs::write(&linux.initramfs, &files)?;
+    Ok(linux)
+}
+
+/// As [`fetch`], with cyclictest, sysbench, aplay, their libraries and the kernel's sound modules in the initramfs.
+///
+/// # Errors
+/// As [`fetch`]; a package has no such program, or a library of it is not there.
+pub fn fetch_with_programs(root: &Path, cache: &Path) -> Result<Linux, Error> {
+    let initramfs = cache.join("initramfs/programs.gz");
+    let (mut linux, mut files) = parts(root, cache, initramfs)?;
+    let (versions, programs) = debian_programs::files(cache)?;
+    linux.program_versions = versions;
+    files.extend(programs);
+    initramfs::write(&linux.initramfs, &files)?;
+    Ok(linux)
+}
+
+/// The kernel, and the files that every initramfs has.
+fn parts(root: &Path, cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error> {
+    let packages = Packages::open(cache, "packages")?;
+    create_folder(&cache.join("initramfs"))?;
+    if packages.find("busybox-static_")?.is_none() {
+        packages.update()?;
+        let depends = packages.depends(&["linux-image-arm64".to_owned()])?;
+        let kernel = depends.iter().find(|name| name.starts_with("linux-image-"));
+        let kernel = kernel.ok_or_else(|| Error::Fetch {
+            what: "linux-image-arm64".to_owned(),
+            output: format!("it depends on {}", depends.join(", ")),
+        })?;
+        // busybox last: its package stands for both being there.
+        packages.download(std::slice::from_ref(kernel))?;
+        packages.download(&["busybox-static".to_owned()])?;
+    }
+    let missing = |what: &str| Error::Fetch { what: what.to_owned(), output: "the package is not there".to_owned() };
+    let kernel_package = packages.find("linux-image-")?.ok_or_else(|| missing("linux-image"))?;
+    let busybox_package = packages.find("busybox-static_")?.ok_or_else(|| missing("busybox-static"))?;
+    let unpacked = unpacked(cache);
+    for package in [&kernel_package, &busybox_package] {
+        debian::unpack(package, &unpacked)?;
+    }
+    let kernel = debian::find(&unpacked.join("boot"), "vmlinuz-")?.ok_or_else(|| missing("vmlinuz"))?;
+    let files = initramfs::basic(PROGRAMS, &unpacked.join("bin/busybox"), &root.join(INIT))?;
+    let linux = Linux {
         kernel,
-        kernel_version: version(&kernel_package),
-        busybox_version: version(&busybox_package),
+        kernel_version: debian::version(&kernel_package),
+        busybox_version: debian::version(&busybox_package),
+        program_versions: Vec::new(),
         initramfs,
-    })
-}
-
-fn apt(cache: &Path, program: &'static str, arguments: &[&str]) -> Result<String, Error> {
-    let folder = |name: &str| cache.join(name).display().to_string();
-    let mut command = Command::new(program);
-    command.current_dir(cache.join("packages")).env("LC_ALL", "C");
-    for (key, value) in [
-        ("APT::Architecture", "arm64".to_owned()),
-        ("APT::Architectures", "arm64".to_owned()),
-        ("APT::Sandbox::User", "".to_owned()),
-        ("Dir::State", folder("state")),
-        ("Dir::State::status", "/dev/null".to_owned()),
-        ("Dir::Cache", folder("apt")),
-    ] {
-        command.arg("-o").arg(format!("{key}={value}"));
-    }
-    // Debian's own sources only: others of the machine may have no arm64.
-    let debian = Path::new("/etc/apt/sources.list.d/debian.sources");
-    if debian.exists() {
-        command.args([
-            "-o",
-            "Dir::Etc::sourcelist=/etc/apt/sources.list.d/debian.sources",
-            "-o",
-            "Dir::Etc::sourceparts=-",
-        ]);
-    }
-    let output = command.args(arguments).output().map_err(|_| Error::Missing { program, package: "apt" })?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(Error::Fetch { what: arguments.join(" "), output: tail(&output.stderr) }),
-    }
-}
-
-/// The file in `folder` whose name starts so; the last one if there are several.
-fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
-    let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
-    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
-    let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(named).collect();
-    found.sort();
-    Ok(found.pop())
-}
-
-fn write_initramfs(init: &Path, busybox: &Path, output: &Path) -> Result<(), Error> {
-    const FOLDER: u32 = 0o040_755;
-    const PROGRAM: u32 = 0o100_755;
-    const LINK: u32 = 0o120_777;
-    const DEVICE: u32 = 0o020_600;
-    let read = |path: &Path| std::fs::read(path).map_err(Error::file(path));
-    // Another run may be reading it: replaced whole.
-    let folder = output.parent().unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
-    let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    let mut number = 0;
-    let mut add = |name: &str, mode: u32, contents: &[u8], device: Option<(u32, u32)>| {
-        number += 1;
-        let mut entry = cpio::newc::Builder::new(name).ino(number).mode(mode).nlink(1);
-        if let Some((major, minor)) = device {
-            entry = entry.rdev_major(major).rdev_minor(minor);
-        }
-        let mut writer = entry.write(&mut archive, contents.len() as u32);
-        writer.write_all(contents)?;
-        writer.finish().map(drop)
     };
-    let mut fill = || -> std::io::Result<()> {
-        for folder in ["bin", "dev", "proc", "sys"] {
-            add(folder, FOLDER, &[], None)?;
-        }
-        add("dev/console", DEVICE, &[], Some((5, 1)))?;
-        add("dev/null", DEVICE, &[], Some((1, 3)))?;
-        for name in PROGRAMS.split_whitespace() {
-            add(&format!("bin/{name}"), LINK, b"busybox", None)?;
-        }
-        Ok(())
-    };
-    fill().map_err(Error::file(output))?;
-    add("bin/busybox", PROGRAM, &read(busybox)?, None).map_err(Error::file(output))?;
-    add("init", PROGRAM, &read(init)?, None).map_err(Error::file(output))?;
-    cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
-    let mut file = archive.finish().map_err(Error::file(output))?;
-    file.flush().map_err(Error::file(output))?;
-    file.persist(output).map(drop).map_err(|error| Error::File { path: output.to_owned(), source: error.error })
+    Ok((linux, files))
 }
 
 /// What Linux is to do.
@@ -365,7 +299,7 @@ pub fn run(
 
 /// Starts the kernel with more words on its command line and more options of the firmware. It is given up when it says nothing for so many
 /// seconds and three minutes.
-fn boot(
+pub(crate) fn boot(
     images: &Images,
     linux: &Linux,
     machine: &Machine,
@@ -397,7 +331,7 @@ fn offload_all(machine: &Machine) -> String {
 /// Files closed on one CPU, at several rates.
 #[derive(Clone, Debug)]
 pub struct Doses {
-    /// Closes a second: 0, 1, 10, 100 or 1000, as the guest knows how to.
+    /// Closes a second; 0 for none.
     pub rates: Vec<u32>,
     /// How often the rates are gone through.
     pub runs: u32,
@@ -432,7 +366,11 @@ pub fn doses(
     let bootargs = if doses.offloaded { offload_all(machine) } else { String::new() };
     let work = 60 * u64::from(doses.seconds) * u64::from(doses.runs) * doses.rates.len() as u64;
     let mut guest = boot(images, linux, machine, &bootargs, "", work)?;
-    let rates: Vec<String> = doses.rates.iter().map(u32::to_string).collect();
+    let dose = |&rate: &u32| match rate {
+        0 => "0:".to_owned(),
+        rate => format!("{rate}:{}", 1.0 / f64::from(rate)),
+    };
+    let rates: Vec<String> = doses.rates.iter().map(dose).collect();
     let mut traces: Vec<DoseTrace> = Vec::new();
     let mut is_trace = false;
     while let Some(line) = guest.line()? {

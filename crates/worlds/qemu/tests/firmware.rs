@@ -3,13 +3,14 @@
 use elf::ElfBytes;
 use elf::endian::AnyEndian;
 use qemu::payload::{self, Options, Report, Run};
+use qemu::programs::{self, Program};
 use qemu::{Build, Error, Gic, Guest, Images, Load, Machine, linux};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// One build at a time; the second finds the first one's result.
+/// One build and one fetch at a time; the second finds the first one's result.
 static BUILDING: Mutex<()> = Mutex::new(());
 
 fn root() -> PathBuf {
@@ -19,6 +20,11 @@ fn root() -> PathBuf {
 fn images(build: Build) -> Images {
     let _one = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     Images::build(&root(), build).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn fetched(fetch: fn(&Path, &Path) -> Result<linux::Linux, Error>) -> linux::Linux {
+    let _one = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn machine(cpus: usize, gic: Gic, virtualization: bool, icount: Option<u8>) -> Machine {
@@ -208,7 +214,7 @@ fn a_payload_that_is_none_is_reported() {
 #[test]
 fn linux_boots_idles_unplugs_reboots_and_powers_off() {
     let images = images(Build::Instrumented);
-    let linux = linux::fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
+    let linux = fetched(linux::fetch);
     let machine = machine(4, Gic::V3, true, None);
     for os_initiated in [false, true] {
         let options = linux::Options { cycles: 3, stay: 1, os_initiated, exception_level: None, trace: None };
@@ -221,6 +227,42 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
         assert!(trace.iter().any(|line| line.contains("cpu_idle: state=")), "{} lines", trace.len());
         assert_eq!(!report.domains.is_empty(), os_initiated);
     }
+}
+
+#[test]
+fn programs_run_in_the_guest_and_their_callbacks_are_traced() {
+    let images = images(Build::Instrumented);
+    let linux = fetched(linux::fetch_with_programs);
+    let machine = machine(2, Gic::V3, true, Some(0));
+    let commands = [
+        ("closes", "closes 100"),
+        ("lives", "lives 5"),
+        ("cyclictest", "cyclictest -q -t1 -l 20"),
+        ("sysbench", "sysbench cpu --time=0 --events=10 run"),
+        ("aplay", "aplay -q -D hw:0 -t raw -f S16_LE -r 48000 -c 2 -d 1 /dev/zero"),
+        ("missing", "no-such-program"),
+    ];
+    let programs: Vec<Program> = commands
+        .map(|(name, command)| Program { name: name.to_owned(), command: command.to_owned(), seconds: 1 })
+        .into();
+    let report = programs::run(&images, &linux, &machine, &programs, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.failures, Vec::<String>::new());
+    assert!(report.probes.iter().any(|probe| probe == "call_rcu"), "{report:?}");
+    let [closes, lives, cyclictest, sysbench, aplay, missing] = &report.ran[..] else {
+        panic!("{} programs ran", report.ran.len())
+    };
+    for (ran, (name, _)) in report.ran.iter().zip(commands).take(5) {
+        assert_eq!(ran.status, 0, "{name}: {:?}", ran.output);
+        assert!(ran.lines.iter().any(|line| line.contains("stopwatt: program-end")), "{name}");
+    }
+    let callbacks = |ran: &programs::Ran, function: &str| {
+        ran.lines.iter().filter(|line| line.contains("rcu_callback: ") && line.contains(function)).count()
+    };
+    assert!((100..120).contains(&callbacks(closes, "func=file_free_rcu")), "{}", callbacks(closes, "func="));
+    assert!((5..10).contains(&lives.forks) && callbacks(lives, "func=") > 50, "{}", lives.forks);
+    assert!(cyclictest.switches > 40 && sysbench.forks > 0 && aplay.switches > 0);
+    assert_ne!(missing.status, 0);
+    assert!(missing.output.iter().any(|line| line.contains("not found")), "{:?}", missing.output);
 }
 
 /// Nothing that the normal world can do brings EL3 into an exception, so the image is spoilt: the first instruction of the vector that

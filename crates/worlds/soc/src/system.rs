@@ -119,6 +119,13 @@ impl Soc {
         crate::normal_world::SimWorld { soc: self, lead: self.lead() }.cpu_on(cpu)
     }
 
+    /// CPU_OFF of this CPU, through the firmware. It does not return: after a CPU_ON the CPU starts in [`System::run`] again. The value is PSCI's
+    /// return code if the call fails.
+    pub fn stop_cpu(&self) -> i64 {
+        let world = crate::normal_world::SimWorld { soc: self, lead: self.lead() };
+        world.smc(psci::id::CPU_OFF, [0; 3])[0] as i64
+    }
+
     /// The `power_state` of an idle state of the platform file; `None` if there is none of that name.
     pub fn power_state(&self, name: &str) -> Option<u32> {
         let states = &self.machine.platform.idle_states;

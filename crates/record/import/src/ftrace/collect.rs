@@ -24,8 +24,10 @@ pub struct Trace {
     pub tasks: BTreeMap<u32, String>,
     /// Names of interrupts by number.
     pub interrupts: BTreeMap<u32, String>,
-    /// What comments and marks of `linux-boot` say of the traced kernel: `idle-governor`; `idle-states` (number, name, exit latency,
-    /// residency); `idle-usage` (time in ns, CPU, state, and the kernel's own counts then: entered, microseconds, above, below, rejected).
+    /// Names of callbacks' functions by number, from 1 in the order in which they came.
+    pub functions: BTreeMap<u32, String>,
+    /// What comments and marks of our guests say of the traced kernel: `idle-governor`; `idle-states` (number, name, exit latency,
+    /// residency); `marks` (time in ns and a word); `idle-usage` (time in ns, CPU, state, and the kernel's own counts then: entered, microseconds, above, below, rejected).
     pub texts: BTreeMap<String, String>,
     /// Time of the first event and of the last, in nanoseconds of the trace's clock.
     pub span_ns: Option<(u64, u64)>,
@@ -81,6 +83,7 @@ pub(super) struct Collector<'a> {
     others: HashMap<Vec<u8>, u64>,
     tasks: HashMap<u32, Vec<u8>>,
     interrupts: BTreeMap<u32, Vec<u8>>,
+    functions: HashMap<Vec<u8>, u32>,
     last_jiffies: u64,
     first_ns: Option<u64>,
     last_ns: u64,
@@ -116,6 +119,7 @@ impl<'a> Collector<'a> {
             others: HashMap::new(),
             tasks: HashMap::new(),
             interrupts: BTreeMap::new(),
+            functions: HashMap::new(),
             last_jiffies: u64::MAX,
             first_ns: None,
             last_ns: 0,
@@ -208,6 +212,19 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// A number for a function, from 1; 0 when there are too many.
+    pub(super) fn function(&mut self, name: &[u8]) -> u32 {
+        if let Some(&number) = self.functions.get(name) {
+            return number;
+        }
+        if self.functions.len() >= MOST_NAMES {
+            return 0;
+        }
+        let number = self.functions.len() as u32 + 1;
+        self.functions.insert(name.to_vec(), number);
+        number
+    }
+
     /// Whether writing failed, so that reading on is of no use.
     pub(super) fn has_failed(&self) -> bool {
         self.failed.is_some()
@@ -291,6 +308,7 @@ impl<'a> Collector<'a> {
         }
         trace.tasks.extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
         trace.interrupts.extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
+        trace.functions.extend(self.functions.iter().map(|(name, number)| (*number, text(name))));
         for (number, cpu) in self.cpus.into_iter().enumerate() {
             let states = cpu.states.into_iter().enumerate().filter(|(_, state)| *state != Residency::default());
             let states: BTreeMap<u8, Residency> = states.map(|(state, of)| (state as u8, of)).collect();

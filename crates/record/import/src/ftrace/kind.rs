@@ -21,6 +21,8 @@ pub(super) enum Kind {
     Ipi,
     SchedSwitch,
     SchedWakeup,
+    /// A callback of RCU's, with its function.
+    Callback(Point),
     /// An event whose fields are not looked at.
     Plain(Point),
 }
@@ -51,9 +53,9 @@ impl Kind {
             b"rcu_grace_period" => Self::Plain(Point::RcuGracePeriod),
             b"rcu_quiescent_state_report" => Self::Plain(Point::RcuQuiescentState),
             b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
-            b"rcu_callback" => Self::Plain(Point::RcuCallback),
+            b"rcu_callback" => Self::Callback(Point::RcuCallback),
             b"rcu_kvfree_callback" | b"rcu_kfree_callback" => Self::Plain(Point::RcuKvfreeCallback),
-            b"rcu_invoke_callback" => Self::Plain(Point::RcuInvokeCallback),
+            b"rcu_invoke_callback" => Self::Callback(Point::RcuInvokeCallback),
             b"rcu_batch_start" => Self::Plain(Point::RcuBatchStart),
             b"rcu_batch_end" => Self::Plain(Point::RcuBatchEnd),
             b"rcu_nocb_wake" => Self::Plain(Point::RcuNocbWake),
@@ -192,6 +194,11 @@ pub(super) fn take(
                 collector.task(pid as u32, comm);
             }
             event(Point::SchedWakeup, pid, fields.number("target_cpu").unwrap_or(cpu.into()))
+        }
+        Kind::Callback(point) => {
+            // The place within the function, as in `file_free_rcu+0x0/0x80`, says nothing here.
+            let name = fields.text("func").map(|name| name.split(|&byte| byte == b'+').next().unwrap_or(name));
+            event(point, name.map_or(0, |name| collector.function(name)).into(), 0)
         }
         Kind::Plain(point) => event(point, 0, 0),
     };

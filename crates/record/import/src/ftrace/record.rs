@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// Reads a trace and writes its events as a recording into a folder. At no time are more than some ten thousand events held.
 ///
-/// The header is what the recording begins with; the trace's own facts are added: texts `tasks` and `interrupts` (a number, a blank and a
-/// name a line), `idle-states`, `idle-usage` and `idle-governor` where the trace has them, and a note for each doubt.
+/// The header is what the recording begins with; the trace's own facts are added: texts `tasks`, `interrupts` and `functions` (a number, a
+/// blank and a name a line), `idle-states`, `idle-usage`, `idle-governor` and `marks` where the trace has them, and a note for each doubt.
 ///
 /// # Errors
 /// As [`read`]; and if the recording cannot be written. Then nothing is left behind.
@@ -91,7 +91,8 @@ fn describe(trace: &Trace, header: &mut Header) {
         header.notes.push(format!("{} malformed lines were left out.", trace.left_out));
     }
     header.texts.extend(trace.texts.clone());
-    for (name, list) in [("tasks", &trace.tasks), ("interrupts", &trace.interrupts)] {
+    let names = [("tasks", &trace.tasks), ("interrupts", &trace.interrupts), ("functions", &trace.functions)];
+    for (name, list) in names {
         let mut text = String::new();
         for (number, name) in list {
             let _ = writeln!(text, "{number} {name}");

@@ -68,6 +68,8 @@ pub(super) fn read(
             may_go_on = false;
             if let Some(usage) = event.idle_usage() {
                 left.say("idle-usage", &format!("{} {usage}", event.time_ns));
+            } else if let Some(mark) = event.mark() {
+                left.say("marks", &format!("{} {mark}", event.time_ns));
             }
             if let Err(Wrong(field)) = take(collector, &event, &mut may_go_on) {
                 let name = String::from_utf8_lossy(event.name);
@@ -127,12 +129,23 @@ impl Parsed<'_> {
         Kind::of(self.name)
     }
 
+    /// A mark that one of our guests wrote.
+    #[inline]
+    fn of_guest(&self) -> Option<&str> {
+        let rest = (self.name == b"tracing_mark_write").then(|| self.fields.strip_prefix(b"stopwatt: "))??;
+        std::str::from_utf8(rest).ok()
+    }
+
     /// What a mark of `linux-boot` says of the kernel's own counts of idle states.
     #[inline]
     fn idle_usage(&self) -> Option<&str> {
-        let rest =
-            (self.name == b"tracing_mark_write").then(|| self.fields.strip_prefix(b"stopwatt: idle-usage "))??;
-        std::str::from_utf8(rest).ok().filter(|rest| rest.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit()))
+        let rest = self.of_guest()?.strip_prefix("idle-usage ")?;
+        Some(rest).filter(|rest| rest.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit()))
+    }
+
+    /// Any other mark: a word.
+    fn mark(&self) -> Option<&str> {
+        self.of_guest().filter(|mark| mark.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase()))
     }
 }
 

@@ -12,6 +12,7 @@ mod idle_cases;
 mod idle_clock;
 mod idle_replay;
 mod linux;
+mod linux_rates;
 mod loaded;
 mod placement;
 mod rcu_doses;
@@ -40,7 +41,7 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 13] = [
+const STORIES: [Story; 14] = [
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },
@@ -52,6 +53,7 @@ const STORIES: [Story; 13] = [
     Story { experiment: "idle-clock", world: None, text: idle_clock::text, json: idle_clock::json },
     Story { experiment: "idle-cases", world: None, text: idle_cases::text, json: idle_cases::json },
     Story { experiment: "rcu-doses", world: None, text: rcu_doses::text, json: rcu_doses::json },
+    Story { experiment: "linux-rates", world: None, text: linux_rates::text, json: linux_rates::json },
     Story { experiment: "rcu-energy", world: None, text: rcu_energy::text, json: rcu_energy::json },
     Story { experiment: "placement", world: None, text: placement::text, json: placement::json },
 ];

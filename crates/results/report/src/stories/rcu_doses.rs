@@ -81,7 +81,8 @@ fn doses(recording: &Recording, metric: Metric) -> Vec<Dose> {
         .collect()
 }
 
-/// For each rate which mode wakes idle CPUs more: in the guest, if all of its runs agree, and in the small kernel.
+/// For each rate but 0 which mode wakes idle CPUs more: in the guest, if all of its runs agree, and in the small kernel, to which is added what
+/// the guest does at 0: that is the boot's own, and another in each mode.
 fn order(doses: &[Dose]) -> Vec<(u64, Option<&'static str>, &'static str)> {
     let more = |[first, second]: [f64; 2]| match first.total_cmp(&second) {
         std::cmp::Ordering::Greater => MODES[0],
@@ -89,7 +90,7 @@ fn order(doses: &[Dose]) -> Vec<(u64, Option<&'static str>, &'static str)> {
         std::cmp::Ordering::Equal => NEITHER,
     };
     let of = |rate, mode| doses.iter().find(move |dose| (dose.rate, dose.mode) == (rate, mode));
-    let mut rates: Vec<u64> = doses.iter().map(|dose| dose.rate).collect();
+    let mut rates: Vec<u64> = doses.iter().map(|dose| dose.rate).filter(|&rate| rate != 0).collect();
     rates.sort_unstable();
     rates.dedup();
     let order = |rate| {
@@ -97,7 +98,7 @@ fn order(doses: &[Dose]) -> Vec<(u64, Option<&'static str>, &'static str)> {
         let all: Vec<&str> = first.guest.iter().zip(&second.guest).map(|(a, b)| more([*a, *b])).collect();
         let agreed = all.first().filter(|first| all.iter().all(|other| other == *first));
         let guest = agreed.map(|_| more([first.guest[0], second.guest[0]]));
-        Some((rate, guest, more([first.small, second.small])))
+        Some((rate, guest, more([first.expected(), second.expected()])))
     };
     rates.into_iter().filter_map(order).collect()
 }
@@ -189,9 +190,6 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         let words = match guest {
             None => format!("{rate} closes/s: the guest's own runs do not agree which CPUs wake more."),
             Some(guest) if guest == small => format!("{rate} closes/s: {guest} CPUs wake more, in both."),
-            Some(guest) if small == NEITHER => {
-                format!("{rate} closes/s: {guest} CPUs wake more in the guest, neither in the small kernel.")
-            }
             Some(guest) => {
                 format!("{rate} closes/s: {guest} CPUs wake more in the guest, {small} ones in the small kernel.")
             }

@@ -1,0 +1,147 @@
+//! Packages of Debian for arm64, fetched with an apt configuration of their own: the machine's dpkg architectures stay as they are.
+
+use crate::Error;
+use crate::images::tail;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the kernel's and busybox's packages are unpacked.
+pub(crate) fn unpacked(cache: &Path) -> PathBuf {
+    cache.join("unpacked")
+}
+
+pub(crate) fn create_folder(folder: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(Error::file(folder))
+}
+
+/// A folder of packages.
+pub(crate) struct Packages {
+    cache: PathBuf,
+    folder: PathBuf,
+}
+
+impl Packages {
+    /// The folder of that name in `cache`, which is made if it is not there.
+    pub(crate) fn open(cache: &Path, name: &str) -> Result<Self, Error> {
+        for folder in ["state/lists/partial", "apt/archives/partial", name] {
+            create_folder(&cache.join(folder))?;
+        }
+        Ok(Self { cache: cache.to_owned(), folder: cache.join(name) })
+    }
+
+    /// Where the packages lie.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The package whose file name starts so; the last one if there are several.
+    pub(crate) fn find(&self, prefix: &str) -> Result<Option<PathBuf>, Error> {
+        find(&self.folder, prefix)
+    }
+
+    /// Learns what Debian has today.
+    pub(crate) fn update(&self) -> Result<(), Error> {
+        self.apt("apt-get", &["update", "-q"]).map(drop)
+    }
+
+    /// The packages that these need, one level deep.
+    pub(crate) fn depends(&self, names: &[String]) -> Result<Vec<String>, Error> {
+        let only = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"];
+        let mut arguments = vec!["depends".to_owned()];
+        arguments.extend(only.iter().map(|kind| format!("--no-{kind}")));
+        arguments.extend(names.iter().cloned());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = self.apt("apt-cache", &arguments)?;
+        let named = output.lines().filter_map(|line| line.trim().trim_start_matches('|').split_once("Depends: "));
+        Ok(named.map(|(_, name)| name.to_owned()).collect())
+    }
+
+    /// These packages and all libraries that they need, in the order of their names. What else they need is left out: interpreters, and what
+    /// sets a system up.
+    pub(crate) fn with_libraries(&self, names: &[&str]) -> Result<Vec<String>, Error> {
+        let mut all: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let mut new: Vec<String> = all.iter().cloned().collect();
+        while !new.is_empty() {
+            let depends = self.depends(&new)?;
+            new = depends.into_iter().filter(|name| name.contains("lib") && all.insert(name.clone())).collect();
+        }
+        Ok(all.into_iter().collect())
+    }
+
+    /// Downloads packages.
+    pub(crate) fn download(&self, names: &[String]) -> Result<(), Error> {
+        let arguments: Vec<&str> = ["download", "-q"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        self.apt("apt-get", &arguments).map(drop)
+    }
+
+    fn apt(&self, program: &'static str, arguments: &[&str]) -> Result<String, Error> {
+        let folder = |name: &str| self.cache.join(name).display().to_string();
+        let mut command = Command::new(program);
+        command.current_dir(&self.folder).env("LC_ALL", "C");
+        for (key, value) in [
+            ("APT::Architecture", "arm64".to_owned()),
+            ("APT::Architectures", "arm64".to_owned()),
+            ("APT::Sandbox::User", "".to_owned()),
+            ("Dir::State", folder("state")),
+            ("Dir::State::status", "/dev/null".to_owned()),
+            ("Dir::Cache", folder("apt")),
+        ] {
+            command.arg("-o").arg(format!("{key}={value}"));
+        }
+        // Debian's own sources only: others of the machine may have no arm64.
+        let debian = Path::new("/etc/apt/sources.list.d/debian.sources");
+        if debian.exists() {
+            command.args([
+                "-o",
+                "Dir::Etc::sourcelist=/etc/apt/sources.list.d/debian.sources",
+                "-o",
+                "Dir::Etc::sourceparts=-",
+            ]);
+        }
+        let output = command.args(arguments).output().map_err(|_| Error::Missing { program, package: "apt" })?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(Error::Fetch { what: arguments.join(" "), output: tail(&output.stderr) }),
+        }
+    }
+}
+
+/// The file in `folder` whose name starts so; the last one if there are several.
+pub(crate) fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
+    let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
+    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+    let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(named).collect();
+    found.sort();
+    Ok(found.pop())
+}
+
+/// Unpacks a package into a folder.
+pub(crate) fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
+    let output = Command::new("dpkg-deb").arg("-x").arg(package).arg(folder).output();
+    let output = output.map_err(|_| Error::Missing { program: "dpkg-deb", package: "dpkg" })?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(Error::Fetch { what: package.display().to_string(), output: tail(&output.stderr) }),
+    }
+}
+
+/// Name and version of a package, from its file's name.
+pub(crate) fn version(package: &Path) -> String {
+    let name = package.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":");
+    let name = name.strip_suffix("_arm64").or_else(|| name.strip_suffix("_all")).unwrap_or(&name);
+    name.replacen('_', " ", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packages_name_and_version_are_those_of_its_file() {
+        let version = |name: &str| version(Path::new(name));
+        assert_eq!(version("packages/rt-tests_2.4-1_arm64.deb"), "rt-tests 2.4-1");
+        assert_eq!(version("libasound2-data_1.2.8-1_all.deb"), "libasound2-data 1.2.8-1");
+        assert_eq!(version("busybox-static_1%3a1.35.0-4_arm64.deb"), "busybox-static 1:1.35.0-4");
+    }
+}
