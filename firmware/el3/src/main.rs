@@ -35,7 +35,8 @@ use boot::device_tree::{self, MAX_SIZE};
 use boot::{Options, options};
 use linked_list_allocator::Heap;
 use psci::{
-    CpuDesc, CpuRecord, DomainDesc, DomainRecord, EntryPoint, PowerUp, Psci, StorageRef, SystemRecord, Topology,
+    CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, PowerUp, Psci, StorageRef, SystemRecord,
+    Topology,
 };
 use spin::Once;
 use spin::mutex::SpinMutex;
@@ -138,7 +139,12 @@ extern "C" fn cold_boot() -> ! {
 
     registers::set_up_normal_world();
     say!("stopwatt: {cpus} CPUs, {gic:?}, normal world at EL{level}, {:#x}", options.entry);
-    reset::enter(EntryPoint { pc: options.entry, context_id: MEMORY as u64, after: PowerUp::On })
+    reset::enter(EntryPoint {
+        pc: options.entry,
+        context_id: MEMORY as u64,
+        after: PowerUp::On,
+        endianness: Endianness::Little,
+    })
 }
 
 /// The library over this machine: system, clusters, cores. What it works in stays for good.
