@@ -31,8 +31,8 @@ use alloc::vec::Vec;
 use core::panic::PanicInfo;
 use core::ptr::slice_from_raw_parts;
 
-use boot::device_tree::{self, MAX_SIZE};
 use boot::{Options, options};
+use device_tree::MAX_SIZE;
 use linked_list_allocator::Heap;
 use psci::{
     CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, PowerUp, Psci, StorageRef, SystemRecord,
@@ -80,7 +80,7 @@ extern "C" fn cold_boot() -> ! {
     let (begin, end) = (&raw mut heap_begin, &raw const heap_end as usize);
     // SAFETY: the linker keeps this range free of anything else.
     unsafe { HEAP.0.lock().init(begin, end - begin as usize) }
-    registers::set_up_el3();
+    registers::look_around();
     let stacks = &raw const stacks_end as usize - &raw const stacks_begin as usize;
     if stacks != MAX_CPUS * STACK_SIZE {
         give_up(&"image.ld and the code disagree about the stacks");
@@ -98,6 +98,7 @@ extern "C" fn cold_boot() -> ! {
         (None, false) => 1,
     };
     registers::choose_exception_level(level);
+    registers::set_up_el3();
 
     // SAFETY: the machine puts its tree there; nobody writes it while it is read.
     let blob = unsafe { &*slice_from_raw_parts(MEMORY as *const u8, MAX_SIZE) };

@@ -12,7 +12,7 @@ use psci::*;
 use crate::gic::{Gic, Interface};
 use crate::memory::{Word, barrier, coherency, data_cache_off, data_cache_on, enable_mmu_uncached};
 use crate::power;
-use crate::registers::{interrupt_signalled, read, set_up_el3, set_up_normal_world};
+use crate::registers::{self, interrupt_signalled, read, set_up_el3, set_up_normal_world};
 use machine::{MAX_CPUS, index_of, say};
 
 /// What a CPU keeps for itself, in a line of its own.
@@ -105,6 +105,27 @@ impl Platform for Virt {
 
     fn default_suspend_state(&self) -> Option<CompositeState> {
         Some(CompositeState { levels: [states::OFF, LocalState::RUN, LocalState::RUN, LocalState::RUN] })
+    }
+
+    #[inline(always)]
+    fn caller_endianness(&self) -> Option<Endianness> {
+        Some(registers::endianness())
+    }
+
+    fn smccc_arch_feature(&self, function: u32) -> i32 {
+        let core = registers::core();
+        match function {
+            id::SMCCC_ARCH_WORKAROUND_2 => core.workaround_2(),
+            id::SMCCC_ARCH_WORKAROUND_1 if cfg!(feature = "predictor") => core.workaround_1(),
+            id::SMCCC_ARCH_WORKAROUND_3 if cfg!(feature = "predictor") => core.workaround_3(),
+            _ => -1,
+        }
+    }
+
+    /// The vector has done what the call is for by the time that it comes here.
+    fn smccc_arch_call(&self, function: u32, _: [u64; 3]) -> Option<[u64; 4]> {
+        let known = matches!(function, id::SMCCC_ARCH_WORKAROUND_1 | id::SMCCC_ARCH_WORKAROUND_3);
+        (known && self.smccc_arch_feature(function) >= 0).then_some([0; 4])
     }
 
     #[inline(always)]

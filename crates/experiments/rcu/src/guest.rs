@@ -2,7 +2,7 @@
 
 use experiment::Error;
 use import::ftrace;
-use qemu::{Build, Gic, Images, Machine, linux};
+use qemu::{Build, Images, Machine, linux};
 use recording::{Header, Recording};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn doses(
     let cache = cache.map_or_else(|| root.join("target/linux"), PathBuf::from);
     let system = linux::fetch(root, &cache).map_err(Error::failed)?;
     // Time counts instructions: how busy this machine is does not show.
-    let machine = Machine { cpus: plan.cpus, gic: Gic::V3, virtualization: true, icount: Some(0) };
+    let machine = Machine { virtualization: true, icount: Some(0), ..Machine::new(plan.cpus) };
     let doses = linux::Doses { rates: plan.rates.clone(), runs: plan.runs, seconds: plan.seconds, offloaded };
     let traces = linux::doses(&images, &system, &machine, &doses, say).map_err(Error::failed)?;
     traces

@@ -95,7 +95,8 @@ pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Repo
     };
     let Options { count, seed, .. } = options;
     let extended = u8::from(options.extended);
-    let payload_options = format!("run={run}\ncount={count}\nseed={seed}\nextended={extended}\n");
+    let cpus = machine.cpus;
+    let payload_options = format!("run={run}\ncount={count}\nseed={seed}\ncpus={cpus}\nextended={extended}\n");
     let format = if options.extended { "extended" } else { "original" };
     let level = options.exception_level.map_or(String::new(), |level| format!("exception-level={level}\n"));
     let firmware_options = format!("entry={:#x}\npower-state={format}\n{level}", Images::ENTRY);
