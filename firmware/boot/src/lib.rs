@@ -8,6 +8,7 @@
 extern crate alloc;
 
 pub mod options;
+pub mod protection;
 pub mod states;
 
 pub use options::Options;

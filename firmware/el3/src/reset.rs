@@ -72,6 +72,55 @@ unsafe extern "C" fn reset() -> ! {
     )
 }
 
+/// Stops this CPU for a warm reset: the first waits until all others are off, and boots; the others are off.
+///
+/// # Safety
+/// Nothing that the caller has on its stack may be needed again.
+#[unsafe(naked)]
+pub unsafe extern "C" fn restart() -> ! {
+    naked_asm!(
+        "msr daifset, #0xf",
+        "ldr x0, ={sctlr}",
+        "msr sctlr_el3, x0",
+        "isb",
+        identify!(),
+        "cbnz x20, 1f",
+        "bl {wait_for_the_others}",
+        "1: b {reset}",
+        "99: wfi",
+        "b 99b",
+        sctlr = const SCTLR_RESET,
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        wait_for_the_others = sym crate::power::wait_for_the_others,
+        reset = sym reset,
+    )
+}
+
+/// Off: with the MMU off, where nothing in memory is needed, until a CPU_ON.
+///
+/// # Safety
+/// Nothing that the caller has on its stack may be needed again.
+#[unsafe(naked)]
+pub unsafe extern "C" fn hold_without_memory() -> ! {
+    naked_asm!(
+        "msr daifset, #0xf",
+        "ldr x0, ={sctlr}",
+        "msr sctlr_el3, x0",
+        "isb",
+        identify!(),
+        "bl {hold}",
+        "99: wfi",
+        "b 99b",
+        sctlr = const SCTLR_RESET,
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        hold = sym crate::power::hold,
+    )
+}
+
 /// An emulated reset: MMU and caches off, stack forgotten, and on as after a real one.
 ///
 /// # Safety

@@ -308,7 +308,7 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
                 registers::hand_back(&taken, registers);
             }
         },
-        2 => power::take_reset_request(),
+        2 => power::take_group0(),
         // IRQs and SErrors of the normal world are not routed to EL3.
         _ => {
             let [x0, x1, x2, .., x30] = *registers;

@@ -10,6 +10,7 @@ mod cpu;
 mod fuzz;
 mod interrupts;
 mod options;
+mod resets;
 mod traps;
 mod world;
 
@@ -70,6 +71,7 @@ fn main(_: u64, _: u64, _: u64, _: u64) -> ! {
         }
         Run::Latency => world::run_procedures(&world, options.count),
         Run::Checks => checks::run(cpus, format),
+        Run::Resets => resets::run(cpus),
         Run::Fuzz => fuzz::run(cpus, options.count, options.seed),
     };
     end(if well { Ok(()) } else { Err("see above") })

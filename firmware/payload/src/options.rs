@@ -16,12 +16,14 @@ pub enum Run {
     Checks,
     /// Random SMCs.
     Fuzz,
+    /// Warm and cold resets.
+    Resets,
 }
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `run`: `calls`, `latency`, `checks`, `fuzz`.
+    /// `run`: `calls`, `latency`, `checks`, `fuzz`, `resets`.
     pub run: Run,
     /// `count`: calls of each kind, iterations of each procedure, or random calls.
     pub count: u64,
@@ -53,7 +55,8 @@ pub fn read() -> Result<Options, &'static str> {
                     "latency" => Run::Latency,
                     "checks" => Run::Checks,
                     "fuzz" => Run::Fuzz,
-                    _ => return Err("run should be calls, latency, checks or fuzz"),
+                    "resets" => Run::Resets,
+                    _ => return Err("run should be calls, latency, checks, fuzz or resets"),
                 }
             }
             "count" => options.count = number()?,

@@ -14,6 +14,8 @@ pub enum Run {
     Checks,
     /// Random SMCs.
     Fuzz,
+    /// Warm and cold resets.
+    Resets,
 }
 
 /// How a payload is run.
@@ -92,6 +94,7 @@ pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Repo
         Run::Latency => "latency",
         Run::Checks => "checks",
         Run::Fuzz => "fuzz",
+        Run::Resets => "resets",
     };
     let Options { count, seed, .. } = options;
     let extended = u8::from(options.extended);
@@ -136,8 +139,8 @@ pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Repo
 /// What a line says that no good run prints.
 fn complaint(line: &str) -> Option<String> {
     if let Some(rest) = line.strip_prefix("stopwatt: ") {
-        // The one line of a good boot.
-        return (!rest.contains("normal world at EL")).then(|| rest.to_owned());
+        // The lines of a good boot.
+        return (!rest.contains("normal world at EL") && !rest.contains("(MEM_PROTECT)")).then(|| rest.to_owned());
     }
     ["@failed", "@failure", "@panic"].iter().any(|word| line.starts_with(word)).then(|| line.to_owned())
 }
