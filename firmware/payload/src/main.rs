@@ -66,7 +66,7 @@ fn main(_: u64, _: u64, _: u64, _: u64) -> ! {
     let world = world::Qemu::new(cpus, format);
     let well = match options.run {
         Run::Calls => {
-            calls::run(options.count, cpus, format);
+            calls::run(options.count, cpus, format, options.states);
             true
         }
         Run::Latency => world::run_procedures(&world, options.count),

@@ -16,6 +16,7 @@ mod guest;
 mod images;
 pub mod linux;
 mod machine;
+mod own;
 pub mod payload;
 mod target;
 
@@ -23,3 +24,4 @@ pub use error::Error;
 pub use guest::{Guest, Load};
 pub use images::{Build, Images};
 pub use machine::{Gic, Machine};
+pub use own::{Own, Placement};

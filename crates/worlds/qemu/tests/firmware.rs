@@ -3,7 +3,7 @@
 use elf::ElfBytes;
 use elf::endian::AnyEndian;
 use qemu::payload::{self, Options, Report, Run};
-use qemu::{Build, Error, Gic, Guest, Images, Load, Machine, linux};
+use qemu::{Build, Error, Gic, Guest, Images, Load, Machine, Own, Placement, linux};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -173,6 +173,43 @@ fn random_calls_neither_hang_nor_crash() {
         // Else nobody went down, and the calls were of no interest.
         assert!(starts > 500, "{done}");
     }
+}
+
+/// Our own image, as if it were another's: what is counted is the same.
+#[test]
+fn firmware_of_others_is_measured_as_ours_is() {
+    let images = images(Build::Instrumented);
+    let machine = machine(2, Gic::V3, false, Some(0));
+    let options = Options::new(Run::Calls, 100);
+    let own = Own { image: images.firmware.clone(), at: None, placement: Placement::InMemory };
+    let boot = own.boot(Some(&images.payload)).unwrap();
+    let report = payload::run_on(&boot, &machine, &options).unwrap_or_else(|error| panic!("{error}"));
+    // A machine without our options boots in other time, so that a count may begin or end within another tick.
+    for (others, ours) in report.calls.iter().zip(&run(&images, &machine, &options).calls) {
+        assert_eq!((&others.name, others.returned), (&ours.name, ours.returned));
+        assert!(others.ticks.abs_diff(ours.ticks) <= 2, "{others:?} {ours:?}");
+    }
+    let pmf: Vec<_> = report.calls.iter().filter(|calls| calls.name.starts_with("PMF")).map(|c| c.returned).collect();
+    assert_eq!(pmf, [0, 0], "both ranges of function ids");
+}
+
+/// A program without any firmware's manners prints that it is done, from where it was loaded.
+#[test]
+fn firmware_is_entered_where_it_is_loaded() {
+    // Of CPU 0: each byte of the text behind the program to the UART, then WFI.
+    let program: [u32; 11] = [
+        0xd53800a0, 0x92401c00, 0xb50000e0, 0xd2a12001, 0x100000e2, 0x38401443, 0x34000063, 0x39000023, 0x17fffffd,
+        0xd503207f, 0x17ffffff,
+    ];
+    let mut image: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+    image.extend(b"@done\n\0\0");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("image");
+    std::fs::write(&path, image).unwrap();
+    let own = Own { image: path, at: Some(0x4800_0000), placement: Placement::Packed };
+    let options = Options { limit: Duration::from_secs(10), ..Options::new(Run::Calls, 1) };
+    let report = payload::run_on(&own.boot(None).unwrap(), &machine(2, Gic::V3, false, None), &options).unwrap();
+    assert_eq!(report.lines, ["@done"]);
 }
 
 fn boot(options: &str, silence: Duration) -> (Vec<String>, Result<(), Error>) {
