@@ -190,6 +190,7 @@ mod error;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod features;
+mod identity;
 pub mod lock;
 mod on_off;
 mod platform;
@@ -221,10 +222,10 @@ pub use cell::{Scalar, SharedCell};
 pub use cpu_index::CpuIndex;
 pub use dispatch::{PSCI_VERSION, SMCCC_VERSION};
 pub use error::Error;
+pub use identity::{Identity, Service};
 pub use platform::{Platform, STAT_SLOTS};
 pub use power_state::{PowerState, PowerStateFormat};
 pub use psci::Psci;
-pub use services::{Identity, Service};
 pub use settings::{LockKind, MessageOrder, OptionalCalls, SuspendModeChange};
 /// Function ids of the calls.
 pub use smc as id;
