@@ -51,6 +51,19 @@ def need(programs):
         sys.exit(f"not installed: {', '.join(missing)}")
 
 
+def sources(apt):
+    """Where this machine takes Debian's packages from, asked for sources instead."""
+    for path, old, new in (("/etc/apt/sources.list.d/debian.sources", "Types: deb\n", "Types: deb-src\n"),
+                           ("/etc/apt/sources.list", "\ndeb ", "\ndeb-src ")):
+        path = pathlib.Path(path)
+        text = "\n" + path.read_text() if path.is_file() else ""
+        if old in text:
+            listed = apt / path.name
+            listed.write_text(text.replace(old, new).lstrip("\n"))
+            return listed
+    sys.exit("neither debian.sources nor sources.list of apt names a place for Debian's packages")
+
+
 def fetch(work):
     """The unpacked source package, fetched where it is not there."""
     found = list(work.glob(f"{PACKAGE}-*/Makefile"))
@@ -59,9 +72,8 @@ def fetch(work):
     apt = work / "apt"
     for folder in ("lists/partial", "cache/archives/partial"):
         (apt / folder).mkdir(parents=True, exist_ok=True)
-    keys = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-    (apt / "sources.list").write_text(f"deb-src [signed-by={keys}] http://deb.debian.org/debian bookworm main\n")
-    options = [f"-oDir::Etc::sourcelist={apt}/sources.list", "-oDir::Etc::sourceparts=/dev/null", f"-oDir::State::lists={apt}/lists",
+    listed = sources(apt)
+    options = [f"-oDir::Etc::sourcelist={listed}", "-oDir::Etc::sourceparts=/dev/null", f"-oDir::State::lists={apt}/lists",
                f"-oDir::Cache={apt}/cache", "-oAPT::Sandbox::User=root"]
     run(["apt-get", *options, "update", "-q"])
     run(["apt-get", *options, "source", "-q", PACKAGE], cwd=work)

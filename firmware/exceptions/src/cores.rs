@@ -1,4 +1,4 @@
-//! Which core needs which mitigation against speculation, as far as firmware has a part in it (SMCCC DEN0028, 7.4 to 7.6; Arm's notes on
+//! Which core needs which mitigation against speculation, as far as firmware has a part in it (SMCCC DEN0028, 7.5 to 7.7; Arm's notes on
 //! speculative processor vulnerabilities and on Spectre-BHB name the cores).
 
 use crate::controls::Features;
