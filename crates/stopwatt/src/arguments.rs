@@ -6,6 +6,7 @@ use crate::experiments::EXPERIMENTS;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
 use crate::import_trace::ImportTraceOptions;
 use crate::list::ListOptions;
+use crate::payload_command::PayloadOptions;
 use crate::report_command::ReportOptions;
 use crate::shell_commands::{CompletionsOptions, ManOptions};
 use crate::{run, run_arguments, what_if};
@@ -21,6 +22,7 @@ Run, and leave a recording:
 EXPERIMENTS
   what-if             An experiment with every combination of some settings
   dataplane           Forward packets between interfaces of this machine (run forward)
+  payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
 
 Look:
   report              Tables, a page with the CPU timeline, a trace, of a recording
@@ -88,6 +90,8 @@ pub enum Command {
         #[command(subcommand)]
         what: Import,
     },
+    /// Write the program that measures firmware from the normal world, for your own build to pack.
+    Payload(PayloadOptions),
     /// Print completions for a shell.
     Completions(CompletionsOptions),
     /// Print the manual page, or write one per command.

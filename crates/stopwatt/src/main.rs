@@ -13,6 +13,7 @@ mod import_command;
 mod import_trace;
 mod list;
 mod output;
+mod payload_command;
 mod progress;
 mod recordings;
 mod report_command;
@@ -73,6 +74,7 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
         Command::Calibrate(options) => return calibrate_command::run(&data, options),
         Command::Compare(options) => return compare_command::run(&data, options),
         Command::List(options) => list::run(&data, options),
+        Command::Payload(options) => payload_command::run(&data, options),
         Command::Completions(options) => shell_commands::completions(arguments::command(), options),
         Command::Man(options) => shell_commands::man(arguments::command(), options),
     }?;

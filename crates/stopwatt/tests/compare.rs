@@ -3,6 +3,7 @@
 mod common;
 
 use common::stopwatt;
+use recording::{Header, Recording};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -157,4 +158,36 @@ fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
     assert!(json["warnings"][0].as_str().unwrap().starts_with("worlds differ"), "{}", json["warnings"]);
     let output = stopwatt(&["compare", &simulated, &old, &new]);
     assert!(text(&output).contains("│ row ") && text(&output).contains("C/A"), "{}", text(&output));
+}
+
+/// A recording of `psci-calls --firmware` in which PSCI_VERSION takes so many instructions.
+fn counted(folder: &Path, name: &str, instructions: f64) -> String {
+    let mut header = Header::new("psci-calls", "qemu", "instructions");
+    header.time.counter_hz = Some(62_500_000);
+    header.repeatable = Some(true);
+    let mut recording = Recording::new(header);
+    let series = recording.series("firmware", "psci-calls", "serial");
+    for (call, value) in [("PSCI_VERSION", instructions), ("CPU_ON", 1088.0 + instructions / 100.0)] {
+        let subject = recording.name(call);
+        recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+    }
+    let path = folder.join(name);
+    recording.write(&path).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The gate of a firmware project's CI: one instruction more fails it, and the policy of the documents lets CPU_ON move by a tick.
+#[test]
+fn one_instruction_more_in_a_call_is_a_regression() {
+    let folder = tempfile::tempdir().unwrap();
+    let [before, same, after] =
+        [("before", 177.0), ("same", 177.0), ("after", 178.0)].map(|(name, value)| counted(folder.path(), name, value));
+    let policy = folder.path().join("ci.toml");
+    std::fs::write(&policy, "threshold = 0.0\n[[rule]]\nrow = \"CPU_ON\"\nleast = 16.0\n").unwrap();
+    let compare = |other: &str| stopwatt(&["compare", &before, other, "--policy", policy.to_str().unwrap()]);
+    assert_eq!(compare(&same).status.code(), Some(0));
+    let worse = compare(&after);
+    assert_eq!(worse.status.code(), Some(1));
+    let printed = text(&worse);
+    assert!(printed.contains("regression: 1 worse, 1 changed below the threshold of 2"), "{printed}");
 }

@@ -79,6 +79,25 @@ fn what_needs_the_source_tree_says_so() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("source tree") && said.contains("--data"), "{said}");
+    let output = Installed::new().run(&["payload"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("source tree"));
+}
+
+#[test]
+fn what_is_for_firmware_of_ones_own_says_so() {
+    for (arguments, part) in [
+        (&["--firmware-at", "0xe000000"][..], "--firmware-at is for firmware of your own"),
+        (&["--firmware", "f.bin", "--payload-in-memory", "--payload-offset", "4"], "say two places"),
+        (&["--firmware", "f.bin", "--payload-offset", "here"], "a number, such as 0x60000000"),
+        (&["--firmware", "there-is-none.bin"], "there-is-none.bin: No such file"),
+        (&["--cpu", "max,sve=off"], "a name that `qemu-system-aarch64 -cpu help` prints"),
+    ] {
+        let output = Installed::new().run(&[&["run", "psci-calls"], arguments].concat());
+        let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    }
 }
 
 #[test]

@@ -1,16 +1,14 @@
-//! What the EL3 image decides before anything runs: its options, its idle states, and the device tree that the normal
-//! world is handed.
+//! What the EL3 image decides before anything runs: its options and its idle states.
 //!
 //! All of it is input that someone else wrote, so it is read here, in safe code that the host can test.
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "device-tree", test))]
+#[cfg(test)]
 extern crate alloc;
 
-#[cfg(feature = "device-tree")]
-pub mod device_tree;
 pub mod options;
+pub mod protection;
 pub mod states;
 
 pub use options::Options;

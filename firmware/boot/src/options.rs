@@ -33,6 +33,8 @@ pub struct Options<'a> {
     pub suspend_mode: SuspendMode,
     /// `initrd`: `START..END`, for the tree's `/chosen`.
     pub initrd: Option<Range<u64>>,
+    /// `images`: `START..END`, where the machine loads images at each reset. MEM_PROTECT leaves it alone.
+    pub images: Option<Range<u64>>,
     /// `bootargs`: the rest of the line, for the tree's `/chosen`.
     pub bootargs: Option<&'a str>,
 }
@@ -45,6 +47,7 @@ impl Default for Options<'_> {
             power_state: PowerStateFormat::Original,
             suspend_mode: SuspendMode::Platform,
             initrd: None,
+            images: None,
             bootargs: None,
         }
     }
@@ -66,7 +69,7 @@ pub enum OptionError<'a> {
     },
     /// A key that there is not.
     #[error(
-        "boot options, line {line}: there is no option `{key}`: entry, exception-level, power-state, suspend-mode, initrd, bootargs"
+        "boot options, line {line}: there is no option `{key}`: entry, exception-level, power-state, suspend-mode, initrd, images, bootargs"
     )]
     UnknownKey {
         /// From 1.
@@ -89,6 +92,12 @@ pub enum OptionError<'a> {
 }
 
 impl<'a> Options<'a> {
+    /// Where the machine loads images: unless `images` says, the 64 MiB from the entry on.
+    pub fn images(&self) -> Range<u64> {
+        const IMAGES: u64 = 64 << 20;
+        self.images.clone().unwrap_or(self.entry..self.entry.saturating_add(IMAGES))
+    }
+
     /// Reads options. A key that comes twice has the later value.
     ///
     /// # Errors
@@ -131,6 +140,7 @@ impl<'a> Options<'a> {
                     }
                 }
                 "initrd" => options.initrd = Some(range_of(value).ok_or(bad("START..END: 0x68000000..0x68100000"))?),
+                "images" => options.images = Some(range_of(value).ok_or(bad("START..END: 0x60000000..0x64000000"))?),
                 "bootargs" => options.bootargs = Some(value),
                 _ => return Err(OptionError::UnknownKey { line, key }),
             }
@@ -161,7 +171,8 @@ mod tests {
     #[test]
     fn reads_every_option() {
         let text = b"entry=0x60200000\nexception-level=1\n\npower-state=extended\nsuspend-mode=os-initiated\n\
-            initrd=0x68000000..0x68000010\nbootargs=console=ttyAMA0 quiet\n";
+            initrd=0x68000000..0x68000010\n\
+            images=0x60200000..0x62000000\nbootargs=console=ttyAMA0 quiet\n";
         let options = Options::parse(text).unwrap();
         assert_eq!(
             options,
@@ -171,6 +182,7 @@ mod tests {
                 power_state: PowerStateFormat::Extended,
                 suspend_mode: SuspendMode::OsInitiated,
                 initrd: Some(0x6800_0000..0x6800_0010),
+                images: Some(0x6020_0000..0x6200_0000),
                 bootargs: Some("console=ttyAMA0 quiet"),
             }
         );

@@ -1,7 +1,7 @@
 //! The interrupt controller, of either version, as far as PSCI needs it.
 //!
-//! All interrupts are the normal world's (Group 1), but for one software interrupt of Group 0 by which the emulated power
-//! controller turns CPUs on. Group 0 is enabled at a CPU's interface only while the CPU is off.
+//! All interrupts are the normal world's (Group 1), but for two software interrupts of Group 0: by one the emulated power controller turns
+//! CPUs on, by the other it stops them for a warm reset. Group 0 comes to EL3, which masks it while it works.
 
 use core::ptr::{NonNull, addr_of_mut};
 
@@ -12,7 +12,7 @@ use arm_gic::gicv3::{
 };
 use arm_gic::{IntId, InterruptGroup, UniqueMmioPointer};
 
-use crate::layout::POWER_ON_SGI;
+use crate::layout::{POWER_ON_SGI, RESET_SGI};
 use crate::registers::has_gic_registers;
 use machine::{CLUSTER, GIC_CPU_INTERFACE, GIC_DISTRIBUTOR, GIC_REDISTRIBUTORS};
 
@@ -23,6 +23,22 @@ pub enum Gic {
     V2,
     /// CPU interface in system registers.
     V3,
+}
+
+/// Software interrupts of Group 0 that a CPU took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// The power controller turns the CPU on.
+    pub power_on: bool,
+    /// The power controller resets the system.
+    pub reset: bool,
+}
+
+impl Taken {
+    fn add(&mut self, id: u32) {
+        self.power_on |= id == POWER_ON_SGI;
+        self.reset |= id == RESET_SGI;
+    }
 }
 
 /// What an interface was set to when a CPU turned it off.
@@ -59,6 +75,9 @@ impl Gic {
                 // SAFETY: the distributor is mapped as a device, and no other CPU runs.
                 unsafe {
                     for group in 1..32 {
+                        addr_of_mut!((*gicd).icenabler[group]).cast::<u32>().write_volatile(u32::MAX);
+                        addr_of_mut!((*gicd).icpendr[group]).cast::<u32>().write_volatile(u32::MAX);
+                        addr_of_mut!((*gicd).icactiver[group]).cast::<u32>().write_volatile(u32::MAX);
                         addr_of_mut!((*gicd).igroupr[group]).cast::<u32>().write_volatile(u32::MAX);
                     }
                     addr_of_mut!((*gicd).ctlr).cast::<u32>().write_volatile(0b11);
@@ -87,10 +106,14 @@ impl Gic {
                 // SAFETY: these registers are banked: each CPU has its own.
                 unsafe {
                     addr_of_mut!((*gicd).icenabler[0]).cast::<u32>().write_volatile(0xffff_0000);
-                    addr_of_mut!((*gicd).igroupr[0]).cast::<u32>().write_volatile(!(1 << POWER_ON_SGI));
+                    addr_of_mut!((*gicd).igroupr[0])
+                        .cast::<u32>()
+                        .write_volatile(!(1 << POWER_ON_SGI | 1 << RESET_SGI));
+                    addr_of_mut!((*gicd).icactiver[0]).cast::<u32>().write_volatile(u32::MAX);
                     for four in 0..8 {
-                        // Group 1 in the normal world's half of the priorities, our interrupt in the other.
-                        let priorities = if four == POWER_ON_SGI as usize / 4 { 0x8080_8000 } else { 0x8080_8080 };
+                        // Group 1 in the normal world's half of the priorities, our interrupts in the other.
+                        const { assert!(POWER_ON_SGI == 8 && RESET_SGI == 9) };
+                        let priorities = if four == 2 { 0x8080_0000 } else { 0x8080_8080 };
                         addr_of_mut!((*gicd).ipriorityr[four]).cast::<u32>().write_volatile(priorities);
                     }
                 }
@@ -103,7 +126,7 @@ impl Gic {
     /// The interface of a CPU that runs: the normal world may enable its group.
     fn init_interface(self) {
         match self {
-            Self::V2 => gicc_write(GICC_NO_BYPASS | GICC_FIQ, LOWEST_PRIORITY),
+            Self::V2 => gicc_write(GICC_NO_BYPASS | GICC_FIQ | GICC_GROUP0, LOWEST_PRIORITY),
             Self::V3 => {
                 GicCpuInterface::enable_system_register_el3(true);
                 if crate::registers::has_el2() {
@@ -111,7 +134,7 @@ impl Gic {
                 }
                 GicCpuInterface::enable_system_register_el1();
                 GicCpuInterface::set_priority_mask(LOWEST_PRIORITY);
-                GicCpuInterface::enable_group0(false);
+                GicCpuInterface::enable_group0(true);
                 GicCpuInterface::enable_group1_non_secure(false);
             }
         }
@@ -177,7 +200,7 @@ impl Gic {
         }
     }
 
-    /// Lets the power controller's own interrupt, and no other, reach this CPU, which is off.
+    /// Lets the power controller's own interrupts, and no other, reach this CPU, which is off.
     pub fn listen_for_power_on(self) {
         match self {
             Self::V2 => gicc_write(GICC_NO_BYPASS | GICC_FIQ | GICC_GROUP0, LOWEST_PRIORITY),
@@ -190,9 +213,9 @@ impl Gic {
         }
     }
 
-    /// Takes the power controller's interrupt, if it came, and stops listening for it.
-    pub fn take_power_on(self) -> bool {
-        let mut came = false;
+    /// Takes the power controller's interrupts that are pending.
+    pub fn take_group0(self) -> Taken {
+        let mut taken = Taken::default();
         match self {
             Self::V2 => {
                 let gicc = GIC_CPU_INTERFACE as *mut Gicc;
@@ -204,10 +227,7 @@ impl Gic {
                     }
                     // SAFETY: as above.
                     unsafe { addr_of_mut!((*gicc).eoir).cast::<u32>().write_volatile(acknowledged) };
-                    came |= acknowledged & 0x3ff == POWER_ON_SGI;
-                }
-                if came {
-                    gicc_write(GICC_NO_BYPASS | GICC_FIQ, LOWEST_PRIORITY);
+                    taken.add(acknowledged & 0x3ff);
                 }
             }
             Self::V3 => {
@@ -216,22 +236,28 @@ impl Gic {
                         break;
                     }
                     GicCpuInterface::end_interrupt(id, InterruptGroup::Group0);
-                    came |= u32::from(id) == POWER_ON_SGI;
-                }
-                if came {
-                    GicCpuInterface::enable_group0(false);
+                    taken.add(u32::from(id));
                 }
             }
         }
-        came
+        taken
     }
 
-    /// Sends a CPU that is off the power controller's interrupt.
+    /// Turns a CPU on that is off.
     pub fn send_power_on(self, cpu: usize) {
+        self.send(POWER_ON_SGI, cpu);
+    }
+
+    /// Asks a CPU to stop for a warm reset.
+    pub fn send_reset(self, cpu: usize) {
+        self.send(RESET_SGI, cpu);
+    }
+
+    fn send(self, interrupt: u32, cpu: usize) {
         match self {
             Self::V2 => {
                 let gicd = GIC_DISTRIBUTOR as *mut GicdV2;
-                let value = 1 << (16 + cpu as u32 % 8) | POWER_ON_SGI;
+                let value = 1 << (16 + cpu as u32 % 8) | interrupt;
                 // SAFETY: a write that only sends; the register takes writes of all CPUs.
                 unsafe { addr_of_mut!((*gicd).sgir).cast::<u32>().write_volatile(value) }
             }
@@ -243,7 +269,7 @@ impl Gic {
                     target_list: 1 << (cpu % CLUSTER),
                 };
                 // Errors only for interrupts that are not software's.
-                let _ = GicCpuInterface::send_sgi(IntId::sgi(POWER_ON_SGI), target, SgiTargetGroup::Group0);
+                let _ = GicCpuInterface::send_sgi(IntId::sgi(interrupt), target, SgiTargetGroup::Group0);
             }
         }
     }
@@ -265,12 +291,13 @@ fn redistributor(cpu: usize) -> GicRedistributor<'static> {
 
 fn init_redistributor(cpu: usize) {
     let mut redistributor = redistributor(cpu);
-    let power_on = IntId::sgi(POWER_ON_SGI);
     redistributor.configure_default_settings();
-    // Errors only for interrupts that are not private.
-    let _ = redistributor.set_group(power_on, Group::Secure(SecureIntGroup::Group0));
-    let _ = redistributor.set_interrupt_priority(power_on, 0);
-    let _ = redistributor.enable_interrupt(power_on, true);
+    for own in [IntId::sgi(POWER_ON_SGI), IntId::sgi(RESET_SGI)] {
+        // Errors only for interrupts that are not private.
+        let _ = redistributor.set_group(own, Group::Secure(SecureIntGroup::Group0));
+        let _ = redistributor.set_interrupt_priority(own, 0);
+        let _ = redistributor.enable_interrupt(own, true);
+    }
     let _ = redistributor.mark_core_awake();
 }
 

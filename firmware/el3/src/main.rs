@@ -31,11 +31,12 @@ use alloc::vec::Vec;
 use core::panic::PanicInfo;
 use core::ptr::slice_from_raw_parts;
 
-use boot::device_tree::{self, MAX_SIZE};
 use boot::{Options, options};
+use device_tree::MAX_SIZE;
 use linked_list_allocator::Heap;
 use psci::{
-    CpuDesc, CpuRecord, DomainDesc, DomainRecord, EntryPoint, PowerUp, Psci, StorageRef, SystemRecord, Topology,
+    CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, Platform, PowerUp, Psci, StorageRef,
+    SystemRecord, Topology,
 };
 use spin::Once;
 use spin::mutex::SpinMutex;
@@ -79,7 +80,7 @@ extern "C" fn cold_boot() -> ! {
     let (begin, end) = (&raw mut heap_begin, &raw const heap_end as usize);
     // SAFETY: the linker keeps this range free of anything else.
     unsafe { HEAP.0.lock().init(begin, end - begin as usize) }
-    registers::set_up_el3();
+    registers::look_around();
     let stacks = &raw const stacks_end as usize - &raw const stacks_begin as usize;
     if stacks != MAX_CPUS * STACK_SIZE {
         give_up(&"image.ld and the code disagree about the stacks");
@@ -97,9 +98,10 @@ extern "C" fn cold_boot() -> ! {
         (None, false) => 1,
     };
     registers::choose_exception_level(level);
+    registers::set_up_el3();
 
-    // SAFETY: the machine puts its tree there; nobody writes it while it is read.
-    let blob = unsafe { &*slice_from_raw_parts(MEMORY as *const u8, MAX_SIZE) };
+    let warm = power::was_warm_reset();
+    let blob = machines_tree(warm);
     let (mut tree, machine) = device_tree::read(blob).unwrap_or_else(|error| give_up(&error));
     let affinities: Vec<u64> = machine.cpus.iter().map(|cpu| cpu.affinity).collect();
     if let Some((cpu, mpidr)) = (0..).zip(&affinities).find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu)) {
@@ -112,6 +114,12 @@ extern "C" fn cold_boot() -> ! {
     let memory = machine.memory.start.max(MAPPED_MEMORY.start)..machine.memory.end.min(MAPPED_MEMORY.end);
     if gic == Gic::V2 && cpus > 8 {
         give_up(&"GICv2 has no more than 8 CPUs: start the machine with gic-version=3");
+    }
+    let protected = options.protected(&memory);
+    // A warm reset keeps memory, and whether the next cold one overwrites it.
+    if !warm && power::protect_memory(false) {
+        say!("stopwatt: memory is overwritten (MEM_PROTECT)");
+        protected.iter().for_each(memory::overwrite);
     }
     if !memory.contains(&options.entry) {
         give_up(&format!(
@@ -129,16 +137,40 @@ extern "C" fn cold_boot() -> ! {
     memory::clean(MEMORY, blob.len());
 
     gic.boot(cpus);
-    let psci = make_psci(Virt::new(cpus, options.power_state, memory, gic), &affinities);
+    let psci = make_psci(Virt::new(cpus, options.power_state, memory, protected, gic), &affinities);
     let psci = PSCI.call_once(|| psci);
     psci.boot();
+    power::up(0, &psci.platform().off_state());
     // Everything that was made is brought to memory, for CPUs that come with their caches off.
     memory::clean(SECURE_RAM.start, begin as usize - SECURE_RAM.start);
     memory::clean(begin as usize, HEAP.0.lock().used() + 0x1_0000);
 
     registers::set_up_normal_world();
     say!("stopwatt: {cpus} CPUs, {gic:?}, normal world at EL{level}, {:#x}", options.entry);
-    reset::enter(EntryPoint { pc: options.entry, context_id: MEMORY as u64, after: PowerUp::On })
+    reset::enter(EntryPoint {
+        pc: options.entry,
+        context_id: MEMORY as u64,
+        after: PowerUp::On,
+        endianness: Endianness::Little,
+    })
+}
+
+/// The tree that the machine brings. The one in memory is the normal world's to overwrite, so a copy is kept for a warm reset.
+fn machines_tree(warm: bool) -> &'static [u8] {
+    struct Copy(core::cell::UnsafeCell<[u8; MAX_SIZE]>);
+    // SAFETY: touched by the first CPU only, while it boots.
+    unsafe impl Sync for Copy {}
+    #[unsafe(link_section = ".kept")]
+    static COPY: Copy = Copy(core::cell::UnsafeCell::new([0; MAX_SIZE]));
+
+    let copy = COPY.0.get().cast::<u8>();
+    // SAFETY: the machine puts its tree there; no other CPU runs, and the copy has the size.
+    unsafe {
+        if !warm {
+            core::ptr::copy_nonoverlapping(MEMORY as *const u8, copy, MAX_SIZE);
+        }
+        &*slice_from_raw_parts(copy, MAX_SIZE)
+    }
 }
 
 /// The library over this machine: system, clusters, cores. What it works in stays for good.

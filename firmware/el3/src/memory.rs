@@ -1,6 +1,7 @@
 //! EL3's view of memory: the translation table, the caches, and the words that CPUs share.
 
 use core::arch::{asm, naked_asm};
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::platform::Virt;
@@ -202,6 +203,23 @@ pub fn clean(address: usize, length: usize) {
     for line in (first..address + length).step_by(LINE) {
         // SAFETY: maintenance by address changes nothing that a coherent observer could see.
         unsafe { asm!("dc cvac, {}", in(reg) line, options(nostack, preserves_flags)) }
+    }
+    barrier();
+}
+
+/// Writes zeros over a part of the normal world's memory, whose ends are multiples of a line, through to memory.
+pub fn overwrite(part: &Range<u64>) {
+    let (mut address, end) = (part.start & !(LINE as u64 - 1), part.end & !(LINE as u64 - 1));
+    while address < end {
+        // SAFETY: nobody runs whose memory it is.
+        unsafe {
+            asm!(
+                "stp xzr, xzr, [{0}]", "stp xzr, xzr, [{0}, #16]", "stp xzr, xzr, [{0}, #32]", "stp xzr, xzr, [{0}, #48]",
+                "dc cvac, {0}",
+                in(reg) address, options(nostack, preserves_flags),
+            );
+        }
+        address += LINE as u64;
     }
     barrier();
 }

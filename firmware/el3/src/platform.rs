@@ -6,13 +6,14 @@ use core::ops::Range;
 
 use ::points::{Point, Sink};
 use arm_sysregs::el0::accessors::read_cntfrq_el0;
+use boot::protection::PARTS;
 use boot::states;
 use psci::*;
 
 use crate::gic::{Gic, Interface};
 use crate::memory::{Word, barrier, coherency, data_cache_off, data_cache_on, enable_mmu_uncached};
 use crate::power;
-use crate::registers::{interrupt_signalled, read, set_up_el3, set_up_normal_world};
+use crate::registers::{self, interrupt_signalled, read, set_up_el3, set_up_normal_world};
 use machine::{MAX_CPUS, index_of, say};
 
 /// What a CPU keeps for itself, in a line of its own.
@@ -26,6 +27,8 @@ pub struct Virt {
     format: PowerStateFormat,
     /// Where the normal world may be entered.
     memory: Range<u64>,
+    /// What MEM_PROTECT overwrites.
+    protected: [Range<u64>; PARTS],
     gic: Gic,
     own: [Own; MAX_CPUS],
 }
@@ -35,8 +38,14 @@ unsafe impl Sync for Virt {}
 
 impl Virt {
     /// A machine of `cpus` CPUs.
-    pub fn new(cpus: usize, format: PowerStateFormat, memory: Range<u64>, gic: Gic) -> Self {
-        Self { cpus, format, memory, gic, own: [const { Own(Cell::new(Interface::OFF)) }; MAX_CPUS] }
+    pub fn new(
+        cpus: usize,
+        format: PowerStateFormat,
+        memory: Range<u64>,
+        protected: [Range<u64>; PARTS],
+        gic: Gic,
+    ) -> Self {
+        Self { cpus, format, memory, protected, gic, own: [const { Own(Cell::new(Interface::OFF)) }; MAX_CPUS] }
     }
 
     fn own(&self) -> Option<&Own> {
@@ -108,8 +117,36 @@ impl Platform for Virt {
     }
 
     #[inline(always)]
+    fn caller_endianness(&self) -> Option<Endianness> {
+        Some(registers::endianness())
+    }
+
+    fn smccc_arch_feature(&self, function: u32) -> i32 {
+        let core = registers::core();
+        match function {
+            id::SMCCC_ARCH_WORKAROUND_2 => core.workaround_2(),
+            id::SMCCC_ARCH_WORKAROUND_1 if cfg!(feature = "predictor") => core.workaround_1(),
+            id::SMCCC_ARCH_WORKAROUND_3 if cfg!(feature = "predictor") => core.workaround_3(),
+            _ => -1,
+        }
+    }
+
+    /// The vector has done what the call is for by the time that it comes here.
+    fn smccc_arch_call(&self, function: u32, _: [u64; 3]) -> Option<[u64; 4]> {
+        let known = matches!(function, id::SMCCC_ARCH_WORKAROUND_1 | id::SMCCC_ARCH_WORKAROUND_3);
+        (known && self.smccc_arch_feature(function) >= 0).then_some([0; 4])
+    }
+
+    #[inline(always)]
     fn optional_calls(&self) -> OptionalCalls {
-        OptionalCalls { os_initiated: true, system_reset2: true, ..OptionalCalls::NONE }
+        OptionalCalls {
+            node_hw_state: true,
+            os_initiated: true,
+            system_reset2: true,
+            mem_protect: true,
+            mem_protect_check_range: true,
+            ..OptionalCalls::NONE
+        }
     }
 
     #[inline(always)]
@@ -175,8 +212,8 @@ impl Platform for Virt {
         set_up_el3();
     }
 
-    fn power_down(&self, _: &CompositeState, why: PowerDown) {
-        power::prepare(self.this_cpu().get(), why == PowerDown::Suspend);
+    fn power_down(&self, state: &CompositeState, why: PowerDown) {
+        power::prepare(self.this_cpu().get(), state, why == PowerDown::Suspend);
     }
 
     fn wait_for_power_down(&self) {
@@ -185,8 +222,9 @@ impl Platform for Virt {
 
     fn power_down_abandoned(&self, _: &CompositeState) {}
 
-    fn standby(&self, _: &CompositeState) {
-        power::wait_for_interrupt();
+    #[inline(always)]
+    fn standby(&self, state: &CompositeState) {
+        power::stand_by(self.this_cpu().get(), state);
     }
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
@@ -194,7 +232,21 @@ impl Platform for Virt {
         Ok(())
     }
 
-    fn powered_up(&self, _: &CompositeState, _: PowerUp) {}
+    fn powered_up(&self, state: &CompositeState, _: PowerUp) {
+        power::up(self.this_cpu().get(), state);
+    }
+
+    fn node_hw_state(&self, cpu: CpuIndex, level: Level) -> Result<HwState, Error> {
+        power::state_of(cpu.get(), level).ok_or(Error::InvalidParameters)
+    }
+
+    fn mem_protect(&self, enable: bool) -> Result<bool, Error> {
+        Ok(power::protect_memory(enable))
+    }
+
+    fn mem_protect_check_range(&self, base: u64, length: u64) -> bool {
+        self.protected.iter().any(|part| part.contains(&base) && length <= part.end - base)
+    }
 
     fn system_off(&self) {
         power::off();
@@ -206,13 +258,12 @@ impl Platform for Virt {
         stop();
     }
 
-    /// The architecture's warm reset is the only one.
+    /// The architecture's warm reset is the only one. It keeps memory.
     fn system_reset2(&self, reset_type: u32, _: u64) -> Error {
         if reset_type != 0 {
             return Error::InvalidParameters;
         }
-        self.system_reset();
-        Error::InternalFailure
+        power::reset_warm(self.gic, self.cpus)
     }
 }
 

@@ -9,16 +9,20 @@
 //! | core, cluster off | registers and caches lost | WFI, then the warm boot path; registers of EL1 and EL2 are set as after a reset |
 //! | woken by | a wake request of the interrupt controller, whose interface is off | the interface, opened again for the WFI |
 //! | turned on by | the power controller | a software interrupt of Group 0 |
+//! | a cold reset | everything | a pin; what lies in memory stays, and the machine loads its images anew |
+//! | a warm reset | cores and interrupt controller, not memory | each CPU is stopped by a software interrupt of Group 0, then the first boots again |
 //! | retention | contents kept at low voltage | WFI |
 //! | timers | stop with the power domain | run on |
 
 use core::arch::asm;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 use crate::gic::Gic;
-use crate::registers::interrupt_signalled;
-use crate::reset::emulated_reset;
-use machine::{MAX_CPUS, SECURE_GPIO};
+use crate::registers::{interrupt_signalled, reset_timers, this_cpu};
+use crate::reset::{emulated_reset, hold_without_memory, restart};
+use boot::states;
+use machine::{CLUSTER, MAX_CPUS, SECURE_GPIO};
+use psci::{CompositeState, HwState, Level, LocalState};
 
 /// What a CPU that goes down waits for; in a line of its own, because it is stored with the cache off.
 #[repr(align(64))]
@@ -27,11 +31,68 @@ struct WaitsForInterrupt(AtomicBool);
 /// False: it is off, and waits for a CPU_ON.
 static SUSPENDED: [WaitsForInterrupt; MAX_CPUS] = [const { WaitsForInterrupt(AtomicBool::new(false)) }; MAX_CPUS];
 
-/// The message to the controller: this CPU goes down at its next [`wait`].
-pub fn prepare(cpu: usize, suspends: bool) {
+/// A domain's power, in a line of its own.
+#[repr(align(64))]
+struct Power(AtomicU8);
+
+const POWER_OFF: u8 = 0;
+const POWER_ON: u8 = 1;
+const POWER_STANDBY: u8 = 2;
+
+/// Of the cores, the clusters, the system.
+static CORES: [Power; MAX_CPUS] = [const { Power(AtomicU8::new(POWER_OFF)) }; MAX_CPUS];
+static CLUSTERS: [Power; MAX_CPUS / CLUSTER] = [const { Power(AtomicU8::new(POWER_OFF)) }; MAX_CPUS / CLUSTER];
+static SYSTEM: Power = Power(AtomicU8::new(POWER_OFF));
+
+/// The domain of a CPU at a level.
+#[inline(always)]
+fn domain(cpu: usize, level: Level) -> Option<&'static Power> {
+    match level {
+        0 => CORES.get(cpu),
+        1 => CLUSTERS.get(cpu / CLUSTER),
+        states::TOP => Some(&SYSTEM),
+        _ => None,
+    }
+}
+
+/// Notes what becomes of the domains of a CPU that leave the running state.
+#[inline(always)]
+fn note(cpu: usize, state: &CompositeState, becomes: impl Fn(LocalState) -> u8) {
+    for level in 0..=state.highest() {
+        if let Some(domain) = domain(cpu, level) {
+            domain.0.store(becomes(state.at(level)), Ordering::Release);
+        }
+    }
+}
+
+/// What the controller says of a domain.
+pub fn state_of(cpu: usize, level: Level) -> Option<HwState> {
+    Some(match domain(cpu, level)?.0.load(Ordering::Acquire) {
+        POWER_ON => HwState::On,
+        POWER_STANDBY => HwState::Standby,
+        _ => HwState::Off,
+    })
+}
+
+/// The message to the controller: this CPU and what goes down with it go down at its next [`wait`].
+pub fn prepare(cpu: usize, state: &CompositeState, suspends: bool) {
     if let Some(own) = SUSPENDED.get(cpu) {
         own.0.store(suspends, Ordering::Release);
     }
+    note(cpu, state, |local| if local == states::OFF { POWER_OFF } else { POWER_STANDBY });
+}
+
+/// The domains of this CPU that were in `state`, and those of the first CPU at its boot, have power.
+pub fn up(cpu: usize, state: &CompositeState) {
+    note(cpu, state, |_| POWER_ON);
+}
+
+/// Standby until an interrupt is signalled: contents kept.
+#[inline(always)]
+pub fn stand_by(cpu: usize, state: &CompositeState) {
+    note(cpu, state, |_| POWER_STANDBY);
+    wait_for_interrupt();
+    note(cpu, state, |_| POWER_ON);
 }
 
 /// The terminal WFI: comes back through the warm boot path, never here.
@@ -42,25 +103,125 @@ pub fn wait(gic: Gic, cpu: usize) -> ! {
             wait_for_interrupt();
         }
         gic.stop_listening();
-    } else {
-        wait_until_on(gic);
+        // SAFETY: the library expects a CPU that went down to be seen next in the warm boot path.
+        unsafe { emulated_reset() }
     }
-    // SAFETY: the library expects a CPU that went down to be seen next in the warm boot path.
-    unsafe { emulated_reset() }
+    // SAFETY: as above.
+    unsafe { hold_without_memory() }
 }
 
-/// Where CPUs other than the first go from reset. Touches no data: the first CPU is still making it.
+/// Where CPUs that are off wait: the others than the first from their reset on. With the MMU off, and without data but [`KEPT`]: the
+/// first CPU may be making it.
 pub extern "C" fn hold() -> ! {
-    wait_until_on(Gic::find());
-    // SAFETY: nothing is on the stack.
-    unsafe { emulated_reset() }
+    let (gic, cpu) = (Gic::find(), this_cpu() as usize);
+    loop {
+        gic.listen_for_power_on();
+        set_at_rest(cpu, true);
+        loop {
+            let taken = gic.take_group0();
+            if taken.reset && cpu == 0 && is_resetting() {
+                // SAFETY: nothing is on the stack.
+                unsafe { restart() }
+            }
+            if taken.power_on {
+                break;
+            }
+            wait_for_interrupt();
+        }
+        set_at_rest(cpu, false);
+        if !is_resetting() {
+            // SAFETY: nothing is on the stack.
+            unsafe { emulated_reset() }
+        }
+        // The reset has begun, and waits for all CPUs to be at rest: this CPU_ON came too late.
+    }
 }
 
-fn wait_until_on(gic: Gic) {
-    gic.listen_for_power_on();
-    while !gic.take_power_on() {
-        wait_for_interrupt();
+/// What a reset leaves as it was. What is not one of the marks is as good as 0: memory holds anything when power comes.
+#[repr(C, align(64))]
+struct Kept {
+    resetting: AtomicU64,
+    protects: AtomicU64,
+    cpus: AtomicUsize,
+    at_rest: [AtRest; MAX_CPUS],
+}
+
+#[repr(align(64))]
+struct AtRest(AtomicU64);
+
+#[unsafe(link_section = ".kept")]
+static KEPT: Kept = Kept {
+    resetting: AtomicU64::new(0),
+    protects: AtomicU64::new(0),
+    cpus: AtomicUsize::new(0),
+    at_rest: [const { AtRest(AtomicU64::new(0)) }; MAX_CPUS],
+};
+
+/// A warm reset is going on.
+const RESETTING: u64 = 0x7761_726d_2072_6573;
+/// Memory is overwritten at the next cold reset.
+const PROTECTS: u64 = 0x6d65_6d20_7072_6f74;
+/// This CPU touches nothing.
+const AT_REST: u64 = 0x6174_2072_6573_7420;
+
+fn is_resetting() -> bool {
+    KEPT.resetting.load(Ordering::SeqCst) == RESETTING
+}
+
+fn set_at_rest(cpu: usize, at_rest: bool) {
+    if let Some(own) = KEPT.at_rest.get(cpu) {
+        own.0.store(if at_rest { AT_REST } else { 0 }, Ordering::SeqCst);
     }
+    crate::memory::barrier();
+}
+
+/// Resets the cores and the interrupt controller and keeps memory: asks all CPUs to stop, this one first.
+pub fn reset_warm(gic: Gic, cpus: usize) -> ! {
+    KEPT.cpus.store(cpus, Ordering::SeqCst);
+    KEPT.resetting.store(RESETTING, Ordering::SeqCst);
+    crate::memory::barrier();
+    let this = this_cpu() as usize;
+    (0..cpus).filter(|&cpu| cpu != this).for_each(|cpu| gic.send_reset(cpu));
+    stop_for_reset()
+}
+
+/// Takes the interrupts of Group 0 that came while the normal world ran.
+pub fn take_group0() {
+    let taken = Gic::find().take_group0();
+    if taken.reset && is_resetting() {
+        stop_for_reset();
+    }
+}
+
+fn stop_for_reset() -> ! {
+    reset_timers();
+    // SAFETY: what is on the stack is not needed any more.
+    unsafe { restart() }
+}
+
+/// The first CPU waits until no other touches anything; with the MMU off. One that crashed never gets there: then the pin
+/// resets all.
+pub extern "C" fn wait_for_the_others() {
+    const PATIENCE_S: u64 = 1;
+    let now = || crate::registers::read!("cntpct_el0");
+    let end = now() + PATIENCE_S * crate::registers::read!("cntfrq_el0");
+    let cpus = KEPT.cpus.load(Ordering::SeqCst);
+    let is_at_rest = |own: &AtRest| own.0.load(Ordering::SeqCst) == AT_REST;
+    while !KEPT.at_rest.iter().take(cpus).skip(1).all(is_at_rest) {
+        if now() > end {
+            reset();
+        }
+    }
+}
+
+/// Whether this boot is that of a warm reset, which is over with it.
+pub fn was_warm_reset() -> bool {
+    KEPT.resetting.swap(0, Ordering::SeqCst) == RESETTING
+}
+
+/// MEM_PROTECT: says whether memory is overwritten at the next cold reset, and returns whether it would have been.
+pub fn protect_memory(enable: bool) -> bool {
+    KEPT.protects.swap(if enable { PROTECTS } else { 0 }, Ordering::SeqCst) == PROTECTS
 }
 
 /// Waits until an interrupt is signalled, masked or not.
@@ -79,6 +240,7 @@ pub fn off() {
 
 /// Resets the machine.
 pub fn reset() {
+    KEPT.resetting.store(0, Ordering::SeqCst);
     pull(PIN_RESET);
 }
 

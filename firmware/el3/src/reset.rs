@@ -4,7 +4,7 @@ use core::arch::naked_asm;
 
 use crate::layout::STACK_SIZE;
 use crate::memory::{SCTLR_RESET, enable_mmu_and_caches};
-use crate::registers::spsr_of_normal_world;
+use crate::registers::{set_endianness, spsr_of_normal_world};
 use machine::{CLUSTER, MAX_CPUS};
 use psci::EntryPoint;
 
@@ -72,6 +72,55 @@ unsafe extern "C" fn reset() -> ! {
     )
 }
 
+/// Stops this CPU for a warm reset: the first waits until all others are off, and boots; the others are off.
+///
+/// # Safety
+/// Nothing that the caller has on its stack may be needed again.
+#[unsafe(naked)]
+pub unsafe extern "C" fn restart() -> ! {
+    naked_asm!(
+        "msr daifset, #0xf",
+        "ldr x0, ={sctlr}",
+        "msr sctlr_el3, x0",
+        "isb",
+        identify!(),
+        "cbnz x20, 1f",
+        "bl {wait_for_the_others}",
+        "1: b {reset}",
+        "99: wfi",
+        "b 99b",
+        sctlr = const SCTLR_RESET,
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        wait_for_the_others = sym crate::power::wait_for_the_others,
+        reset = sym reset,
+    )
+}
+
+/// Off: with the MMU off, where nothing in memory is needed, until a CPU_ON.
+///
+/// # Safety
+/// Nothing that the caller has on its stack may be needed again.
+#[unsafe(naked)]
+pub unsafe extern "C" fn hold_without_memory() -> ! {
+    naked_asm!(
+        "msr daifset, #0xf",
+        "ldr x0, ={sctlr}",
+        "msr sctlr_el3, x0",
+        "isb",
+        identify!(),
+        "bl {hold}",
+        "99: wfi",
+        "b 99b",
+        sctlr = const SCTLR_RESET,
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        hold = sym crate::power::hold,
+    )
+}
+
 /// An emulated reset: MMU and caches off, stack forgotten, and on as after a real one.
 ///
 /// # Safety
@@ -79,6 +128,7 @@ unsafe extern "C" fn reset() -> ! {
 #[unsafe(naked)]
 pub unsafe extern "C" fn emulated_reset() -> ! {
     naked_asm!(
+        "msr daifset, #0xf",
         "ldr x0, ={sctlr}",
         "msr sctlr_el3, x0",
         "isb",
@@ -96,6 +146,7 @@ pub unsafe extern "C" fn emulated_reset() -> ! {
 
 /// Enters the normal world, and forgets EL3's stack.
 pub fn enter(entry: EntryPoint) -> ! {
+    set_endianness(entry.endianness);
     // SAFETY: the entry point was checked when it was given; the normal world cannot reach our memory.
     unsafe { leave(entry.context_id, entry.pc, spsr_of_normal_world()) }
 }
@@ -107,6 +158,11 @@ unsafe extern "C" fn leave(x0: u64, pc: u64, spsr: u64) -> ! {
     naked_asm!(
         "msr elr_el3, x1",
         "msr spsr_el3, x2",
+        // SErrors are the normal world's again.
+        "dsb sy
+         mrs x1, scr_el3
+         bic x1, x1, #8
+         msr scr_el3, x1",
         "mrs x20, tpidr_el3",
         "add x21, x20, #1",
         "mov x22, {stack_size}",
@@ -145,7 +201,9 @@ unsafe extern "C" fn leave(x0: u64, pc: u64, spsr: u64) -> ! {
          mov x28, xzr
          mov x29, xzr
          mov x30, xzr
-         eret",
+         eret
+         dsb nsh
+         isb",
         stack_size = const STACK_SIZE,
     )
 }

@@ -89,11 +89,11 @@ fn turn_on(count: u64) -> Option<(u64, u64)> {
 }
 
 /// Prints, for each call, its ticks for `count` calls and what the last one returned.
-pub fn run(count: u64, cpus: usize, format: PowerStateFormat) {
+pub fn run(count: u64, cpus: usize, format: PowerStateFormat, states: [Option<u32>; 2]) {
     const WIDE: u32 = id::SMC64;
     let me = mpidr_of(cpu::this());
     let entry = 0x6000_0000;
-    let state = |index: usize| u64::from(STATES[index].power_state(format, 0));
+    let state = |index: usize| u64::from(states[index].unwrap_or(STATES[index].power_state(format, 0)));
     say!("@frequency {}", cpu::counter_frequency());
     let simple = [
         ("SMCCC_VERSION", id::SMCCC_VERSION, [0; 3]),
@@ -103,6 +103,7 @@ pub fn run(count: u64, cpus: usize, format: PowerStateFormat) {
         ("CPU_ON, already on", id::CPU_ON | WIDE, [me, entry, 0]),
         ("CPU_SUSPEND, invalid state", id::CPU_SUSPEND | WIDE, [0xffff_ffff, entry, 0]),
         ("PMF get timestamp", id::PMF_GET_TIMESTAMP | WIDE, [0x41 << 24 | 1 << 10, me, 0]),
+        ("PMF get timestamp, older range", id::PMF_GET_TIMESTAMP_OLD | WIDE, [0x41 << 24 | 1 << 10, me, 0]),
         ("unknown function", 0x8400_01ff, [0; 3]),
     ];
     for (name, function, arguments) in simple {

@@ -6,15 +6,19 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
-use machine::{mpidr_of, say};
+use machine::{CLUSTER, mpidr_of, say};
 use psci::{PowerStateFormat, id};
 
 use crate::cpu;
-use crate::interrupts;
+use crate::{interrupts, traps};
 
 const SUSPEND: u32 = id::CPU_SUSPEND | id::SMC64;
 const ON: u32 = id::CPU_ON | id::SMC64;
 const INFO: u32 = id::AFFINITY_INFO | id::SMC64;
+const NODE: u32 = id::NODE_HW_STATE | id::SMC64;
+const HW_ON: i64 = 0;
+const HW_OFF: i64 = 1;
+const HW_STANDBY: i64 = 2;
 const STAMP: u32 = id::PMF_GET_TIMESTAMP | id::SMC64;
 const STAMP_ID: u64 = 0x41 << 24 | 1 << 10;
 const MAINTAIN: u64 = 1;
@@ -73,10 +77,13 @@ pub fn run(cpus: usize, format: PowerStateFormat) -> bool {
     EXTENDED.store(u64::from(format == PowerStateFormat::Extended), Ordering::Release);
     let mut checks = Checks { failed: 0, made: 0 };
     answers(&mut checks, cpus);
+    traps::run(|what, got, expected| checks.check(what, got, expected));
+    checks.check("PSCI_VERSION after all traps", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
     checks.that("an SMC keeps X4 to X30", registers_are_kept());
     stamps(&mut checks);
     statistics(&mut checks);
     if cpus > 1 {
+        byte_order(&mut checks);
         rejected_cpu_on(&mut checks);
     }
     say!("@checks {} {}", checks.made, checks.failed);
@@ -110,6 +117,33 @@ fn answers(checks: &mut Checks, cpus: usize) {
     }
     checks.check("CPU_SUSPEND to a wild address", call(SUSPEND, [u64::from(state(1)), 4, 0]), INVALID_ADDRESS);
     checks.check("CPU_SUSPEND to no state", call(SUSPEND, [0x0fff_0fff, entry, 0]), INVALID_PARAMETERS);
+    let node = |cpu: usize, level| call(NODE, [mpidr_of(cpu), level, 0]);
+    for level in 0..3 {
+        checks.check("NODE_HW_STATE of the caller and its domains", node(cpu::this(), level), HW_ON);
+    }
+    checks.check("NODE_HW_STATE of no level", node(cpu::this(), 3), INVALID_PARAMETERS);
+    if cpus > 1 {
+        checks.check("NODE_HW_STATE of a CPU that is off", node(1, 0), HW_OFF);
+    }
+    if cpus > CLUSTER {
+        checks.check("NODE_HW_STATE of a cluster that is off", node(CLUSTER, 1), HW_OFF);
+    }
+    for (function, of) in [(id::STANDARD_SERVICE_UID, "standard"), (id::VENDOR_EL3_SERVICE_UID, "vendor")] {
+        let uid = cpu::smc(function, [0; 3]);
+        // The plain build has no vendor service.
+        let there = uid[0] as i64 != NOT_SUPPORTED && uid[1] != 0;
+        let expected = of == "standard" || cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
+        checks.check(of, there.into(), expected.into());
+    }
+    for workaround in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_WORKAROUND_3] {
+        let answer = call(id::SMCCC_ARCH_FEATURES, [workaround.into(), 0, 0]);
+        checks.check(
+            "a workaround that is there can be called",
+            call(workaround, [0; 3]),
+            if answer >= 0 { 0 } else { -1 },
+        );
+    }
+    checks.check("AFFINITY_INFO by MPIDR_EL1", call(INFO, [cpu::mpidr(), 0, 0]), SUCCESS);
     for unknown in [0x8400_001f, 0x8400_0020, 0xc400_0000, 0x0400_0000, 0x8600_0000, 0, u32::MAX] {
         checks.check("an unknown function", call(unknown, [0; 3]), NOT_SUPPORTED);
     }
@@ -208,9 +242,11 @@ fn statistics(checks: &mut Checks) {
     }
 }
 
+/// Rounds of the second CPU; the last is a standby.
+const ROUNDS: u64 = 20;
+
 /// A CPU_ON that is rejected must not reach a CPU that sleeps: it resumes where its own CPU_SUSPEND said.
 fn rejected_cpu_on(checks: &mut Checks) {
-    const ROUNDS: u64 = 20;
     checks.check("CPU_ON", cpu::turn_on(1, &SECOND.0), SUCCESS);
     while call(INFO, [mpidr_of(1), 0, 0]) != SUCCESS {
         nap(100);
@@ -221,6 +257,12 @@ fn rejected_cpu_on(checks: &mut Checks) {
         // Long enough for it to be down, and some of the rounds before it is.
         nap(if round % 2 == 0 { 300 } else { 1 });
         for _ in 0..3 {
+            if round % 2 == 0 && round != ROUNDS {
+                checks.check("NODE_HW_STATE of a CPU that sleeps", call(NODE, [mpidr_of(1), 0, 0]), HW_OFF);
+            }
+            if round == ROUNDS {
+                checks.check("NODE_HW_STATE in standby", call(NODE, [mpidr_of(1), 0, 0]), HW_STANDBY);
+            }
             checks.check("CPU_ON of a CPU that sleeps", cpu::turn_on(1, &STRAY.0), ALREADY_ON);
         }
         while DONE.load(Ordering::Acquire) < round {
@@ -235,6 +277,25 @@ fn rejected_cpu_on(checks: &mut Checks) {
     }
     checks.check("resumed at the rejected address", ASTRAY.load(Ordering::Acquire) as i64, 0);
 }
+
+/// A CPU that is turned on by a big-endian caller starts big-endian, and by a little-endian one little-endian.
+fn byte_order(checks: &mut Checks) {
+    for (big, expected) in [(true, 1), (false, 0), (true, 1)] {
+        ORDER.store(u64::MAX, Ordering::Release);
+        checks.check(
+            "CPU_ON",
+            cpu::turn_on_in_order(big, mpidr_of(1), cpu::report_order as *const () as u64, (&raw const ORDER) as u64),
+            SUCCESS,
+        );
+        while ORDER.load(Ordering::Acquire) == u64::MAX || call(INFO, [mpidr_of(1), 0, 0]) != OFF {
+            nap(100);
+        }
+        checks.check("byte order of a CPU that is turned on", ORDER.load(Ordering::Acquire) as i64, expected);
+    }
+}
+
+/// What the CPU that was turned on found: 1 for big-endian.
+static ORDER: AtomicU64 = AtomicU64::new(0);
 
 fn nap(microseconds: u64) {
     cpu::start_timer(microseconds);
@@ -251,7 +312,12 @@ extern "C" fn second(_: u64) -> ! {
         if STEP.load(Ordering::Acquire) == u64::MAX {
             break;
         }
-        cpu::suspend(SUSPEND, state(if round % 3 == 0 { 3 } else { 1 }));
+        let index = match round {
+            ROUNDS => 0,
+            _ if round % 3 == 0 => 3,
+            _ => 1,
+        };
+        cpu::suspend(SUSPEND, state(index));
         interrupts::init_cpu();
         while interrupts::take().is_some() {}
         DONE.store(round, Ordering::Release);

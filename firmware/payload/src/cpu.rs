@@ -120,6 +120,74 @@ pub fn turn_on(cpu: usize, context: &'static SuspendContext) -> i64 {
         as i64
 }
 
+/// MPIDR_EL1, as it is.
+pub fn mpidr() -> u64 {
+    read_mpidr_el1().bits()
+}
+
+/// CPU_ON by a caller whose data are big-endian if `big`. The MMU is off meanwhile: its tables would be read in that order, too.
+pub fn turn_on_in_order(big: bool, mpidr: u64, entry: u64, context: u64) -> i64 {
+    const EE: u64 = 1 << 25;
+    const MMU_AND_CACHES: u64 = 1 << 12 | 1 << 2 | 1;
+    macro_rules! call {
+        ($sctlr:literal) => {{
+            let mut code = u64::from(psci::id::CPU_ON | psci::id::SMC64);
+            // SAFETY: nothing but registers is touched until the register is as it was; addresses are the same without MMU.
+            unsafe {
+                asm!(
+                    "dsb sy",
+                    concat!("mrs {old}, ", $sctlr),
+                    "bic {new}, {old}, {off}",
+                    "orr {new}, {new}, {order}",
+                    concat!("msr ", $sctlr, ", {new}"),
+                    "isb",
+                    "smc #0",
+                    concat!("msr ", $sctlr, ", {old}"),
+                    "isb",
+                    old = out(reg) _,
+                    new = out(reg) _,
+                    off = in(reg) MMU_AND_CACHES,
+                    order = in(reg) if big { EE } else { 0 },
+                    inout("x0") code,
+                    inout("x1") mpidr => _,
+                    inout("x2") entry => _,
+                    inout("x3") context => _,
+                    options(nostack),
+                );
+            }
+            code as i64
+        }};
+    }
+    if exception_level() == 2 { call!("sctlr_el2") } else { call!("sctlr_el1") }
+}
+
+/// First and last code of a CPU that says in which byte order it started: stores EE at the address in X0, little-endian.
+#[unsafe(naked)]
+pub unsafe extern "C" fn report_order() -> ! {
+    naked_asm!(
+        "mrs x1, CurrentEL
+         cmp x1, #8
+         b.eq 1f
+         mrs x1, sctlr_el1
+         bic x2, x1, #(1 << 25)
+         msr sctlr_el1, x2
+         b 2f
+      1: mrs x1, sctlr_el2
+         bic x2, x1, #(1 << 25)
+         msr sctlr_el2, x2
+      2: isb
+         ubfx x1, x1, #25, #1
+         str x1, [x0]
+         dsb sy
+         mov x0, #{off}
+         movk x0, #0x8400, lsl #16
+         smc #0
+      3: wfi
+         b 3b",
+        off = const psci::id::CPU_OFF & 0xffff,
+    )
+}
+
 /// How a CPU that is turned on starts `main` at the top of its own stack.
 pub const fn start_of(cpu: usize, main: extern "C" fn(u64) -> !) -> SuspendContext {
     // The end of the CPU's stack; computed as a pointer, so that a static can hold it.

@@ -10,6 +10,8 @@ mod cpu;
 mod fuzz;
 mod interrupts;
 mod options;
+mod resets;
+mod traps;
 mod world;
 
 use core::panic::PanicInfo;
@@ -36,8 +38,15 @@ initial_pagetable!(
 struct Handlers;
 
 impl ExceptionHandlers for Handlers {
-    extern "C" fn sync_current(state: RegisterStateRef) {
+    extern "C" fn sync_current(mut state: RegisterStateRef) {
+        if traps::catch(&mut state) {
+            return;
+        }
         panic!("exception: ESR {:#x} at {:#x}, X30 {:#x}", cpu::syndrome(), state.elr, state.sp);
+    }
+
+    extern "C" fn sync_lower(mut state: RegisterStateRef) {
+        traps::ended_32(&mut state);
     }
 }
 
@@ -45,44 +54,27 @@ exception_handlers!(Handlers);
 
 entry!(main);
 
-fn main(device_tree: u64, _: u64, _: u64, _: u64) -> ! {
-    let cpus = cpus_of(device_tree);
-    say!("@payload EL{} {cpus} CPUs", cpu::exception_level());
+fn main(_: u64, _: u64, _: u64, _: u64) -> ! {
     let options = match options::read() {
         Ok(options) => options,
         Err(why) => end(Err(why)),
     };
+    let cpus = options.cpus;
+    say!("@payload EL{} {cpus} CPUs", cpu::exception_level());
     let format = if options.extended { PowerStateFormat::Extended } else { PowerStateFormat::Original };
     interrupts::init();
     let world = world::Qemu::new(cpus, format);
     let well = match options.run {
         Run::Calls => {
-            calls::run(options.count, cpus, format);
+            calls::run(options.count, cpus, format, options.states);
             true
         }
         Run::Latency => world::run_procedures(&world, options.count),
         Run::Checks => checks::run(cpus, format),
+        Run::Resets => resets::run(cpus),
         Run::Fuzz => fuzz::run(cpus, options.count, options.seed),
     };
     end(if well { Ok(()) } else { Err("see above") })
-}
-
-/// Number of CPUs in the tree that the firmware handed over.
-fn cpus_of(device_tree: u64) -> usize {
-    use dtoolkit::fdt::Fdt;
-    use dtoolkit::{Node, Property};
-    // SAFETY: the firmware put its tree there, with its size in the second word; nobody writes it.
-    let blob = unsafe {
-        let size = u32::from_be((device_tree as *const u32).add(1).read());
-        core::slice::from_raw_parts(device_tree as *const u8, size as usize)
-    };
-    let Ok(fdt) = Fdt::new(blob) else { return 1 };
-    let root = fdt.root();
-    let Some(cpus) = root.child("cpus") else { return 1 };
-    let is_cpu = |node: &dtoolkit::fdt::FdtNode<'_>| {
-        node.property("enable-method").is_some_and(|method| method.value() == b"psci\0")
-    };
-    cpus.children().filter(is_cpu).count()
 }
 
 /// Says how it went and powers the machine off.

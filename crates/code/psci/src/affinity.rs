@@ -15,16 +15,14 @@ impl<P: Platform> Psci<'_, P> {
     /// Levels are affinity fields, not power levels. Level 0 costs one maintained load, a higher level one for each CPU
     /// of it until one is found that is on.
     #[inline]
-    pub(crate) fn affinity_info(&self, affinity: u64, lowest_level: u64) -> Result<u64, Error> {
+    pub(crate) fn affinity_info(&self, affinity: u64, lowest_level: u32) -> Result<u64, Error> {
         if lowest_level == 0 {
             let (_, record) = self.target(affinity)?;
             return Ok(record.affinity.load(self.platform) as u64);
         }
-        let kept = usize::try_from(lowest_level).ok().and_then(|level| AFFINITY_MASKS.get(level));
+        // A level that the tree lacks has no state.
+        let kept = AFFINITY_MASKS.get(lowest_level as usize).filter(|_| lowest_level <= u32::from(self.top));
         let kept = *kept.ok_or(Error::InvalidParameters)?;
-        if affinity & !AFFINITY != 0 {
-            return Err(Error::InvalidParameters);
-        }
         let mut result = None;
         for record in self.cpus.iter().filter(|record| (record.mpidr ^ affinity) & kept == 0) {
             match record.affinity.load(self.platform) {

@@ -14,6 +14,16 @@ pub struct Call {
     pub entered: u64,
 }
 
+/// Byte order of data in the normal world: the EE bit of `SCTLR_EL1` or `SCTLR_EL2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Endianness {
+    /// EE is 0.
+    #[default]
+    Little,
+    /// EE is 1.
+    Big,
+}
+
 /// Where a CPU enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryPoint {
@@ -24,6 +34,8 @@ pub struct EntryPoint {
     /// What the CPU comes from. After [`PowerUp::On`] the firmware sets the system registers as for a CPU's first entry; after
     /// [`PowerUp::Resume`] they have been restored.
     pub after: PowerUp,
+    /// That of the caller of CPU_ON or of the suspend, which the CPU inherits (PSCI DEN0022, 6.4: the initial state of a CPU).
+    pub endianness: Endianness,
 }
 
 /// What the SMC vector does next.

@@ -55,10 +55,12 @@ impl<'a, P: Platform> Psci<'a, P> {
             id::SMCCC_ARCH_FEATURES if !wide => self.smccc_arch_features(args[0] as u32),
             id::PMF_GET_TIMESTAMP | id::PMF_GET_TIMESTAMP_OLD => self.pmf_get_timestamp(wide, args),
             id::PMF_VERSION => self.pmf_version(),
+            function if !wide => self.other_call(function, args),
             _ => Outcome::error(Error::NotSupported),
         }
     }
 
+    /// A parameter of 32 bits is the lower half of its register, in the 64-bit form of a call as well (SMCCC DEN0028, 3.1).
     #[inline]
     fn dispatch(&self, me: Caller<'a, P>, function: u32, wide: bool, [x1, x2, x3]: [u64; 3]) -> Outcome {
         if !self.offers(function, wide) {
@@ -73,7 +75,7 @@ impl<'a, P: Platform> Psci<'a, P> {
                 Err(error) => error.register(),
             },
             id::CPU_ON => status(self.cpu_on(me, x1, (x2, x3))),
-            id::AFFINITY_INFO => value(self.affinity_info(x1, x2)),
+            id::AFFINITY_INFO => value(self.affinity_info(x1, x2 as u32)),
             id::MIGRATE => status(self.migrate(x1)),
             id::MIGRATE_INFO_TYPE => self.migrate_info_type(),
             id::MIGRATE_INFO_UP_CPU => self.migrate_info_up_cpu(),
@@ -82,15 +84,15 @@ impl<'a, P: Platform> Psci<'a, P> {
             id::PSCI_FEATURES => self.features(x1 as u32),
             id::CPU_FREEZE => self.platform.cpu_freeze().register(),
             id::CPU_DEFAULT_SUSPEND => status(self.cpu_default_suspend(me, (x1, x2))),
-            id::NODE_HW_STATE => value(self.node_hw_state(x1, x2)),
+            id::NODE_HW_STATE => value(self.node_hw_state(x1, x2 as u32)),
             id::SYSTEM_SUSPEND => status(self.system_suspend(me, (x1, x2))),
-            id::PSCI_SET_SUSPEND_MODE => status(self.set_suspend_mode(me, x1)),
+            id::PSCI_SET_SUSPEND_MODE => status(self.set_suspend_mode(me, x1 as u32)),
             id::PSCI_STAT_RESIDENCY => self.statistic(x1, x2 as u32, Statistic::Residency),
             id::PSCI_STAT_COUNT => self.statistic(x1, x2 as u32, Statistic::Count),
             id::SYSTEM_RESET2 => self.system_reset2(x1 as u32, x2),
-            id::MEM_PROTECT => value(self.mem_protect(x1)),
+            id::MEM_PROTECT => value(self.mem_protect(x1 as u32)),
             id::MEM_PROTECT_CHECK_RANGE => status(self.mem_protect_check_range(x1, x2)),
-            id::SYSTEM_OFF2 => self.system_off2(x1, x2),
+            id::SYSTEM_OFF2 => self.system_off2(x1 as u32, x2),
             _ => Error::NotSupported.register(),
         };
         Outcome::value(x0)

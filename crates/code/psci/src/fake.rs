@@ -51,7 +51,8 @@
 //! assert_eq!(machine.last_power_down(), "power_down [1, 1, 0, 0] Suspend");
 //!
 //! // Whoever wakes first opens the cluster again, and resumes where it asked to.
-//! assert_eq!(machine.wake(1), EntryPoint { pc: 0x8000_0000, context_id: 7, after: PowerUp::Resume });
+//! let entry = machine.wake(1);
+//! assert_eq!((entry.pc, entry.context_id, entry.after), (0x8000_0000, 7, PowerUp::Resume));
 //! assert_eq!(machine.last_logged("powered_up"), "powered_up [1, 1, 0, 0] Resume");
 //! # Ok::<(), ConfigError>(())
 //! ```

@@ -42,9 +42,9 @@
 //!
 //! | call | locks |
 //! |---|---|
-//! | CPU_SUSPEND of level 0 only, and the wake-up from it | none |
+//! | CPU_SUSPEND of level 0 only, and the wake-up from it, in platform-coordinated mode | none |
 //! | CPU_SUSPEND up to level n, and the wake-up from it | ancestors up to n |
-//! | CPU_SUSPEND in OS-initiated mode other than standby of level 0 | ancestors up to the top |
+//! | CPU_SUSPEND in OS-initiated mode | ancestors up to the top |
 //! | CPU_OFF, SYSTEM_SUSPEND, the way up after CPU_ON | ancestors up to the top |
 //! | CPU_ON | the target's own lock, around the change of its state and the message |
 //!
@@ -169,14 +169,12 @@
 //! # What is not done
 //!
 //! * The MPIDR of the calls is looked up by the platform; multi-threaded CPUs (MT) are CPUs like any other.
-//! * A CPU in CPU_SUSPEND's standby of level 0 counts as running for OS-initiated requests of others.
+//! * A CPU in CPU_DEFAULT_SUSPEND's standby of level 0 counts as running for OS-initiated requests of others.
 //! * A CPU that is frozen by CPU_FREEZE still reads as on in AFFINITY_INFO.
 //! * PSCI_STAT counts [`STAT_SLOTS`] states a domain, and counts a stay when it ends. Stays after CPU_OFF count like those of a
 //!   suspend in the same state.
-//! * PSCI_SET_SUSPEND_MODE keeps to the letter of the specification: a change to OS-initiated mode is denied once CPU_SUSPEND
-//!   has been called.
-//! * SDEI, SMCCC_ARCH_WORKAROUND and the SoC id calls are the firmware's, which can answer for them in
-//!   [`Platform::smccc_arch_feature`].
+//! * SMCCC_ARCH_WORKAROUND and the SoC id calls are the firmware's, which answers for them in [`Platform::smccc_arch_feature`] and
+//!   [`Platform::smccc_arch_call`]; SDEI and the other services are not there.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -192,6 +190,7 @@ mod error;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod features;
+mod identity;
 pub mod lock;
 mod on_off;
 mod platform;
@@ -200,6 +199,7 @@ pub mod points;
 mod power_down;
 mod power_state;
 mod psci;
+mod services;
 mod settings;
 mod shared;
 mod stat_calls;
@@ -217,15 +217,16 @@ mod tree;
 mod trusted_os;
 mod warm_boot;
 
-pub use call::{Call, EntryPoint, Outcome};
+pub use call::{Call, Endianness, EntryPoint, Outcome};
 pub use cell::{Scalar, SharedCell};
 pub use cpu_index::CpuIndex;
 pub use dispatch::{PSCI_VERSION, SMCCC_VERSION};
 pub use error::Error;
+pub use identity::{Identity, Service};
 pub use platform::{Platform, STAT_SLOTS};
 pub use power_state::{PowerState, PowerStateFormat};
 pub use psci::Psci;
-pub use settings::{LockKind, MessageOrder, OptionalCalls};
+pub use settings::{LockKind, MessageOrder, OptionalCalls, SuspendModeChange};
 /// Function ids of the calls.
 pub use smc as id;
 pub use state::{CPU_LEVEL, CompositeState, HwState, LEVELS, Level, LocalState, MAX_LEVEL};

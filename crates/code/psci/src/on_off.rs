@@ -5,7 +5,7 @@ use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::power_down::Abandoned;
 use crate::psci::Psci;
-use crate::storage::Affinity;
+use crate::storage::{Affinity, Sleep};
 use crate::transition::PowerDown;
 use crate::tree::Caller;
 use crate::trusted_os::TrustedOs;
@@ -52,7 +52,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
         self.lock_ancestors(me, self.top);
         let state = self.coordinate(me, &request, self.top);
-        self.commit(me, &state, self.top);
+        self.commit(me, &state, self.top, Sleep::Other);
         Ok(self.power_down(me, &state, self.top, PowerDown::Off))
     }
 }

@@ -1,10 +1,12 @@
 //! What the library asks of the machine under it.
 
+use crate::call::Endianness;
 use crate::cell::{Scalar, SharedCell};
 use crate::cpu_index::CpuIndex;
 use crate::error::Error;
+use crate::identity::{Identity, Service};
 use crate::power_state::PowerStateFormat;
-use crate::settings::{LockKind, MessageOrder, OptionalCalls};
+use crate::settings::{LockKind, MessageOrder, OptionalCalls, SuspendModeChange};
 use crate::state::{CompositeState, HwState, Level, LocalState};
 use crate::suspend_request::SuspendRequest;
 use crate::transition::{PowerDown, PowerUp};
@@ -118,6 +120,18 @@ pub trait Platform: points::Sink + Sized {
         OptionalCalls::NONE
     }
 
+    /// When the mode may be changed to OS-initiated; asked where [`OptionalCalls::os_initiated`].
+    fn suspend_mode_change(&self) -> SuspendModeChange {
+        SuspendModeChange::WhileNobodySleeps
+    }
+
+    /// Byte order of the normal world's data on this CPU, which a CPU that it turns on, or its own way back from a suspend, inherits:
+    /// the EE bit of `SCTLR` at the highest exception level that the normal world has. `None`, the default, says that the machine's normal world is
+    /// always little-endian, and nothing is kept.
+    fn caller_endianness(&self) -> Option<Endianness> {
+        None
+    }
+
     /// The Trusted OS, if there is one that ties itself to a CPU.
     fn trusted_os(&self) -> TrustedOs {
         TrustedOs::Absent
@@ -135,6 +149,18 @@ pub trait Platform: points::Sink + Sized {
     fn smccc_arch_feature(&self, function: u32) -> i32 {
         let _ = function;
         -1
+    }
+
+    /// A call of the Arm architecture service other than SMCCC_VERSION and SMCCC_ARCH_FEATURES, such as SMCCC_ARCH_WORKAROUND_1, in
+    /// its 32-bit form: X0 to X3, or `None` for NOT_SUPPORTED.
+    fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
+        let _ = (function, args);
+        None
+    }
+
+    /// What a service answers about itself. Firmware that adds calls of its own to a service gives it an identity of its own.
+    fn service_identity(&self, service: Service) -> Identity {
+        service.identity()
     }
 
     // --- Shared memory and events --------------------------------------------------------------------

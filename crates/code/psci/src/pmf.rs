@@ -18,13 +18,13 @@ use crate::tree::Caller;
 /// Version of the interface.
 const VERSION: u64 = 1;
 /// Owner of the time stamps, in the uppermost byte of their ids.
-const OWNER: u64 = 0x41;
+const OWNER: u32 = 0x41;
 /// Flag: the stamp may be in memory, past a line in the reader's cache.
 const CACHE_MAINTENANCE: u64 = 1;
 
 /// Services, in bits 15:10 of a time stamp's id.
-const PSCI_STAT: u64 = 0;
-const RT_INSTR: u64 = 1;
+const PSCI_STAT: u32 = 0;
+const RT_INSTR: u32 = 1;
 
 impl<'a, P: Platform> Psci<'a, P> {
     /// Takes a stamp now.
@@ -65,7 +65,7 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// GET_TIMESTAMP: id, MPIDR, flags. A 64-bit call returns the stamp in X1, a 32-bit one its halves in W1 and W2.
     pub(crate) fn pmf_get_timestamp(&self, wide: bool, [id, mpidr, flags]: [u64; 3]) -> Outcome {
-        match self.time_stamp(id, mpidr, flags & CACHE_MAINTENANCE != 0) {
+        match self.time_stamp(id as u32, mpidr, flags & CACHE_MAINTENANCE != 0) {
             Ok(ticks) if wide => Outcome::Return([0, ticks, 0, 0]),
             Ok(ticks) => Outcome::Return([0, ticks & 0xffff_ffff, ticks >> 32, 0]),
             Err(error) => Outcome::error(error),
@@ -77,7 +77,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         if cfg!(feature = "off") { Outcome::error(Error::NotSupported) } else { Outcome::Return([0, VERSION, 0, 0]) }
     }
 
-    fn time_stamp(&self, id: u64, mpidr: u64, maintain: bool) -> Result<u64, Error> {
+    fn time_stamp(&self, id: u32, mpidr: u64, maintain: bool) -> Result<u64, Error> {
         if cfg!(feature = "off") {
             return Err(Error::NotSupported);
         }

@@ -7,7 +7,7 @@ use crate::psci::Psci;
 use crate::settings::MessageOrder;
 use crate::state::{CPU_LEVEL, CompositeState, Level};
 use crate::state_checks;
-use crate::storage::{Affinity, WakeRecord};
+use crate::storage::{Affinity, Sleep, WakeRecord};
 use crate::transition::{PowerDown, PowerUp};
 use crate::tree::Caller;
 
@@ -60,7 +60,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
         self.stamp(me, point::ENTER_HW_LOW_PWR, 0);
         self.platform.wait_for_power_down();
-        self.undo(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to }, why)
+        self.undo(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to, why: Sleep::Other }, why)
     }
 
     #[inline]
@@ -109,11 +109,6 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// The entry point that CPU_ON left for the caller; under the caller's own lock.
     pub(crate) fn on_entry(&self, me: Caller<'a, P>) -> EntryPoint {
-        let slot = &me.record.on_entry;
-        EntryPoint {
-            pc: slot.pc.load(self.platform),
-            context_id: slot.context_id.load(self.platform),
-            after: PowerUp::On,
-        }
+        me.record.on_entry.load(self.platform, PowerUp::On)
     }
 }

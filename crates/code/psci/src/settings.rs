@@ -20,6 +20,17 @@ pub enum MessageOrder {
     OutsideLocks,
 }
 
+/// When PSCI_SET_SUSPEND_MODE may change to OS-initiated mode (PSCI DEN0022, 5.21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SuspendModeChange {
+    /// Whenever no other CPU is in CPU_SUSPEND. An operating system that another one started can then change the mode, as Linux after a
+    /// kexec does.
+    #[default]
+    WhileNobodySleeps,
+    /// To the letter of the specification: not once any CPU has called CPU_SUSPEND since the boot or the last change of mode.
+    BeforeAnySuspend,
+}
+
 /// The calls that a platform may offer on top of those that the library does on its own.
 ///
 /// PSCI_FEATURES and the calls themselves both ask this, so they cannot disagree.

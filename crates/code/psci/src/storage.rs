@@ -3,6 +3,7 @@
 
 use core::array;
 
+use crate::call::{Endianness, EntryPoint};
 use crate::cell::Scalar;
 use crate::cpu_index::CpuIndex;
 use crate::lock::{BakeryWord, Ticket};
@@ -11,6 +12,7 @@ use crate::shared::{Coherent, Maintained, StampCell};
 use crate::state::{CPU_LEVEL, LEVELS, Level, LocalState};
 use crate::statistics::Statistics;
 use crate::topology::{ConfigError, Topology};
+use crate::transition::PowerUp;
 
 /// What CPU_ON, CPU_OFF and AFFINITY_INFO know of a CPU; the numbers are those AFFINITY_INFO returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,26 +37,37 @@ impl Scalar for Affinity {
     }
 }
 
+/// By which call a CPU goes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sleep {
+    /// CPU_OFF, SYSTEM_SUSPEND, CPU_DEFAULT_SUSPEND, or it was never on.
+    Other = 0,
+    /// CPU_SUSPEND, which PSCI_SET_SUSPEND_MODE asks for.
+    Suspend = 1,
+}
+
 /// What a CPU that goes down records for its own wake-up: its state, and the highest level that it may find powered down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WakeRecord {
     pub state: LocalState,
     /// Highest level whose locks the wake-up takes. Nobody takes a higher level down without them.
     pub locks_to: Level,
+    pub why: Sleep,
 }
 
 impl WakeRecord {
-    pub const RUNNING: Self = Self { state: LocalState::RUN, locks_to: CPU_LEVEL };
+    pub const RUNNING: Self = Self { state: LocalState::RUN, locks_to: CPU_LEVEL, why: Sleep::Other };
 }
 
 impl Scalar for WakeRecord {
     #[inline(always)]
     fn to_word(self) -> u64 {
-        u64::from(self.locks_to) << 8 | self.state.to_word()
+        (self.why as u64) << 16 | u64::from(self.locks_to) << 8 | self.state.to_word()
     }
     #[inline(always)]
     fn from_word(word: u64) -> Self {
-        Self { state: LocalState::from_word(word & 0xff), locks_to: (word >> 8) as Level }
+        let why = if word >> 16 & 1 != 0 { Sleep::Suspend } else { Sleep::Other };
+        Self { state: LocalState::from_word(word & 0xff), locks_to: (word >> 8) as Level, why }
     }
 }
 
@@ -62,17 +75,33 @@ impl Scalar for WakeRecord {
 pub(crate) struct EntrySlot<P: Platform> {
     pub pc: Coherent<u64, P>,
     pub context_id: Coherent<u64, P>,
+    /// Kept only where [`Platform::caller_endianness`] tells.
+    pub endianness: Coherent<bool, P>,
 }
 
 impl<P: Platform> EntrySlot<P> {
     fn new() -> Self {
-        Self { pc: Coherent::new(0), context_id: Coherent::new(0) }
+        Self { pc: Coherent::new(0), context_id: Coherent::new(0), endianness: Coherent::new(false) }
     }
 
     #[inline(always)]
     pub fn store(&self, platform: &P, entry: (u64, u64)) {
         self.pc.store(platform, entry.0);
         self.context_id.store(platform, entry.1);
+        if let Some(endianness) = platform.caller_endianness() {
+            self.endianness.store(platform, endianness == Endianness::Big);
+        }
+    }
+
+    /// Where the CPU goes, which comes from `after`.
+    pub fn load(&self, platform: &P, after: PowerUp) -> EntryPoint {
+        let big = platform.caller_endianness().is_some() && self.endianness.load(platform);
+        EntryPoint {
+            pc: self.pc.load(platform),
+            context_id: self.context_id.load(platform),
+            after,
+            endianness: if big { Endianness::Big } else { Endianness::Little },
+        }
     }
 }
 
@@ -109,7 +138,11 @@ impl<P: Platform> CpuRecord<P> {
             lock: Ticket::new(),
             affinity: Maintained::new(Affinity::Off),
             // Nobody knows the tree yet; a level above its top locks nothing.
-            wake_record: Maintained::new(WakeRecord { state: off.at(CPU_LEVEL), locks_to: LEVELS as Level - 1 }),
+            wake_record: Maintained::new(WakeRecord {
+                state: off.at(CPU_LEVEL),
+                locks_to: LEVELS as Level - 1,
+                why: Sleep::Other,
+            }),
             on_entry: EntrySlot::new(),
             resume_entry: EntrySlot::new(),
             requests: array::from_fn(|i| Coherent::new(off.at(i as Level + 1))),
@@ -154,7 +187,9 @@ impl<P: Platform> DomainRecord<P> {
 pub struct SystemRecord<P: Platform> {
     /// Suspend mode: 0 platform-coordinated, 1 OS-initiated. Written under the lock of the domain at the top.
     pub(crate) mode: Coherent<u8, P>,
-    /// Whether CPU_SUSPEND was called since the mode last changed.
+    /// Whether CPU_SUSPEND was called since the mode last changed; kept for [`SuspendModeChange::BeforeAnySuspend`].
+    ///
+    /// [`SuspendModeChange::BeforeAnySuspend`]: crate::SuspendModeChange::BeforeAnySuspend
     pub(crate) suspended: Coherent<bool, P>,
 }
 

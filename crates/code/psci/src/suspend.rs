@@ -7,7 +7,7 @@ use crate::power_down::Abandoned;
 use crate::psci::Psci;
 use crate::state::{CPU_LEVEL, CompositeState, Level};
 use crate::state_checks;
-use crate::storage::WakeRecord;
+use crate::storage::{Sleep, WakeRecord};
 use crate::suspend_mode::Mode;
 use crate::suspend_request::SuspendRequest;
 use crate::transition::PowerDown;
@@ -18,12 +18,13 @@ impl<'a, P: Platform> Psci<'a, P> {
     pub(crate) fn cpu_suspend(&self, me: Caller<'a, P>, power_state: u32, entry: (u64, u64)) -> Result<(), Error> {
         let request = self.decode(power_state)?;
         let mode = self.note_suspend();
-        if self.is_standby(&request.state) {
-            // The commonest idle state by far, kept free of what the others need.
+        if mode == Mode::PlatformCoordinated && self.is_standby(&request.state) {
+            // The commonest idle state by far, kept free of what the others need. Where the OS coordinates it takes the long way: the last
+            // CPU of a domain may then ask for the domain's retention, for which this CPU must be known to sleep.
             self.wait_in_standby(me, &request.state);
             return Ok(());
         }
-        self.suspend(me, &request, mode, entry)
+        self.suspend(me, &request, mode, Sleep::Suspend, entry)
     }
 
     /// CPU_DEFAULT_SUSPEND: the platform's state, always coordinated by the platform.
@@ -36,7 +37,8 @@ impl<'a, P: Platform> Psci<'a, P> {
             self.wait_in_standby(me, &state);
             return Ok(());
         }
-        self.suspend(me, &SuspendRequest { state, last_at_level: CPU_LEVEL }, Mode::PlatformCoordinated, entry)
+        let request = SuspendRequest { state, last_at_level: CPU_LEVEL };
+        self.suspend(me, &request, Mode::PlatformCoordinated, Sleep::Other, entry)
     }
 
     /// Whether the CPU alone waits, and keeps its contents.
@@ -45,8 +47,15 @@ impl<'a, P: Platform> Psci<'a, P> {
         state.highest() == CPU_LEVEL && !self.platform.is_power_down(CPU_LEVEL, state.at(CPU_LEVEL))
     }
 
-    /// All that [`Self::is_standby`] is not.
-    fn suspend(&self, me: Caller<'a, P>, request: &SuspendRequest, mode: Mode, entry: (u64, u64)) -> Result<(), Error> {
+    /// Under locks: all but a standby of level 0 that the platform coordinates.
+    fn suspend(
+        &self,
+        me: Caller<'a, P>,
+        request: &SuspendRequest,
+        mode: Mode,
+        why: Sleep,
+        entry: (u64, u64),
+    ) -> Result<(), Error> {
         let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
         let level = request.state.highest();
         if power_down {
@@ -79,7 +88,7 @@ impl<'a, P: Platform> Psci<'a, P> {
                 request.state
             }
         };
-        self.commit(me, &state, locks_to);
+        self.commit(me, &state, locks_to, why);
         if power_down {
             // TurnedOn cannot be: only a CPU that is off is turned on.
             let (Abandoned::Undone | Abandoned::TurnedOn(_)) =
@@ -114,7 +123,7 @@ impl<'a, P: Platform> Psci<'a, P> {
             return Ok(());
         }
         self.note_request(me, &state);
-        self.commit(me, &state, self.top);
+        self.commit(me, &state, self.top, Sleep::Other);
         let (Abandoned::Undone | Abandoned::TurnedOn(_)) = self.power_down(me, &state, self.top, PowerDown::Suspend);
         Ok(())
     }
@@ -153,7 +162,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.platform.standby(state);
         let woke = self.stamp_through(me, point::EXIT_HW_LOW_PWR);
         self.lock_ancestors(me, locks_to);
-        let wake_state = self.wake_state(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to });
+        let wake_state = self.wake_state(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to, why: Sleep::Other });
         self.set_running(me, &wake_state, locks_to, Some(woke));
         self.release_ancestors(me, locks_to);
     }

@@ -1,11 +1,15 @@
 //! PSCI_SET_SUSPEND_MODE (PSCI DEN0022, 5.21).
 //!
-//! To OS-initiated: allowed as long as nobody has called CPU_SUSPEND since the last change of mode or the boot, and every other
-//! CPU is running, off, or suspended by CPU_DEFAULT_SUSPEND. To platform-coordinated: every other CPU is off.
+//! To platform-coordinated: every other CPU must be off. To OS-initiated, the specification has two conditions: each CPU is running,
+//! off, or suspended by CPU_DEFAULT_SUSPEND; and "none of the cores has called CPU_SUSPEND since the last change of mode or boot". The
+//! second cannot be met by an operating system that was started by another one which had idled, and it guards nothing here: whoever takes
+//! a level down looks at which locks each sleeper will take, whatever the mode in which it fell asleep. So
+//! [`Platform::suspend_mode_change`] chooses, and by default the first condition alone counts.
 
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::psci::Psci;
+use crate::settings::SuspendModeChange;
 use crate::tree::Caller;
 
 /// Who decides on the states above the CPUs.
@@ -27,7 +31,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         if !self.platform.optional_calls().os_initiated {
             return Mode::PlatformCoordinated;
         }
-        if !self.system.suspended.load(self.platform) {
+        if self.platform.suspend_mode_change() == SuspendModeChange::BeforeAnySuspend
+            && !self.system.suspended.load(self.platform)
+        {
             self.system.suspended.store(self.platform, true);
         }
         match self.system.mode.load(self.platform) {
@@ -37,7 +43,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// PSCI_SET_SUSPEND_MODE: checks and writes under the same locks.
-    pub(crate) fn set_suspend_mode(&self, me: Caller<'a, P>, mode: u64) -> Result<(), Error> {
+    pub(crate) fn set_suspend_mode(&self, me: Caller<'a, P>, mode: u32) -> Result<(), Error> {
         let wanted = match mode {
             0 => 0,
             1 => OS_INITIATED,
@@ -48,7 +54,10 @@ impl<'a, P: Platform> Psci<'a, P> {
             Ok(())
         } else {
             let allowed = match wanted {
-                OS_INITIATED => !self.system.suspended.load(self.platform),
+                OS_INITIATED => {
+                    let never = self.platform.suspend_mode_change() == SuspendModeChange::BeforeAnySuspend;
+                    !(never && self.system.suspended.load(self.platform) || self.another_sleeps(me))
+                }
                 _ => self.all_others_off(me),
             };
             if allowed {

@@ -29,14 +29,14 @@ impl<P: Platform> Psci<'_, P> {
     }
 
     /// HIBERNATE_OFF is type 1, and what type 0 stands for as well; its cookie is 0.
-    pub(crate) fn system_off2(&self, off_type: u64, cookie: u64) -> u64 {
+    pub(crate) fn system_off2(&self, off_type: u32, cookie: u64) -> u64 {
         if off_type > 1 || cookie != 0 {
             return Error::InvalidParameters.register();
         }
         self.platform.hibernate().register()
     }
 
-    pub(crate) fn mem_protect(&self, enable: u64) -> Result<u64, Error> {
+    pub(crate) fn mem_protect(&self, enable: u32) -> Result<u64, Error> {
         match enable {
             0 | 1 => self.platform.mem_protect(enable == 1).map(u64::from),
             _ => Err(Error::InvalidParameters),
@@ -74,9 +74,9 @@ impl<P: Platform> Psci<'_, P> {
         }
     }
 
-    pub(crate) fn node_hw_state(&self, mpidr: u64, level: u64) -> Result<u64, Error> {
+    pub(crate) fn node_hw_state(&self, mpidr: u64, level: u32) -> Result<u64, Error> {
         let (cpu, _) = self.target(mpidr)?;
-        if level > u64::from(self.top) {
+        if level > u32::from(self.top) {
             return Err(Error::InvalidParameters);
         }
         self.platform.node_hw_state(cpu, level as Level).map(|state| state as u64)

@@ -9,10 +9,12 @@ use crate::psci::Psci;
 use crate::settings::LockKind;
 use crate::state::{CPU_LEVEL, CompositeState, Level, LocalState};
 use crate::state_checks;
-use crate::storage::{Affinity, CpuRecord, DomainRecord, WakeRecord};
+use crate::storage::{Affinity, CpuRecord, DomainRecord, Sleep, WakeRecord};
 use crate::suspend_request::SuspendRequest;
 
-/// Aff3..Aff0 of an MPIDR; the other bits of an argument must be 0 (PSCI DEN0022, 5.1.4: the parameter target_cpu).
+/// Aff3..Aff0 of an MPIDR. An argument's other bits must be 0 by the specification (PSCI DEN0022, 5.1.4: the parameter target_cpu),
+/// which leaves open what becomes of a call in which they are not. They are ignored: readers pass `MPIDR_EL1` as it is, and its bit 31
+/// is always 1.
 pub(crate) const AFFINITY: u64 = 0xff_00ff_ffff;
 
 /// The CPU that makes the call, with its record.
@@ -40,10 +42,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// The CPU that an `mpidr` argument names.
     #[inline]
     pub(crate) fn target(&self, mpidr: u64) -> Result<(CpuIndex, &'a CpuRecord<P>), Error> {
-        if mpidr & !AFFINITY != 0 {
-            return Err(Error::InvalidParameters);
-        }
-        let cpu = self.platform.cpu_by_mpidr(mpidr).ok_or(Error::InvalidParameters)?;
+        let cpu = self.platform.cpu_by_mpidr(mpidr & AFFINITY).ok_or(Error::InvalidParameters)?;
         Ok((cpu, self.cpus.get(cpu.get()).ok_or(Error::InvalidParameters)?))
     }
 
@@ -175,7 +174,7 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// Writes the states that a request was granted, with the locks up to `locks_to` held. From here on a wake-up
     /// finds them.
-    pub(crate) fn commit(&self, me: Caller<'a, P>, state: &CompositeState, locks_to: Level) {
+    pub(crate) fn commit(&self, me: Caller<'a, P>, state: &CompositeState, locks_to: Level, why: Sleep) {
         let now = self.platform.now();
         me.record.statistics.begin(self.platform, now);
         for level in 1..=state.highest() {
@@ -184,7 +183,7 @@ impl<'a, P: Platform> Psci<'a, P> {
                 domain.state.store(self.platform, state.at(level));
             }
         }
-        me.record.wake_record.store(self.platform, WakeRecord { state: state.at(CPU_LEVEL), locks_to });
+        me.record.wake_record.store(self.platform, WakeRecord { state: state.at(CPU_LEVEL), locks_to, why });
         points::detail(self.platform, point::COORDINATED, u32::from(state.highest()));
     }
 
@@ -228,6 +227,15 @@ impl<'a, P: Platform> Psci<'a, P> {
             me.record.statistics.end(self.platform, CPU_LEVEL, wake_state.at(CPU_LEVEL), now);
         }
         me.record.wake_record.store(self.platform, WakeRecord::RUNNING);
+    }
+
+    /// Whether another CPU is in CPU_SUSPEND, as far as others can know: a standby of level 0 that the platform coordinates leaves no trace.
+    pub(crate) fn another_sleeps(&self, me: Caller<'a, P>) -> bool {
+        let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
+        others.any(|other| {
+            let down = other.wake_record.load(self.platform);
+            down.state != LocalState::RUN && down.why == Sleep::Suspend
+        })
     }
 
     /// Whether every CPU but the caller is off.

@@ -67,12 +67,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.set_running(me, &wake_state, down.locks_to, Some(woke));
         self.release_ancestors(me, down.locks_to);
 
-        let slot = &me.record.resume_entry;
-        EntryPoint {
-            pc: slot.pc.load(self.platform),
-            context_id: slot.context_id.load(self.platform),
-            after: PowerUp::Resume,
-        }
+        me.record.resume_entry.load(self.platform, PowerUp::Resume)
     }
 
     fn finish_on(&self, me: Caller<'a, P>, woke: u64) -> EntryPoint {

@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use psci::fake::{Ended, Harness, Options, SUCCESS, code, mpidr};
-use psci::{CpuIndex, Error, OptionalCalls, Outcome, PowerStateFormat, TrustedOs, id};
+use psci::{CpuIndex, Error, OptionalCalls, Outcome, PowerStateFormat, Service, TrustedOs, id};
 
 const NOT_SUPPORTED: u64 = -1i64 as u64;
 
@@ -37,7 +37,8 @@ fn versions() {
     assert_eq!(harness.call(0, id::PSCI_VERSION, [0; 3]), 0x1_0003);
     assert_eq!(harness.call(0, id::SMCCC_VERSION, [0; 3]), 0x1_0002);
     assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [u64::from(id::SMCCC_VERSION), 0, 0]), SUCCESS);
-    assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_8000, 0, 0]), NOT_SUPPORTED);
+    assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_8000, 0, 0]), SUCCESS, "the platform's answer");
+    assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_7fff, 0, 0]), NOT_SUPPORTED);
 }
 
 /// PSCI DEN0022, 5.1: the calls with a 64-bit form are those of the specification's list and no others.
@@ -127,6 +128,74 @@ fn calls_that_the_platform_answers() {
     assert_eq!(Harness::new(nothing()).call(0, id::MIGRATE_INFO_TYPE, [0; 3]), 2);
 }
 
+/// SMCCC DEN0028, 6.2: who implements a service, and which revision, in the 32-bit form only.
+#[test]
+fn services_say_whose_they_are() {
+    let harness = Harness::new(Options::default());
+    let ask = |function| match harness.smc(0, function, [0; 3]).returned() {
+        Outcome::Return(values) => values,
+        other => panic!("{other:?}"),
+    };
+    for (service, uid, revision) in
+        [(Service::Standard, 0x8400_ff01, 0x8400_ff03), (Service::VendorEl3, 0x8700_ff01, 0x8700_ff03)]
+    {
+        let identity = service.identity();
+        assert_eq!(ask(uid), identity.uid.map(u64::from));
+        assert_ne!(identity.uid[0], u32::MAX, "that would be NOT_SUPPORTED");
+        assert_eq!(ask(revision), [u64::from(identity.major), u64::from(identity.minor), 0, 0]);
+        assert_eq!([ask(uid | id::SMC64)[0], ask(revision | id::SMC64)[0]], [NOT_SUPPORTED; 2]);
+    }
+    assert_ne!(Service::Standard.identity().uid, Service::VendorEl3.identity().uid);
+}
+
+/// SMCCC DEN0028, 7: workarounds are the firmware's to answer.
+#[test]
+fn the_platform_answers_for_workarounds() {
+    let harness = Harness::new(Options::default());
+    let call = |function| harness.smc(0, function, [7, 0, 0]).returned();
+    assert_eq!(call(id::SMCCC_ARCH_WORKAROUND_1), Outcome::Return([0, 7, 0, 0]));
+    for function in [id::SMCCC_ARCH_WORKAROUND_1 | id::SMC64, id::SMCCC_ARCH_WORKAROUND_3, 0x8001_0000] {
+        assert_eq!(call(function), Outcome::Return([NOT_SUPPORTED, 0, 0, 0]), "{function:#x}");
+    }
+}
+
+/// PSCI DEN0022, 5.1: parameters of 32 bits are the lower halves of their registers, in the 64-bit form too.
+#[test]
+fn the_upper_half_of_a_32_bit_parameter_does_not_count() {
+    let harness = Harness::new(everything());
+    const HIGH: u64 = 0xdead_beef << 32;
+    let call = |function: u32, args| harness.call(0, function | id::SMC64, args);
+    assert_eq!(call(id::AFFINITY_INFO, [mpidr(0), HIGH, 0]), 0);
+    assert_eq!(call(id::NODE_HW_STATE, [mpidr(0), HIGH | 1, 0]), 2);
+    assert_eq!(call(id::SYSTEM_OFF2, [HIGH | 1, 0, 0]), code(Error::InternalFailure));
+    assert_eq!(call(id::SYSTEM_RESET2, [HIGH, 0, 0]), code(Error::InternalFailure));
+    assert_eq!(call(id::PSCI_STAT_COUNT, [mpidr(0), HIGH | u64::from(harness.power_state([1, 0, 0], 0)), 0]), 0);
+    assert_eq!(call(id::PMF_GET_TIMESTAMP, [HIGH | 0x4100_0400, mpidr(0), HIGH]), 0);
+    assert_eq!(harness.smc(0, id::CPU_SUSPEND | id::SMC64, [HIGH | 1, 0, 0]), Ended::Returned(Outcome::Return([0; 4])));
+}
+
+/// PSCI DEN0022, 5.1.4: what of an MPIDR is no affinity field does not count, wherever one comes in: `MPIDR_EL1` has such bits.
+#[test]
+fn an_mpidr_may_be_that_of_the_register() {
+    let harness = Harness::running(everything(), 2);
+    // RES1, U, MT, and the reserved bits above Aff3.
+    for raw in [1 << 31, 1 << 30, 1 << 24, 1 << 40, 0xffff_ff00_ff00_0000] {
+        let call = |function: u32, args| harness.call(0, function | id::SMC64, args);
+        let mpidr = mpidr(1) | raw;
+        assert_eq!(call(id::AFFINITY_INFO, [mpidr, 0, 0]), 0, "{raw:#x}");
+        assert_eq!(call(id::AFFINITY_INFO, [mpidr, 1, 0]), 0, "{raw:#x}");
+        assert_eq!(call(id::CPU_ON, [mpidr, 0x6000_0000, 0]), code(Error::AlreadyOn));
+        assert_eq!(call(id::MIGRATE, [mpidr, 0, 0]), SUCCESS);
+        assert_eq!(call(id::NODE_HW_STATE, [mpidr, 0, 0]), 2);
+        assert_eq!(call(id::PMF_GET_TIMESTAMP, [0x4100_0400, mpidr, 1]), 0);
+        let stay = u64::from(harness.power_state([2, 0, 0], 0));
+        assert_eq!(
+            call(id::PSCI_STAT_COUNT, [mpidr, stay, 0]),
+            call(id::PSCI_STAT_COUNT, [psci::fake::mpidr(1), stay, 0])
+        );
+    }
+}
+
 /// PMF: both generations of ids, both widths, both services.
 #[test]
 fn pmf() {
@@ -146,7 +215,7 @@ fn pmf() {
     assert_eq!(pmf(0xc700_0020, [0x4100_0001, mpidr(1), 1]), regs(harness.time_stamp(1, 3), 0), "PSCI_STAT's exit");
     assert_eq!(pmf(0x8700_0021, [0; 3]), regs(1, 0));
     let invalid = Outcome::Return([code(Error::InvalidParameters), 0, 0, 0]);
-    for id in [0x4100_0406, 0x4000_0400, 0x4100_0002, 0x4100_0800, 0x1_4100_0400, u64::MAX] {
+    for id in [0x4100_0406, 0x4000_0400, 0x4100_0002, 0x4100_0800, u64::MAX] {
         assert_eq!(pmf(0xc700_0020, [id, mpidr(1), 1]), invalid, "{id:#x}");
     }
     assert_eq!(pmf(0xc700_0020, [0x4100_0400, 0x1234, 1]), invalid);

@@ -1,14 +1,25 @@
 //! CPU_ON, CPU_OFF, AFFINITY_INFO.
 
-use psci::fake::{CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
-use psci::{EntryPoint, Error, MessageOrder, Outcome, PowerUp, TrustedOs, id};
+use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
+use psci::{
+    CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
+    Outcome, PowerStateFormat, PowerUp, SuspendRequest, Topology, TrustedOs, id,
+};
 
 /// PSCI DEN0022, 5.6: the target enters at the given address, with the context id.
 #[test]
 fn cpu_on_enters_at_its_entry_point() {
     let harness = Harness::new(Options::default());
     assert_eq!(harness.cpu_on(0, 4, CPU_ON_ENTRY), SUCCESS);
-    assert_eq!(harness.wake(4), EntryPoint { pc: CPU_ON_ENTRY.0, context_id: CPU_ON_ENTRY.1, after: PowerUp::On });
+    assert_eq!(
+        harness.wake(4),
+        EntryPoint {
+            pc: CPU_ON_ENTRY.0,
+            context_id: CPU_ON_ENTRY.1,
+            after: PowerUp::On,
+            endianness: Endianness::Little
+        }
+    );
     assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 2, 3, 0] On", "the first of its cluster and group");
     harness.turn_on(3);
     assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] On", "the second");
@@ -24,7 +35,7 @@ fn cpu_on_rejects_by_the_targets_state() {
     harness.wake(1);
     assert_eq!(harness.cpu_on(0, 1, CPU_ON_ENTRY), code(Error::AlreadyOn));
     assert_eq!(harness.cpu_on(0, 2, (0x10, 0)), code(Error::InvalidAddress));
-    for bad in [0x5, 0x1_0000_0000, 0xff_00ff_ffff, 1 << 31, u64::MAX] {
+    for bad in [0x5, 0x1_0000_0000, 0xff_00ff_ffff, 1 << 31 | 5, u64::MAX] {
         let entry = id::CPU_ON | id::SMC64;
         assert_eq!(harness.call(0, entry, [bad, CPU_ON_ENTRY.0, 0]), code(Error::InvalidParameters), "{bad:#x}");
     }
@@ -41,7 +52,10 @@ fn a_rejected_cpu_on_leaves_a_suspended_cpu_its_resume_address() {
         let harness = Harness::running(options, 2);
         harness.suspend(1, [2, 0, 0]).powered_down();
         assert_eq!(harness.cpu_on(0, 1, (0x6666_0000, 0xbad)), code(Error::AlreadyOn));
-        assert_eq!(harness.wake(1), EntryPoint { pc: RESUME.0, context_id: RESUME.1, after: PowerUp::Resume });
+        assert_eq!(
+            harness.wake(1),
+            EntryPoint { pc: RESUME.0, context_id: RESUME.1, after: PowerUp::Resume, endianness: Endianness::Little }
+        );
     }
 }
 
@@ -117,9 +131,39 @@ fn affinity_info_at_every_level() {
     assert_eq!((info(0x1_0002, 0), info(0x1_0000, 0), info(0x1_00ff, 1), info(0x1_ffff, 2)), (2, 1, 2, 2));
     harness.wake(5);
     assert_eq!((info(0x1_0000, 0), info(0x1_0000, 1), info(0x1_0000, 2)), (1, 0, 0));
-    for (affinity, level) in [(0x7, 0), (0x200, 1), (0x2_0000, 2), (1 << 32, 3), (0, 4), (0, u64::MAX), (1 << 24, 1)] {
+    for (affinity, level) in [(0x7, 0), (0x200, 1), (0x2_0000, 2), (1 << 32, 3), (0, 4), (0, u64::MAX)] {
         assert_eq!(info(affinity, level), code(Error::InvalidParameters), "{affinity:#x} {level}");
     }
+}
+
+/// Two CPUs in one domain.
+struct Flat;
+
+impl Board for Flat {
+    fn topology(&self) -> Topology<'static> {
+        Topology {
+            domains: &[DomainDesc { parent: None, level: 1 }],
+            cpus: &[CpuDesc { mpidr: 0, parent: 0 }, CpuDesc { mpidr: 1, parent: 0 }],
+        }
+    }
+    fn is_power_down(&self, _: Level, state: LocalState) -> bool {
+        state == LocalState(1)
+    }
+    fn decode_power_state(&self, _: CpuIndex, _: PowerStateFormat, _: u32) -> Result<SuspendRequest, Error> {
+        Err(Error::InvalidParameters)
+    }
+    fn off_state(&self) -> CompositeState {
+        CompositeState { levels: [1, 1, 0, 0].map(LocalState) }
+    }
+}
+
+/// PSCI DEN0022, 5.7.2: a level that the tree lacks is no level.
+#[test]
+fn affinity_info_of_a_level_that_is_not_there() {
+    let harness = Harness::on_board(Flat, Options::default()).unwrap();
+    let info = |level| harness.call(0, id::AFFINITY_INFO, [0, level, 0]);
+    assert_eq!([info(0), info(1)], [SUCCESS; 2]);
+    assert_eq!([info(2), info(3), info(4)], [code(Error::InvalidParameters); 3]);
 }
 
 /// PSCI DEN0022, 5.5: CPU_OFF returns only if it fails; everything is as before it.
@@ -148,7 +192,7 @@ fn a_cpu_on_that_meets_an_abandoned_cpu_off_is_honoured() {
     harness.fake.refuse.store(true, std::sync::atomic::Ordering::SeqCst);
     *harness.fake.at_wfi.lock().unwrap() =
         Some(Box::new(|| assert_eq!(harness.cpu_on(0, 1, (0x6123_0000, 9)), SUCCESS)));
-    let entry = EntryPoint { pc: 0x6123_0000, context_id: 9, after: PowerUp::On };
+    let entry = EntryPoint { pc: 0x6123_0000, context_id: 9, after: PowerUp::On, endianness: Endianness::Little };
     assert_eq!(harness.turn_off(1), Ended::Returned(Outcome::Enter(entry)));
     assert_eq!(harness.affinity(1), 0);
 }
@@ -160,4 +204,19 @@ fn a_cpu_that_nobody_turned_on_stays_down() {
     harness.fake.set_cache(3, false);
     harness.run_on(3, || harness.psci.warm_boot()).powered_down();
     harness.turn_on(3);
+}
+
+/// PSCI DEN0022, 6.4: a CPU starts, and resumes, in the byte order of the caller.
+#[test]
+fn the_byte_order_of_the_caller_is_inherited() {
+    let harness = Harness::new(Options::default());
+    for endianness in [Endianness::Big, Endianness::Little] {
+        let set = |endianness| *harness.fake.endianness.lock().unwrap() = endianness;
+        set(Some(endianness));
+        assert_eq!(harness.cpu_on(0, 1, CPU_ON_ENTRY), SUCCESS);
+        assert_eq!(harness.wake(1).endianness, endianness);
+        harness.suspend(1, [2, 0, 0]).powered_down();
+        assert_eq!(harness.wake(1).endianness, endianness);
+        harness.turn_off(1).powered_down();
+    }
 }

@@ -5,9 +5,12 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use psci::fake::{CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
-use psci::{EntryPoint, Error, MessageOrder, OptionalCalls, PowerStateFormat, PowerUp, id};
+use psci::{
+    Endianness, EntryPoint, Error, MessageOrder, OptionalCalls, PowerStateFormat, PowerUp, SuspendModeChange, id,
+};
 
-const RESUMED: EntryPoint = EntryPoint { pc: RESUME.0, context_id: RESUME.1, after: PowerUp::Resume };
+const RESUMED: EntryPoint =
+    EntryPoint { pc: RESUME.0, context_id: RESUME.1, after: PowerUp::Resume, endianness: Endianness::Little };
 
 fn coherent() -> Options {
     Options { coherent: true, ..Options::default() }
@@ -327,7 +330,10 @@ fn system_suspend() {
     harness.fake.interrupt[0].store(false, SeqCst);
     call(RESUME.0).powered_down();
     assert_eq!(harness.last_power_down(), "power_down [2, 2, 3, 1] Suspend");
-    assert_eq!(harness.wake(0), EntryPoint { pc: RESUME.0, context_id: 42, after: PowerUp::Resume });
+    assert_eq!(
+        harness.wake(0),
+        EntryPoint { pc: RESUME.0, context_id: 42, after: PowerUp::Resume, endianness: Endianness::Little }
+    );
     assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 2, 3, 1] Resume");
     harness.turn_on(1);
 }
@@ -434,12 +440,48 @@ fn set_suspend_mode() {
     harness.turn_off(1).powered_down();
     assert_eq!(set(0, 0), SUCCESS);
     assert_eq!(harness.suspend(0, [1, 0, 0]), returned(SUCCESS));
-    assert_eq!(set(0, 1), code(Error::Denied), "somebody has called CPU_SUSPEND");
+    assert_eq!(set(0, 1), SUCCESS, "somebody has called CPU_SUSPEND, but nobody is in it");
+    assert_eq!(set(0, 0), SUCCESS);
+    harness.turn_on(1);
+    harness.suspend(1, [2, 0, 0]).powered_down();
+    assert_eq!(set(0, 1), code(Error::Denied), "CPU 1 is in CPU_SUSPEND");
+    harness.wake(1);
+    harness.turn_off(1).powered_down();
     // In platform-coordinated mode a request above level 0 needs no claim to be the last.
     harness.suspend_as_last(0, [2, 2, 0], 0).powered_down();
 
     let plain = Harness::new(Options { optional: OptionalCalls::NONE, ..Options::default() });
     assert_eq!(plain.call(0, id::PSCI_SET_SUSPEND_MODE, [1, 0, 0]), code(Error::NotSupported));
+}
+
+/// PSCI DEN0022, 5.21, to the letter: not "since the last change of mode or boot".
+#[test]
+fn a_platform_may_keep_to_the_letter_of_set_suspend_mode() {
+    let strict = SuspendModeChange::BeforeAnySuspend;
+    let harness = Harness::running(Options { suspend_mode_change: strict, ..Options::default() }, 1);
+    let set = |mode| harness.call(0, id::PSCI_SET_SUSPEND_MODE, [mode, 0, 0]);
+    assert_eq!(set(1), SUCCESS);
+    assert_eq!(harness.suspend(0, [1, 0, 0]), returned(SUCCESS));
+    assert_eq!(set(0), SUCCESS);
+    assert_eq!(set(1), SUCCESS, "the change of mode begins anew");
+    assert_eq!(set(0), SUCCESS);
+    assert_eq!(harness.suspend(0, [1, 0, 0]), returned(SUCCESS));
+    assert_eq!(set(1), code(Error::Denied), "somebody has called CPU_SUSPEND");
+}
+
+/// PSCI DEN0022, 4.2.3.2: a CPU in standby sleeps, so that the last one may ask for its cluster's retention; not for its power-down,
+/// which the CPU in standby would not survive.
+#[test]
+fn os_initiated_standby_counts_as_sleep() {
+    for (states, ended) in [([1, 1, 0], SUCCESS), ([2, 2, 0], code(Error::InvalidParameters))] {
+        let harness: &'static Harness = psci::fake::leak(os_initiated(5));
+        assert_eq!(harness.suspend_as_last(4, states, 1), returned(code(Error::Denied)), "CPU 3 runs");
+        let other = move || assert_eq!(harness.suspend_as_last(4, states, 1), returned(ended));
+        *harness.fake.in_standby.lock().unwrap() = Some(Box::new(other));
+        assert_eq!(harness.suspend_as_last(3, [1, 0, 0], 0), returned(SUCCESS));
+        assert!(harness.fake.in_standby.lock().unwrap().is_none());
+        assert_eq!(harness.suspend_as_last(4, states, 1), returned(code(Error::Denied)), "CPU 3 runs again");
+    }
 }
 
 /// PSCI DEN0022, 5.18.

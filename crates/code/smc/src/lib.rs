@@ -32,6 +32,11 @@ functions! {
     SMCCC_VERSION = 0x8000_0000, "Version of the calling convention (DEN0028).";
     SMCCC_ARCH_FEATURES = 0x8000_0001, "Whether a call of the Arm architecture service is there (DEN0028).";
 
+    SMCCC_ARCH_SOC_ID = 0x8000_0002, "Identifies the SoC (DEN0028).";
+    SMCCC_ARCH_WORKAROUND_1 = 0x8000_8000, "Mitigates CVE-2017-5715 on the calling CPU (DEN0028).";
+    SMCCC_ARCH_WORKAROUND_2 = 0x8000_7fff, "Turns a mitigation of CVE-2018-3639 on or off (DEN0028).";
+    SMCCC_ARCH_WORKAROUND_3 = 0x8000_3fff, "Mitigates CVE-2017-5715 and CVE-2022-23960 on the calling CPU (DEN0028).";
+
     PSCI_VERSION = 0x8400_0000, "Version of PSCI.";
     CPU_SUSPEND = 0x8400_0001, "Suspends the calling CPU.";
     CPU_OFF = 0x8400_0002, "Powers the calling CPU down.";
@@ -54,6 +59,11 @@ functions! {
     MEM_PROTECT = 0x8400_0013, "Memory is overwritten before it is given out after a reset.";
     MEM_PROTECT_CHECK_RANGE = 0x8400_0014, "Whether a range of memory is so protected.";
     SYSTEM_OFF2 = 0x8400_0015, "Powers down in a way that the caller names, such as to hibernate.";
+
+    STANDARD_SERVICE_UID = 0x8400_ff01, "Who implements the Standard Secure Service, which PSCI is part of.";
+    STANDARD_SERVICE_REVISION = 0x8400_ff03, "Its revision.";
+    VENDOR_EL3_SERVICE_UID = 0x8700_ff01, "Who implements the Vendor Specific EL3 Monitor Service, which PMF is part of.";
+    VENDOR_EL3_SERVICE_REVISION = 0x8700_ff03, "Its revision.";
 
     PMF_GET_TIMESTAMP = 0x8700_0020, "PMF: reads a time stamp.";
     PMF_VERSION = 0x8700_0021, "PMF: version of the interface.";

@@ -6,7 +6,7 @@ use idle::Kind;
 use idle_experiments::replay::Agreement;
 use idle_experiments::trace::Traced;
 use qemu::linux::{self, Linux};
-use qemu::{Build, Gic, Images, Machine};
+use qemu::{Build, Images, Machine};
 use sleeps::{SleepLength, Waker};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn root() -> PathBuf {
 
 /// Boots the guest and traces it with each governor; the traces stay in the folder of the tests, to be looked at.
 fn traces(images: &Images, linux: &Linux, cpus: usize) -> Vec<PathBuf> {
-    let machine = Machine { cpus, gic: Gic::V3, virtualization: true, icount: Some(0) };
+    let machine = Machine { virtualization: true, icount: Some(0), ..Machine::new(cpus) };
     let governors = GOVERNORS.map(|(name, _)| name.to_owned()).to_vec();
     let trace = Some(linux::Tracing { governors, seconds: 1 });
     let options = linux::Options { cycles: 0, stay: 1, os_initiated: false, exception_level: None, trace };

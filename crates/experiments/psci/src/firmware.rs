@@ -50,14 +50,64 @@ const CLUSTER: u16 = 16;
 pub fn calls(machine: &Machine, builds: &[(&str, &payload::Report)]) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
     for (build, report) in builds {
-        let series = recording.series(build, "psci-calls", "serial");
-        for calls in &report.calls {
-            let subject = recording.name(&calls.name);
-            let value = machine.instructions(calls.ticks) / calls.count as f64;
-            recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
-        }
+        push_calls(&mut recording, machine, build, &report.calls);
     }
     recording
+}
+
+/// The same of firmware that is not ours. What it does not know, or answers otherwise than the payload counts on, is told in notes.
+pub fn calls_of_own(machine: &Machine, own: &qemu::Own, report: &payload::Report) -> Recording {
+    let mut recording = Recording::new(header("psci-calls", machine));
+    let image = own.image.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    recording.header.versions.insert("firmware".to_owned(), image);
+    let (mut known, mut unknown, mut otherwise) = (Vec::new(), Vec::new(), Vec::new());
+    for calls in &report.calls {
+        match expected(&calls.name) {
+            Some(code) if code == calls.returned => known.push(calls.clone()),
+            None if calls.returned >= 0 => known.push(calls.clone()),
+            _ if calls.returned == NOT_SUPPORTED => unknown.push(calls.name.clone()),
+            _ => otherwise.push(format!("{} ({})", calls.name, calls.returned)),
+        }
+    }
+    push_calls(&mut recording, machine, "firmware", &known);
+    let mut note = |what: &str, names: &[String]| {
+        if !names.is_empty() {
+            recording.header.notes.push(format!("{what}: {}.", names.join("; ")));
+        }
+    };
+    note("The firmware does not know", &unknown);
+    note("The firmware answers otherwise than expected, so these are not counted", &otherwise);
+    recording
+}
+
+const NOT_SUPPORTED: i64 = -1;
+
+/// What a call of the payload returns; `None` for what only has to be no error.
+fn expected(call: &str) -> Option<i64> {
+    match call {
+        "SMCCC_VERSION" | "PSCI_VERSION" | "PSCI_FEATURES" => None,
+        "CPU_ON, already on" => Some(-4),
+        "CPU_SUSPEND, invalid state" => Some(-2),
+        "unknown function" => Some(NOT_SUPPORTED),
+        _ => Some(0),
+    }
+}
+
+fn push_calls(recording: &mut Recording, machine: &Machine, variant: &str, calls: &[payload::Calls]) {
+    let series = recording.series(variant, "psci-calls", "serial");
+    for calls in calls {
+        let subject = recording.name(&calls.name);
+        let value = each(machine, calls);
+        recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+    }
+}
+
+/// Instructions of one call. The counter shows only whole ticks at either end: where no more than one whole number is within that of the
+/// mean, it is the one.
+fn each(machine: &Machine, calls: &payload::Calls) -> f64 {
+    let mean = machine.instructions(calls.ticks) / calls.count as f64;
+    let uncertain = 2.0 * machine.instructions(1) / calls.count as f64;
+    if uncertain < 0.5 && (mean - mean.round()).abs() <= uncertain { mean.round() } else { mean }
 }
 
 /// What Linux saw.
@@ -112,7 +162,7 @@ fn header(experiment: &str, machine: &Machine) -> Header {
     header.platform = Some(Platform { name: PLATFORM.to_owned(), text: String::new(), figures });
     if let Some(platform) = &mut header.platform {
         let mut set = |key: &str, value: toml::Value| platform.figures.insert(key.to_owned(), value);
-        set("model", Machine::CPU.into());
+        set("model", machine.cpu.as_str().into());
         set("cpus", (machine.cpus as i64).into());
         set("gic", i64::from(machine.gic.version()).into());
         set("virtualization", machine.virtualization.into());
@@ -121,4 +171,42 @@ fn header(experiment: &str, machine: &Machine) -> Header {
         }
     }
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(name: &str, ticks: u64, count: u64, returned: i64) -> payload::Calls {
+        payload::Calls { name: name.to_owned(), ticks, count, returned }
+    }
+
+    #[test]
+    fn counts_are_exact_where_the_counter_allows_it() {
+        let machine = Machine { icount: Some(0), ..Machine::new(1) };
+        let of = |ticks, count| each(&machine, &calls("PSCI_VERSION", ticks, count, 0));
+        assert_eq!([of(7813, 1000), of(7812, 1000), of(7840, 1000)], [125.0, 125.0, 125.44]);
+        assert_eq!(of(79, 10), 126.4, "ten calls do not tell");
+    }
+
+    #[test]
+    fn what_own_firmware_does_not_know_is_told() {
+        let machine = Machine { icount: Some(0), ..Machine::new(1) };
+        let own = qemu::Own { image: "a/flash.bin".into(), at: None, placement: qemu::Placement::Packed };
+        let report = payload::Report {
+            calls: vec![
+                calls("PSCI_VERSION", 625, 100, 0x1_0001),
+                calls("unknown function", 625, 100, -1),
+                calls("PMF get timestamp", 625, 100, -1),
+                calls("standby level 0, interrupt pending", 625, 100, -2),
+            ],
+            ..payload::Report::default()
+        };
+        let recording = calls_of_own(&machine, &own, &report);
+        assert_eq!(recording.measures().len(), 2);
+        let notes = recording.header.notes.join("\n");
+        assert!(notes.contains("does not know: PMF get timestamp."), "{notes}");
+        assert!(notes.contains("not counted: standby level 0, interrupt pending (-2)."), "{notes}");
+        assert_eq!(recording.header.versions["firmware"], "flash.bin");
+    }
 }

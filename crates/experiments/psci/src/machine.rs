@@ -35,7 +35,7 @@ pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machi
         Some("2") => Gic::V2,
         _ => Gic::V3,
     };
-    Ok(Machine { cpus, gic, virtualization: settings.switch("virtualization"), icount })
+    Ok(Machine { gic, virtualization: settings.switch("virtualization"), icount, ..Machine::new(cpus) })
 }
 
 /// The checkout that firmware is built from.

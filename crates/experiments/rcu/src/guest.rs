@@ -3,7 +3,7 @@
 use experiment::{Error, Request};
 use import::ftrace;
 use qemu::programs::{Program, Report};
-use qemu::{Build, Gic, Images, Machine, linux};
+use qemu::{Build, Images, Machine, linux};
 use recording::{Header, Recording};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn folder(root: &Path, cache: Option<&str>) -> PathBuf {
 
 /// Time counts instructions: how busy this machine is does not show.
 fn machine(cpus: usize) -> Machine {
-    Machine { cpus, gic: Gic::V3, virtualization: true, icount: Some(0) }
+    Machine { virtualization: true, icount: Some(0), ..Machine::new(cpus) }
 }
 
 /// Runs all doses, with all CPUs offloaded or none.

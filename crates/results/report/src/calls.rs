@@ -12,14 +12,20 @@ use serde_json::{Value, json};
 pub struct CountedCall {
     /// Which call.
     pub call: String,
-    /// Mean instructions without stamps.
-    pub plain: f64,
-    /// Mean instructions with the stamps that PMF serves.
-    pub instrumented: f64,
+    /// Mean instructions, by build: `plain` without stamps and `instrumented` with those that PMF serves, or `firmware` for an image of
+    /// the user's.
+    pub counts: Vec<(String, f64)>,
 }
 
-/// The calls of a `psci-calls` recording, in its order; those that only one build counted are left out.
+/// The calls of a `psci-calls` recording, in its order; those that not all builds counted are left out.
 pub fn counted_calls(recording: &Recording) -> Vec<CountedCall> {
+    let mut builds: Vec<&str> = Vec::new();
+    for measure in recording.measures() {
+        let (build, ..) = recording.series_texts(measure.series);
+        if !builds.contains(&build) {
+            builds.push(build);
+        }
+    }
     let value = |build: &str, call: &str| {
         recording.measures().iter().find_map(|measure| {
             let subject = recording.text(measure.subject?);
@@ -32,9 +38,9 @@ pub fn counted_calls(recording: &Recording) -> Vec<CountedCall> {
         if calls.iter().any(|known| known.call == call) {
             continue;
         }
-        if let (Some(plain), Some(instrumented)) = (value("plain", call), value("instrumented", call)) {
-            calls.push(CountedCall { call: call.to_owned(), plain, instrumented });
-        }
+        let counts: Option<Vec<_>> =
+            builds.iter().map(|build| Some(((*build).to_owned(), value(build, call)?))).collect();
+        calls.extend(counts.map(|counts| CountedCall { call: call.to_owned(), counts }));
     }
     calls
 }
@@ -44,7 +50,9 @@ pub fn psci_calls_text(calls: &[CountedCall], reference: Option<&CallReference>,
     let implementations: Vec<&str> = reference
         .map_or(Vec::new(), |reference| reference.implementations.iter().map(|(name, _)| name.as_str()).collect());
     let mut table = table(style);
-    let mut head = vec!["instructions per call".to_owned(), "plain".to_owned(), "instrumented".to_owned()];
+    let mut head = vec!["instructions per call".to_owned()];
+    head.extend(calls.first().iter().flat_map(|call| &call.counts).map(|(build, _)| build.clone()));
+    let own = head.len();
     for name in &implementations {
         head.extend([format!("{name} plain"), format!("{name} instr.")]);
     }
@@ -55,10 +63,11 @@ pub fn psci_calls_text(calls: &[CountedCall], reference: Option<&CallReference>,
             calls.iter().all(|call| figure(reference, &call.call, name, build).is_none())
         })
         .collect();
-    let shown = |column: usize| column < 3 || !empty[column - 3];
+    let shown = |column: usize| column < own || !empty[column - own];
     table.set_header((0..head.len()).filter(|&column| shown(column)).map(|column| Cell::new(&head[column])));
     for call in calls {
-        let mut row = vec![call.call.clone(), number(call.plain), number(call.instrumented)];
+        let mut row = vec![call.call.clone()];
+        row.extend(call.counts.iter().map(|(_, count)| number(*count)));
         for name in &implementations {
             for build in BUILDS {
                 row.push(figure(reference, &call.call, name, build).map_or(String::new(), range));
@@ -81,7 +90,8 @@ pub fn psci_calls_text(calls: &[CountedCall], reference: Option<&CallReference>,
     text
 }
 
-/// The same for machines: `calls` are objects with `call`, `plain`, `instrumented` and `others`.
+/// The same for machines: `calls` are objects with `call`, `others` and a count for each build: `plain` and `instrumented`, or
+/// `firmware`.
 pub fn psci_calls_json(calls: &[CountedCall], reference: Option<&CallReference>, recording: &std::path::Path) -> Value {
     let calls: Vec<Value> = calls
         .iter()
@@ -94,7 +104,11 @@ pub fn psci_calls_json(calls: &[CountedCall], reference: Option<&CallReference>,
                     json!({ "implementation": figure.implementation, "build": figure.build, "low": figure.low, "high": figure.high })
                 })
                 .collect();
-            json!({ "call": call.call, "plain": call.plain, "instrumented": call.instrumented, "others": others })
+            let mut object = json!({ "call": call.call, "others": others });
+            for (build, count) in &call.counts {
+                object[build.as_str()] = json!(count);
+            }
+            object
         })
         .collect();
     json!({

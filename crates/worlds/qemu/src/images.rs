@@ -49,11 +49,27 @@ impl Images {
             Build::Instrumented => &[],
             Build::Plain => &["--features", "plain"],
         };
-        cargo(&workspace, &folder, "el3", features)?;
-        cargo(&workspace, &folder, "payload", &[])?;
-        let release = folder.join(TARGET).join("release");
-        Ok(Self { firmware: flatten(&release.join("el3"))?, payload: flatten(&release.join("payload"))? })
+        let firmware = image(&workspace, &folder, "el3", features)?;
+        Ok(Self { firmware, payload: image(&workspace, &folder, "payload", &[])? })
     }
+
+    /// Builds the payload alone: the normal world for another firmware.
+    ///
+    /// # Errors
+    /// As [`Images::build`].
+    pub fn build_payload(root: &Path) -> Result<PathBuf, Error> {
+        let workspace = root.join("firmware");
+        if !workspace.join("Cargo.toml").is_file() {
+            return Err(Error::NoFirmware(workspace));
+        }
+        image(&workspace, &root.join("target/firmware"), "payload", &[])
+    }
+}
+
+/// Builds a package and makes a flat image of it.
+fn image(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> Result<PathBuf, Error> {
+    cargo(workspace, folder, package, features)?;
+    flatten(&folder.join(TARGET).join("release").join(package))
 }
 
 fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> Result<(), Error> {

@@ -28,12 +28,19 @@ pub struct Machine {
     pub gic: Gic,
     /// Whether the CPUs have EL2.
     pub virtualization: bool,
+    /// The CPU model, as QEMU names it.
+    pub cpu: String,
     /// Nanoseconds of machine time that an instruction takes, as a power of two; `None` for the host's time.
     pub icount: Option<u8>,
 }
 
 impl Machine {
-    /// The CPU model.
+    /// A machine with GICv3 and the usual CPU model, without EL2, in the host's time.
+    pub fn new(cpus: usize) -> Self {
+        Self { cpus, gic: Gic::V3, virtualization: false, cpu: Self::CPU.to_owned(), icount: None }
+    }
+
+    /// The CPU model unless another one is asked for.
     pub const CPU: &'static str = "cortex-a57";
     /// Frequency of the generic counter in Hz.
     pub const COUNTER_HZ: u64 = 62_500_000;
@@ -54,7 +61,7 @@ impl Machine {
             "-M".to_owned(),
             format!("virt,secure=on{virtualization},gic-version={}", self.gic.version()),
             "-cpu".to_owned(),
-            Self::CPU.to_owned(),
+            self.cpu.clone(),
             "-smp".to_owned(),
             self.cpus.to_string(),
         ];

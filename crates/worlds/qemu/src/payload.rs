@@ -1,6 +1,7 @@
 //! Runs the normal-world payload and reads what it prints.
 
 use crate::{Error, Guest, Images, Load, Machine};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the payload is to run.
@@ -14,6 +15,8 @@ pub enum Run {
     Checks,
     /// Random SMCs.
     Fuzz,
+    /// Warm and cold resets.
+    Resets,
 }
 
 /// How a payload is run.
@@ -27,6 +30,10 @@ pub struct Options {
     pub seed: u64,
     /// The extended format of power_state.
     pub extended: bool,
+    /// `power_state` of a standby of level 0; `None` for that of our firmware.
+    pub standby: Option<u32>,
+    /// `power_state` of a power-down of level 0; `None` for that of our firmware.
+    pub power_down: Option<u32>,
     /// 1 or 2; `None` for the highest that the machine has.
     pub exception_level: Option<u8>,
     /// When a guest that goes on is ended.
@@ -36,7 +43,16 @@ pub struct Options {
 impl Options {
     /// `count` of a run, as the firmware is by default.
     pub fn new(run: Run, count: u64) -> Self {
-        Self { run, count, seed: 1, extended: false, exception_level: None, limit: Duration::from_secs(120) }
+        Self {
+            run,
+            count,
+            seed: 1,
+            extended: false,
+            standby: None,
+            power_down: None,
+            exception_level: None,
+            limit: Duration::from_secs(120),
+        }
     }
 }
 
@@ -81,33 +97,66 @@ pub struct Report {
     pub calls: Vec<Calls>,
 }
 
-/// Runs the payload until it is done.
+/// What a machine is started with.
+#[derive(Debug)]
+pub struct Boot {
+    /// For the start of the flash.
+    pub flash: PathBuf,
+    /// Files to put into memory, and where.
+    pub loads: Vec<(PathBuf, u64)>,
+    /// Options of our firmware; `None` for another.
+    pub options: Option<String>,
+    pub(crate) _folder: Option<tempfile::TempDir>,
+}
+
+impl Boot {
+    /// Our images.
+    pub fn ours(images: &Images, options: &Options) -> Self {
+        let format = if options.extended { "extended" } else { "original" };
+        let level = options.exception_level.map_or(String::new(), |level| format!("exception-level={level}\n"));
+        Self {
+            flash: images.firmware.clone(),
+            loads: vec![(images.payload.clone(), Images::ENTRY)],
+            options: Some(format!("entry={:#x}\npower-state={format}\n{level}", Images::ENTRY)),
+            _folder: None,
+        }
+    }
+}
+
+/// Runs the payload on our firmware until it is done.
 ///
 /// # Errors
 /// The guest hangs, or says that something failed.
 pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Report, Error> {
+    run_on(&Boot::ours(images, options), machine, options)
+}
+
+/// Runs the payload on any firmware until it is done.
+///
+/// # Errors
+/// The guest hangs, or says that something failed.
+pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Report, Error> {
     const SILENCE: Duration = Duration::from_secs(60);
     let run = match options.run {
         Run::Calls => "calls",
         Run::Latency => "latency",
         Run::Checks => "checks",
         Run::Fuzz => "fuzz",
+        Run::Resets => "resets",
     };
     let Options { count, seed, .. } = options;
-    let extended = u8::from(options.extended);
-    let payload_options = format!("run={run}\ncount={count}\nseed={seed}\nextended={extended}\n");
-    let format = if options.extended { "extended" } else { "original" };
-    let level = options.exception_level.map_or(String::new(), |level| format!("exception-level={level}\n"));
-    let firmware_options = format!("entry={:#x}\npower-state={format}\n{level}", Images::ENTRY);
-
-    let mut guest = Guest::start(
-        machine,
-        &images.firmware,
-        &[Load { file: &images.payload, address: Images::ENTRY }],
-        &[("opt/stopwatt/firmware", &firmware_options), ("opt/stopwatt/payload", &payload_options)],
-        SILENCE.min(options.limit),
-        options.limit,
-    )?;
+    let (extended, cpus) = (u8::from(options.extended), machine.cpus);
+    let mut payload_options = format!("run={run}\ncount={count}\nseed={seed}\ncpus={cpus}\nextended={extended}\n");
+    for (key, state) in [("standby", options.standby), ("power-down", options.power_down)] {
+        if let Some(state) = state {
+            payload_options.push_str(&format!("{key}={state}\n"));
+        }
+    }
+    let loads: Vec<_> = boot.loads.iter().map(|(file, address)| Load { file, address: *address }).collect();
+    let mut files = vec![("opt/stopwatt/payload", payload_options.as_str())];
+    files.extend(boot.options.as_deref().map(|options| ("opt/stopwatt/firmware", options)));
+    let limit = options.limit;
+    let mut guest = Guest::start(machine, &boot.flash, &loads, &files, SILENCE.min(limit), limit)?;
     let mut report = Report::default();
     while let Some(line) = guest.line()? {
         if line == "@done" {
@@ -135,8 +184,8 @@ pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Repo
 /// What a line says that no good run prints.
 fn complaint(line: &str) -> Option<String> {
     if let Some(rest) = line.strip_prefix("stopwatt: ") {
-        // The one line of a good boot.
-        return (!rest.contains("normal world at EL")).then(|| rest.to_owned());
+        // The lines of a good boot.
+        return (!rest.contains("normal world at EL") && !rest.contains("(MEM_PROTECT)")).then(|| rest.to_owned());
     }
     ["@failed", "@failure", "@panic"].iter().any(|word| line.starts_with(word)).then(|| line.to_owned())
 }

@@ -10,10 +10,11 @@ use std::vec::Vec;
 
 use super::asymmetric::Asymmetric;
 use super::board::Board;
+use crate::call::Endianness;
 use crate::cpu_index::CpuIndex;
 use crate::error::Error;
 use crate::power_state::PowerStateFormat;
-use crate::settings::{MessageOrder, OptionalCalls};
+use crate::settings::{MessageOrder, OptionalCalls, SuspendModeChange};
 use crate::trusted_os::TrustedOs;
 
 /// Ticks of the fake machine's counter in a microsecond.
@@ -36,6 +37,8 @@ pub struct Options {
     pub default_suspend: bool,
     /// The Trusted OS.
     pub trusted_os: TrustedOs,
+    /// When the mode may be changed.
+    pub suspend_mode_change: SuspendModeChange,
 }
 
 impl Default for Options {
@@ -49,6 +52,7 @@ impl Default for Options {
             system_suspend: true,
             default_suspend: false,
             trusted_os: TrustedOs::Absent,
+            suspend_mode_change: SuspendModeChange::WhileNobodySleeps,
         }
     }
 }
@@ -77,6 +81,8 @@ pub struct Fake<B: Board = Asymmetric> {
     pub power_on_error: Mutex<Option<Error>>,
     /// The platform refuses power-downs before anything has changed.
     pub veto: AtomicBool,
+    /// Byte order of the normal world's data, on every CPU; `None` if the machine has only one.
+    pub endianness: Mutex<Option<Endianness>>,
     pub(super) board: B,
     pub(super) now: AtomicU64,
     pub(super) caches: Vec<AtomicBool>,
@@ -108,6 +114,7 @@ impl<B: Board> Fake<B> {
             in_standby: Mutex::new(None),
             power_on_error: Mutex::new(None),
             veto: AtomicBool::new(false),
+            endianness: Mutex::new(None),
             board,
             now: AtomicU64::new(1000),
             caches: flags(options.coherent),

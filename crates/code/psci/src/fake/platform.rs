@@ -10,12 +10,13 @@ use ::points::{Point, Sink};
 use super::board::Board;
 use super::machine::{Fake, PoweredDown, TICKS_PER_US, locked};
 use super::memory::Cell;
+use crate::call::Endianness;
 use crate::cell::Scalar;
 use crate::cpu_index::CpuIndex;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::power_state::PowerStateFormat;
-use crate::settings::{MessageOrder, OptionalCalls};
+use crate::settings::{MessageOrder, OptionalCalls, SuspendModeChange};
 use crate::state::{CompositeState, HwState, Level, LocalState};
 use crate::suspend_request::SuspendRequest;
 use crate::transition::{PowerDown, PowerUp};
@@ -88,6 +89,22 @@ impl<B: Board> Platform for Fake<B> {
 
     fn optional_calls(&self) -> OptionalCalls {
         self.options.optional
+    }
+
+    fn suspend_mode_change(&self) -> SuspendModeChange {
+        self.options.suspend_mode_change
+    }
+
+    fn caller_endianness(&self) -> Option<Endianness> {
+        *locked(&self.endianness)
+    }
+
+    fn smccc_arch_feature(&self, function: u32) -> i32 {
+        if function == crate::id::SMCCC_ARCH_WORKAROUND_1 { 0 } else { -1 }
+    }
+
+    fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
+        (function == crate::id::SMCCC_ARCH_WORKAROUND_1).then_some([0, args[0], 0, 0])
     }
 
     fn trusted_os(&self) -> TrustedOs {

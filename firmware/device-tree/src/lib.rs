@@ -2,6 +2,12 @@
 //! world, and with PSCI and the idle states in it.
 //!
 //! The tree lies in memory that anyone could have written, so nothing in it is believed before it is checked.
+//!
+//! It is a crate of its own because it needs a heap: the payload has none, and shares the crate `boot` with the EL3 image.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,8 +20,8 @@ use dtoolkit::{Node, Property, ToPropertyValue};
 use psci::Level;
 use thiserror::Error;
 
-use crate::options::{Options, SuspendMode};
-use crate::states::{IdleState, STATES};
+use boot::options::{Options, SuspendMode};
+use boot::states::{IdleState, STATES};
 
 /// The largest tree that is read, in bytes of its blocks (QEMU pads its own to a megabyte of zeros).
 pub const MAX_SIZE: usize = 1 << 20;

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Our firmware against Arm's own on the same emulated machine, in one run: instructions of each call, with and without what a product needs.
+
+    bench/firmware.py [--count 1000] [--work DIR] [--markdown]
+
+Fetches Debian's source package arm-trusted-firmware (under an apt configuration of its own: the machine's sources stay as they are), builds it
+for PLAT=qemu with the payload of `stopwatt payload` as its normal world, and counts the calls of each build with `stopwatt run psci-calls
+--firmware`. Needs Debian's dpkg-dev, make, gcc, libssl-dev and gcc-aarch64-linux-gnu, QEMU for Arm, and Rust. Nothing of it is kept but
+in the folder DIR, target/bench/firmware by default.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGE = "arm-trusted-firmware"
+PREFIX = "aarch64-linux-gnu-"
+TARGET = "aarch64-unknown-none-softfloat"
+# Name, options of make, what is in it that ours can be without.
+THEIRS = [
+    ("TF-A, without workarounds", "WORKAROUND_CVE_2017_5715=0 WORKAROUND_CVE_2018_3639=0 WORKAROUND_CVE_2022_23960=0",
+     "saves all 31 registers, waits for SErrors by DSB, sets SCR and CPTR on the way out, barrier behind ERET"),
+    ("TF-A, as it is built by default", "", "the same, and vectors against CVE-2017-5715 and CVE-2022-23960 on cores that need them"),
+    ("TF-A, default, instrumented", "ENABLE_RUNTIME_INSTRUMENTATION=1 ENABLE_PMF=1", "the same, and its time stamps"),
+]
+# Name, features of the package el3, what is in it.
+OURS = [
+    ("ours, bare", "plain", "saves 16 registers (the compiler keeps the others), barrier behind ERET"),
+    ("ours, SErrors", "plain,serror", "the same; waits for SErrors on the way in and out, and sets SCR for whom they go to"),
+    ("ours, predictor", "plain,predictor", "as bare; vectors against CVE-2017-5715 and CVE-2022-23960 on cores that need them"),
+    ("ours, both (the default)", "plain,serror,predictor", "all of that"),
+    ("ours, default, instrumented", "serror,predictor", "the same, and time stamps"),
+]
+
+
+def run(command, quiet=True, **more):
+    result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{result.stdout[-4000:]}")
+    return result.stdout
+
+
+def need(programs):
+    missing = [f"{program} (package {package})" for program, package in programs if not shutil.which(program)]
+    if missing:
+        sys.exit(f"not installed: {', '.join(missing)}")
+
+
+def sources(apt):
+    """Where this machine takes Debian's packages from, asked for sources instead."""
+    for path, old, new in (("/etc/apt/sources.list.d/debian.sources", "Types: deb\n", "Types: deb-src\n"),
+                           ("/etc/apt/sources.list", "\ndeb ", "\ndeb-src ")):
+        path = pathlib.Path(path)
+        text = "\n" + path.read_text() if path.is_file() else ""
+        if old in text:
+            listed = apt / path.name
+            listed.write_text(text.replace(old, new).lstrip("\n"))
+            return listed
+    sys.exit("neither debian.sources nor sources.list of apt names a place for Debian's packages")
+
+
+def fetch(work):
+    """The unpacked source package, fetched where it is not there."""
+    found = list(work.glob(f"{PACKAGE}-*/Makefile"))
+    if found:
+        return found[0].parent
+    apt = work / "apt"
+    for folder in ("lists/partial", "cache/archives/partial"):
+        (apt / folder).mkdir(parents=True, exist_ok=True)
+    listed = sources(apt)
+    options = [f"-oDir::Etc::sourcelist={listed}", "-oDir::Etc::sourceparts=/dev/null", f"-oDir::State::lists={apt}/lists",
+               f"-oDir::Cache={apt}/cache", "-oAPT::Sandbox::User=root"]
+    run(["apt-get", *options, "update", "-q"])
+    run(["apt-get", *options, "source", "-q", PACKAGE], cwd=work)
+    return next(work.glob(f"{PACKAGE}-*/Makefile")).parent
+
+
+def build_theirs(source, name, options, payload, work):
+    build = work / "".join(c if c.isalnum() else "-" for c in name)
+    environment = os.environ | {"TF_LDFLAGS": "--no-warn-rwx-segments"}
+    run(["make", f"-j{os.cpu_count()}", "PLAT=qemu", f"CROSS_COMPILE={PREFIX}", "DEBUG=0", f"BUILD_BASE={build}", f"BL33={payload}",
+         *options.split(), "all", "fip"], cwd=source, env=environment)
+    made = build / "qemu/release"
+    flash = bytearray((made / "bl1.bin").read_bytes())
+    assert len(flash) <= 256 << 10, "the package of the later stages lies behind the first 256 KiB"
+    flash.extend(b"\xff" * ((256 << 10) - len(flash)))
+    image = build / "flash.bin"
+    image.write_bytes(flash + (made / "fip.bin").read_bytes())
+    return image
+
+
+def build_ours(features, work):
+    folder = work / "el3"
+    run(["cargo", "build", "--quiet", "--release", "--locked", "--package", "el3", "--no-default-features", "--features", features,
+         "--target-dir", folder], cwd=ROOT / "firmware")
+    image = work / f"el3-{features.replace(',', '-')}.bin"
+    run([f"{PREFIX}objcopy", "-O", "binary", folder / TARGET / "release/el3", image])
+    return image
+
+
+def count(stopwatt, image, arguments, work, more=()):
+    text = subprocess.run([stopwatt, "run", "psci-calls", "--firmware", image, "--count", str(arguments.count), "--format", "json", "--replace",
+                           "-o", work / "recording", *more], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {call["call"]: call["firmware"] for call in json.loads(text)["calls"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target/bench/firmware")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    need([("dpkg-source", "dpkg-dev"), ("make", "make"), ("gcc", "gcc"), (f"{PREFIX}gcc", "gcc-aarch64-linux-gnu"),
+          ("qemu-system-aarch64", "qemu-system-arm"), ("cargo", "rustup")])
+    work = arguments.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    run(["cargo", "build", "--quiet", "--release", "-p", "stopwatt"], cwd=ROOT)
+    metadata = json.loads(run(["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT))
+    stopwatt = pathlib.Path(metadata["target_directory"]) / "release/stopwatt"
+    payload = work / "payload.bin"
+    run([stopwatt, "payload", "-o", payload], cwd=ROOT)
+
+    source = fetch(work)
+    rows = []
+    # Their port uses GICv2, so both do.
+    for name, features, has in OURS:
+        rows.append((name, has, count(stopwatt, build_ours(features, work), arguments, work, ["--gic", "2", "--payload-in-memory"])))
+    for name, options, has in THEIRS:
+        image = build_theirs(source, name, options, payload, work)
+        rows.append((name, f"{has}{f' ({options})' if options else ''}", count(stopwatt, image, arguments, work, ["--gic", "2"])))
+    show(rows, f"{PACKAGE} {source.name.removeprefix(PACKAGE + '-')}", arguments)
+
+
+def show(rows, theirs, arguments):
+    calls = [call for call in rows[0][2] if all(call in counts for _, _, counts in rows)]
+    if arguments.markdown:
+        print("| instructions per call | " + " | ".join(name for name, _, _ in rows) + " |")
+        print("| --- |" + " --- |" * len(rows))
+        for call in calls:
+            print(f"| {call} | " + " | ".join(f"{counts[call]:g}" for _, _, counts in rows) + " |")
+    else:
+        print(" " * 45 + "".join(f"{chr(ord('a') + index):>9}" for index in range(len(rows))))
+        for call in calls:
+            print(f"{call:<45}" + "".join(f"{counts[call]:>9g}" for _, _, counts in rows))
+    print()
+    for index, (name, has, _) in enumerate(rows):
+        print(f"{chr(ord('a') + index)}  {name}: {has}")
+    print(f"TF-A is Debian's {theirs}. Mean of {arguments.count} calls, the caller's loop of 7 instructions included; Cortex-A57, GICv2, one world.")
+
+
+if __name__ == "__main__":
+    main()

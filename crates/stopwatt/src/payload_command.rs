@@ -1,0 +1,43 @@
+//! `stopwatt payload`: the normal world that measures firmware, as a file.
+
+use crate::data::Data;
+use crate::output;
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use qemu::Images;
+use std::path::PathBuf;
+
+/// Options of `payload`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt payload -o payload.bin
+  stopwatt run psci-calls --firmware flash.bin --gic 2
+
+Your build packs the file as what its firmware enters in the normal world (BL33 in Trusted Firmware-A), at 0x60000000. What it runs, and how
+often, it is told by the emulator, so one file does for every measurement.")]
+pub struct PayloadOptions {
+    /// File to write.
+    #[arg(short, long, value_name = "FILE", default_value = "payload.bin")]
+    output: PathBuf,
+}
+
+/// Builds the payload and writes it.
+pub fn run(data: &Data, options: &PayloadOptions) -> miette::Result<()> {
+    let tree = data.source_tree().ok_or_else(|| {
+        let help = "run it in a checkout of Stopwatt, or name one with --data";
+        miette!(help = help, "the payload is built from Stopwatt's source tree, which is not here")
+    })?;
+    let image = Images::build_payload(&tree).into_diagnostic()?;
+    let cannot = || format!("cannot write {}", options.output.display());
+    let bytes = std::fs::read(&image).into_diagnostic().wrap_err_with(|| format!("cannot read {}", image.display()))?;
+    let folder = options.output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Readable as any file that a program writes.
+    let mut builder = tempfile::Builder::new();
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let whole = builder.tempfile_in(folder.unwrap_or(std::path::Path::new(".")));
+    let mut whole = whole.into_diagnostic().wrap_err_with(cannot)?;
+    std::io::Write::write_all(&mut whole, &bytes).into_diagnostic().wrap_err_with(cannot)?;
+    whole.persist(&options.output).map_err(|error| error.error).into_diagnostic().wrap_err_with(cannot)?;
+    let line = format!("{}: {} bytes, to be entered at {:#x}\n", options.output.display(), bytes.len(), Images::ENTRY);
+    output::print(line.as_bytes())
+}

@@ -1,0 +1,177 @@
+//! Warm and cold resets, and what they leave of memory: each step ends in a reset, and the next one finds it in memory that no reset touches.
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use aarch64_rt::SuspendContext;
+use boot::states::STATES;
+use machine::{MAX_CPUS, mpidr_of, say};
+use psci::{PowerStateFormat, id};
+
+use crate::cpu;
+use crate::interrupts;
+
+/// In what the machine fills at each reset, and so MEM_PROTECT leaves alone; behind the image, so that the machine does.
+const STEP: *mut u64 = 0x6300_0000 as *mut u64;
+/// In memory that MEM_PROTECT protects.
+const SECRET: *mut u64 = 0x5000_0000 as *mut u64;
+const A_SECRET: u64 = 0x5ec2_e75e_c2e7_5ec2;
+/// The step is in the lowest byte of a word that is no accident.
+const MARK: u64 = 0x7374_6570_2061_6200;
+
+const CHECK_RANGE: u32 = id::MEM_PROTECT_CHECK_RANGE | id::SMC64;
+const DENIED: i64 = -3;
+
+struct Starts([SuspendContext; MAX_CPUS]);
+
+// SAFETY: never written.
+unsafe impl Sync for Starts {}
+
+static STARTS: Starts = {
+    let mut starts = [const { cpu::start_of(0, other) }; MAX_CPUS];
+    let mut cpu = 0;
+    while cpu < MAX_CPUS {
+        starts[cpu] = cpu::start_of(cpu, other);
+        cpu += 1;
+    }
+    Starts(starts)
+};
+
+/// CPUs that came to their first instruction.
+static ARRIVED: AtomicU64 = AtomicU64::new(0);
+/// The last CPU calls SYSTEM_RESET2, and so stays awake.
+static LAST: AtomicU64 = AtomicU64::new(0);
+/// The others are where they should be: now the last one may.
+static READY: AtomicBool = AtomicBool::new(false);
+
+/// Goes through all steps, a reset after each; true if all was as it should be.
+pub fn run(cpus: usize) -> bool {
+    // SAFETY: nobody else uses these words.
+    let (step, secret) = unsafe { (STEP.read_volatile(), SECRET.read_volatile()) };
+    let step = if step & !0xff == MARK { step & 0xff } else { 0 };
+    say!("@step {step}");
+    let mut well = true;
+    let mut check = |what: &str, got: i64, expected: i64| {
+        if got != expected {
+            say!("@failure step {step}, {what}: {got}, expected {expected}");
+            well = false;
+        }
+    };
+    let call = |function: u32, arguments| cpu::smc(function, arguments)[0] as i64;
+    let next = |secret: u64| {
+        // SAFETY: as above.
+        unsafe {
+            STEP.write_volatile(MARK | (step + 1));
+            SECRET.write_volatile(secret);
+        }
+    };
+    match step {
+        0 => {
+            check("MEM_PROTECT was off", call(id::MEM_PROTECT, [1, 0, 0]), 0);
+            let secret = SECRET as u64;
+            check("memory is protected", call(CHECK_RANGE, [secret, 0x1000, 0]), 0);
+            for (base, length) in
+                [(STEP as u64, 8), (0x4000_0000, 8), (secret, 1 << 30), (0x0e00_0000, 8), (0x9000_0000, 8)]
+            {
+                check("memory is not protected", call(CHECK_RANGE, [base, length, 0]), DENIED);
+            }
+            next(A_SECRET);
+            reset_from_another(cpus)
+        }
+        1 => {
+            check("a warm reset keeps memory", (secret == A_SECRET).into(), 1);
+            check("a warm reset keeps MEM_PROTECT", call(id::MEM_PROTECT, [1, 0, 0]), 1);
+            turn_all_on(cpus, &mut check);
+            next(A_SECRET);
+            call(id::SYSTEM_RESET, [0; 3]);
+        }
+        2 => {
+            check("a cold reset overwrites memory", secret as i64, 0);
+            check("then MEM_PROTECT is off", call(id::MEM_PROTECT, [0; 3]), 0);
+            next(A_SECRET);
+            // By the first CPU, too.
+            call(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
+        }
+        _ => {
+            check("a warm reset keeps memory", (secret == A_SECRET).into(), 1);
+            turn_all_on(cpus, &mut check);
+            return well;
+        }
+    }
+    say!("@failure step {step}: there was no reset");
+    false
+}
+
+/// Brings the other CPUs into each state that there is: running, asleep with the cluster, off; and lets the last of them reset.
+fn reset_from_another(cpus: usize) {
+    LAST.store(cpus as u64 - 1, Ordering::Release);
+    for cpu in 1..cpus {
+        cpu::turn_on(cpu, &STARTS.0[cpu]);
+    }
+    while ARRIVED.load(Ordering::Acquire) + 1 < cpus as u64 {
+        nap();
+    }
+    nap();
+    if cpus == 1 {
+        cpu::smc(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
+    }
+    READY.store(true, Ordering::Release);
+    cpu::send_event();
+    for _ in 0..1000 {
+        nap();
+    }
+}
+
+extern "C" fn other(cpu: u64) -> ! {
+    interrupts::init_cpu();
+    ARRIVED.fetch_add(1, Ordering::AcqRel);
+    loop {
+        if cpu == LAST.load(Ordering::Acquire) {
+            if READY.load(Ordering::Acquire) {
+                cpu::smc(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
+            }
+        } else if cpu % 3 == 1 {
+            cpu::suspend(id::CPU_SUSPEND | id::SMC64, STATES[3].power_state(PowerStateFormat::Original, 0));
+            interrupts::init_cpu();
+        } else if cpu % 3 == 2 {
+            cpu::smc(id::CPU_OFF, [0; 3]);
+        }
+        cpu::wait_for_event();
+    }
+}
+
+/// Every CPU can be turned on, and off again.
+fn turn_all_on(cpus: usize, check: &mut dyn FnMut(&str, i64, i64)) {
+    const OFF: u64 = 1;
+    for cpu in 1..cpus {
+        let before = ARRIVED.load(Ordering::Acquire);
+        check("CPU_ON", cpu::turn_on(cpu, &OFF_AGAIN.0[cpu]), 0);
+        while ARRIVED.load(Ordering::Acquire) == before
+            || cpu::smc(id::AFFINITY_INFO | id::SMC64, [mpidr_of(cpu), 0, 0])[0] != OFF
+        {
+            nap();
+        }
+    }
+}
+
+static OFF_AGAIN: Starts = {
+    let mut starts = [const { cpu::start_of(0, off_again) }; MAX_CPUS];
+    let mut cpu = 0;
+    while cpu < MAX_CPUS {
+        starts[cpu] = cpu::start_of(cpu, off_again);
+        cpu += 1;
+    }
+    Starts(starts)
+};
+
+extern "C" fn off_again(_: u64) -> ! {
+    ARRIVED.fetch_add(1, Ordering::AcqRel);
+    loop {
+        cpu::smc(id::CPU_OFF, [0; 3]);
+    }
+}
+
+fn nap() {
+    cpu::start_timer(200);
+    cpu::wait_for_interrupt();
+    cpu::stop_timer();
+}
