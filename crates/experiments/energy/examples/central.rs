@@ -1,9 +1,9 @@
-//! The central point of the talk's benchmarks, reference only: `cargo run --release -p energy-experiments --example central`.
+//! The central point of the talk's benchmarks, reference only, and draws in which more is saved than RCU costs: `cargo run --release -p energy-experiments --example central`.
 
 use energy_experiments::board::Board;
 use energy_experiments::configuration::Configuration;
 use energy_experiments::point::Point;
-use energy_experiments::runs::{OWNERS, run};
+use energy_experiments::runs::{OWNERS, Ran, run};
 use energy_experiments::suite::Suite;
 use experiment::{Files, Folder};
 use soc::config::Document;
@@ -23,24 +23,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         println!(" queued {:?} invoked {:?} ticks {:?} ended {}", ran.queued, ran.invoked, ran.ticks, ran.ended);
     }
-    // Draws of cyclictest in which more is saved than RCU costs.
-    let benchmark = &suite.benchmarks[0];
-    for draw in 0..256 {
-        let point = Point::draw(&suite, draw);
-        let energy = |configuration, point: &Point<'_>| run(&suite, &board, benchmark, configuration, point);
-        let reference = energy(Configuration::Reference, &point)?;
-        let idle = energy(Configuration::EnforcedIdle, &point)?;
-        let silent = energy(Configuration::Reference, &point.clone().silenced())?;
-        let percent = |ran: &energy_experiments::runs::Ran| 100.0 * (1.0 - ran.energy as f64 / reference.energy as f64);
-        if percent(&idle) > percent(&silent) + 3.0 {
-            println!(
-                "draw {draw}: enforced idle {:.2} %, without callbacks {:.2} %, {}",
-                percent(&idle),
-                percent(&silent),
-                point.word("cyclictest.command")
-            );
-            for ran in [&reference, &idle, &silent] {
-                println!("   {:?} ticks {:?}", ran.owners.map(|part| part / 1_000_000_000_000), ran.ticks);
+    // Draws in which more is saved than RCU costs.
+    for benchmark in
+        suite.benchmarks.iter().filter(|benchmark| ["cyclictest", "audio"].contains(&benchmark.name.as_str()))
+    {
+        for draw in 0..256 {
+            let point = Point::draw(&suite, draw);
+            let energy = |configuration, point: &Point<'_>| run(&suite, &board, benchmark, configuration, point);
+            let reference = energy(Configuration::Reference, &point)?;
+            let idle = energy(Configuration::EnforcedIdle, &point)?;
+            let silent = energy(Configuration::Reference, &point.clone().silenced())?;
+            let percent = |ran: &Ran| 100.0 * (1.0 - ran.energy as f64 / reference.energy as f64);
+            if percent(&idle) > percent(&silent) + 3.0 {
+                let [idle_saves, silent_saves] = [&idle, &silent].map(percent);
+                let (name, hz) = (&benchmark.name, point.number("hz"));
+                println!(
+                    "{name}, draw {draw}, {hz} Hz: enforced idle saves {idle_saves:.2} %, no callbacks {silent_saves:.2} %"
+                );
+                for (what, ran) in [("reference", &reference), ("enforced idle", &idle), ("no callbacks", &silent)] {
+                    let share = |owner: usize| 100.0 * ran.owners[owner] as f64 / ran.energy as f64;
+                    println!("   {what}: WFI {:.1} %, deep idle {:.1} %, ticks {:?}", share(8), share(9), ran.ticks);
+                }
             }
         }
     }
