@@ -14,6 +14,7 @@
 //! | `configuration.rs` | the talk's configurations of RCU |
 //! | `runs.rs` | one run, and what it came to |
 //! | `plan.rs` | the points that are visited: draws, the central point, curves |
+//! | `reseeded.rs` | draws that save more than RCU costs, again with other seeds |
 //! | `rows.rs` | the recording |
 //! | `rcu_energy.rs` | the experiment `rcu-energy` |
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ pub mod configuration;
 pub mod plan;
 pub mod point;
 mod rcu_energy;
+mod reseeded;
 pub mod rows;
 pub mod runs;
 pub mod suite;

@@ -14,6 +14,8 @@ use rayon::prelude::*;
 pub enum Kind {
     /// Draws from the ranges.
     Draws,
+    /// A draw again with another seed, where it saved more than RCU costs.
+    Reseeded,
     /// The central point, with a seed each time.
     Central,
     /// The central point with other rates of callbacks; as all curves, with each of its seeds.
@@ -31,6 +33,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Draws => "draws",
+            Self::Reseeded => "reseeded",
             Self::Central => "central",
             Self::Rate => "rate",
             Self::RateDear => "rate-dear",
@@ -45,7 +48,7 @@ impl Kind {
 pub struct Visit<'s> {
     /// Of which kind it is.
     pub kind: Kind,
-    /// The place on the curve: the rate, the part of 1024, the dose; 0 where there is no curve.
+    /// The place on the curve: the rate, the part of 1024, the dose; which further seed of a draw it is; 0 where there is neither.
     pub place: u64,
     /// Which draw it is, or which seed of the central point.
     pub number: u32,
@@ -62,7 +65,7 @@ pub struct Visited<'s> {
     pub visit: Visit<'s>,
     /// The configurations, in the order of [`Configuration::ALL`].
     pub configurations: Vec<Ran>,
-    /// The reference where nobody queues callbacks: all else is the same. Only of draws and of the central point.
+    /// The reference where nobody queues callbacks: all else is the same. Only of draws, also with other seeds, and of the central point.
     pub silent: Option<Ran>,
 }
 
@@ -186,7 +189,7 @@ pub fn visit<'s>(
         let of = |configuration| run(suite, board, visit.benchmark, configuration, &visit.point);
         let configurations = Configuration::ALL.into_iter().map(of).collect::<Result<_, _>>()?;
         let silent = match visit.kind {
-            Kind::Draws | Kind::Central => {
+            Kind::Draws | Kind::Reseeded | Kind::Central => {
                 let point = visit.point.clone().silenced();
                 Some(run(suite, board, visit.benchmark, Configuration::Reference, &point)?)
             }

@@ -2,6 +2,7 @@
 
 use crate::board::Board;
 use crate::plan::{self, plan, visit};
+use crate::reseeded::doubtful;
 use crate::rows;
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
@@ -131,7 +132,9 @@ impl Experiment for RcuEnergy {
         let asked = Asked::read(request)?;
         let draws = request.settings.number("draws") as u32;
         let visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.switch("explain"), &asked.set);
-        let visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
+        let mut visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
+        let again = doubtful(&visited);
+        visited.extend(visit(&asked.suite, &asked.board, again, &sink.progress())?);
 
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ps");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

@@ -62,6 +62,35 @@ impl<'r> Values<'r> {
     }
 }
 
+/// Energies of draws that were run again with other seeds, by benchmark, configuration and draw.
+struct Reseeded<'r>(HashMap<(&'r str, &'r str, u32), Vec<f64>>);
+
+impl<'r> Reseeded<'r> {
+    fn of(recording: &'r Recording) -> Self {
+        let mut all: HashMap<_, Vec<f64>> = HashMap::new();
+        for measure in recording.measures() {
+            let (configuration, benchmark, mode) = recording.series_texts(measure.series);
+            if mode == "reseeded" && recording.text(measure.metric) == metrics::ENERGY.name {
+                all.entry((benchmark, configuration, measure.iteration)).or_default().push(measure.value);
+            }
+        }
+        Self(all)
+    }
+
+    /// How far the seeds of a draw spread in what a configuration saves and in what RCU costs, together, in points; `own` is both with the
+    /// draw's own seed. `None` where no other seeds were run.
+    fn spread(&self, benchmark: &'r str, configuration: &'r str, draw: usize, own: [f64; 2]) -> Option<f64> {
+        let of = |configuration| self.0.get(&(benchmark, configuration, draw as u32));
+        let reference = of(REFERENCE)?;
+        let width = |other: &[f64], own: f64| {
+            let mut all = saved(reference, other);
+            all.push(own);
+            spread(&all)
+        };
+        Some(width(of(configuration)?, own[0]) + width(of(SILENT)?, own[1]))
+    }
+}
+
 /// A benchmark in a configuration.
 pub(super) struct EnergyCell<'r> {
     pub(super) benchmark: &'r str,
@@ -75,8 +104,8 @@ pub(super) struct EnergyCell<'r> {
     /// Of the central point: the least, the median and the most over its seeds.
     pub(super) central: Option<[f64; 3]>,
     pub(super) published: Option<Published>,
-    /// In how many draws more is saved than RCU costs there and the spread of the seeds at the central point; and by how much at most, in
-    /// points.
+    /// In how many draws more is saved than RCU costs there and the spread of the seeds, there or at the central point; and by how much at
+    /// most, in points.
     pub(super) beyond_bound: (usize, f64),
     /// What was not published and goes most with the benefit, with Spearman's coefficient.
     pub(super) decides: Option<(&'r str, f64)>,
@@ -143,6 +172,7 @@ impl<'r> Energy<'r> {
         let time = Values::of(recording, metrics::RUN_TIME, "");
         let owned = ["callbacks", "tick for RCU", "RCU threads"]
             .map(|owner| Values::of(recording, metrics::OWNED_ENERGY, owner));
+        let reseeded = Reseeded::of(recording);
         let unknowns = drawn(recording);
         let mode = if recording.header.iterations > 0 { "draws" } else { "central" };
         let tables = platform.and_then(|platform| platform.figures.get("benchmarks")).and_then(toml::Value::as_array);
@@ -187,7 +217,9 @@ impl<'r> Energy<'r> {
                     saved(energy.get(name, REFERENCE, "central"), energy.get(name, configuration, "central"));
                 let extreme = |choose: fn(f64, f64) -> f64| at_centre.iter().copied().reduce(choose);
                 let spread = spread(&at_centre) + bound_spread;
-                let beyond = benefits.iter().zip(&bounds).map(|(benefit, bound)| benefit - bound - spread);
+                let beyond = benefits.iter().zip(&bounds).enumerate().map(|(draw, (benefit, bound))| {
+                    benefit - bound - reseeded.spread(name, configuration, draw, [*benefit, *bound]).unwrap_or(spread)
+                });
                 let beyond = beyond.filter(|beyond| *beyond > 0.0 && !is_reference);
                 let beyond = beyond.fold((0, 0.0), |(count, most): (usize, f64), beyond| (count + 1, most.max(beyond)));
                 let central = extreme(f64::min).zip(stats::median(&at_centre)).zip(extreme(f64::max));

@@ -281,7 +281,8 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     });
     let of = energy.cells.iter().filter(|cell| cell.benefit.is_some()).count() * energy.count;
     let words = format!(
-        "In {count} of {of} predictions more is saved than RCU costs in that draw and the seeds spread at the centre{worst}."
+        "In {count} of {of} predictions more is saved than RCU costs in that draw and the seeds spread, at the centre or in that \
+         draw{worst}."
     );
     paragraph(&mut text, &words, ("", ""), PLAIN, style);
     times(&mut text, &energy, style);
