@@ -11,7 +11,6 @@ use platforms::PlatformFiles;
 use recording::{Header, Platform, Recording};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
@@ -74,7 +73,7 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
         cpus: described.map(|platform| platform.topology.cpus.iter().map(|cpu| (cpu.cluster, cpu.core)).collect()),
         lenient: options.lenient,
     };
-    let file = File::open(&options.file)
+    let file = disk::open(&options.file)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", options.file.display()))?;
     let file = BufReader::new(file);
@@ -189,7 +188,8 @@ pub struct ImportRuntimeOptions {
 /// Reads what VPP showed, writes the recording and says what is in it.
 pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
     let path = options.file.display();
-    let bytes = std::fs::read(&options.file).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
+    let bytes =
+        disk::read(&options.file, disk::MOST_TEXT).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| miette!(help = "it should be what VPP's `show runtime` printed", "{path}: not text"))?;
     let runtime = vpp_runtime::parse(&text).map_err(|wrong| miette!("{path}: {wrong}"))?;
