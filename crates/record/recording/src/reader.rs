@@ -294,7 +294,7 @@ mod tests {
         assert!(held(1 << 26, 0, 0).is_ok() && held(1 << 20, 1 << 20, 1 << 20).is_ok());
         let said = held((1 << 26) + 1, 0, 0).unwrap_err().to_string();
         assert!(said.starts_with("r: its 67108865 rows") && said.contains("2048 MiB are the most"), "{said}");
-        assert!(held(0, 1 << 25, 0).is_err() && held(0, 0, 1 << 26).is_err());
+        assert!(held(0, 1 << 26, 0).is_err() && held(0, 0, 1 << 27).is_err());
         assert!(held(u64::MAX, u64::MAX, u64::MAX).is_err());
     }
 }
