@@ -97,6 +97,9 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
     for warning in &figures.warnings {
         eprintln!("warning: {warning}; left out");
     }
+    for doubt in &figures.doubts {
+        eprintln!("warning: {doubt}; {}", doubt.help);
+    }
     match options.format {
         Format::Json => output::print_json(&as_json(&recording, &figures, options)),
         Format::Term => output::print(as_text(&recording, &figures, options).as_bytes()),
@@ -160,6 +163,7 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "left_out": figures.left_out,
         "tables": tables,
         "warnings": figures.warnings.iter().map(warning).collect::<Vec<_>>(),
+        "doubts": figures.doubts.iter().map(warning).collect::<Vec<_>>(),
     })
 }
 

@@ -15,6 +15,7 @@ pub mod ftrace;
 mod names;
 mod rst;
 mod rt_instr;
+mod runs;
 pub mod vpp_runtime;
 
 pub use csv_table::csv_table;
