@@ -103,7 +103,7 @@ fn used(recording: &Recording) {
 pub(crate) fn parquet_seeds() -> Vec<Vec<u8>> {
     let mut recording = Recording::new(Header::new("any", "sim", "ps"));
     let rows = SEED.split_once("\n=\n").map_or("", |(_, rows)| rows);
-    rows.lines().for_each(|line| drop(row(&mut recording, line)));
+    assert!(rows.lines().all(|line| row(&mut recording, line).is_some()), "the seed has a wrong row");
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let path = folder.path().join("r");
     recording.write(&path).unwrap_or_else(|error| panic!("{error}"));

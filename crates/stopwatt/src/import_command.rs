@@ -34,7 +34,7 @@ pub struct ImportOptions {
     /// Platform that was measured (see `stopwatt list`): numbers CPUs as it does and refuses those that it lacks.
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<String>,
-    /// Unit of RST tables that name none: ns, us or ms.
+    /// Unit of RST tables, ns, us or ms, whatever their captions say.
     #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms"])]
     unit: Option<String>,
     /// Leave malformed lines out, with a warning, instead of giving up.

@@ -210,7 +210,10 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
         let what = "the cache flush is longer than the powerdown that it is part of";
         say(&figures[first], format!("{what}, in {lines} lines from this one on"), help);
     }
-    let mut cpus: BTreeMap<(&str, &str, &str), (usize, BTreeSet<(u16, u16)>)> = BTreeMap::new();
+    // By release, case and mode: the first figure, and the CPUs.
+    type Test<'a> = (&'a str, &'a str, &'a str);
+    type Cpus = BTreeSet<(u16, u16)>;
+    let mut cpus: BTreeMap<Test<'_>, (usize, Cpus)> = BTreeMap::new();
     for (at, figure) in figures.iter().enumerate() {
         let of = cpus.entry((&figure.variant, &figure.case, &figure.mode)).or_insert((at, BTreeSet::new()));
         of.1.extend(figure.place);

@@ -33,7 +33,7 @@ pub struct Options {
     pub variant: String,
     /// What is put before a release that the text names: `juno-` makes `juno-v2.12` of `v2.12`.
     pub prefix: String,
-    /// Unit of the tables that name none.
+    /// Unit of an RST document's tables, whatever they say; `None` where they say it.
     pub unit: Option<String>,
     /// Cluster and core of each CPU of the platform, by the CPU's number; `None` where no platform is known.
     pub cpus: Option<Vec<(u16, u16)>>,
