@@ -5,6 +5,8 @@
 //! tools needed.
 #![forbid(unsafe_code)]
 
+mod recordings;
+
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -29,7 +31,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 15] = [
     RT_INSTR,
     RST,
     CSV,
@@ -43,6 +45,8 @@ pub const TARGETS: [Target; 13] = [
     PLATFORM,
     POLICY,
     WORKLOAD,
+    RECORDING,
+    PARQUET,
 ];
 
 /// The UART log of the test framework.
@@ -249,6 +253,13 @@ pub const WORKLOAD: Target = Target {
         }
     },
 };
+
+/// A whole recording: the header's text, and rows that are written as Parquet files.
+pub const RECORDING: Target =
+    Target { name: "recording", seeds: || vec![recordings::SEED.into()], run: |bytes| recordings::written(bytes) };
+
+/// The Parquet file of a recording's events, with nothing that would tell that it was damaged.
+pub const PARQUET: Target = Target { name: "parquet", seeds: recordings::parquet_seeds, run: recordings::parquet };
 
 /// Reads a trace strictly and leniently; whatever the file's form, its events come in the order of time.
 fn traced(bytes: &[u8]) -> bool {

@@ -63,6 +63,9 @@ pub struct Arguments {
     /// Folder with `platforms` and `published`; by default the nearest one above the working folder, or what is built in.
     #[arg(long, global = true, value_name = "DIR", env = "STOPWATT_DATA")]
     pub data: Option<PathBuf>,
+    /// Show no progress.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

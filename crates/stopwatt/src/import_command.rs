@@ -11,7 +11,6 @@ use platforms::PlatformFiles;
 use recording::{Header, Platform, Recording};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
@@ -35,7 +34,7 @@ pub struct ImportOptions {
     /// Platform that was measured (see `stopwatt list`): numbers CPUs as it does and refuses those that it lacks.
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<String>,
-    /// Unit of RST tables that name none: ns, us or ms.
+    /// Unit of RST tables, ns, us or ms, whatever their captions say.
     #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms"])]
     unit: Option<String>,
     /// Leave malformed lines out, with a warning, instead of giving up.
@@ -74,7 +73,7 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
         cpus: described.map(|platform| platform.topology.cpus.iter().map(|cpu| (cpu.cluster, cpu.core)).collect()),
         lenient: options.lenient,
     };
-    let file = File::open(&options.file)
+    let file = disk::open(&options.file)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", options.file.display()))?;
     let file = BufReader::new(file);
@@ -97,6 +96,9 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
     recordings::write(&mut recording, &options.output)?;
     for warning in &figures.warnings {
         eprintln!("warning: {warning}; left out");
+    }
+    for doubt in &figures.doubts {
+        eprintln!("warning: {doubt}; {}", doubt.help);
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&recording, &figures, options)),
@@ -161,6 +163,7 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "left_out": figures.left_out,
         "tables": tables,
         "warnings": figures.warnings.iter().map(warning).collect::<Vec<_>>(),
+        "doubts": figures.doubts.iter().map(warning).collect::<Vec<_>>(),
     })
 }
 
@@ -189,7 +192,8 @@ pub struct ImportRuntimeOptions {
 /// Reads what VPP showed, writes the recording and says what is in it.
 pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
     let path = options.file.display();
-    let bytes = std::fs::read(&options.file).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
+    let bytes =
+        disk::read(&options.file, disk::MOST_TEXT).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| miette!(help = "it should be what VPP's `show runtime` printed", "{path}: not text"))?;
     let runtime = vpp_runtime::parse(&text).map_err(|wrong| miette!("{path}: {wrong}"))?;

@@ -7,7 +7,6 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use recording::Header;
 use serde_json::json;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::path::PathBuf;
 
 /// Options of `import ftrace`.
@@ -36,7 +35,7 @@ pub struct ImportTraceOptions {
 /// Reads the trace, writes the recording where one is wanted, and says what is in it.
 pub fn run(options: &ImportTraceOptions) -> miette::Result<()> {
     let path = options.file.display();
-    let file = File::open(&options.file).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
+    let file = disk::open(&options.file).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
     let how = ftrace::Options { file: path.to_string(), lenient: options.lenient };
     let trace = match &options.output {
         None => ftrace::read(file, &how, None),

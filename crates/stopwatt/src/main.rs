@@ -11,6 +11,7 @@ mod data;
 mod experiments;
 mod import_command;
 mod import_trace;
+mod interrupt;
 mod list;
 mod output;
 mod payload_command;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 
 /// 0 when done, 1 when the answer is no, 2 when it cannot be done.
 fn main() -> ExitCode {
+    interrupt::watch();
     match run(&arguments::command().get_matches()) {
         Ok(answer) => answer.into(),
         Err(error) => {
@@ -42,6 +44,9 @@ fn main() -> ExitCode {
 }
 
 fn run(matches: &ArgMatches) -> miette::Result<Answer> {
+    if matches.get_flag("quiet") {
+        progress::be_quiet();
+    }
     let given = matches.get_one::<PathBuf>("data").map(PathBuf::as_path);
     let data = Data::find(given)?;
     match matches.subcommand() {

@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgMatches, ValueEnum};
+use disk::Partial;
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -68,29 +69,28 @@ pub fn check_file(path: &Path) -> miette::Result<()> {
     if path.is_dir() {
         return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
     }
-    match parent.is_dir() {
-        true => Ok(()),
-        false => Err(miette::miette!(
+    if !parent.is_dir() {
+        return Err(miette::miette!(
             help = format!("make the folder {} first, or name another", parent.display()),
             "cannot write {}: its folder is not there",
             path.display()
-        )),
+        ));
     }
+    // Whether the folder may be written to is told by writing.
+    let cannot = || format!("cannot write {}", path.display());
+    let partial = Partial::beside(path, "partial").into_diagnostic().wrap_err_with(cannot)?;
+    fs::File::create(partial.path()).map(drop).into_diagnostic().wrap_err_with(cannot)
 }
 
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a failure leaves it as it was.
 pub fn write_file(path: &Path, bytes: &[u8]) -> miette::Result<()> {
     let cannot = || format!("cannot write {}", path.display());
-    let name = path.file_name().ok_or_else(|| miette::miette!("{}: not the name of a file", path.display()))?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
     }
-    let partial = parent.join(format!(".{}.partial-{}", name.to_string_lossy(), std::process::id()));
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
+    let partial = Partial::beside(path, "partial").into_diagnostic().wrap_err_with(cannot)?;
+    let written = fs::write(partial.path(), bytes).and_then(|()| fs::rename(partial.path(), path));
     match written {
         Err(error) if !parent.is_dir() => Err(miette::miette!(
             help = format!("make the folder {} first, or name another", parent.display()),

@@ -29,7 +29,9 @@ pub fn run(data: &Data, options: &PayloadOptions) -> miette::Result<()> {
     })?;
     let image = Images::build_payload(&tree).into_diagnostic()?;
     let cannot = || format!("cannot write {}", options.output.display());
-    let bytes = std::fs::read(&image).into_diagnostic().wrap_err_with(|| format!("cannot read {}", image.display()))?;
+    let bytes = disk::read(&image, disk::MOST_BYTES)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {}", image.display()))?;
     let folder = options.output.parent().filter(|folder| !folder.as_os_str().is_empty());
     // Readable as any file that a program writes.
     let mut builder = tempfile::Builder::new();

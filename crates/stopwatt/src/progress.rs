@@ -1,55 +1,80 @@
 //! Shows how far a run is, and stops it when Ctrl-C is pressed.
 
+use crate::interrupt::Stops;
 use experiment::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Shows a run's progress on a terminal until it is dropped.
+/// Shows a run's progress until it is dropped: as a bar on a terminal, and elsewhere as a line now and then.
 pub struct Shown {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    _stops: Stops,
 }
 
 /// How often the progress is looked at.
 const EVERY: Duration = Duration::from_millis(80);
 
-/// Shows the progress of a run from now on.
+/// How often a line is written where no bar can be drawn.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Whether nothing is shown.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Shows no progress from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Relaxed);
+}
+
+/// Shows the progress of a run from now on. The first Ctrl-C asks the run to stop, a second ends the program at once.
 pub fn show(progress: Arc<Progress>) -> Shown {
     let over = Arc::new(AtomicBool::new(false));
-    let interrupted = Arc::new(AtomicBool::new(false));
-    // A first Ctrl-C asks the run to stop, a second ends the program at once.
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let _ = signal_hook::flag::register_conditional_default(signal, interrupted.clone());
-        let _ = signal_hook::flag::register(signal, interrupted.clone());
-    }
+    let stops = Stops::run(progress.clone());
     let ends = over.clone();
-    let thread = thread::spawn(move || {
-        let bar = ProgressBar::new(0);
-        let style =
-            |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        let mut counted = false;
-        bar.set_style(style("{spinner} {msg} {elapsed}"));
-        while !ends.load(Relaxed) {
-            if interrupted.load(Relaxed) {
-                progress.cancel();
-            }
-            let (done, total) = progress.steps();
-            if total > 0 && !counted {
-                counted = true;
-                bar.set_style(style("{bar:40} {pos}/{len} {msg}, {eta} left"));
-            }
-            bar.set_length(total);
-            bar.set_position(done);
-            bar.set_message(progress.doing());
-            bar.tick();
-            thread::sleep(EVERY);
-        }
-        bar.finish_and_clear();
+    let thread = thread::spawn(move || match (QUIET.load(Relaxed), std::io::stderr().is_terminal()) {
+        (true, _) => {}
+        (false, true) => bar(&progress, &ends),
+        (false, false) => lines(&progress, &ends),
     });
-    Shown { over, thread: Some(thread) }
+    Shown { over, thread: Some(thread), _stops: stops }
+}
+
+fn bar(progress: &Progress, ends: &AtomicBool) {
+    let bar = ProgressBar::new(0);
+    let style =
+        |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let mut counted = false;
+    bar.set_style(style("{spinner} {msg} {elapsed}"));
+    while !ends.load(Relaxed) {
+        let (done, total) = progress.steps();
+        if total > 0 && !counted {
+            counted = true;
+            bar.set_style(style("{bar:40} {pos}/{len} {msg}, {eta} left"));
+        }
+        bar.set_length(total);
+        bar.set_position(done);
+        bar.set_message(progress.doing());
+        bar.tick();
+        thread::sleep(EVERY);
+    }
+    bar.finish_and_clear();
+}
+
+fn lines(progress: &Progress, ends: &AtomicBool) {
+    let (start, mut said) = (Instant::now(), Instant::now());
+    while !ends.load(Relaxed) {
+        if said.elapsed() >= LINE_EVERY {
+            said = Instant::now();
+            let (done, total) = progress.steps();
+            let of = if total > 0 { format!("{done}/{total} ") } else { String::new() };
+            eprintln!("{of}{}, {} s so far", progress.doing(), start.elapsed().as_secs());
+        }
+        thread::sleep(EVERY);
+    }
 }
 
 impl Drop for Shown {

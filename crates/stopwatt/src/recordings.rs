@@ -123,6 +123,7 @@ pub fn check_target(
 
 /// Writes a recording, with what its spans were spent on.
 pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
+    recording.header.make_printable();
     record_causes(recording);
     recording.write(folder).into_diagnostic()
 }

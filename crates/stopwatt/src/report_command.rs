@@ -90,6 +90,13 @@ pub fn write(
     format: Format,
     out: Option<&Path>,
 ) -> miette::Result<()> {
+    if format == Format::Perfetto && recording.events().is_empty() {
+        return Err(miette!(
+            help = "its measures can be had with --format csv, json or html",
+            "{} has no events, and a trace is made of nothing else",
+            folder.display()
+        ));
+    }
     let findings = report::findings(recording, &folder.display().to_string(), published);
     // A file is no terminal.
     let style = if out.is_some() { report::Style::PLAIN } else { output::style() };

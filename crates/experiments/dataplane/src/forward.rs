@@ -4,7 +4,6 @@ mod config;
 
 pub use config::{Config, ConfigError, InterfaceConfig, NeighbourConfig, RouteConfig};
 
-use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -111,7 +110,7 @@ fn config<'r>(request: &'r Request<'_>) -> Result<&'r Path, Error> {
 /// Runs a script's commands and returns their answers; a wrong one ends it.
 fn execute(graph: &mut Graph, script: &Path) -> Result<String, ConfigError> {
     let mut answers = String::new();
-    let text = fs::read_to_string(script).map_err(ConfigError::io(script))?;
+    let text = disk::text(script).map_err(ConfigError::io(script))?;
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
             continue;

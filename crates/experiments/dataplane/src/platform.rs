@@ -61,6 +61,15 @@ pub struct Hz {
     pub hz: u64,
 }
 
+/// Largest L1 data cache in bytes: far above any that was built. The model holds a number for each line.
+const MOST_L1: u64 = 16 << 20;
+
+/// Largest L2 cache in bytes, likewise.
+const MOST_L2: u64 = 1 << 30;
+
+/// Most entries of a TLB and most fill buffers, likewise.
+const MOST_ENTRIES: usize = 1 << 16;
+
 /// `[l1]`, `[l2]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -141,6 +150,12 @@ impl CorePlatform {
         }
         if platform.l1.ways == 0 || platform.l2.ways == 0 || platform.counter.hz == 0 || platform.core.hz == 0 {
             return wrong("ways and frequencies must be 1 or more");
+        }
+        if platform.l1.bytes > MOST_L1 || platform.l2.bytes > MOST_L2 {
+            return wrong("l1.bytes is up to 16777216 (16 MiB) and l2.bytes up to 1073741824 (1 GiB)");
+        }
+        if platform.tlb.entries > MOST_ENTRIES || platform.fill_buffers.count > MOST_ENTRIES {
+            return wrong("tlb.entries and fill_buffers.count are up to 65536");
         }
         if platform.l2.latency_cycles.is_none_or(|cycles| cycles < 0.0) || platform.prefetch.issue_cycles < 0.0 {
             return wrong("l2.latency_cycles and prefetch.issue_cycles must be 0 or more");

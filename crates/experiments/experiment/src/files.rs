@@ -47,7 +47,7 @@ pub struct Folder(pub PathBuf);
 
 impl Files for Folder {
     fn read(&self, path: &str) -> Result<String, FilesError> {
-        fs::read_to_string(self.0.join(path)).map_err(|cause| FilesError { path: self.shown(path), cause })
+        disk::text(&self.0.join(path)).map_err(|cause| FilesError { path: self.shown(path), cause })
     }
 
     fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {

@@ -5,9 +5,8 @@ use experiment::Error;
 use import::ftrace;
 use recording::{Header, Reader};
 use sleeps::{Sleep, Summary};
-use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The idle intervals of a trace.
 #[derive(Clone, Debug)]
@@ -77,15 +76,15 @@ impl Traced {
             return Self::recording(path);
         }
         let shown = path.display().to_string();
-        let file = File::open(path).map_err(|error| {
+        let file = disk::open(path).map_err(|error| {
             Error::usage(format!("cannot read {shown}: {error}"), "name a trace, or the recording of one")
         })?;
         // The events of a long trace do not fit into memory; its idle intervals do.
-        let folder = Temporary::new();
+        let folder = disk::Partial::temporary("stopwatt-trace");
         let options = ftrace::Options { file: shown, lenient: false };
         let header = Header::new("ftrace", "import", "ns");
-        ftrace::record(BufReader::new(file), &options, "trace", header, &folder.0).map_err(Error::failed)?;
-        Self::recording(&folder.0)
+        ftrace::record(BufReader::new(file), &options, "trace", header, folder.path()).map_err(Error::failed)?;
+        Self::recording(folder.path())
     }
 
     fn recording(folder: &Path) -> Result<Self, Error> {
@@ -120,22 +119,4 @@ impl Traced {
 /// The names in lines such as `1 cpu-sleep latency 1500 us residency 2000 us`.
 fn state_names(text: &str) -> Vec<String> {
     text.lines().filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
-}
-
-/// A folder for the time of an import.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn new() -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("stopwatt-trace-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Self(std::env::temp_dir().join(name))
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -190,7 +190,7 @@ fn workload_text(name: &str) -> Result<String, Error> {
     if let Some(text) = workloads::find(name) {
         return Ok(text.to_owned());
     }
-    std::fs::read_to_string(name).map_err(|error| {
+    disk::text(std::path::Path::new(name)).map_err(|error| {
         let known = workloads::NAMES.iter().copied();
         let near = nearest(name, known).map_or_else(String::new, |near| format!("did you mean {near}? "));
         let help = format!(

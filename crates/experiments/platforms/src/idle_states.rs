@@ -12,7 +12,7 @@ const FOLDER: &str = "idle";
 /// There is no such platform; what is wrong in its file.
 pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform, Error> {
     if given.contains(['/', '.']) {
-        let text = std::fs::read_to_string(Path::new(given))
+        let text = disk::text(Path::new(given))
             .map_err(|error| Error::usage(format!("cannot read {given}: {error}"), "name a platform or its file"))?;
         return parse_idle_states(given, text);
     }

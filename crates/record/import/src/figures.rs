@@ -2,7 +2,7 @@
 
 use crate::error::{ImportError, printable};
 use crate::{Options, names};
-use recording::metrics::PRINTED_CHANGE;
+use recording::metrics::{CACHE_FLUSH, POWERDOWN, PRINTED_CHANGE};
 use recording::{Header, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -42,6 +42,8 @@ pub struct Figures {
     pub warnings: Vec<ImportError>,
     /// How many lines were left out in all.
     pub left_out: u64,
+    /// What was taken as it is and looks wrong, with its line.
+    pub doubts: Vec<ImportError>,
 }
 
 /// More warnings than a person reads are counted and not kept.
@@ -172,6 +174,57 @@ impl Figure {
             (None, None) => "the whole".to_owned(),
         }
     }
+}
+
+/// What a measurement can hardly have given: all times 0, a flush longer than the powerdown that it is part of, one CPU alone in parallel.
+pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
+    let mut found = Vec::new();
+    let mut say = |figure: &Figure, message: String, help: &str| {
+        let message = format!("{} {}: {message}", figure.case, figure.mode);
+        found.push(ImportError::new(&options.file, figure.line, "", message, help));
+    };
+    let (mut zero, mut longer) = ((0, None), (0, None));
+    let count = |of: &mut (u32, Option<usize>), at: usize| {
+        of.0 += 1;
+        of.1.get_or_insert(at);
+    };
+    let mut from = 0;
+    for line in figures.chunk_by(|a, b| a.line == b.line && a.place == b.place) {
+        if line.iter().all(|figure| figure.value == 0.0) {
+            count(&mut zero, from);
+        }
+        let of = |name: &str| line.iter().find(|figure| figure.metric == name).map(|figure| figure.value);
+        if let (Some(powerdown), Some(flush)) = (of(POWERDOWN.name), of(CACHE_FLUSH.name))
+            && flush > powerdown
+        {
+            count(&mut longer, from);
+        }
+        from += line.len();
+    }
+    if let (lines, Some(first)) = zero {
+        let help = "is the counter running, and are the points compiled in?";
+        say(&figures[first], format!("all times are 0, in {lines} lines from this one on"), help);
+    }
+    if let (lines, Some(first)) = longer {
+        let help = "the fields are powerdown, wakeup, cache flush; is their order another?";
+        let what = "the cache flush is longer than the powerdown that it is part of";
+        say(&figures[first], format!("{what}, in {lines} lines from this one on"), help);
+    }
+    // By release, case and mode: the first figure, and the CPUs.
+    type Test<'a> = (&'a str, &'a str, &'a str);
+    type Cpus = BTreeSet<(u16, u16)>;
+    let mut cpus: BTreeMap<Test<'_>, (usize, Cpus)> = BTreeMap::new();
+    for (at, figure) in figures.iter().enumerate() {
+        let of = cpus.entry((&figure.variant, &figure.case, &figure.mode)).or_insert((at, BTreeSet::new()));
+        of.1.extend(figure.place);
+    }
+    let all = cpus.values().map(|(_, places)| places.len()).max().unwrap_or(0);
+    let all = options.cpus.as_ref().map_or(all, Vec::len);
+    for (first, places) in cpus.values().filter(|(_, places)| places.len() == 1 && all > 1) {
+        let place = places.first().map_or_else(String::new, |(cluster, core)| format!("{cluster}.{core}"));
+        say(&figures[*first], format!("only CPU {place} of {all} has lines"), "is the log whole?");
+    }
+    found
 }
 
 /// A time that can have been measured; otherwise what is wrong with it.

@@ -15,6 +15,7 @@ pub mod ftrace;
 mod names;
 mod rst;
 mod rt_instr;
+mod runs;
 pub mod vpp_runtime;
 
 pub use csv_table::csv_table;
@@ -32,7 +33,7 @@ pub struct Options {
     pub variant: String,
     /// What is put before a release that the text names: `juno-` makes `juno-v2.12` of `v2.12`.
     pub prefix: String,
-    /// Unit of the tables that name none.
+    /// Unit of an RST document's tables, whatever they say; `None` where they say it.
     pub unit: Option<String>,
     /// Cluster and core of each CPU of the platform, by the CPU's number; `None` where no platform is known.
     pub cpus: Option<Vec<(u16, u16)>>,

@@ -42,7 +42,26 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
     while at < lines.len() {
         at = reader.step(&lines, at)?;
     }
-    reader.found.finish(options, false)
+    let mut found = reader.found.finish(options, false)?;
+    found.doubts = too_long(&found.figures, options).into_iter().collect();
+    Ok(found)
+}
+
+/// A power call that takes longer than this is one whose unit is not what the table says: 50 ms, in nanoseconds.
+const DOUBTFUL_NS: f64 = 50e6;
+
+/// Figures that are too long for the unit that their table names.
+fn too_long(figures: &[Figure], options: &Options) -> Option<ImportError> {
+    let nanoseconds = |unit: &str| match unit {
+        "ms" => 1e6,
+        "us" => 1e3,
+        _ => 1.0,
+    };
+    let mut long = figures.iter().filter(|figure| figure.value * nanoseconds(&figure.unit) > DOUBTFUL_NS);
+    let (first, more) = (long.next()?, long.count());
+    let message = format!("{} {} is long for a call, and so are {more} more", first.value, first.unit);
+    let help = "does the table's caption name the right unit? --unit overrules it";
+    Some(ImportError::new(&options.file, first.line, "", message, help))
 }
 
 struct Reader<'o> {
@@ -184,10 +203,10 @@ impl Reader<'_> {
         let mut read = Vec::new();
         for ((cell, &column), header) in cells.iter().zip(columns).zip(headers) {
             let Column::Metric(metric) = column else { continue };
-            let unit = names::unit_of(header)
-                .or_else(|| titles.iter().find_map(|title| names::unit_of(title)))
-                .map(str::to_owned)
-                .or_else(|| self.options.unit.clone())
+            let said = || names::unit_of(header).or_else(|| titles.iter().find_map(|title| names::unit_of(title)));
+            // Captions are written by hand, and one may say microseconds over nanoseconds: who imports it knows better.
+            let unit = (self.options.unit.clone())
+                .or_else(|| said().map(str::to_owned))
                 .ok_or("neither header nor caption names a unit; say which with --unit")?;
             let (value, printed_change_percent) = value(cell)?;
             figures::plausible(value, &unit)?;
@@ -270,4 +289,27 @@ fn is_underline(line: &str) -> bool {
     line.len() >= 3
         && first.is_some_and(|c| c.is_ascii_punctuation() && !matches!(c, '+' | '|'))
         && chars.all(|c| Some(c) == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caption_that_names_the_wrong_unit_is_doubted_and_overruled() {
+        let table = ".. table:: ``CPU_SUSPEND`` latencies (us) to deepest power level in serial (v2.14)\n\n\
+                     +---------+------+-----------+--------+-------------+\n\
+                     | Cluster | Core | Powerdown | Wakeup | Cache Flush |\n\
+                     +=========+======+===========+========+=============+\n\
+                     |    0    |  0   |  187960   | 26920  |    5540     |\n\
+                     +---------+------+-----------+--------+-------------+\n";
+        let read = |unit: Option<&str>| {
+            rst(table.as_bytes(), &Options { unit: unit.map(str::to_owned), ..Options::default() }).unwrap()
+        };
+        let believed = read(None);
+        assert_eq!((believed.figures[0].unit.as_str(), believed.doubts.len()), ("us", 1));
+        assert!(believed.doubts[0].message.contains("187960 us is long for a call"), "{}", believed.doubts[0]);
+        let overruled = read(Some("ns"));
+        assert_eq!((overruled.figures[0].unit.as_str(), overruled.doubts.len()), ("ns", 0));
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
-use crate::{Options, names};
+use crate::{Options, names, runs};
 use std::io::{BufRead, ErrorKind};
 
 const BEGIN: &[u8] = b"<RT_INSTR:";
@@ -14,7 +14,7 @@ const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup,
 
 /// Reads the lines that the runtime-instrumentation tests print, out of whatever else is in the log.
 ///
-/// A test that was run again is the next iteration. Times are in nanoseconds, as printed.
+/// A test that was run again is the next iteration; where a line of a run was lost, the other lines say which run a line is of. Times are in nanoseconds, as printed.
 ///
 /// # Errors
 /// The log cannot be read; it has no such line; without `lenient`, a line that is cut short or garbled.
@@ -66,7 +66,10 @@ pub fn rt_instr(mut log: impl BufRead, options: &Options) -> Result<Figures, Imp
     if let Some(text) = body {
         take(&mut found, &text, false, line, options)?;
     }
-    found.finish(options, true)
+    let mut found = found.finish(options, true)?;
+    found.doubts = runs::number(&mut found.figures, options);
+    found.doubts.extend(figures::implausible(&found.figures, options));
+    Ok(found)
 }
 
 /// Takes what stands behind the mark, up to its end or to where it breaks off.
@@ -128,6 +131,80 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
 mod tests {
     use super::*;
     use crate::figures::MOST_FIGURES;
+
+    /// Runs of a parallel suspend on CPUs 0.0 to 0.2; `lost` are the run and the core of lines that are not there. The time is the run.
+    fn log(runs: u32, lost: &[(u32, u16)]) -> String {
+        let line = |test: &str, core: u16, run: u32| format!("<RT_INSTR:{test}\t0\t{core}\t{}\t20\t5/>\n", 1000 + run);
+        let mut log = String::new();
+        for run in 0..runs {
+            for test in ["test_rt_instr_susp_deep_parallel", "test_rt_instr_cpu_susp_serial"] {
+                let cores = (0..3).filter(|&core| test.ends_with("serial") || !lost.contains(&(run, core)));
+                cores.for_each(|core| log += &line(test, core, run));
+            }
+        }
+        log
+    }
+
+    #[test]
+    fn a_lost_line_shifts_no_other_and_is_named() {
+        for lost in [&[][..], &[(3, 0)], &[(3, 1)], &[(3, 2)], &[(0, 0)], &[(9, 2)], &[(2, 0), (3, 1), (3, 2)]] {
+            // With another test between and without it: there only the order tells.
+            for log in [
+                log(10, lost),
+                log(10, lost).lines().filter(|l| l.contains("deep")).map(|l| format!("{l}\n")).collect(),
+            ] {
+                // The order of CPUs is not known before they all came once.
+                if lost == [(0, 0)] && !log.contains("serial") {
+                    continue;
+                }
+                let found = rt_instr(log.as_bytes(), &Options::default()).unwrap();
+                let powerdown = found.figures.iter().filter(|figure| figure.metric == "powerdown");
+                powerdown.for_each(|figure| {
+                    assert_eq!(f64::from(figure.iteration), figure.value - 1000.0, "{lost:?}: {figure:?}")
+                });
+                let runs: std::collections::BTreeSet<u32> = lost.iter().map(|&(run, _)| run).collect();
+                assert_eq!(found.doubts.len(), runs.len(), "{:?}", found.doubts);
+            }
+        }
+        let found =
+            rt_instr(log(10, &[(3, 1)]).as_bytes(), &Options { file: "u".to_owned(), ..Options::default() }).unwrap();
+        assert_eq!(found.doubts[0].to_string(), "u:19: suspend-deepest parallel: run 4 of 10 has no line of CPU 0.1");
+    }
+
+    #[test]
+    fn a_log_that_is_sorted_by_cpu_counts_each_cpus_lines() {
+        let whole = log(10, &[]);
+        let mut lines: Vec<&str> = whole.lines().collect();
+        lines.sort_by_key(|line| line.split('\t').nth(2).unwrap_or_default().to_owned());
+        let found = rt_instr(lines.join("\n").as_bytes(), &Options::default()).unwrap();
+        let powerdown = found.figures.iter().filter(|figure| figure.metric == "powerdown");
+        powerdown.for_each(|figure| assert_eq!(f64::from(figure.iteration), figure.value - 1000.0, "{figure:?}"));
+        assert!(found.doubts.is_empty(), "{:?}", found.doubts);
+    }
+
+    #[test]
+    fn what_a_measurement_can_hardly_have_given_is_doubted() {
+        let doubts = |text: &str| {
+            let found = rt_instr(text.as_bytes(), &Options::default()).unwrap();
+            found.doubts.iter().map(|doubt| doubt.to_string()).collect::<Vec<_>>().join("\n")
+        };
+        let line =
+            |test: &str, core: u16, times: &str| format!("<RT_INSTR:test_rt_instr_{test}\t0\t{core}\t{times}/>\n");
+        let good = line("cpu_off_serial", 0, "9\t8\t7") + &line("cpu_off_serial", 1, "9\t8\t7");
+        assert_eq!(doubts(&good), "");
+        assert!(
+            doubts(&(good.clone() + &line("cpu_off_serial", 0, "0\t0\t0")))
+                .contains(":3: cpu-off serial: all times are 0")
+        );
+        assert!(
+            doubts(&(good.clone() + &line("cpu_off_serial", 0, "7\t8\t9")))
+                .contains(":3: cpu-off serial: the cache flush is longer")
+        );
+        assert!(
+            doubts(&(good + &line("cpu_susp_serial", 1, "9\t8\t7")))
+                .contains(":3: suspend-level0 serial: only CPU 0.1 of 2")
+        );
+    }
 
     #[test]
     fn a_log_of_more_figures_than_a_recording_should_hold_is_refused_and_not_read_to_its_end() {

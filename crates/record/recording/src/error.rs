@@ -47,6 +47,36 @@ pub enum Error {
         /// Checksum of what was written.
         expected: u32,
     },
+    /// The file has another number of rows than `recording.toml` says.
+    #[error("{}: has {found} rows where recording.toml says {expected}; one of them was replaced: copy the recording again, or repeat the run", path.display())]
+    Rows {
+        /// The Parquet file.
+        path: PathBuf,
+        /// Its rows.
+        found: u64,
+        /// What the header says.
+        expected: u64,
+    },
+    /// More rows than are held in memory at once.
+    #[error("{}: its {rows} rows would take {mib} MiB of memory, and {most_mib} MiB are the most; record fewer iterations or less of the trace, or read its Parquet files with another program", path.display())]
+    TooLong {
+        /// The folder.
+        path: PathBuf,
+        /// All rows.
+        rows: u64,
+        /// Memory that they would take.
+        mib: u64,
+        /// Memory that they may take.
+        most_mib: u64,
+    },
+    /// More names of a kind than a recording may have.
+    #[error("{}: more than 65536 {what}; a recording has fewer", path.display())]
+    TooMany {
+        /// The Parquet file.
+        path: PathBuf,
+        /// Of what.
+        what: &'static str,
+    },
     /// The Parquet library could not make sense of the file.
     #[error("{}: not a whole Parquet file ({message}); copy the recording again, or repeat the run", path.display())]
     Parquet {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::FORMAT_VERSION;
 use crate::error::Error;
 use crate::header::Header;
+use crate::names::{LAYOUT, printable_lines, unprintable};
 
 pub(crate) const EVENTS_FILE: &str = "events.parquet";
 pub(crate) const MEASURES_FILE: &str = "measures.parquet";
@@ -32,16 +34,16 @@ struct Marks {
 
 /// The text of `recording.toml`.
 pub(crate) fn header_text(path: &Path, header: &Header) -> Result<String, Error> {
-    toml::to_string(&Written { format: FORMAT, version: FORMAT_VERSION, header })
+    let mut header = header.clone();
+    header.make_printable();
+    toml::to_string(&Written { format: FORMAT, version: FORMAT_VERSION, header: &header })
         .map_err(|error| Error::Toml { path: path.to_owned(), message: error.to_string() })
 }
 
 pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
-    let wrong = |message: String| Error::Toml { path: path.to_owned(), message };
-    let bytes = fs::read(path).map_err(Error::io(path, "read"))?;
-    let text = String::from_utf8(bytes).map_err(|e| {
-        wrong(format!("not text from byte {} on: copy the recording again", e.utf8_error().valid_up_to()))
-    })?;
+    // The parser quotes the line, whatever is in it.
+    let wrong = |message: String| Error::Toml { path: path.to_owned(), message: printable_lines(&message) };
+    let text = disk::text(path).map_err(Error::io(path, "read"))?;
     let marks: Marks = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     if marks.format.as_deref() != Some(FORMAT) {
         return Err(wrong(format!("this is not a recording's header: the first line must be format = \"{FORMAT}\"")));
@@ -50,7 +52,59 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     if version != i64::from(FORMAT_VERSION) {
         return Err(Error::Version { path: path.to_owned(), found: version, supported: FORMAT_VERSION });
     }
-    toml::from_str(&text).map_err(|e| wrong(e.to_string()))
+    let header: Header = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+    if let Some(hz) = header.time.counter_hz.filter(|hz| !COUNTER_HZ.contains(hz)) {
+        let (least, most) = (COUNTER_HZ.start(), COUNTER_HZ.end());
+        return Err(wrong(format!("counter_hz is {hz}; a counter has {least} to {most} ticks a second")));
+    }
+    let table: toml::Table = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+    if let Some((key, text)) = table.iter().find_map(|(key, value)| unprintable_text(key, value)) {
+        return Err(wrong(format!(
+            "`{key}` holds a control character: \"{text}\"; texts have line ends and tabs, no others"
+        )));
+    }
+    Ok(header)
+}
+
+/// Frequencies of a counter: any that Arm's generic timer or a processor's cycle counter can have, with room on both sides.
+const COUNTER_HZ: RangeInclusive<u64> = 1..=1_000_000_000_000;
+
+/// The first text that would steer a terminal, under its key, as it may be shown.
+fn unprintable_text(key: &str, value: &toml::Value) -> Option<(String, String)> {
+    let bad = |text: &str| text.contains(|letter| unprintable(letter) && !LAYOUT.contains(&letter));
+    let shown = |text: &str| text.escape_debug().take(60).collect::<String>();
+    match value {
+        _ if bad(key) => Some((shown(key), shown(key))),
+        toml::Value::String(text) if bad(text) => Some((shown(key), shown(text))),
+        toml::Value::Array(values) => values.iter().find_map(|value| unprintable_text(key, value)),
+        toml::Value::Table(table) => table.iter().find_map(|(key, value)| unprintable_text(key, value)),
+        _ => None,
+    }
+}
+
+/// A value whose texts have every character that would steer a terminal as what it is.
+fn made_printable(value: toml::Value) -> toml::Value {
+    match value {
+        toml::Value::String(old) => toml::Value::String(printable_lines(&old)),
+        toml::Value::Array(values) => toml::Value::Array(values.into_iter().map(made_printable).collect()),
+        toml::Value::Table(table) => toml::Value::Table(
+            table.into_iter().map(|(key, value)| (printable_lines(&key), made_printable(value))).collect(),
+        ),
+        other => other,
+    }
+}
+
+impl Header {
+    /// Shows every character that would steer a terminal as what it is, `\u{1b}`; line ends and tabs stay. A header that is written is so
+    /// in any case; this is for who prints one that was not read.
+    pub fn make_printable(&mut self) {
+        let Ok(table) = toml::Table::try_from(&*self) else { return };
+        if table.iter().any(|(key, value)| unprintable_text(key, value).is_some())
+            && let Ok(header) = made_printable(toml::Value::Table(table)).try_into()
+        {
+            *self = header;
+        }
+    }
 }
 
 /// Whether a recording is there that may be replaced; an error if something else is.
@@ -77,7 +131,7 @@ pub(crate) fn is_replaceable(folder: &Path) -> Result<bool, Error> {
         return Ok(true);
     }
     let header = folder.join(HEADER_FILE);
-    let text = if marked { fs::read_to_string(&header).map_err(Error::io(&header, "read"))? } else { String::new() };
+    let text = if marked { disk::text(&header).map_err(Error::io(&header, "read"))? } else { String::new() };
     if toml::from_str::<Marks>(&text).is_ok_and(|marks| marks.format.as_deref() == Some(FORMAT)) {
         Ok(true)
     } else {

@@ -1,10 +1,10 @@
 //! Reading a recording, with care: whole, or a few hundred thousand rows at a time.
 
-use std::fs::File;
+use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::columns::{CAUSES, EVENTS, MEASURES};
+use crate::columns::{CAUSES, Column, EVENTS, MEASURES};
 use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_header};
 use crate::header::{FileFacts, Header};
@@ -18,7 +18,9 @@ impl Recording {
     /// # Errors
     /// What is missing or wrong, with the file and what would be right.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, Error> {
-        let mut reader = Reader::open(folder)?;
+        let mut reader = Reader::open(&folder)?;
+        let causes = reader.causes.as_ref().map_or(0, TableReader::rows);
+        held_at_once(folder.as_ref(), reader.events.rows(), reader.measures.rows(), causes)?;
         let mut whole = Self::new(reader.header().clone());
         while reader.next_events(&mut whole)? {}
         while reader.next_measures(&mut whole)? {}
@@ -59,20 +61,19 @@ impl Reader {
             return Err(Error::NotAFolder { path: folder.to_owned() });
         }
         let mut header = read_header(&folder.join(HEADER_FILE))?;
-        let facts = std::mem::take(&mut header.files);
-        for name in [EVENTS_FILE, MEASURES_FILE] {
-            check(&folder.join(name), facts.get(name))?;
-        }
+        let facts = Facts { header: folder.join(HEADER_FILE), of: std::mem::take(&mut header.files) };
         let causes = folder.join(CAUSES_FILE);
-        let has_causes = facts.contains_key(CAUSES_FILE) || causes.exists();
-        if has_causes {
-            check(&causes, facts.get(CAUSES_FILE))?;
-        }
+        let has_causes = facts.of.contains_key(CAUSES_FILE) || causes.exists();
+        facts.are_of(if has_causes {
+            &[EVENTS_FILE, MEASURES_FILE, CAUSES_FILE]
+        } else {
+            &[EVENTS_FILE, MEASURES_FILE]
+        })?;
         Ok(Self {
             header,
-            events: TableReader::open(&folder.join(EVENTS_FILE), &EVENTS)?,
-            measures: TableReader::open(&folder.join(MEASURES_FILE), &MEASURES)?,
-            causes: if has_causes { Some(TableReader::open(&causes, &CAUSES)?) } else { None },
+            events: facts.open(&folder.join(EVENTS_FILE), EVENTS_FILE, &EVENTS)?,
+            measures: facts.open(&folder.join(MEASURES_FILE), MEASURES_FILE, &MEASURES)?,
+            causes: if has_causes { Some(facts.open(&causes, CAUSES_FILE, &CAUSES)?) } else { None },
         })
     }
 
@@ -96,12 +97,12 @@ impl Reader {
         for row in 0..rows {
             let (name, kind) = (sure(points.name(row)), kinds.name(row));
             let point = of_point.or_else((name, kind), || {
-                let point = to.point_of(name);
+                let point = to.point_of(name).ok_or_else(|| self.events.too_many("points"))?;
                 to.set_point_argument(point, kind);
-                point
-            });
+                Ok(point)
+            })?;
             let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || to.series_of(names));
+            let series = of_series.or_else(names, || self.events.series(to, names))?;
             to.push(Event {
                 time: times.u64(row),
                 ticks: ticks.u64(row),
@@ -129,7 +130,7 @@ impl Reader {
         let mut of_series = Neighbour::default();
         for row in 0..rows {
             let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || to.series_of(names));
+            let series = of_series.or_else(names, || self.measures.series(to, names))?;
             to.push_measure(Measure {
                 series,
                 iteration: sure(iterations.u32(row)),
@@ -159,7 +160,7 @@ impl Reader {
         let mut of_series = Neighbour::default();
         for row in 0..rows {
             let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || to.series_of(names));
+            let series = of_series.or_else(names, || reader.series(to, names))?;
             to.push_cause(CauseRow {
                 series,
                 iteration: sure(iterations.u32(row)),
@@ -193,20 +194,75 @@ impl<K: Copy, V: Copy> Default for Neighbour<K, V> {
 }
 
 impl<K: Copy + PartialEq, V: Copy> Neighbour<K, V> {
-    fn or_else(&mut self, key: K, find: impl FnOnce() -> V) -> V {
+    fn or_else(&mut self, key: K, find: impl FnOnce() -> Result<V, Error>) -> Result<V, Error> {
         if let Some((_, value)) = self.seen.iter().flatten().find(|(seen, _)| *seen == key) {
-            return *value;
+            return Ok(*value);
         }
-        let value = find();
+        let value = find()?;
         self.seen[self.next] = Some((key, value));
         self.next = (self.next + 1) % self.seen.len();
-        value
+        Ok(value)
     }
 }
 
-fn check(path: &Path, facts: Option<&FileFacts>) -> Result<(), Error> {
-    let mut file = File::open(path).map_err(Error::io(path, "read"))?;
-    let Some(facts) = facts else { return Ok(()) };
+/// Most bytes of rows that are held in memory at once: 2 GiB, or 67 million events.
+const MOST_HELD: u64 = 2 << 30;
+
+/// Refuses a recording that is too long to be held in memory at once.
+fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Result<(), Error> {
+    let sizes = [(events, size_of::<Event>()), (measures, size_of::<Measure>()), (causes, size_of::<CauseRow>())];
+    let total = |of: &dyn Fn(&(u64, usize)) -> u64| sizes.iter().map(of).fold(0, u64::saturating_add);
+    let bytes = total(&|&(rows, size)| rows.saturating_mul(size as u64));
+    match bytes <= MOST_HELD {
+        true => Ok(()),
+        false => Err(Error::TooLong {
+            path: folder.to_owned(),
+            rows: total(&|&(rows, _)| rows),
+            mib: bytes >> 20,
+            most_mib: MOST_HELD >> 20,
+        }),
+    }
+}
+
+/// What a header says of the Parquet files. One that says nothing of any was written by another program, and is taken as it is.
+struct Facts {
+    header: PathBuf,
+    of: BTreeMap<String, FileFacts>,
+}
+
+impl Facts {
+    /// Checks that they are those of the files that are there: one more or fewer would leave a file unchecked.
+    fn are_of(&self, files: &[&str]) -> Result<(), Error> {
+        let wrong = |message: String| Error::Toml { path: self.header.clone(), message };
+        if let Some(name) = self.of.keys().find(|name| !files.contains(&name.as_str())) {
+            return Err(wrong(format!(
+                "[files] has an entry `{}`; the files are {}",
+                name.escape_debug(),
+                files.join(", ")
+            )));
+        }
+        if let Some(name) = files.iter().find(|name| !self.of.is_empty() && !self.of.contains_key(**name)) {
+            return Err(wrong(format!("[files] has no entry for {name}; it must have one with rows, bytes and crc32")));
+        }
+        Ok(())
+    }
+
+    /// Checks a file against what is said of it, and opens it.
+    fn open<R>(&self, path: &Path, name: &str, columns: &'static [Column<R>]) -> Result<TableReader<R>, Error> {
+        let facts = self.of.get(name);
+        if let Some(facts) = facts {
+            check(path, facts)?;
+        }
+        let table = TableReader::open(path, columns)?;
+        match facts.map(|facts| facts.rows).filter(|rows| *rows != table.rows()) {
+            None => Ok(table),
+            Some(expected) => Err(Error::Rows { path: path.to_owned(), found: table.rows(), expected }),
+        }
+    }
+}
+
+fn check(path: &Path, facts: &FileFacts) -> Result<(), Error> {
+    let mut file = disk::open(path).map_err(Error::io(path, "read"))?;
     let mut crc = crc32fast::Hasher::new();
     let (mut bytes, mut buffer) = (0_u64, vec![0; 1 << 16]);
     loop {
@@ -226,4 +282,19 @@ fn check(path: &Path, facts: Option<&FileFacts>) -> Result<(), Error> {
         return Err(Error::Checksum { path: path.to_owned(), found, expected: facts.crc32 });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_rows_than_memory_should_hold_are_refused() {
+        let held = |events, measures, causes| held_at_once(Path::new("r"), events, measures, causes);
+        assert!(held(1 << 26, 0, 0).is_ok() && held(1 << 20, 1 << 20, 1 << 20).is_ok());
+        let said = held((1 << 26) + 1, 0, 0).unwrap_err().to_string();
+        assert!(said.starts_with("r: its 67108865 rows") && said.contains("2048 MiB are the most"), "{said}");
+        assert!(held(0, 1 << 26, 0).is_err() && held(0, 0, 1 << 27).is_err());
+        assert!(held(u64::MAX, u64::MAX, u64::MAX).is_err());
+    }
 }

@@ -168,16 +168,18 @@ impl Recording {
     /// With more than 65 536 of them.
     pub fn series(&mut self, variant: &str, case: &str, mode: &str) -> Series {
         let names = SeriesNames { variant: self.name(variant), case: self.name(case), mode: self.name(mode) };
-        self.series_of(names)
+        self.series_of(names).expect("at most 65 536 combinations of variant, case and mode")
     }
 
-    pub(crate) fn series_of(&mut self, names: SeriesNames) -> Series {
-        *self.series_numbers.entry(names).or_insert_with(|| {
-            let number =
-                u16::try_from(self.series.len()).expect("at most 65 536 combinations of variant, case and mode");
-            self.series.push(names);
-            Series(number)
-        })
+    /// `None` with more than 65 536 of them.
+    pub(crate) fn series_of(&mut self, names: SeriesNames) -> Option<Series> {
+        if let Some(series) = self.series_numbers.get(&names) {
+            return Some(*series);
+        }
+        let series = Series(u16::try_from(self.series.len()).ok()?);
+        self.series.push(names);
+        self.series_numbers.insert(names, series);
+        Some(series)
     }
 
     /// What a series stands for.
@@ -202,15 +204,18 @@ impl Recording {
     /// With more than 65 536 of them.
     pub fn point(&mut self, text: &str) -> PointName {
         let name = self.name(text);
-        self.point_of(name)
+        self.point_of(name).expect("at most 65 536 points")
     }
 
-    pub(crate) fn point_of(&mut self, name: Name) -> PointName {
-        *self.point_numbers.entry(name).or_insert_with(|| {
-            let number = u16::try_from(self.points.len()).expect("at most 65 536 points");
-            self.points.push(Point { name, argument: None });
-            PointName(number)
-        })
+    /// `None` with more than 65 536 of them.
+    pub(crate) fn point_of(&mut self, name: Name) -> Option<PointName> {
+        if let Some(point) = self.point_numbers.get(&name) {
+            return Some(*point);
+        }
+        let point = PointName(u16::try_from(self.points.len()).ok()?);
+        self.points.push(Point { name, argument: None });
+        self.point_numbers.insert(name, point);
+        Some(point)
     }
 
     /// The number of a point's name, with what the argument of its events is: `lock`, `level`, `smc-function`.

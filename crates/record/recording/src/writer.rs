@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use disk::Partial;
 use parquet::errors::ParquetError;
 
 use crate::columns::{CAUSES, EVENTS, MEASURES};
@@ -40,7 +41,7 @@ impl Recording {
 /// An older recording at the target is replaced; anything else there is left alone, with an error.
 pub struct Writer {
     folder: PathBuf,
-    partial: Doomed,
+    partial: Partial,
     /// Rows that do not fill a row group yet, and the names of all.
     rows: Recording,
     events: Open<Event>,
@@ -65,12 +66,11 @@ impl Writer {
     pub fn create(folder: impl AsRef<Path>, header: &Header) -> Result<Self, Error> {
         let folder = folder.as_ref();
         is_replaceable(folder)?;
-        let partial = Doomed(beside(folder, "partial")?);
-        let parent = partial.0.parent().unwrap_or(Path::new("."));
+        let partial = beside(folder, "partial")?;
+        let parent = partial.path().parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(Error::io(parent, "create"))?;
-        let _ = fs::remove_dir_all(&partial.0);
-        fs::create_dir(&partial.0).map_err(Error::io(&partial.0, "create"))?;
-        let at = |name| partial.0.join(name);
+        fs::create_dir(partial.path()).map_err(Error::io(partial.path(), "create"))?;
+        let at = |name| partial.path().join(name);
         Ok(Self {
             folder: folder.to_owned(),
             events: Open::new(EVENTS_FILE, at(EVENTS_FILE), |out| {
@@ -139,7 +139,7 @@ impl Writer {
             header.files.insert(name.to_owned(), facts);
         }
         let text = header_text(&folder.join(HEADER_FILE), &header)?;
-        let path = partial.0.join(HEADER_FILE);
+        let path = partial.path().join(HEADER_FILE);
         fs::write(&path, text).map_err(Error::io(&path, "write"))?;
         move_there(&partial, &folder)
     }
@@ -150,27 +150,22 @@ fn rows_of_a_group<R>(rows: &[R]) -> &[R] {
 }
 
 /// Moves a whole folder to its place, over an older recording.
-fn move_there(partial: &Doomed, folder: &Path) -> Result<(), Error> {
+fn move_there(partial: &Partial, folder: &Path) -> Result<(), Error> {
     // Once more: something may have come into the way while rows were written.
     if !is_replaceable(folder)? {
-        return fs::rename(&partial.0, folder).map_err(Error::io(folder, "create"));
+        return fs::rename(partial.path(), folder).map_err(Error::io(folder, "create"));
     }
-    let old = Doomed(beside(folder, "replaced")?);
-    fs::rename(folder, &old.0).map_err(Error::io(folder, "replace"))?;
-    fs::rename(&partial.0, folder).map_err(|source| {
-        let _ = fs::rename(&old.0, folder);
+    let old = beside(folder, "replaced")?;
+    fs::rename(folder, old.path()).map_err(Error::io(folder, "replace"))?;
+    fs::rename(partial.path(), folder).map_err(|source| {
+        let _ = fs::rename(old.path(), folder);
         Error::io(folder, "replace")(source)
     })
 }
 
 /// A path beside the folder, of this process alone.
-fn beside(folder: &Path, what: &str) -> Result<PathBuf, Error> {
-    let name = folder.file_name().ok_or_else(|| Error::NotARecording {
-        path: folder.to_owned(),
-        why: "the path does not end in a name".to_owned(),
-    })?;
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(parent.join(format!(".{}.{what}-{}", name.to_string_lossy(), std::process::id())))
+fn beside(folder: &Path, what: &str) -> Result<Partial, Error> {
+    Partial::beside(folder, what).map_err(|why| Error::NotARecording { path: folder.to_owned(), why: why.to_string() })
 }
 
 impl<R> Open<R> {
@@ -221,14 +216,5 @@ impl<W: Write> Write for Summing<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-/// A folder that is removed when this goes out of scope, if it is still there.
-struct Doomed(PathBuf);
-
-impl Drop for Doomed {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -347,3 +347,101 @@ fn a_header_that_is_not_ours_is_refused() {
     let error = message(Recording::read(&to).unwrap_err());
     assert!(error.contains("must be format ="), "{error}");
 }
+
+/// A small recording, with its header's text changed after it was written.
+fn with_header(scratch: &Scratch, change: impl Fn(&str) -> String) -> Result<Recording, Error> {
+    let folder = scratch.join("r");
+    let mut small = Recording::new(header());
+    let (series, point) = (small.series("v", "c", ""), small.point("p"));
+    small.event(series, 0, 0, 1, 1, point, 0);
+    small.write(&folder).unwrap();
+    let path = folder.join("recording.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let changed = change(&text);
+    assert_ne!(changed, text);
+    fs::write(path, changed).unwrap();
+    Recording::read(&folder)
+}
+
+#[test]
+fn what_the_header_says_of_the_files_is_held_against_them() {
+    let scratch = Scratch::new("facts");
+    let rows = with_header(&scratch, |text| text.replacen("rows = 1\n", "rows = 2\n", 1));
+    let said = message(rows.unwrap_err());
+    assert!(said.contains("events.parquet: has 1 rows where recording.toml says 2"), "{said}");
+    let renamed = with_header(&scratch, |text| text.replacen("files.\"events.parquet\"", "files.\"event.parquet\"", 1));
+    let said = message(renamed.unwrap_err());
+    assert!(
+        said.contains("recording.toml: [files] has an entry `event.parquet`") && said.contains("events.parquet,"),
+        "{said}"
+    );
+    let one_less = with_header(&scratch, |text| {
+        let (before, behind) = text.split_once("[files.\"measures.parquet\"]").unwrap();
+        let (_, behind) = behind.split_once("\n[").unwrap();
+        format!("{before}[{behind}")
+    });
+    let said = message(one_less.unwrap_err());
+    assert!(said.contains("no entry for measures.parquet"), "{said}");
+}
+
+#[test]
+fn a_counter_without_a_frequency_is_refused() {
+    let scratch = Scratch::new("counter");
+    for hz in ["0", "1000000000001"] {
+        let read =
+            with_header(&scratch, |text| text.replacen("counter_hz = 50000000", &format!("counter_hz = {hz}"), 1));
+        let said = message(read.unwrap_err());
+        assert!(said.contains("recording.toml: counter_hz is") && said.contains("1 to 1000000000000"), "{said}");
+    }
+}
+
+#[test]
+fn what_would_steer_a_terminal_is_shown_when_written_and_refused_when_read() {
+    let scratch = Scratch::new("steer");
+    let mut hostile = Recording::new(header());
+    hostile.header.notes = vec!["a line\nand a bell \u{7}".to_owned()];
+    let (series, point) = (hostile.series("v\u{1b}[2J", "c", ""), hostile.point("p\0"));
+    hostile.event(series, 0, 0, 1, 1, point, 0);
+    hostile.write(scratch.join("h")).unwrap();
+    let read = Recording::read(scratch.join("h")).unwrap();
+    assert_eq!(read.series_texts(read.events()[0].series).0, "v\\u{1b}[2J");
+    assert_eq!(read.point_text(read.events()[0].point), "p\\u{0}");
+    assert_eq!(read.header.notes, ["a line\nand a bell \\u{7}"]);
+
+    let said = message(with_header(&scratch, |text| text.replace("juno-r1", "juno\\u001br1")).unwrap_err());
+    assert!(said.contains("recording.toml: `name` holds a control character: \"juno\\u{1b}r1\""), "{said}");
+    // A name of the same length with an escape, in the file itself; nothing tells that it was altered.
+    let mut small = Recording::new(header());
+    let (series, point) = (small.series("v", "c", ""), small.point("quiescent"));
+    small.event(series, 0, 0, 1, 1, point, 0);
+    small.write(scratch.join("b")).unwrap();
+    let path = scratch.join("b").join("events.parquet");
+    let mut bytes = fs::read(&path).unwrap();
+    while let Some(at) = bytes.windows(9).position(|part| part == b"quiescent") {
+        bytes[at] = 0x1b;
+    }
+    fs::write(&path, bytes).unwrap();
+    let header = scratch.join("b").join("recording.toml");
+    let text = fs::read_to_string(&header).unwrap();
+    let (before, behind) = text.split_once("[files.").unwrap();
+    let (_, behind) = behind.split_once("[settings]").unwrap();
+    fs::write(&header, format!("{before}[settings]{behind}")).unwrap();
+    let said = message(Recording::read(scratch.join("b")).unwrap_err());
+    assert!(said.contains("events.parquet") && said.contains("control character, \"\\u{1b}uiescent\""), "{said}");
+}
+
+#[test]
+fn files_that_are_no_files_are_refused() {
+    let scratch = Scratch::new("devices");
+    recording(false).write(scratch.join("r")).unwrap();
+    for name in ["events.parquet", "recording.toml"] {
+        let path = scratch.join("r").join(name);
+        let kept = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let said = message(Recording::read(scratch.join("r")).unwrap_err());
+        assert!(said.contains(name) && said.contains("a device"), "{said}");
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, kept).unwrap();
+    }
+}

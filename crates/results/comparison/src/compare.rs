@@ -7,7 +7,7 @@ use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
 use crate::result::{Comparison, Side};
 use crate::table::Table;
-use crate::warnings::{describe, other_units, warnings};
+use crate::warnings::{dependent, describe, other_units, uneven, warnings};
 use recording::Header;
 use std::collections::BTreeSet;
 
@@ -47,6 +47,15 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     for (index, rule) in options.policy.rules.iter().enumerate().filter(|(index, _)| !rules_used.contains(index)) {
         warnings.push(format!("rule {} of the policy ({}) matches no row", index + 1, describe(rule)));
     }
+    warnings.extend(dependent(&rows));
+    warnings.extend(
+        sides
+            .iter()
+            .zip(&tables)
+            .zip(&headers)
+            .filter(|(_, header)| !header.is_repeatable())
+            .filter_map(|((side, table), _)| uneven(&side.name, table)),
+    );
     // With several releases in each recording, the first that they share speaks for the inputs.
     let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
     Ok(Comparison {

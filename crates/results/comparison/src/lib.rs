@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod compare;
+mod dependence;
 mod inputs;
 mod judgement;
 mod matching;

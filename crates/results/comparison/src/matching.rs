@@ -1,5 +1,6 @@
 //! The rows that recordings have in common, and how each changed.
 
+use crate::dependence::{corrected_p, values_per_independent, widened};
 use crate::policy::Rule;
 use crate::request::Options;
 use crate::result::{Basis, CauseChange, Cell, Change, Row, Verdict, interval_level};
@@ -125,10 +126,20 @@ pub(crate) fn pend<'o>(
         } else {
             // Each row draws on its own, so that a verdict does not depend on which other rows there are.
             let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add((number * others.len() + side) as u64));
-            Basis::Sampled {
-                p: rank_test(&base.values, &values),
-                corrected: 1.0,
-                interval: interval_of_change(&base.values, &values, plan.level, plan.resamples, &mut random),
+            let per = values_per_independent(&base.values, &values);
+            let interval = interval_of_change(&base.values, &values, plan.level, plan.resamples, &mut random);
+            let (p, n) = (rank_test(&base.values, &values), (base.values.len(), values.len()));
+            match per > 1.0 {
+                false => Basis::Sampled { p, corrected: 1.0, interval, values_per_independent: 1.0 },
+                true => Basis::Sampled {
+                    p: corrected_p(p, per, n.0, n.1),
+                    corrected: 1.0,
+                    interval: interval.map(|interval| {
+                        let change = (after - base_median) / base_median.abs() * 100.0;
+                        widened(interval, change, per)
+                    }),
+                    values_per_independent: per,
+                },
             }
         };
         let tick_ns = |header: &Header| header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64);

@@ -96,7 +96,7 @@ impl Policy {
     /// The file cannot be read or is not TOML; a key is unknown; a threshold is negative, alpha is no probability.
     pub fn read(path: &Path) -> Result<Self, PolicyError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = disk::text(path)
             .map_err(|error| PolicyError::new(&name, "", format!("cannot read {name}: {error}"), None))?;
         Self::parse(&name, &text)
     }

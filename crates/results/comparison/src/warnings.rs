@@ -1,10 +1,11 @@
 //! What to know before reading a comparison.
 
-use crate::matching::factor;
+use crate::matching::{Pending, factor};
 use crate::policy::Rule;
-use crate::result::Side;
+use crate::result::{Basis, Change, Side};
+use crate::statistics::rank_test;
 use crate::table::{Key, Table};
-use recording::Header;
+use recording::{Header, stats};
 use std::collections::HashMap;
 
 pub(crate) fn warnings(sides: &[Side], headers: &[&Header], tables: &[Table]) -> Vec<String> {
@@ -63,6 +64,68 @@ pub(crate) fn other_units(tables: &[Table]) -> Option<String> {
     });
     let first = wrong.next()?;
     Some(format!("rows of units that cannot be compared are left out: {first}, and {} more", wrong.count()))
+}
+
+/// Rows whose iterations are not independent.
+pub(crate) fn dependent(rows: &[Pending<'_>]) -> Option<String> {
+    let per = |change: &Change| match change.basis {
+        Basis::Sampled { values_per_independent, .. } => Some(values_per_independent).filter(|per| *per > 1.0),
+        Basis::Exact => None,
+    };
+    let of_rows =
+        rows.iter().flat_map(|row| row.row.changes.iter().flatten().filter_map(per).map(|per| (per, &row.row.key)));
+    let count = of_rows.clone().count();
+    let (most, key) = of_rows.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!(
+        "iterations of {count} changes depend on the one before (autocorrelation): their p-values and intervals are those of as many \
+         independent values as they are worth, one of {most:.1} where it is worst ({})",
+        key.label()
+    ))
+}
+
+/// Fewer iterations than this have no beginning to tell from the rest.
+const FEWEST_IN_TIME: usize = 12;
+
+/// Distance from the median, in robust standard deviations, from which a value is an outlier.
+const OUTLYING: f64 = 5.0;
+
+/// Rows of a recording with outliers, that begin otherwise than they go on, or that drift.
+pub(crate) fn uneven(side: &str, table: &Table) -> Option<String> {
+    let (mut outliers, mut warm_up, mut drift) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, samples) in table.rows.iter().filter(|(_, samples)| samples.values.len() >= FEWEST_IN_TIME) {
+        let values = &samples.values;
+        let (tenth, third) = ((values.len() / 10).max(1), values.len() / 3);
+        let median = |values: &[f64]| stats::median(values).unwrap_or(f64::NAN);
+        let far = |value: f64, from: &[f64]| {
+            let middle = median(from);
+            let apart: Vec<f64> = from.iter().map(|value| (value - middle).abs()).collect();
+            // 1.4826 medians of the distances are a standard deviation where values are normal.
+            let sd = 1.4826 * median(&apart);
+            sd > 0.0 && (value - middle).abs() > OUTLYING * sd
+        };
+        let (first, rest) = values.split_at(tenth);
+        if first.iter().all(|&value| far(value, rest)) {
+            warm_up.push(key);
+        } else if values.iter().any(|&value| far(value, values)) {
+            outliers.push(key);
+        }
+        // The first third beside the last, with the beginning left out.
+        let early = &values[tenth..third + tenth];
+        if rank_test(early, &values[values.len() - third..]) < 0.001 {
+            drift.push(key);
+        }
+    }
+    let said = |rows: &[&Key], what: &str| {
+        let first = rows.first()?;
+        Some(format!("{what} in {} rows, such as {}", rows.len(), first.label()))
+    };
+    let parts = [
+        said(&outliers, "outliers (5 standard deviations and more from the median)"),
+        said(&warm_up, "a first tenth that is unlike the rest (warm-up)"),
+        said(&drift, "a drift from the first third to the last"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("{side} has {}", parts.join("; ")))
 }
 
 pub(crate) fn describe(rule: &Rule) -> String {

@@ -277,3 +277,64 @@ fn three_recordings_are_compared_with_the_first() {
         comparison.rows[3].changes.iter().flatten().map(|change| (change.verdict, change.percent)).collect();
     assert_eq!(last, [(Verdict::Worse, Some(20.0)), (Verdict::Better, Some(-20.0))]);
 }
+
+/// As [`noisy`], one row, where each value has much to do with the one before: an autoregressive process of order 1.
+fn autoregressive(random: &mut Rng, n: u32, shift: f64, phi: f64, sd: f64) -> Recording {
+    let mut recording = board();
+    let series = recording.series("r", "suspend-level0", "serial");
+    let mut state = normal(random);
+    for iteration in 0..n {
+        recording.measure(series, iteration, "powerdown", "us", 100.0 + shift + sd * state);
+        state = phi * state + (1.0 - phi * phi).sqrt() * normal(random);
+    }
+    recording
+}
+
+#[test]
+fn dependent_iterations_give_at_most_10_percent_false_alarms_and_a_shift_of_10_percent_is_found() {
+    let policy = Policy { threshold: 0.0, ..Policy::default() };
+    for (n, seed) in [(30, 11), (100, 12)] {
+        let mut random = Rng::with_seed(seed);
+        let (mut alarms, mut found, mut said) = (0, 0, 0);
+        for _ in 0..200 {
+            let options = Options { policy: policy.clone(), ..quick() };
+            let base = autoregressive(&mut random, n, 0.0, 0.8, 3.0);
+            let same = autoregressive(&mut random, n, 0.0, 0.8, 3.0);
+            let comparison = compare(&[input(&base), input(&same)], &options).unwrap();
+            said += u32::from(comparison.warnings.iter().any(|warning| warning.contains("autocorrelation")));
+            let alarm = |verdict: &Verdict| !matches!(verdict, Verdict::Same | Verdict::Unclear);
+            alarms += u32::from(comparison.changes().any(|(_, change)| alarm(&change.verdict)));
+            let shifted = autoregressive(&mut random, n, 10.0, 0.8, 3.0);
+            found += u32::from(verdicts(&base, &shifted, &options) == [Verdict::Worse]);
+        }
+        assert!(alarms <= 20, "{alarms} of 200 comparisons of {n} iterations raised a false alarm");
+        assert!(said >= 190, "only {said} of 200 comparisons of {n} iterations say that they depend on each other");
+        assert!(
+            found >= if n == 30 { 100 } else { 190 },
+            "a shift of 10 % was found in {found} of 200 at {n} iterations"
+        );
+    }
+}
+
+#[test]
+fn outliers_a_warm_up_and_a_drift_are_flagged() {
+    let mut random = Rng::with_seed(5);
+    let mut with = |change: &dyn Fn(u32, f64) -> f64| {
+        let mut recording = board();
+        let series = recording.series("r", "suspend-level0", "serial");
+        for iteration in 0..60 {
+            let value = change(iteration, 100.0 + normal(&mut random));
+            recording.measure(series, iteration, "powerdown", "us", value);
+        }
+        recording
+    };
+    let even = with(&|_, value| value);
+    let warnings = |other: &Recording| compare(&[input(&even), input(other)], &quick()).unwrap().warnings.join("\n");
+    let (outlier, warm_up) =
+        (with(&|n, v| if n == 30 { v * 2.0 } else { v }), with(&|n, v| if n < 6 { v * 1.5 } else { v }));
+    let drift = with(&|n, value| value + f64::from(n) / 5.0);
+    assert!(!warnings(&even).contains(" has "), "{}", warnings(&even));
+    assert!(warnings(&outlier).contains("outliers") && !warnings(&outlier).contains("warm-up"));
+    assert!(warnings(&warm_up).contains("warm-up") && !warnings(&warm_up).contains("outliers"));
+    assert!(warnings(&drift).contains("drift") && !warnings(&drift).contains("outliers"));
+}

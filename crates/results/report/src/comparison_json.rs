@@ -75,7 +75,8 @@ fn change_json(change: &comparison::Change) -> Value {
     }
     let how = match change.basis {
         Basis::Exact => json!({ "kind": "exact" }),
-        Basis::Sampled { p, corrected, interval } => json!({
+        Basis::Sampled { p, corrected, interval, values_per_independent } => json!({
+            "values_per_independent": values_per_independent,
             "kind": "sampled", "test": "mann-whitney", "p": p, "p_corrected": corrected,
             "interval_percent": interval.map(|(low, high)| [low, high]),
         }),

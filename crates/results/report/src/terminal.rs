@@ -180,7 +180,7 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
     let _ = writeln!(text);
 }
 
-/// A CPU's bar; every cause that took more than half a column has one.
+/// A CPU's bar, `width` columns wide; every cause that took more than half a column has one.
 fn bar(cell: &CellResult, longest: f64, width: usize, style: Style) -> String {
     let mut bar = String::new();
     let mut drawn = 0;
@@ -188,7 +188,8 @@ fn bar(cell: &CellResult, longest: f64, width: usize, style: Style) -> String {
     for cause in Cause::ALL {
         let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
         reached += ticks as f64 * cell.tick_us;
-        let end = ((reached / longest) * width as f64).round() as usize;
+        // Causes are counted in ticks and the span is a measure: in a recording of somebody else they need not agree.
+        let end = (((reached / longest) * width as f64).round() as usize).min(width);
         let row = cause.row();
         let part: String = std::iter::repeat_n(row.letter, end.saturating_sub(drawn)).collect();
         if !part.is_empty() {

@@ -36,7 +36,7 @@ impl Own {
     /// A file that cannot be read or is too large; no payload, or no room for it in the image.
     pub fn boot(&self, payload: Option<&Path>) -> Result<Boot, Error> {
         let wrong = |cause: String| Error::Image { path: self.image.clone(), cause };
-        let read = |path: &Path| std::fs::read(path).map_err(Error::file(path));
+        let read = |path: &Path| disk::read(path, FLASH).map_err(Error::file(path));
         let mut image = read(&self.image)?;
         if image.is_empty() || image.len() as u64 > FLASH {
             return Err(wrong(format!("{} bytes; an image has 1 to {FLASH}", image.len())));

@@ -46,6 +46,11 @@ fn negative_and_impossible_figures_are_refused() {
     says(&platform("\"50 MHz\"", "\"0 Hz\""), &["juno-r1.toml:", "too small"]);
     says(&platform("channels = 1", "channels = 0"), &["juno-r1.toml:", "1 to 64"]);
     says(&platform("\"64 B\"", "\"63 B\""), &["juno-r1.toml:", "power of two"]);
+    says(
+        &platform("l1_data = \"32 KiB\"", "l1_data = \"1024 GiB\""),
+        &["juno-r1.toml:13", "L1 data cache", "up to 16 MiB"],
+    );
+    says(&platform("l2 = \"1 MiB\"", "l2 = \"2 GiB\""), &["juno-r1.toml:", "L2 cache", "up to 1024 MiB"]);
 }
 
 #[test]

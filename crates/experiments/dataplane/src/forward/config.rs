@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ const MTU_MAX: u16 = (dataplane::buffers::DATA_BYTES - 18) as u16;
 impl Config {
     /// Reads a configuration and checks what can be checked without the machine.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(path).map_err(ConfigError::io(path))?;
+        let text = disk::text(path).map_err(ConfigError::io(path))?;
         Self::parse(path, text)
     }
 
@@ -214,7 +214,7 @@ impl Config {
         for (number, there) in self.interface.iter().enumerate() {
             let interface = there.get_ref();
             if let Some(file) = &interface.pcap_in {
-                let packets = fs::read(file).map_err(ConfigError::io(file))?;
+                let packets = disk::read(file, disk::MOST_BYTES).map_err(ConfigError::io(file))?;
                 let packets = pcap::read(&packets).map_err(|e| ConfigError::data(file, e))?;
                 graph.add_input(Packets::new(number as u16, &format!("pcap-input-{}", interface.name), packets), first);
                 continue;

@@ -5,7 +5,7 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 
-use crate::names::Name;
+use crate::names::{Name, unprintable};
 use crate::rows::Recording;
 
 /// The names of a column in a row group, `None` for a null. `Ok(None)` where a page is encoded in another way: then the library must read it.
@@ -28,6 +28,10 @@ pub(crate) fn names(
                     return Ok(None);
                 }
                 let count = num_values as usize;
+                // A page of a few bytes can stand for 2^32 rows.
+                if count > rows - all.len() {
+                    return Err(wrong(&format!("more than the {rows} values that must be")));
+                }
                 let mut rest = &buf[..];
                 levels.clear();
                 if nullable {
@@ -84,6 +88,9 @@ fn dictionary(mut bytes: &[u8], count: usize, to: &mut Recording) -> Result<Vec<
         let length = u32::from_le_bytes(*length) as usize;
         let (text, behind) = behind.split_at_checked(length).ok_or_else(short)?;
         let text = std::str::from_utf8(text).map_err(|_| wrong("a text that is not UTF-8"))?;
+        if text.contains(unprintable) {
+            return Err(wrong(&format!("a name with a control character, \"{}\"", text.escape_debug())));
+        }
         entries.push(to.name(text));
         bytes = behind;
     }

@@ -10,11 +10,12 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::MOST_GROUP_ROWS;
 use super::dictionary;
 use crate::columns::{Column, Kind};
 use crate::error::Error;
-use crate::names::Name;
-use crate::rows::Recording;
+use crate::names::{Name, printable, unprintable};
+use crate::rows::{Recording, Series, SeriesNames};
 
 /// One of the files, read a row group at a time.
 pub(crate) struct TableReader<R: 'static> {
@@ -23,6 +24,7 @@ pub(crate) struct TableReader<R: 'static> {
     /// Place in the file of each of our columns; `None` for one that the file may lack, and does.
     places: Vec<Option<usize>>,
     file: SerializedFileReader<File>,
+    rows: u64,
     next_group: usize,
     rows_before: usize,
 }
@@ -78,7 +80,7 @@ pub(crate) fn sure<T>(value: Option<T>) -> T {
 impl<R> TableReader<R> {
     /// Opens a file and looks at its columns.
     pub(crate) fn open(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
-        let file = File::open(path).map_err(Error::io(path, "read"))?;
+        let file = disk::open(path).map_err(Error::io(path, "read"))?;
         let file = SerializedFileReader::new(file).map_err(|error| bad(path, &error))?;
         let there = file.metadata().file_metadata().schema_descr();
         let mut places = Vec::with_capacity(columns.len());
@@ -100,7 +102,28 @@ impl<R> TableReader<R> {
             }
             places.push(place);
         }
-        Ok(Self { path: path.to_owned(), columns, places, file, next_group: 0, rows_before: 0 })
+        let mut rows = 0_u64;
+        for group in file.metadata().row_groups() {
+            let more = u64::try_from(group.num_rows()).ok().filter(|rows| *rows <= MOST_GROUP_ROWS);
+            let message = || format!("a row group has {} rows; it may have up to {MOST_GROUP_ROWS}", group.num_rows());
+            rows += more.ok_or_else(|| bad(path, &ParquetError::General(message())))?;
+        }
+        Ok(Self { path: path.to_owned(), columns, places, file, rows, next_group: 0, rows_before: 0 })
+    }
+
+    /// How many rows the file has.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The number of a series of this file.
+    pub(crate) fn series(&self, of: &mut Recording, names: SeriesNames) -> Result<Series, Error> {
+        of.series_of(names).ok_or_else(|| self.too_many("combinations of variant, case and mode"))
+    }
+
+    /// There are more of something than a recording may have.
+    pub(crate) fn too_many(&self, what: &'static str) -> Error {
+        Error::TooMany { path: self.path.clone(), what }
     }
 
     /// Reads the next row group; names are interned in `names`. Returns the columns in our order and the number of rows,
@@ -148,7 +171,7 @@ impl<R> TableReader<R> {
 }
 
 fn bad(path: &Path, error: &ParquetError) -> Error {
-    Error::Parquet { path: path.to_owned(), message: error.to_string() }
+    Error::Parquet { path: path.to_owned(), message: printable(&error.to_string()) }
 }
 
 fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> Result<(), Error> {
@@ -213,6 +236,10 @@ fn read_column(
             let mut all = Vec::with_capacity(rows);
             read_values::<ByteArrayType>(reader, rows, levels, |text| {
                 let text = text.map(ByteArray::as_utf8).transpose()?;
+                if let Some(text) = text.filter(|text| text.contains(unprintable)) {
+                    let message = format!("a name with a control character, \"{}\"", text.escape_debug());
+                    return Err(ParquetError::General(message));
+                }
                 all.push(text.map(|text| names.name(text)));
                 Ok(())
             })?;

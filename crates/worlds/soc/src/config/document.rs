@@ -52,10 +52,10 @@ impl Document {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file cannot be read, or is not UTF-8.
+    /// The file cannot be read, is no regular file, has more than [`disk::MOST_TEXT`] bytes, or is not UTF-8.
     pub fn open(path: &Path) -> Result<Self, ConfigError> {
         let name = path.display().to_string();
-        match std::fs::read_to_string(path) {
+        match disk::text(path) {
             Ok(text) => Ok(Self { name, text }),
             Err(error) => Err(Self::new(&name, "").error(format!("cannot read {name}: {error}"), None, None)),
         }

@@ -149,7 +149,7 @@ struct FileCounter {
 #[serde(deny_unknown_fields)]
 struct FileCore {
     clock: Frequency,
-    l1_data: Bytes,
+    l1_data: Spanned<Bytes>,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -189,7 +189,7 @@ struct FileDomain {
     cluster: Option<u16>,
     core: Option<Spanned<String>>,
     cores: Option<u16>,
-    l2: Option<Bytes>,
+    l2: Option<Spanned<Bytes>>,
     #[serde(default)]
     operating_point: Vec<FileOperatingPoint>,
     #[serde(rename = "operating_points_source")]
@@ -278,10 +278,16 @@ impl Platform {
                 "give it some nanoseconds",
             ));
         }
+        for core in file.cores.values() {
+            cache_size(document, &core.l1_data, "L1 data cache", MOST_L1)?;
+        }
+        for l2 in file.topology.domain.get_ref().iter().filter_map(|domain| domain.get_ref().l2.as_ref()) {
+            cache_size(document, l2, "L2 cache", MOST_L2)?;
+        }
         let cores: BTreeMap<_, _> = file
             .cores
             .iter()
-            .map(|(name, core)| (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.0 }))
+            .map(|(name, core)| (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0 }))
             .collect();
         let topology = topology(document, &file.topology, &cores)?;
         let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
@@ -306,6 +312,24 @@ impl Platform {
                 start_skew: file.assumed.start_skew.0,
             },
         })
+    }
+}
+
+/// Largest L1 data cache in bytes: far above any that was built.
+const MOST_L1: u64 = 16 << 20;
+
+/// Largest L2 cache in bytes, likewise.
+const MOST_L2: u64 = 1 << 30;
+
+/// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing it would outlast any run.
+fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result<(), ConfigError> {
+    match size.get_ref().0 <= most {
+        true => Ok(()),
+        false => Err(document.wrong(
+            size.span(),
+            format!("an {what} of {} MiB", size.get_ref().0 >> 20),
+            format!("an {what} has up to {} MiB", most >> 20),
+        )),
     }
 }
 
@@ -388,7 +412,7 @@ fn topology(
             name: domain.name.clone(),
             parent: parents[index],
             level,
-            l2: domain.l2.map_or(0, |size| size.0),
+            l2: domain.l2.as_ref().map_or(0, |size| size.get_ref().0),
             operating_points: operating_points(document, entry)?,
         });
         match (&domain.core, domain.cores) {
@@ -574,7 +598,7 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
         table.insert("cluster", toml_edit::value(label as i64));
         table.insert("core", toml_edit::value(core));
         table.insert("cores", toml_edit::value(i64::from(count)));
-        table.insert("l2", toml_edit::value(format!("{} B", like.l2.map_or(0, |size| size.0))));
+        table.insert("l2", toml_edit::value(format!("{} B", like.l2.as_ref().map_or(0, |size| size.get_ref().0))));
         tables.push(table);
     }
     editable["topology"]["domain"] = toml_edit::Item::ArrayOfTables(tables);

@@ -1,0 +1,49 @@
+//! Ctrl-C and its like: a run is asked to stop, and what is not whole is removed before the program ends.
+
+use experiment::Progress;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The run that a signal stops.
+static RUNNING: Mutex<Option<Arc<Progress>>> = Mutex::new(None);
+
+fn running() -> MutexGuard<'static, Option<Arc<Progress>>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Watches for signals from now on.
+pub fn watch() {
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            // A first signal asks a run to stop, which it does after the step it is at; a second ends the program at once.
+            if let Some(progress) = running().take() {
+                progress.cancel();
+                eprintln!("stopping after the step at hand; a second signal ends the program at once");
+                continue;
+            }
+            disk::remove_partials();
+            eprintln!("stopped; what was not whole yet was removed");
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+/// Lets the first signal stop a run in place of the program, until this is dropped.
+pub struct Stops;
+
+impl Stops {
+    /// For the run of this progress.
+    pub fn run(progress: Arc<Progress>) -> Self {
+        *running() = Some(progress);
+        Self
+    }
+}
+
+impl Drop for Stops {
+    fn drop(&mut self) {
+        *running() = None;
+    }
+}

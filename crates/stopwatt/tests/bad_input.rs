@@ -1,0 +1,133 @@
+//! Files that are no files, recordings that were tampered with, and signals: an error, soon, and nothing left behind.
+
+mod common;
+
+use common::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn stopwatt(arguments: &[&str], folder: &Path) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
+    command.args(arguments).args(["--data", root().to_str().unwrap()]).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// What the command says, which must end within some seconds and without much memory.
+fn ended(arguments: &[&str], folder: &Path) -> (Output, String) {
+    let mut child = stopwatt(arguments, folder);
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("{arguments:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, said.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_fifo_or_a_device_in_place_of_a_file_is_an_error_and_no_hang() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("fifo.x")).status().unwrap().success());
+    for (file, what) in [("./fifo.x", "a FIFO"), ("/dev/zero", "a device")] {
+        let ranges = format!("--ranges={file}");
+        let all: [&[&str]; 13] = [
+            &["run", "idle-replay", file, "--platform", "juno-r2"],
+            &["run", "psci-latency", "--platform", file],
+            &["what-if", "psci-latency", "--platform", file, "--vary", "iterations=1,2"],
+            &["run", "placement", file],
+            &["run", "rcu-energy", &ranges],
+            &["dataplane", "--config", file],
+            &["import", "rt-instr", file, "-o", "out"],
+            &["import", "rst", file, "-o", "out"],
+            &["import", "csv", file, "-o", "out"],
+            &["import", "csv", "none", "--platform", file, "-o", "out"],
+            &["import", "vpp-runtime", file, "-o", "out"],
+            &["import", "ftrace", file],
+            &["compare", "a", "b", "--policy", file],
+        ];
+        for arguments in all {
+            let (output, said) = ended(arguments, folder.path());
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+            assert!(said.contains(what) && said.contains("regular file"), "{arguments:?}: {said}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{arguments:?} left something");
+        }
+    }
+}
+
+/// A recording of counts, which has measures and no events; small.
+fn imported(folder: &Path) -> PathBuf {
+    let log = "<RT_INSTR:test_rt_instr_susp_deep_parallel\t0\t1\t244520\t26920\t5540/>\n";
+    fs::write(folder.join("uart.log"), log).unwrap();
+    let (output, said) = ended(&["import", "rt-instr", "uart.log", "-o", "r"], folder);
+    assert!(output.status.success(), "{said}");
+    folder.join("r")
+}
+
+#[test]
+fn a_trace_of_no_events_is_an_error_and_no_empty_file() {
+    let folder = tempfile::tempdir().unwrap();
+    imported(folder.path());
+    let (output, said) = ended(&["report", "r", "--out", "r.pftrace"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("r has no events") && said.contains("--format csv"), "{said}");
+    assert!(!folder.path().join("r.pftrace").exists());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_told_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for report in ["/nonexistent/x.html", "/proc/x.html"] {
+        let (output, said) =
+            ended(&["run", "psci-latency", "--iterations", "1", "--report", report, "-o", "new"], folder.path());
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("cannot write {report}")), "{said}");
+        assert!(!folder.path().join("new").exists());
+    }
+}
+
+/// A counter that ticks once a second makes each cause of a span a million times as long as the span.
+#[test]
+fn causes_that_do_not_fit_their_span_are_drawn_as_wide_as_the_span() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--output", "r"];
+    assert!(ended(&run, folder.path()).0.status.success());
+    let header = folder.path().join("r/recording.toml");
+    let text = fs::read_to_string(&header).unwrap();
+    fs::write(&header, text.replace("counter_hz = 50000000", "counter_hz = 1")).unwrap();
+    let (output, said) = ended(&["report", "r"], folder.path());
+    assert!(output.status.success(), "{said}");
+    assert!(output.stdout.len() < 1 << 20, "{} bytes", output.stdout.len());
+}
+
+#[test]
+fn a_signal_leaves_nothing_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    // Long enough to be met in the middle of it.
+    let event = "          <idle>-0     [000] d..1.   100.000000: cpu_idle: state=1 cpu_id=0\n";
+    let mut text = String::from("# tracer: nop\n#\n");
+    (0..3_000_000_u64).for_each(|_| text.push_str(event));
+    fs::write(folder.path().join("long.trace"), text).unwrap();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let mut child = stopwatt(&["import", "ftrace", "long.trace", "-o", "r"], folder.path());
+        let start = Instant::now();
+        while fs::read_dir(folder.path()).unwrap().count() < 2 {
+            assert!(
+                child.try_wait().unwrap().is_none() && start.elapsed() < Duration::from_secs(60),
+                "nothing is written"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert!(!output.status.success());
+        assert!(String::from_utf8_lossy(&output.stderr).contains("stopped"));
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["long.trace"]);
+    }
+}
