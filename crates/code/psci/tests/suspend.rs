@@ -216,6 +216,21 @@ fn coherent_power_down_flushes_nothing() {
     assert!(!harness.log().iter().any(|line| line.starts_with("caches ")));
 }
 
+/// A CPU comes out of reset with its caches off where machines stay coherent, too. The fake machine's cells panic at a store that
+/// an old line would undo, and the stamp that others read is that of the last wakeup.
+#[test]
+fn on_a_coherent_machine_each_wakeup_leaves_its_own_stamp() {
+    let harness = Harness::running(coherent(), 3);
+    let mut before = 0;
+    for _ in 0..3 {
+        harness.suspend(1, [2, 2, 0]).powered_down();
+        harness.wake(1);
+        let (slept, woke) = (harness.time_stamp(1, 2), harness.time_stamp(1, 3));
+        assert!(before < slept && slept < woke, "{before} {slept} {woke}");
+        before = woke;
+    }
+}
+
 /// PSCI DEN0022, 5.4: standby keeps the context and returns; at level 0 nobody else notices.
 #[test]
 fn standby_returns_success() {

@@ -120,6 +120,22 @@ fn a_machine_that_stays_coherent_flushes_nothing() {
 }
 
 #[test]
+fn coherent_machines_run_every_case_of_every_release_again_and_again() {
+    for release in ["juno-2017", "juno-v2.11", "juno-v2.12"] {
+        for lock in ["ticket", "bakery"] {
+            let machine = machine(release, &[("psci.hardware_coherency", "true"), ("psci.lock", lock)]);
+            for case in CASES {
+                let what = format!("{release} {lock} {} {}", case.name, case.mode.name());
+                let conditions = Conditions { iterations: 12, record: false, ..conditions(case, 1) };
+                let outcome = soc::run(&machine, &conditions).unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert_eq!(outcome.measured.len(), 6 * 12, "{what}");
+                assert_eq!(outcome.stale_loads, 0, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_second_channel_and_a_message_outside_the_locks_shorten_the_last_powerdown() {
     let case = case("suspend-deepest", Mode::Parallel);
     let longest = |settings: &[(&str, &str)]| {
