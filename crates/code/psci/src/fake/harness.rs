@@ -14,7 +14,6 @@ use crate::call::{Call, EntryPoint, Outcome};
 use crate::error::Error;
 use crate::id;
 use crate::lock::BakeryWord;
-use crate::platform::Platform;
 use crate::psci::Psci;
 use crate::storage::{CpuRecord, DomainRecord, StorageRef, SystemRecord};
 use crate::topology::{ConfigError, Topology};
