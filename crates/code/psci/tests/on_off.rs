@@ -1,5 +1,7 @@
 //! CPU_ON, CPU_OFF, AFFINITY_INFO.
 
+#![allow(clippy::disallowed_types)]
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
