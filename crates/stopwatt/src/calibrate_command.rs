@@ -127,10 +127,11 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     };
     let mut calibrations: Vec<Calibration> = Vec::new();
     let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
-    let first = std::iter::once(plan.carry_from.clone());
-    for release_name in first.chain(wanted.iter().filter(|&release| *release != plan.carry_from).cloned()) {
+    let first = plan.carry_from.clone();
+    let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
+    for release_name in first.clone().into_iter().chain(others) {
         let release = Release::read(&opened.release(&release_name)?, &platform)?;
-        let carried = fitted.get(&plan.carry_from);
+        let carried = first.as_ref().and_then(|first| fitted.get(first));
         let calibration = calibrate::fit(&platform, &release, reference, &plan, carried).into_diagnostic()?;
         fitted.insert(release_name.clone(), calibration.costs.clone());
         if wanted.contains(&release_name) {
@@ -164,6 +165,7 @@ fn as_text(calibration: &Calibration) -> String {
         calibration.cells.len(),
         calibration.rms_us
     );
+    gate_text(&mut out, calibration);
     for (parameter, value, error) in &calibration.parameters {
         let unit = if parameter.key == "flush_port_share" { "" } else { " us" };
         let _ = writeln!(out, "  {:38} {value:10.4} +- {error:8.4}{unit}", parameter.key);
@@ -193,6 +195,35 @@ fn as_text(calibration: &Calibration) -> String {
     out
 }
 
+/// The figures by which the fit is judged, and the judgement.
+fn gate_text(out: &mut String, calibration: &Calibration) {
+    let gate = &calibration.gate;
+    let _ = writeln!(
+        out,
+        "  {} distinct values for {} parameters, of which they determine {:.1}: {:.1} degrees of freedom",
+        gate.distinct,
+        calibration.parameters.len(),
+        gate.effective,
+        gate.freedom()
+    );
+    let _ = writeln!(out, "  residuals: {:.2} times what the cells are granted", gate.weighted_rms);
+    let left_out = gate.left_out;
+    let _ = writeln!(
+        out,
+        "  leave one out: {} values missed by {:.2} us (rms), {:.1} % in the median; {} alone determine a cost",
+        left_out.values,
+        left_out.rms_us,
+        100.0 * left_out.median,
+        left_out.alone
+    );
+    let pinned = if gate.pinned.is_empty() { "none".to_owned() } else { gate.pinned.join(", ") };
+    let _ = writeln!(out, "  costs that ended at 0: {pinned}");
+    let _ = match gate.passed() {
+        true => writeln!(out, "  the fit passes"),
+        false => writeln!(out, "  a BAD FIT: {}", gate.reasons.join("; ")),
+    };
+}
+
 fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
     let releases: Vec<_> = calibrations
         .iter()
@@ -201,6 +232,21 @@ fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
                 "release": calibration.release,
                 "rms_us": calibration.rms_us,
                 "rules": calibration.rules,
+                "gate": {
+                    "passed": calibration.gate.passed(),
+                    "reasons": calibration.gate.reasons,
+                    "distinct_values": calibration.gate.distinct,
+                    "effective_parameters": calibration.gate.effective,
+                    "degrees_of_freedom": calibration.gate.freedom(),
+                    "weighted_rms": calibration.gate.weighted_rms,
+                    "pinned": calibration.gate.pinned,
+                    "leave_one_out": {
+                        "values": calibration.gate.left_out.values,
+                        "alone": calibration.gate.left_out.alone,
+                        "rms_us": calibration.gate.left_out.rms_us,
+                        "median": calibration.gate.left_out.median,
+                    },
+                },
                 "parameters": calibration.parameters.iter().map(|(parameter, value, error)| json!({
                     "key": parameter.key, "value": value, "standard_error": error, "prior": parameter.prior.value,
                 })).collect::<Vec<_>>(),

@@ -126,18 +126,18 @@ fn causes_add_up_and_tell_the_commentary_of_2017() {
     );
 }
 
-/// Multiplies the published value of the rows that `chosen` chooses.
-fn scale(data: &Path, used: bool) {
+/// Multiplies the published value of the rows that `chosen` chooses by their number and whether a fit uses them.
+fn scale(data: &Path, factor: f64, chosen: impl Fn(usize, bool) -> bool) {
     let reference = published::PsciReference::read(&data.join("published/juno-psci.toml")).unwrap();
     let path = data.join("published/juno-psci.csv");
     let text = std::fs::read_to_string(&path).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    for (cell, line) in reference.cells.iter().zip(lines.iter_mut().skip(1)) {
-        if cell.used_in_fit == used {
+    for (number, (cell, line)) in reference.cells.iter().zip(lines.iter_mut().skip(1)).enumerate() {
+        if chosen(number, cell.used_in_fit) {
             let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
             // Exactly representable, and not below the resolution that the figure had.
             let digits = fields[6].split_once('.').map_or(0, |(_, decimals)| decimals.len());
-            fields[6] = format!("{:.digits$}", cell.published * 1.5);
+            fields[6] = format!("{:.digits$}", cell.published * factor);
             *line = fields.join(",");
         }
     }
@@ -166,7 +166,7 @@ fn no_published_figure_leaks_into_a_prediction() {
     let before = simulated(&root());
 
     let data = copy();
-    scale(data.path(), false);
+    scale(data.path(), 1.5, |_, used| !used);
     let output = stopwatt(data.path(), &["calibrate"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(
@@ -177,13 +177,54 @@ fn no_published_figure_leaks_into_a_prediction() {
     assert_eq!(simulated(data.path()), before, "cells that no fit uses changed a simulated figure");
 
     let data = copy();
-    scale(data.path(), true);
+    scale(data.path(), 1.5, |_, used| used);
     let output = stopwatt(data.path(), &["calibrate"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for (changed, untouched) in costs(data.path()).iter().zip(&untouched) {
         assert_ne!(changed, untouched, "a used cell changed no cost");
     }
     assert_ne!(simulated(data.path()), before, "a used cell changed no simulated figure");
+}
+
+#[test]
+fn a_bad_fit_says_so_in_every_output_of_a_run_on_it() {
+    let data = copy();
+    // Every fourth cell, if a fit uses it, contradicts its neighbours.
+    scale(data.path(), 4.0, |number, used| used && number % 4 == 0);
+    let output = stopwatt(data.path(), &["calibrate", "--release", "v2.12"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("a BAD FIT: residuals are"), "{said}");
+    for part in ["distinct values for", "degrees of freedom", "leave one out:", "costs that ended at 0:"] {
+        assert!(said.contains(part), "`{part}` is not in: {said}");
+    }
+    let costs = std::fs::read_to_string(data.path().join("platforms/juno-r1/costs/juno-v2.12.toml")).unwrap();
+    let costs: toml::Table = toml::from_str(&costs).unwrap();
+    assert_eq!(costs["fit"]["gate"]["passed"].as_bool(), Some(false));
+
+    const WARNING: &str = "the costs of juno-v2.12 are a bad fit";
+    let run = |more: &[&str]| {
+        let page = data.path().join("page.html");
+        let mut arguments = vec!["run", "psci-latency", "--iterations", "1", "--free-seeds", "0", "--replace"];
+        arguments.extend(["-o", "recording", "--report", page.to_str().unwrap()]);
+        arguments.extend(more);
+        let output = stopwatt(data.path(), &arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (String::from_utf8_lossy(&output.stdout).into_owned(), std::fs::read_to_string(page).unwrap())
+    };
+    let (text, page) = run(&[]);
+    assert!(text.contains(WARNING) && page.contains(WARNING), "{text}");
+    assert!(!text.contains("juno-2017 are a bad fit"), "its costs are those of the tree");
+    let json: Value = serde_json::from_str(&run(&["--format", "json"]).0).unwrap();
+    assert!(json["warnings"][0].as_str().is_some_and(|warning| warning.contains(WARNING)), "{}", json["warnings"]);
+    for format in ["term", "markdown", "json"] {
+        let output = stopwatt(data.path(), &["report", "recording", "--format", format]);
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("are a bad fit, so its figures are no predictions"), "{format}: {shown}");
+    }
+    let (text, page) = run(&["--release", "2017"]);
+    assert!(!text.contains("bad fit") && !page.contains("bad fit"), "a good fit is not warned of");
 }
 
 #[test]

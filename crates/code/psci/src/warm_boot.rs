@@ -18,8 +18,15 @@ impl<'a, P: Platform> Psci<'a, P> {
         // Before anything else: the wakeup that is measured starts here.
         let woke = self.platform.now();
         let Some(me) = self.caller() else { return self.wait_forever() };
-        self.stamp_at(me, point::EXIT_HW_LOW_PWR, 0, woke);
-        self.platform.warm_reset();
+        if self.platform.coherent_power_down() {
+            // Until `warm_reset` has turned the caches on, a store would go past a line that is still in them: nothing evicts it here,
+            // and readers would find the stamp of the wakeup before.
+            self.platform.warm_reset();
+            self.stamp_at(me, point::EXIT_HW_LOW_PWR, 0, woke);
+        } else {
+            self.stamp_at(me, point::EXIT_HW_LOW_PWR, 0, woke);
+            self.platform.warm_reset();
+        }
         points::detail(self.platform, point::RESET_DONE, 0);
 
         let entry = match self.wait_until_turned_on(me) {
@@ -30,7 +37,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         entry
     }
 
-    /// Reads what the CPU comes from; with its cache off, so from memory.
+    /// Reads what the CPU comes from; with its cache off from memory.
     #[inline]
     fn wait_until_turned_on(&self, me: Caller<'a, P>) -> PowerUp {
         loop {

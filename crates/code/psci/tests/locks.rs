@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_types)]
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use psci::CpuIndex;
 use psci::fake::{CPUS, Fake, Harness, Options, leak};
@@ -68,6 +68,27 @@ fn ticket_excludes_and_wraps() {
         .returned();
     harness.clear_log();
     assert_eq!(count(harness, lock, CPUS, 2000), CPUS as u64 * 2000);
+}
+
+/// Who comes while another holds the lock waits, in either position: the earlier ticket goes first, then the lower position.
+#[test]
+fn a_held_bakery_is_waited_for_from_either_side() {
+    for (holder, other) in [(0, 1), (1, 0)] {
+        let harness: &'static Harness = leak(Harness::new(Options::default()));
+        let words: &'static Vec<BakeryWord<Fake>> = leak((0..CPUS).map(|_| BakeryWord::new()).collect());
+        let lock = &*leak(Lock::bakery(PLATFORM_LOCK, words, CpuIndex(0)));
+        (0..CPUS as u16).for_each(|cpu| harness.fake.set_cache(cpu, true));
+        harness.run_on(holder, || lock.acquire(harness.fake, CpuIndex(holder))).returned();
+        let waited = &*leak(AtomicBool::new(false));
+        let let_go = move || {
+            waited.store(true, SeqCst);
+            harness.run_on(holder, || lock.release(harness.fake, CpuIndex(holder))).returned();
+        };
+        *harness.fake.at_wait.lock().unwrap() = Some(Box::new(let_go));
+        harness.run_on(other, || lock.acquire(harness.fake, CpuIndex(other))).returned();
+        assert!(waited.load(SeqCst), "CPU {other} did not wait for CPU {holder}");
+        harness.run_on(other, || lock.release(harness.fake, CpuIndex(other))).returned();
+    }
 }
 
 /// The stamps of a lock carry its id.

@@ -1,6 +1,11 @@
 //! CPU_ON, CPU_OFF, AFFINITY_INFO.
 
-use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
+#![allow(clippy::disallowed_types)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, leak, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
     Outcome, PowerStateFormat, PowerUp, SuspendRequest, Topology, TrustedOs, id,
@@ -109,6 +114,44 @@ fn cpu_off_then_on() {
     }
 }
 
+/// PSCI DEN0022, 5.5: until the power controller has been told, the CPU is on. A CPU_ON that came before would send its message first, and
+/// the CPU would stay off.
+#[test]
+fn a_cpu_that_turns_off_is_on_until_its_message_is_sent() {
+    for order in [MessageOrder::InsideLocks, MessageOrder::OutsideLocks] {
+        let harness: &'static Harness = leak(Harness::running(Options { order, ..Options::default() }, 2));
+        let asked = &*leak(AtomicBool::new(false));
+        let others = move || {
+            asked.store(true, SeqCst);
+            assert_eq!(harness.affinity(1), 0, "{order:?}");
+            assert_eq!(harness.cpu_on(0, 1, CPU_ON_ENTRY), code(Error::AlreadyOn), "{order:?}");
+        };
+        *harness.fake.at_message.lock().unwrap() = Some(Box::new(others));
+        harness.turn_off(1).powered_down();
+        assert!(asked.load(SeqCst));
+        assert_eq!(harness.affinity(1), 1);
+    }
+}
+
+/// What ends a CPU that waits for a lock whose holder waits for it.
+struct Waits;
+
+/// A CPU may come up before the CPU_ON that it comes from has ended. It then waits for the caller to let its lock go, or it could
+/// store "on" where the caller stores "off" after an error.
+#[test]
+fn a_cpu_that_comes_up_early_waits_for_the_caller_of_cpu_on() {
+    let harness: &'static Harness = leak(Harness::new(Options::default()));
+    let waited = &*leak(AtomicBool::new(false));
+    let up_early = move || {
+        *harness.fake.at_wait.lock().unwrap() = Some(Box::new(|| resume_unwind(Box::new(Waits))));
+        let ended = catch_unwind(AssertUnwindSafe(|| harness.wake(1)));
+        waited.store(ended.is_err_and(|payload| payload.is::<Waits>()), SeqCst);
+    };
+    *harness.fake.at_power_on.lock().unwrap() = Some(Box::new(up_early));
+    assert_eq!(harness.cpu_on(0, 1, CPU_ON_ENTRY), SUCCESS);
+    assert!(waited.load(SeqCst), "CPU 1 went on while CPU 0 held its lock");
+}
+
 /// PSCI DEN0022, 5.5.2: DENIED where the Trusted OS lives, or by the platform's veto.
 #[test]
 fn cpu_off_can_be_denied() {
@@ -119,6 +162,16 @@ fn cpu_off_can_be_denied() {
     harness.fake.veto.store(true, std::sync::atomic::Ordering::SeqCst);
     assert_eq!(harness.turn_off(0), returned(code(Error::Denied)));
     assert_eq!(harness.suspend(0, [2, 0, 0]), returned(code(Error::Denied)));
+}
+
+/// PSCI DEN0022, 5.7: one CPU that is about to be on counts before others that are off, wherever it stands among them.
+#[test]
+fn affinity_info_of_a_cluster_in_which_one_cpu_is_about_to_be_on() {
+    for pending in [3, 4, 5] {
+        let harness = Harness::new(Options::default());
+        assert_eq!(harness.cpu_on(0, pending, CPU_ON_ENTRY), SUCCESS);
+        assert_eq!(harness.call(0, id::AFFINITY_INFO, [mpidr(3), 1, 0]), 2, "CPU {pending}");
+    }
 }
 
 /// PSCI DEN0022, 5.7: ON before ON_PENDING before OFF; fields below the level are ignored.

@@ -4,9 +4,10 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use psci::fake::{CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
+use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
 use psci::{
-    Endianness, EntryPoint, Error, MessageOrder, OptionalCalls, PowerStateFormat, PowerUp, SuspendModeChange, id,
+    CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
+    OptionalCalls, PowerStateFormat, PowerUp, SuspendModeChange, SuspendRequest, Topology, id,
 };
 
 const RESUMED: EntryPoint =
@@ -216,6 +217,21 @@ fn coherent_power_down_flushes_nothing() {
     assert!(!harness.log().iter().any(|line| line.starts_with("caches ")));
 }
 
+/// A CPU comes out of reset with its caches off where machines stay coherent, too. The fake machine's cells panic at a store that
+/// an old line would undo, and the stamp that others read is that of the last wakeup.
+#[test]
+fn on_a_coherent_machine_each_wakeup_leaves_its_own_stamp() {
+    let harness = Harness::running(coherent(), 3);
+    let mut before = 0;
+    for _ in 0..3 {
+        harness.suspend(1, [2, 2, 0]).powered_down();
+        harness.wake(1);
+        let (slept, woke) = (harness.time_stamp(1, 2), harness.time_stamp(1, 3));
+        assert!(before < slept && slept < woke, "{before} {slept} {woke}");
+        before = woke;
+    }
+}
+
 /// PSCI DEN0022, 5.4: standby keeps the context and returns; at level 0 nobody else notices.
 #[test]
 fn standby_returns_success() {
@@ -336,6 +352,56 @@ fn system_suspend() {
     );
     assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 2, 3, 1] Resume");
     harness.turn_on(1);
+}
+
+/// What the caller of an OS-initiated suspend asked of its cluster stands until it wakes: a CPU_OFF, which the platform always
+/// coordinates, takes the cluster down beside it (PSCI DEN0022, 4.2.3 and 5.5).
+#[test]
+fn an_os_initiated_request_stands_while_its_cpu_sleeps() {
+    let harness = os_initiated(3);
+    harness.suspend_as_last(1, [2, 0, 0], 0).powered_down();
+    harness.suspend_as_last(2, [2, 2, 0], 1).powered_down();
+    harness.wake(1);
+    harness.turn_off(1).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 2, 0, 0] Off", "CPU 2 still allows it");
+}
+
+/// Two CPUs whose SYSTEM_SUSPEND has a state that means nothing, each in its own way.
+struct Unsound([u8; 3]);
+
+impl Board for Unsound {
+    fn topology(&self) -> Topology<'static> {
+        Topology {
+            domains: &[DomainDesc { parent: None, level: 1 }],
+            cpus: &[CpuDesc { mpidr: 0, parent: 0 }, CpuDesc { mpidr: 1, parent: 0 }],
+        }
+    }
+    fn is_power_down(&self, _: Level, state: LocalState) -> bool {
+        state.0 >= 2
+    }
+    fn decode_power_state(&self, _: CpuIndex, _: PowerStateFormat, _: u32) -> Result<SuspendRequest, Error> {
+        Err(Error::InvalidParameters)
+    }
+    fn off_state(&self) -> CompositeState {
+        CompositeState { levels: [2, 2, 0, 0].map(LocalState) }
+    }
+    fn system_suspend_state(&self) -> Option<CompositeState> {
+        Some(CompositeState { levels: [self.0[0], self.0[1], self.0[2], 0].map(LocalState) })
+    }
+}
+
+/// PSCI DEN0022, 5.20: a state in which the CPU keeps its contents, or which the tree cannot have, is the platform's mistake.
+#[test]
+fn a_state_of_system_suspend_that_means_nothing_is_an_internal_failure() {
+    for levels in [[1, 1, 0], [2, 0, 0], [1, 0, 0], [1, 2, 0], [0, 2, 0], [2, 0, 2], [2, 2, 2]] {
+        let harness = Harness::on_board(Unsound(levels), Options::default()).unwrap();
+        let ended = harness.smc(0, id::SYSTEM_SUSPEND | id::SMC64, [RESUME.0, 0, 0]);
+        if levels == [2, 0, 0] {
+            ended.powered_down(); // sound: the CPU alone goes down
+        } else {
+            assert_eq!(ended, returned(code(Error::InternalFailure)), "{levels:?}");
+        }
+    }
 }
 
 fn os_initiated(running: u16) -> Harness {
@@ -523,6 +589,21 @@ fn statistics() {
     assert_eq!(count(1, [2, 0, 0]), 1, "an abandoned power-down does not count");
     assert_eq!(harness.call(0, id::PSCI_STAT_COUNT, [0x77, 0x10002, 0]), 0, "no error: 0");
     assert_eq!(harness.call(0, id::PSCI_STAT_COUNT, [0, 0xffff_ffff, 0]), 0);
+}
+
+/// PSCI DEN0022, 5.22: a domain's stay counts for the state that it was in, whatever the CPU that wakes first had asked for.
+#[test]
+fn a_stay_counts_for_the_state_that_the_domain_was_in() {
+    let harness = Harness::running(Options::default(), 6);
+    let count = |levels| {
+        harness.call(3, id::PSCI_STAT_COUNT | id::SMC64, [mpidr(3), u64::from(harness.power_state(levels, 0)), 0])
+    };
+    harness.suspend(3, [2, 2, 0]).powered_down();
+    harness.suspend(4, [2, 1, 0]).powered_down();
+    harness.suspend(5, [2, 2, 0]).powered_down();
+    assert_eq!(harness.last_power_down(), "power_down [2, 1, 0, 0] Suspend", "CPU 4 allows retention only");
+    harness.wake(3);
+    assert_eq!((count([2, 1, 0]), count([2, 2, 0])), (1, 0));
 }
 
 /// Stamps of a suspend are in the order in which things happen.

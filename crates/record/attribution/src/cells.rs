@@ -219,6 +219,91 @@ mod tests {
         recording
     }
 
+    /// CPUs 0 to 2 of cluster 1 and CPU 3 of cluster 0; each flushes in its call, CPU 2 the L2 as well.
+    #[test]
+    fn places_are_by_powerdown_and_the_last_man_is_who_flushed_the_l2() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        recording.header.time.counter_hz = Some(1_000_000);
+        let series = recording.series("v", "suspend-deepest", "parallel");
+        for (cpu, cluster, powerdown) in [(0, 1, 30), (1, 1, 10), (2, 1, 40), (3, 0, 30)] {
+            let l2 = if cpu == 2 { Some((3, "flushed-l2-lines")) } else { None };
+            let begin = [(0, "enter-psci"), (1, "enter-cflush")];
+            let end = [(5, "exit-cflush"), (powerdown, "enter-hw-low-pwr")];
+            for (ticks, point) in begin.into_iter().chain(l2).chain(end) {
+                let argument = if point == "enter-psci" { smc::CPU_SUSPEND | smc::SMC64 } else { 0 };
+                let point = recording.point(point);
+                recording.event(series, 0, cpu, ticks, ticks, point, argument);
+            }
+            for (metric, value) in [("powerdown", powerdown as f64), ("cache_flush", 4.0)] {
+                let measure = recording.measure(series, 0, metric, "us", value);
+                (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(cluster), Some(cpu));
+            }
+        }
+        for cell in cells(&recording) {
+            let (rank, in_cluster, last_man) =
+                [(2, 2, false), (1, 1, false), (4, 3, true), (3, 1, false)][usize::from(cell.cpu)];
+            let found = (cell.rank, cell.rank_in_cluster, cell.last_man);
+            assert_eq!(found, (rank, in_cluster, last_man), "CPU {} {}", cell.cpu, cell.metric);
+            let ticks: u64 = cell.split.causes.values().sum();
+            assert_eq!(ticks as f64, cell.value, "CPU {} {}", cell.cpu, cell.metric);
+        }
+    }
+
+    /// A CPU that turns another on, suspends, wakes, and suspends again without a flush.
+    #[test]
+    fn a_window_is_in_the_first_call_that_its_metric_is_of() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("v", "suspend-deepest", "serial");
+        let suspend = smc::CPU_SUSPEND | smc::SMC64;
+        for (ticks, point, argument) in [
+            (0, "enter-psci", smc::CPU_ON | smc::SMC64),
+            (5, "exit-psci", 0),
+            (10, "enter-psci", suspend),
+            (12, "enter-cflush", 0),
+            (20, "exit-cflush", 0),
+            (25, "enter-hw-low-pwr", 0),
+            (40, "exit-hw-low-pwr", 0),
+            (49, "exit-psci", 0),
+            (60, "enter-psci", suspend),
+            (70, "enter-hw-low-pwr", 0),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, 0, ticks, ticks, point, argument);
+        }
+        let timelines = timelines(&recording);
+        let timeline = &timelines[&(series, 0)];
+        let bounds = |metric: &str| {
+            window(timeline, 0, metric).map(|(from, to)| (timeline.steps[&0][from].ticks, timeline.steps[&0][to].ticks))
+        };
+        assert_eq!(bounds("powerdown"), Some((10, 25)));
+        assert_eq!(bounds("cache_flush"), Some((12, 20)));
+        assert_eq!(bounds("wakeup"), Some((40, 49)));
+        assert_eq!(bounds("latency"), None, "it is of PSCI_VERSION");
+        assert_eq!(bounds("no such metric"), None);
+        assert_eq!(window(timeline, 1, "powerdown"), None, "no such CPU");
+    }
+
+    /// What is missing from a call is not taken from the next one.
+    #[test]
+    fn a_window_ends_before_the_cpu_calls_again() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("v", "suspend-deepest", "serial");
+        let suspend = smc::CPU_SUSPEND | smc::SMC64;
+        for (ticks, point, argument) in [
+            (0, "enter-psci", suspend),
+            (5, "exit-psci", 0),
+            (10, "enter-psci", suspend),
+            (12, "enter-cflush", 0),
+            (20, "exit-cflush", 0),
+            (25, "enter-hw-low-pwr", 0),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, 0, ticks, ticks, point, argument);
+        }
+        let timelines = timelines(&recording);
+        assert_eq!(window(&timelines[&(series, 0)], 0, "cache_flush"), None, "the first call left early");
+    }
+
     #[test]
     fn an_order_varies_where_locks_decide_it_and_did_so_differently() {
         let varies = |mode, powerdowns| cells(&recording(mode, powerdowns)).iter().all(|cell| cell.order_varies);

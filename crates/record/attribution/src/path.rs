@@ -164,7 +164,7 @@ impl Walk<'_, '_> {
 mod tests {
     use super::*;
     use crate::causes::Cause;
-    use crate::lanes::Timelines;
+    use crate::lanes::{Call, Timelines};
     use crate::split::Split;
     use recording::{Header, Recording};
 
@@ -234,6 +234,114 @@ mod tests {
         );
         assert_eq!(parts(&iteration.path(0, "powerdown")).last(), Some(&(cpu0, 10, 20, None, false)));
         assert!(iteration.path(2, "powerdown").is_empty());
+    }
+
+    #[test]
+    fn holders_are_those_who_held_the_lock_once_each() {
+        let mut recording = recording();
+        let series = recording.series("r", "suspend-deepest", "parallel");
+        for (cpu, ticks, point, lock) in [
+            (2, 95, "lock-acquired", 1),
+            (2, 96, "lock-released", 1),
+            (0, 97, "lock-acquired", 1),
+            (1, 98, "lock-acquired", 7),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks * 1_000_000, ticks, point, lock);
+        }
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(series, 0).unwrap();
+        assert_eq!(
+            (iteration.holders(1), iteration.holders(7), iteration.holders(3)),
+            (vec![0, 1, 2], vec![1], vec![])
+        );
+    }
+
+    #[test]
+    fn only_questions_for_another_cpus_state_are_polls() {
+        let call = |function| Call { function, from: 0, to: 1, into_low_power: false };
+        for function in [smc::AFFINITY_INFO, smc::AFFINITY_INFO | smc::SMC64] {
+            assert!(call(Some(function)).is_poll(), "{function:#x}");
+        }
+        for function in [Some(smc::CPU_ON | smc::SMC64), Some(SUSPEND), Some(smc::SMC64), Some(0), None] {
+            assert!(!call(function).is_poll(), "{function:x?}");
+        }
+    }
+
+    /// CPU 1 waits for CPU 0's lock, and CPU 0 for CPU 1's: no sound recording, and a path that must end all the same.
+    #[test]
+    fn a_path_in_a_circle_ends_and_has_no_hole() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "parallel");
+        for (cpu, ticks, point, argument) in [
+            (0, 0, "enter-psci", SUSPEND),
+            (1, 0, "enter-psci", SUSPEND),
+            (0, 2, "lock-acquired", 1),
+            (1, 2, "lock-acquired", 2),
+            (0, 4, "lock-wait", 2),
+            (1, 4, "lock-wait", 1),
+            (0, 30, "lock-acquired", 2),
+            (1, 30, "lock-acquired", 1),
+            (0, 40, "enter-hw-low-pwr", 0),
+            (1, 40, "enter-hw-low-pwr", 0),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks, ticks, point, argument);
+        }
+        let timelines = Timelines::of(&recording);
+        let path = timelines.iteration(series, 0).unwrap().path(1, "powerdown");
+        assert_eq!((path[0].from, path[path.len() - 1].to), (0, 40));
+        assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?}");
+    }
+
+    /// The SCP took a command, had nothing to do for a while, and was waited for only then: the wait is the CPU's own.
+    #[test]
+    fn a_wait_that_the_scp_did_not_cause_stays_on_the_cpu() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "serial");
+        for (cpu, ticks, point, argument) in [
+            (1, 0, "scp-takes", 0),
+            (1, 5, "scp-done", 0),
+            (0, 8, "enter-psci", SUSPEND),
+            (0, 10, "scp-wait", 0),
+            (0, 16, "scp-wait-end", 0),
+            (0, 20, "enter-hw-low-pwr", 0),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks, ticks, point, argument);
+        }
+        let timelines = Timelines::of(&recording);
+        let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
+        assert!(path.iter().all(|part| part.place == Place::Cpu(0)), "{path:?}");
+        assert_eq!((path[0].from, path[path.len() - 1].to), (8, 20));
+    }
+
+    /// Two channels serve side by side: a path follows the one that its CPU waits for.
+    #[test]
+    fn a_path_follows_its_own_channel() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "parallel");
+        for (cpu, ticks, point, argument) in [
+            (0, 0, "enter-psci", SUSPEND),
+            (2, 1, "scp-takes", 1),
+            (1, 2, "scp-takes", 0),
+            (0, 4, "scp-wait", 1),
+            (2, 12, "scp-done", 1),
+            (0, 12, "scp-takes", 1),
+            (1, 13, "scp-done", 0),
+            (0, 14, "scp-wait-end", 1),
+            (0, 20, "enter-hw-low-pwr", 0),
+            (0, 30, "scp-done", 1),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks, ticks, point, argument);
+        }
+        let timelines = Timelines::of(&recording);
+        let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
+        let in_scp: Vec<_> = path.iter().filter(|part| part.place == Place::Scp(1)).map(|part| part.serves).collect();
+        assert!(in_scp.contains(&Some(2)) && in_scp.contains(&Some(0)), "{path:?}");
+        assert!(path.iter().all(|part| part.place != Place::Scp(0)), "{path:?}");
+        assert_eq!((path[0].from, path[path.len() - 1].to), (0, 20));
     }
 
     #[test]

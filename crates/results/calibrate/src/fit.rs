@@ -1,6 +1,8 @@
 //! The fit.
 
+use crate::cell_fit::CellFit;
 use crate::error::Error;
+use crate::gate::Gate;
 use crate::parameters::{self, Parameter, Plan};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
@@ -12,15 +14,6 @@ use recording::metrics;
 use soc::Conditions;
 use soc::config::{Costs, Machine, Platform, Release};
 use std::collections::BTreeMap;
-
-/// A used cell and what the fit makes of it.
-#[derive(Clone, Debug)]
-pub struct CellFit {
-    /// The published cell.
-    pub cell: Cell,
-    /// The simulated value in microseconds.
-    pub fitted: f64,
-}
 
 /// Parameters that the used cells cannot tell apart: all can move together and the cells hardly change.
 #[derive(Clone, Debug)]
@@ -50,6 +43,8 @@ pub struct Calibration {
     pub rules: Vec<String>,
     /// Root of the mean square of the residuals, in microseconds.
     pub rms_us: f64,
+    /// Whether the fit can be trusted, and why not.
+    pub gate: Gate,
     /// Where the carried parameters started.
     pub carried_from: Option<String>,
 }
@@ -109,15 +104,20 @@ pub fn fit(
         / cells.len() as f64)
         .sqrt();
     let errors = standard_errors(&data, &parameters);
+    let sigmas: Vec<f64> = cells.iter().map(sigma).collect();
+    let fitted_parameters: Vec<(Parameter, f64, f64)> =
+        parameters.iter().cloned().zip(values).zip(errors).map(|((p, v), e)| (p, v, e)).collect();
+    let cells: Vec<CellFit> = cells.into_iter().zip(fitted).map(|(cell, fitted)| CellFit { cell, fitted }).collect();
     Ok(Calibration {
+        gate: Gate::of(&cells, &sigmas, &fitted_parameters, &data),
         release: release.name.clone(),
         platform: platform.name.clone(),
         indistinct: indistinct(&data, &parameters),
-        parameters: parameters.iter().cloned().zip(values).zip(errors).map(|((p, v), e)| (p, v, e)).collect(),
-        cells: cells.into_iter().zip(fitted).map(|(cell, fitted)| CellFit { cell, fitted }).collect(),
+        parameters: fitted_parameters,
+        cells,
         rules: reference.fit_rules.clone(),
         rms_us: rms,
-        carried_from: carried.map(|_| plan.carry_from.clone()),
+        carried_from: plan.carry_from.clone().filter(|_| carried.is_some()),
         costs,
     })
 }

@@ -2,18 +2,22 @@
 //!
 //! A calibration takes a platform, a release, the reference cells that a fit may use and priors; it simulates the cases until
 //! the used cells are met as well as they can be, by least squares (Levenberg-Marquardt). It says what is left over, and
-//! which parameters the data cannot tell apart. No cell outside the declared set is looked at.
+//! which parameters the data cannot tell apart, and whether the fit can be trusted at all. No cell outside the declared set is looked at.
 //!
 //! Only additions, multiplications, divisions and square roots are used, so every machine fits the same costs.
 #![forbid(unsafe_code)]
 
+mod cell_fit;
 mod error;
 mod fit;
+mod gate;
 mod parameters;
 mod report;
 mod strides;
 
+pub use cell_fit::CellFit;
 pub use error::Error;
-pub use fit::{Calibration, CellFit, Indistinct, fit};
+pub use fit::{Calibration, Indistinct, fit};
+pub use gate::{Gate, LeftOut};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};

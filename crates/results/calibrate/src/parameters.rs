@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// How a platform's costs are fitted.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The release whose fitted values the carried parameters of the others start from.
-    pub carry_from: String,
+    /// The release whose fitted values the carried parameters of the others start from, if any does.
+    pub carry_from: Option<String>,
     /// Standard deviation of a carried value, as a part of it.
     carry_within: f64,
     /// Standard deviation of any other prior, as a part of it.
@@ -46,7 +46,7 @@ pub struct Parameter {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    carry: Carry,
+    carry: Option<Carry>,
     prior: PriorTable,
     parameter: Vec<FileParameter>,
 }
@@ -89,6 +89,12 @@ impl Plan {
         let file: File = document.read()?;
         let mut entries = Vec::new();
         for parameter in file.parameter {
+            if parameter.carried && file.carry.is_none() {
+                let help = "add a [carry] table that names the release, or leave `carried` out";
+                return Err(document
+                    .wrong(parameter.key.span(), "it is carried, and no release is to carry from", help)
+                    .into());
+            }
             let key = parameter.key.get_ref().clone();
             let text = parameter.prior.get_ref();
             let prior = if key == SHARE {
@@ -110,8 +116,8 @@ impl Plan {
             entries.push(Entry { key, prior, carried: parameter.carried });
         }
         Ok(Self {
-            carry_from: file.carry.from,
-            carry_within: file.carry.within,
+            carry_within: file.carry.as_ref().map_or(0.0, |carry| carry.within),
+            carry_from: file.carry.map(|carry| carry.from),
             prior_within: file.prior.within,
             entries,
         })

@@ -54,6 +54,7 @@ impl Calibration {
             line(out, format_args!("  \"{rule}\","));
         }
         line(out, format_args!("]"));
+        self.write_gate(out);
         line(
             out,
             format_args!(
@@ -99,6 +100,34 @@ impl Calibration {
         }
         text
     }
+
+    /// What a reader of the file needs in order to judge the fit, and whoever runs with these costs to be warned.
+    fn write_gate(&self, out: &mut String) {
+        let gate = &self.gate;
+        line(
+            out,
+            format_args!(
+                "\n# Whether the fit can be trusted. Results on costs that did not pass are shown with a warning."
+            ),
+        );
+        line(out, format_args!("[fit.gate]"));
+        line(out, format_args!("passed = {}", gate.passed()));
+        line(out, format_args!("distinct_values = {}", gate.distinct));
+        line(out, format_args!("parameters = {}", self.parameters.len()));
+        line(out, format_args!("effective_parameters = {:.1}", gate.effective));
+        line(out, format_args!("degrees_of_freedom = {:.1}", gate.freedom()));
+        line(out, format_args!("weighted_rms = {:.2}", gate.weighted_rms));
+        line(out, format_args!("leave_one_out_rms_us = {:.2}", gate.left_out.rms_us));
+        line(out, format_args!("leave_one_out_median_percent = {:.2}", 100.0 * gate.left_out.median));
+        line(out, format_args!("values_that_alone_determine_a_cost = {}", gate.left_out.alone));
+        line(out, format_args!("pinned = [{}]", quoted(&gate.pinned)));
+        line(out, format_args!("reasons = [{}]", quoted(&gate.reasons)));
+    }
+}
+
+/// Keys and clauses as TOML strings; neither has anything to escape.
+fn quoted(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

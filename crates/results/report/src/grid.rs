@@ -9,6 +9,8 @@ use std::fmt::Write;
 pub(crate) const PLAIN: &str = "";
 /// Colour of what matters less.
 pub(crate) const DIM: &str = "2";
+/// SGR code of what must not be overlooked.
+pub(crate) const BOLD: &str = "1";
 
 /// An empty table.
 pub(crate) fn table(style: Style) -> Table {

@@ -1,6 +1,6 @@
 //! `psci-latency` in the terminal.
 
-use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
+use crate::grid::{BOLD, DIM, PLAIN, fitted, paragraph, right, table};
 use crate::model::accuracy::{Accuracy, accuracy};
 use crate::model::compared::{Compared, Spread};
 use crate::model::figures::{CauseTable, FigureTable, Group, groups};
@@ -38,6 +38,9 @@ pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
     }
     if let Some(warning) = findings.what_if() {
         let _ = writeln!(text, "{warning}");
+    }
+    for doubt in findings.doubts() {
+        paragraph(&mut text, &doubt, ("", "  "), BOLD, style);
     }
     for (what, fact) in findings.source() {
         paragraph(&mut text, &format!("{what}: {fact}"), ("", "  "), DIM, style);

@@ -13,7 +13,7 @@ pub use costs::{CoreCosts, Costs, ScpCosts};
 pub use document::{ConfigError, Document};
 pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, Power, Range, WattsPerUnit};
 pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, Topology, WorldCpu};
-pub use release::{Release, ScpProtocol};
+pub use release::{L2Flush, Release, ScpProtocol};
 
 /// A whole machine: what the simulation is built from.
 #[derive(Clone, Debug)]

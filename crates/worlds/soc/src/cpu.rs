@@ -20,6 +20,8 @@ pub(crate) struct Cpu {
     pub(crate) calls: Cell<u64>,
     /// When the present call started, and the one before it.
     pub(crate) call_begins: Cell<[Time; 2]>,
+    /// The highest level that the present call asks to power down, and by which kind of call.
+    pub(crate) asked: Cell<Option<(psci::Level, psci::PowerDown)>>,
     pub(crate) pending_interrupts: Cell<Interrupts>,
     pub(crate) waiting: Cell<Waiting>,
     /// The event register: an event came since the last WFE.

@@ -25,6 +25,8 @@ mod event;
 mod firmware;
 mod interrupt_source;
 mod interrupts;
+#[cfg(test)]
+mod locks;
 mod log;
 mod mailbox;
 mod memory;

@@ -1,7 +1,7 @@
 //! The machine as the PSCI library sees it.
 
 use crate::Soc;
-use crate::config::IdleState;
+use crate::config::{IdleState, L2Flush};
 use crate::cpu::{CpuState, Waiting};
 use crate::mailbox::Command;
 use crate::memory::Word;
@@ -26,6 +26,21 @@ fn composite(state: &IdleState) -> CompositeState {
     CompositeState { levels: state.state.map(LocalState) }
 }
 
+impl Soc {
+    /// Whether this CPU flushes its L2 though the cluster stays up: the release may choose by what the call asks for.
+    fn flushes_l2_anyway(&self) -> bool {
+        let asks_for = |kind: Option<PowerDown>| {
+            let asked = self.current_cpu().asked.get();
+            asked.is_some_and(|(level, why)| level > psci::CPU_LEVEL && kind.is_none_or(|kind| kind == why))
+        };
+        match self.machine.release.l2_flush {
+            L2Flush::LastMan => false,
+            L2Flush::EverySuspend => asks_for(Some(PowerDown::Suspend)),
+            L2Flush::EveryPowerDown => asks_for(None),
+        }
+    }
+}
+
 impl Platform for Soc {
     type Shared<T: Scalar> = Word<T>;
 
@@ -34,8 +49,8 @@ impl Platform for Soc {
     }
 
     fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
-        let cpus = &self.machine.platform.topology.cpus;
-        cpus.iter().position(|cpu| cpu.mpidr() == mpidr).map(|cpu| CpuIndex(cpu as u16))
+        let place = self.by_mpidr.binary_search_by_key(&mpidr, |&(fields, _)| fields).ok()?;
+        Some(CpuIndex(self.by_mpidr[place].1))
     }
 
     fn counter_frequency(&self) -> u64 {
@@ -77,6 +92,9 @@ impl Platform for Soc {
 
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
         self.count_call();
+        let loses = |&level: &Level| self.is_power_down(level, request.at(level));
+        let highest = (0..psci::LEVELS as Level).rev().find(loses).unwrap_or(psci::CPU_LEVEL);
+        self.current_cpu().asked.set(Some((highest, why)));
         // Nothing is refused; but where the case declares an order, it starts here, before the cluster's lock.
         if why == PowerDown::Suspend && request.highest() > psci::CPU_LEVEL {
             self.ask_in_order();
@@ -151,7 +169,7 @@ impl Platform for Soc {
         self.flush(cpu.l1_lines * cpu.costs.flush_l1_line + l1_dirty * write_back);
         let l2_dirty = (self.l2_dirty[cluster].get() + l1_dirty).min(cpu.l2_lines);
         self.l2_dirty[cluster].set(l2_dirty);
-        if level > psci::CPU_LEVEL {
+        if level > psci::CPU_LEVEL || self.flushes_l2_anyway() {
             self.stamp(points::FLUSHED_L2_LINES, cpu.l2_lines as u32);
             self.flush(cpu.l2_lines * cpu.costs.flush_l2_line + l2_dirty * write_back);
             self.l2_dirty[cluster].set(0);

@@ -19,6 +19,8 @@ pub struct Soc {
     pub(crate) machine: Machine,
     pub(crate) scheduler: Scheduler,
     pub(crate) cpus: Vec<Cpu>,
+    /// The CPUs' affinity fields with their places, in order.
+    pub(crate) by_mpidr: Vec<(u64, u16)>,
     /// Whether a domain has power, by its place in the platform's list.
     pub(crate) domains_on: Vec<Cell<bool>>,
     /// Flushes of a cluster's L2 so far, by the cluster's label.
@@ -82,6 +84,7 @@ impl Soc {
                 l1_dirty: Cell::new(0),
                 calls: Cell::new(0),
                 call_begins: Cell::default(),
+                asked: Cell::new(None),
                 pending_interrupts: Cell::default(),
                 waiting: Cell::default(),
                 event: Cell::new(false),
@@ -94,6 +97,9 @@ impl Soc {
                 result: Cell::new(None),
             })
             .collect();
+        let places = (0u16..).zip(&platform.topology.cpus);
+        let mut by_mpidr: Vec<(u64, u16)> = places.map(|(place, cpu)| (cpu.mpidr(), place)).collect();
+        by_mpidr.sort_unstable();
         let clusters = cpus.iter().map(|cpu| usize::from(cpu.cluster) + 1).max().unwrap_or(0);
         let channels = platform.scp_channels;
         let frequency = platform.counter_frequency;
@@ -127,6 +133,7 @@ impl Soc {
             lock_holders: RefCell::default(),
             lock_waits: cpus.iter().map(|_| Cell::new(None)).collect(),
             cpus,
+            by_mpidr,
             machine: machine.clone(),
         }
     }

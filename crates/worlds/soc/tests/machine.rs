@@ -120,6 +120,52 @@ fn a_machine_that_stays_coherent_flushes_nothing() {
 }
 
 #[test]
+fn a_release_chooses_which_cpus_flush_their_l2() {
+    let flushes = |policy: &str, name: &str, mode| {
+        let machine = machine("juno-v2.12", &[("psci.l2_flush", policy)]);
+        let outcome = soc::run(&machine, &conditions(case(name, mode), 1)).unwrap();
+        assert_eq!(outcome.stale_loads, 0, "{policy} {name}");
+        // Of the measured call alone: CPUs turn themselves off after a suspend.
+        let in_call = |measured: &&soc::Measured| {
+            outcome.events.iter().any(|event| {
+                usize::from(event.cpu) == measured.cpu
+                    && soc::point_name(event.point) == "flushed-l2-lines"
+                    && (measured.stamps[4]..=measured.stamps[5]).contains(&event.ticks)
+            })
+        };
+        outcome.measured.iter().filter(in_call).count()
+    };
+    for (policy, deepest, level0, off) in
+        [("last-man", 2, 0, 3), ("every-suspend", 6, 0, 3), ("every-power-down", 6, 0, 6)]
+    {
+        assert_eq!(flushes(policy, "suspend-deepest", Mode::Parallel), deepest, "{policy}");
+        assert_eq!(flushes(policy, "suspend-level0", Mode::Parallel), level0, "{policy}");
+        assert_eq!(flushes(policy, "cpu-off", Mode::Serial), off, "{policy}");
+    }
+    let mut coherent = sources("juno-v2.12");
+    for (key, value) in [("psci.hardware_coherency", "true"), ("psci.l2_flush", "last-man")] {
+        coherent.set(key, value).unwrap();
+    }
+    assert!(coherent.machine().unwrap_err().to_string().contains("flush nothing"));
+}
+
+#[test]
+fn coherent_machines_run_every_case_of_every_release_again_and_again() {
+    for release in ["juno-2017", "juno-v2.11", "juno-v2.12"] {
+        for lock in ["ticket", "bakery"] {
+            let machine = machine(release, &[("psci.hardware_coherency", "true"), ("psci.lock", lock)]);
+            for case in CASES {
+                let what = format!("{release} {lock} {} {}", case.name, case.mode.name());
+                let conditions = Conditions { iterations: 12, record: false, ..conditions(case, 1) };
+                let outcome = soc::run(&machine, &conditions).unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert_eq!(outcome.measured.len(), 6 * 12, "{what}");
+                assert_eq!(outcome.stale_loads, 0, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_second_channel_and_a_message_outside_the_locks_shorten_the_last_powerdown() {
     let case = case("suspend-deepest", Mode::Parallel);
     let longest = |settings: &[(&str, &str)]| {

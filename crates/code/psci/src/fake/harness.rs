@@ -14,7 +14,6 @@ use crate::call::{Call, EntryPoint, Outcome};
 use crate::error::Error;
 use crate::id;
 use crate::lock::BakeryWord;
-use crate::platform::Platform;
 use crate::psci::Psci;
 use crate::storage::{CpuRecord, DomainRecord, StorageRef, SystemRecord};
 use crate::topology::{ConfigError, Topology};
@@ -160,7 +159,8 @@ impl<B: Board> Harness<B> {
     /// # Panics
     /// If the CPU was off and nobody had turned it on.
     pub fn wake(&self, cpu: u16) -> EntryPoint {
-        self.fake.set_cache(cpu, self.fake.coherent_power_down());
+        // A reset turns them off on every machine; `warm_reset` turns them on where CPUs stay coherent.
+        self.fake.set_cache(cpu, false);
         self.run_on(cpu, || self.psci.warm_boot()).returned()
     }
 

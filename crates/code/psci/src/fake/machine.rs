@@ -75,6 +75,12 @@ pub struct Fake<B: Board = Asymmetric> {
     pub refuse: AtomicBool,
     /// What others do while a CPU is in its next terminal WFI.
     pub at_wfi: Mutex<Option<Action>>,
+    /// What others do while the power controller gets its next message about a power-down.
+    pub at_message: Mutex<Option<Action>>,
+    /// What others do while the power controller is asked to turn a CPU on.
+    pub at_power_on: Mutex<Option<Action>>,
+    /// What others do while a CPU waits for its next event.
+    pub at_wait: Mutex<Option<Action>>,
     /// What others do while a CPU is in its next standby.
     pub in_standby: Mutex<Option<Action>>,
     /// What the power controller answers to CPU_ON, if it refuses.
@@ -88,6 +94,8 @@ pub struct Fake<B: Board = Asymmetric> {
     pub(super) caches: Vec<AtomicBool>,
     pub(super) interrupts: Vec<AtomicBool>,
     pub(super) saved: Vec<AtomicBool>,
+    /// Whether a CPU has asked for maintenance of a line that no barrier has completed yet.
+    pub(super) maintaining: Vec<AtomicBool>,
     log: Mutex<Vec<String>>,
 }
 
@@ -111,6 +119,9 @@ impl<B: Board> Fake<B> {
             interrupt: flags(false),
             refuse: AtomicBool::new(false),
             at_wfi: Mutex::new(None),
+            at_message: Mutex::new(None),
+            at_power_on: Mutex::new(None),
+            at_wait: Mutex::new(None),
             in_standby: Mutex::new(None),
             power_on_error: Mutex::new(None),
             veto: AtomicBool::new(false),
@@ -120,6 +131,7 @@ impl<B: Board> Fake<B> {
             caches: flags(options.coherent),
             interrupts: flags(false),
             saved: flags(false),
+            maintaining: flags(false),
             log: Mutex::new(Vec::new()),
         };
         if count > 0 {
@@ -141,6 +153,13 @@ impl<B: Board> Fake<B> {
 
     pub(super) fn cache_is_on(&self) -> bool {
         self.caches[self.cpu().get()].load(SeqCst)
+    }
+
+    /// Checks that no maintenance of the present CPU is left without its barrier.
+    pub(super) fn check_barrier(&self) {
+        if self.strict.load(SeqCst) {
+            assert!(!self.maintaining[self.cpu().get()].load(SeqCst), "maintenance without a barrier after it");
+        }
     }
 
     /// Turns the caches of a CPU on or off, for tests of locks.

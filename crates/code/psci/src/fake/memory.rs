@@ -15,7 +15,8 @@ use crate::cell::{Scalar, SharedCell};
 /// relies on luck, the cell panics:
 /// * a load with caches off while the line is dirty: it reads what is no longer true;
 /// * a store with caches off while the line is dirty: the line's eviction would undo it;
-/// * a load with caches on that hits a line older than memory.
+/// * a load with caches on that hits a line older than memory;
+/// * an access, an event or a power-down after maintenance that no barrier has completed: others may not see it yet.
 pub struct Cell<T> {
     line: Mutex<Line>,
     value: PhantomData<fn() -> T>,
@@ -37,6 +38,7 @@ impl<T> Cell<T> {
     /// In one step, as a line's maintenance is: a store of another CPU comes before it or after it.
     fn maintain<B: Board>(&self, fake: &Fake<B>, invalidate: bool) {
         assert!(!fake.options.coherent, "maintenance on a coherent machine");
+        fake.maintaining[fake.cpu().get()].store(true, SeqCst);
         if !fake.cache_is_on() {
             return; // out of coherency, it does not reach what other CPUs' caches hold
         }
@@ -59,6 +61,7 @@ impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
     }
 
     fn load(&self, fake: &Fake<B>) -> T {
+        fake.check_barrier();
         if !fake.strict.load(SeqCst) {
             std::thread::yield_now(); // threads spin on cells, and there may be few processors
         }
@@ -80,6 +83,7 @@ impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
     }
 
     fn store(&self, fake: &Fake<B>, value: T) {
+        fake.check_barrier();
         let mut line = locked(&self.line);
         if fake.cache_is_on() {
             line.cached = Some(value.to_word());
@@ -93,6 +97,7 @@ impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
     }
 
     fn fetch_add(&self, fake: &Fake<B>, value: T) -> T {
+        fake.check_barrier();
         assert!(fake.cache_is_on(), "an atomic on a CPU that is not coherent");
         let mut line = locked(&self.line);
         let before = line.cached.unwrap_or(line.memory);

@@ -141,13 +141,18 @@ impl<B: Board> Platform for Fake<B> {
         Ok(())
     }
 
-    fn barrier(&self) {}
+    fn barrier(&self) {
+        self.maintaining[self.cpu().get()].store(false, SeqCst);
+    }
 
     fn wait_for_event(&self) {
+        self.run_prepared(&self.at_wait);
         std::thread::yield_now();
     }
 
-    fn send_event(&self) {}
+    fn send_event(&self) {
+        self.check_barrier();
+    }
 
     fn save_context(&self) {
         assert!(self.cache_is_on());
@@ -192,10 +197,13 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn power_down(&self, state: &CompositeState, why: PowerDown) {
+        self.check_barrier();
         self.note(format!("power_down {:?} {why:?}", state.levels.map(|s| s.0)));
+        self.run_prepared(&self.at_message);
     }
 
     fn wait_for_power_down(&self) {
+        self.check_barrier();
         self.note("wfi");
         self.run_prepared(&self.at_wfi);
         if !self.refuse.load(SeqCst) {
@@ -215,7 +223,9 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
+        self.check_barrier();
         self.note(format!("power_on {}", target.0));
+        self.run_prepared(&self.at_power_on);
         locked(&self.power_on_error).map_or(Ok(()), Err)
     }
 

@@ -70,6 +70,9 @@ pub fn json(findings: &Findings<'_>) -> Value {
             })
         })
         .collect();
+    if let Some(object) = value.as_object_mut() {
+        warn(object, findings);
+    }
     let source: Map<String, Value> =
         findings.source().into_iter().map(|(what, fact)| (what.to_owned(), json!(fact))).collect();
     if let Some(object) = value.as_object_mut() {
@@ -81,6 +84,14 @@ pub fn json(findings: &Findings<'_>) -> Value {
         }
     }
     value
+}
+
+/// Adds `warnings` where something speaks against the figures.
+pub(crate) fn warn(object: &mut Map<String, Value>, findings: &Findings<'_>) {
+    let doubts = findings.doubts();
+    if !doubts.is_empty() {
+        object.insert("warnings".to_owned(), json!(doubts));
+    }
 }
 
 /// A picture: `kind` is `bars`, `curves` or `heat-map`; a figure is an object with `value` and, where there is one, `published`.

@@ -17,6 +17,9 @@ pub(crate) fn markdown(findings: &Findings<'_>) -> String {
     if let Some(warning) = findings.what_if() {
         let _ = writeln!(text, "\n**{warning}**");
     }
+    for doubt in findings.doubts() {
+        let _ = writeln!(text, "\n**{}**", escape(&doubt));
+    }
     for group in groups(&findings.compared) {
         let _ = writeln!(text, "\n## {}: {}, {}\n", group.release, case_title(group.case), group.mode);
         figures(&mut text, &group, findings);

@@ -66,6 +66,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                     h1 { (title) }
                     p.lead { (lead(findings)) }
                     @if let Some(warning) = findings.what_if() { p { b { (warning) } } }
+                    @for doubt in findings.doubts() { p { b { (cut(&doubt)) } } }
                     (source(findings))
                 }
                 main {

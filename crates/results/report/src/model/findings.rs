@@ -134,6 +134,11 @@ impl<'a> Findings<'a> {
         )
     }
 
+    /// What speaks against the costs that a simulation used, a sentence for each release; empty where fits passed their gate.
+    pub fn doubts(&self) -> Vec<String> {
+        doubts(&self.recording.header)
+    }
+
     /// [`Findings::source`] on one line, for places where there is room for no more.
     pub fn source_line(&self) -> String {
         let header = &self.recording.header;
@@ -177,6 +182,19 @@ impl<'a> Findings<'a> {
     pub fn layout(&self, release: &str) -> Layout {
         self.reference.map_or_else(Layout::default, |reference| reference.layout(release))
     }
+}
+
+/// Reads the judgement that `calibrate` left in the costs, which a recording holds whole.
+fn doubts(header: &Header) -> Vec<String> {
+    let judged = |costs: &toml::Table| costs.get("fit")?.get("gate")?.as_table().cloned();
+    let doubts = header.costs.iter().filter_map(|(release, costs)| {
+        let gate = judged(costs).filter(|gate| gate.get("passed").and_then(toml::Value::as_bool) == Some(false))?;
+        let reasons = gate.get("reasons").and_then(toml::Value::as_array);
+        let reasons: Vec<&str> = reasons.into_iter().flatten().filter_map(toml::Value::as_str).collect();
+        let why = if reasons.is_empty() { "no reason is given".to_owned() } else { reasons.join("; ") };
+        Some(format!("Warning: the costs of {release} are a bad fit, so its figures are no predictions: {why}."))
+    });
+    doubts.collect()
 }
 
 fn is_simulated(header: &Header) -> bool {

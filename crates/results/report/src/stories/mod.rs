@@ -95,12 +95,17 @@ fn latency_text(run: &Run<'_>, style: Style) -> String {
         true => "",
         false => "What if: settings differ from the published run, so errors are differences.\n",
     };
-    crate::psci_latency_text(&findings.compared, &findings.spreads, style) + what_if
+    let doubts: String = findings.doubts().iter().map(|doubt| format!("{doubt}\n")).collect();
+    crate::psci_latency_text(&findings.compared, &findings.spreads, style) + what_if + &doubts
 }
 
 fn latency_json(run: &Run<'_>) -> Value {
     let findings = run.findings();
-    crate::psci_latency_json(&findings.compared, &findings.spreads, Some(run.folder.as_ref()))
+    let mut value = crate::psci_latency_json(&findings.compared, &findings.spreads, Some(run.folder.as_ref()));
+    if let Some(object) = value.as_object_mut() {
+        crate::export::json::warn(object, &findings);
+    }
+    value
 }
 
 fn calls_text(run: &Run<'_>, style: Style) -> String {

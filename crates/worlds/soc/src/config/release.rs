@@ -16,6 +16,19 @@ pub enum ScpProtocol {
     Scmi,
 }
 
+/// Which CPUs flush the L2 that they share, on a machine that does not stay coherent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum L2Flush {
+    /// The last of a cluster to go down, when the cluster goes with it.
+    #[default]
+    LastMan,
+    /// Every CPU whose suspend asks for the cluster's power-down, whether or not the cluster goes down; else as [`L2Flush::LastMan`].
+    EverySuspend,
+    /// The same for CPU_OFF as well.
+    EveryPowerDown,
+}
+
 /// A firmware release on a platform.
 #[derive(Clone, Debug)]
 pub struct Release {
@@ -33,6 +46,8 @@ pub struct Release {
     pub lock: LockKind,
     /// Whether the SCP is told inside the ancestor locks.
     pub message_order: MessageOrder,
+    /// Which CPUs flush their L2.
+    pub l2_flush: L2Flush,
     /// Whether caches stay coherent during power-down: no flush by set/way.
     pub hardware_coherency: bool,
 }
@@ -62,6 +77,7 @@ struct PsciChoices {
     #[serde(deserialize_with = "scp_send")]
     scp_send: MessageOrder,
     hardware_coherency: bool,
+    l2_flush: Option<Spanned<L2Flush>>,
 }
 
 fn lock<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Spanned<LockKind>, D::Error> {
@@ -86,7 +102,7 @@ impl Release {
     /// Reads a release file for a platform.
     ///
     /// # Errors
-    /// What [`Document::read`] says; a lead CPU that the platform lacks; a ticket lock without coherency.
+    /// What [`Document::read`] says; a lead CPU that the platform lacks; a ticket lock without coherency; a policy of flushes with it.
     pub fn read(document: &Document, platform: &Platform) -> Result<Self, ConfigError> {
         let file: File = document.read()?;
         let [cluster, core] = *file.lead.get_ref();
@@ -111,7 +127,15 @@ impl Release {
                 "use `bakery`, or set `psci.hardware_coherency` to true as well",
             ));
         }
+        if let Some(l2_flush) = file.psci.l2_flush.as_ref().filter(|_| file.psci.hardware_coherency) {
+            return Err(document.wrong(
+                l2_flush.span(),
+                "CPUs that stay coherent while they power down flush nothing",
+                "leave `psci.l2_flush` out, or set `psci.hardware_coherency` to false",
+            ));
+        }
         Ok(Self {
+            l2_flush: file.psci.l2_flush.map(Spanned::into_inner).unwrap_or_default(),
             name: file.name,
             title: file.title,
             source: file.source,
