@@ -27,6 +27,7 @@ fn a_trace_is_replayed_with_every_governor() {
     let names: Vec<&str> = governors.iter().map(|governor| governor["name"].as_str().unwrap()).collect();
     let expected = [
         "recorded",
+        "menu-3.10",
         "menu-6.1",
         "menu",
         "teo-6.10",
