@@ -164,8 +164,40 @@ fn features() -> Result<(), String> {
 /// Packages the libraries and builds each from its package. Nothing is uploaded: they find each other in a registry on disk that Cargo
 /// makes for the purpose.
 fn packages() -> Result<(), String> {
-    let crates = ["-p", "stopwatt-points", "-p", "stopwatt-smc", "-p", "stopwatt-psci", "-p", "stopwatt-engine"];
-    check(&mut cargo(&[&["package", "--quiet", "--locked", "--allow-dirty"], &crates[..]].concat()))
+    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "stopwatt-engine"];
+    forget_unpacked(&crates)?;
+    // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
+    let target = root().join("target/packages");
+    if target.exists() {
+        std::fs::remove_dir_all(&target).map_err(|error| format!("cannot remove {}: {error}", target.display()))?;
+    }
+    let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
+    let package = ["package", "--quiet", "--locked", "--allow-dirty", "--target-dir", "target/packages"];
+    check(&mut cargo(&[&package[..], &packages].concat()))
+}
+
+/// Removes what Cargo unpacked of these packages earlier. Cargo takes a package of one version to stay the same for ever, so it would
+/// build the others against the text of an earlier run.
+fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home =
+        home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).ok_or("there is no home directory")?;
+    let Ok(registries) = std::fs::read_dir(home.join("registry/src")) else { return Ok(()) };
+    for registry in registries.filter_map(Result::ok) {
+        // A registry on disk has no host, so its directory's name starts with the dash before the hash.
+        if !registry.file_name().to_string_lossy().starts_with('-') {
+            continue;
+        }
+        for unpacked in std::fs::read_dir(registry.path()).into_iter().flatten().filter_map(Result::ok) {
+            let name = unpacked.file_name();
+            let ours = crates.iter().any(|package| name.to_string_lossy().starts_with(&format!("{package}-")));
+            if ours {
+                let path = unpacked.path();
+                std::fs::remove_dir_all(&path).map_err(|error| format!("cannot remove {}: {error}", path.display()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn bare_metal() -> Result<(), String> {
