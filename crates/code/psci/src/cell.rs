@@ -48,6 +48,17 @@ pub trait SharedCell<T: Scalar, P: ?Sized> {
     fn load(&self, platform: &P) -> T;
     /// Writes the cell.
     fn store(&self, platform: &P, value: T);
+    /// Reads the cell in no order with other accesses, as `LDR` does. The library itself has no use for it; code under test may. By default an
+    /// ordinary load.
+    #[inline(always)]
+    fn load_relaxed(&self, platform: &P) -> T {
+        self.load(platform)
+    }
+    /// Writes the cell in no order with other accesses, as `STR` does. By default an ordinary store.
+    #[inline(always)]
+    fn store_relaxed(&self, platform: &P, value: T) {
+        self.store(platform, value);
+    }
     /// Adds `value`, wrapping, in one step and returns the value before. Only for CPUs that are coherent (caches on).
     fn fetch_add(&self, platform: &P, value: T) -> T;
     /// Cleans the cell's line to memory (`DC CVAC`), so that a CPU with its caches off reads it.

@@ -27,6 +27,10 @@ impl<'a, P: Platform> Psci<'a, P> {
                 target.on_entry.store(self.platform, entry);
                 // Before the message: the target may be in its warm boot path before the message returns.
                 target.affinity.store(self.platform, Affinity::OnPending);
+                if self.platform.coherent_power_down() {
+                    // Where the store needs no maintenance, nothing has completed it yet.
+                    self.platform.barrier();
+                }
                 points::detail(self.platform, point::POWER_ON_BEGIN, u32::from(cpu.0));
                 let result = self.platform.power_on(cpu);
                 points::detail(self.platform, point::POWER_ON_END, u32::from(cpu.0));

@@ -211,11 +211,12 @@ pub trait Platform: points::Sink + Sized {
     /// CPU goes down at its next [`Platform::wait_for_power_down`].
     fn power_down(&self, state: &CompositeState, why: PowerDown);
 
-    /// The terminal WFI. Normally the CPU is next seen in the warm boot path; if the power controller refuses,
+    /// The terminal WFI; completes this CPU's stores first (`DSB`, `WFI`). Normally the CPU is next seen in the warm boot path; if the power controller refuses,
     /// or an interrupt came first, this returns: an abandoned power-down.
     fn wait_for_power_down(&self);
 
-    /// Undoes [`Platform::power_down`] after an abandoned power-down.
+    /// Undoes [`Platform::power_down`] after an abandoned power-down. As [`Platform::powered_up`], called with the ancestors locked and the
+    /// data cache off.
     fn power_down_abandoned(&self, state: &CompositeState);
 
     /// Waits in a standby or retention state until an interrupt is pending (`WFI`, contents kept).

@@ -76,13 +76,11 @@ impl<'a, P: Platform> Psci<'a, P> {
     fn undo(&self, me: Caller<'a, P>, down: WakeRecord, why: PowerDown) -> Abandoned {
         self.stamp(me, point::EXIT_HW_LOW_PWR, 0);
         points::detail(self.platform, point::ABANDONED, u32::from(down.locks_to));
-        if !self.platform.coherent_power_down() {
-            self.platform.caches_on();
-            points::detail(self.platform, point::CACHES_ON, 0);
-        }
+        // As on the way up: the caches come on once the domain is open again, or nobody would snoop them.
         self.lock_ancestors(me, down.locks_to);
         let wake_state = self.wake_state(me, down);
         self.platform.power_down_abandoned(&wake_state);
+        self.join_coherency();
 
         let mut turned_on = None;
         if why == PowerDown::Off {

@@ -101,7 +101,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     #[inline]
-    fn join_coherency(&self) {
+    pub(crate) fn join_coherency(&self) {
         if !self.platform.coherent_power_down() {
             self.platform.caches_on();
             points::detail(self.platform, point::CACHES_ON, 0);

@@ -212,6 +212,7 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn power_down_abandoned(&self, state: &CompositeState) {
+        assert_eq!(self.cache_is_on(), self.options.coherent);
         self.saved[self.cpu().get()].store(false, SeqCst); // the registers are still there
         self.note(format!("abandoned {:?}", state.levels.map(|s| s.0)));
     }
