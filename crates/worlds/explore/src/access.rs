@@ -1,0 +1,99 @@
+//! Accesses of shared words and their maintenance, as operations of the CPU that runs.
+
+use crate::failure::Invariant;
+use crate::machine::{Asked, Machine, Waits};
+use crate::memory::{Loaded, Memory, Order};
+use crate::step::Did;
+
+impl Machine {
+    pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
+        self.operation(Did::Load { cell });
+        let process = self.process();
+        let loaded = self.load_now(process, cell, order);
+        let cpu = &self.cpus[process];
+        let (last, value, times) = cpu.polled.get();
+        if (last, value) == (cell, loaded.value) {
+            cpu.polled.set((cell, value, times.saturating_add(1)));
+            // It has looked twice, and would look for ever. What lies in memory it may find after maintenance of its own; what lies in the
+            // caches of others, somebody else must bring.
+            if times >= 1 && loaded.is_newest_here {
+                match loaded.newest_elsewhere {
+                    Some(_) if self.memory.borrow().is_coherent(process) => self.let_others_go(),
+                    _ => self.block(Waits::Change(cell)),
+                }
+            }
+        } else {
+            cpu.polled.set((cell, loaded.value, 0));
+        }
+        loaded.value
+    }
+
+    fn load_now(&self, process: usize, cell: u16, order: Order) -> Loaded {
+        let mut chooser = self.chooser.borrow_mut();
+        let mut schedule = self.schedule.borrow_mut();
+        let operation = self.operations[process].get();
+        let mut asked = Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        let loaded = self.memory.borrow_mut().load(process, cell, order, &mut asked);
+        self.mix(loaded.value);
+        if self.keeps_steps.get()
+            && let Some(step) = self.log.borrow_mut().last_mut()
+        {
+            step.did = Did::Loaded { cell, value: loaded.value, newest: loaded.newest_elsewhere };
+        }
+        loaded
+    }
+
+    pub(crate) fn store(&self, cell: u16, value: u64, order: Order) {
+        self.operation(Did::Store { cell, value });
+        self.cpu().polled.set((u16::MAX, 0, 0));
+        self.mix(value);
+        self.with_memory(|memory, process, asked| memory.store(process, cell, value, order, asked));
+    }
+
+    pub(crate) fn fetch_add(&self, cell: u16, value: u64, wrap: impl Fn(u64) -> u64) -> u64 {
+        self.operation(Did::FetchAdd { cell, value });
+        self.cpu().polled.set((u16::MAX, 0, 0));
+        let process = self.process();
+        if !self.memory.borrow().is_coherent(process) {
+            self.fail(
+                Invariant::Atomic,
+                "an atomic is used by a CPU that is not in coherency: nothing makes it one step for the others"
+                    .to_owned(),
+            );
+        }
+        let before = self.memory.borrow_mut().fetch_add(process, cell, value, wrap);
+        self.mix(before);
+        self.wake_pollers();
+        before
+    }
+
+    pub(crate) fn maintain(&self, cell: u16, invalidate: bool) {
+        self.operation(Did::Maintain { cell, invalidate });
+        self.with_memory(|memory, process, asked| memory.maintain(process, cell, invalidate, asked));
+    }
+
+    #[inline(always)]
+    fn with_memory(&self, act: impl FnOnce(&mut Memory, usize, &mut Asked<'_>)) {
+        let process = self.process();
+        {
+            let mut chooser = self.chooser.borrow_mut();
+            let mut schedule = self.schedule.borrow_mut();
+            let operation = self.operations[process].get();
+            let mut asked = Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+            act(&mut self.memory.borrow_mut(), process, &mut asked);
+        }
+        self.wake_pollers();
+    }
+
+    /// `DSB SY`.
+    pub(crate) fn barrier_now(&self) {
+        self.memory.borrow_mut().barrier(self.process());
+        self.wake_pollers();
+    }
+
+    /// An operation that is no access of memory.
+    pub(crate) fn act(&self, did: Did) {
+        self.operation(did);
+        self.cpu().polled.set((u16::MAX, 0, 0));
+    }
+}

@@ -1,0 +1,60 @@
+//! What an exploration chooses, and how a schedule is written down: as the choices that differ from the default.
+//!
+//! By default a process runs until it cannot go on, then the lowest that can goes; stores and maintenance reach the others at once, a load
+//! returns the newest value, caches neither evict nor fill on their own, nothing is refused and no interrupt comes before it is needed. So
+//! an empty schedule is the run that one would draw on a board, and each deviation is something that a reader must know.
+
+/// What is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Kind {
+    /// Before the operation another process goes on: its number. By default the one that runs.
+    Preempt,
+    /// The process cannot go on: the number of the one that does.
+    Next,
+    /// For how many operations of its CPU a store stays in the store buffer.
+    StoreDelay,
+    /// For how many operations of its CPU the maintenance of a line is not done.
+    MaintenanceDelay,
+    /// How many newer values a load passes over.
+    LoadAge,
+    /// A line leaves the caches before the operation: its number plus 1.
+    Evict,
+    /// A line is read into the caches before the operation: its number plus 1.
+    Fill,
+    /// 1: an interrupt is pending when the firmware looks.
+    Pending,
+    /// 1: an interrupt ends the terminal WFI before the power controller has acted.
+    WfiReturns,
+    /// 1: the platform refuses a power-down.
+    Denied,
+    /// 1: the power controller refuses to turn a CPU on.
+    PowerOnFails,
+    /// 1: a wait for an event ends without one.
+    Spurious,
+}
+
+/// A choice that differs from the default.
+///
+/// It is bound to the operation of one process, counted from 1, and not to a place in the whole run: when another deviation is left out, it
+/// still means the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deviation {
+    /// The process: a CPU, or the power controller after the last CPU.
+    pub process: u8,
+    /// Its operation.
+    pub operation: u32,
+    /// What is chosen.
+    pub kind: Kind,
+    /// What it is, instead of the default; see [`Kind`].
+    pub value: u16,
+}
+
+impl Kind {
+    /// Whether the deviation lies in the order of memory, not in who runs or in what the hardware answers.
+    pub const fn is_memory(self) -> bool {
+        matches!(self, Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::Evict | Self::Fill)
+    }
+}

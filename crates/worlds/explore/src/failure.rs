@@ -1,0 +1,78 @@
+//! What can be wrong.
+
+/// A property of the firmware that a run broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Invariant {
+    /// At most one CPU holds a lock.
+    OneHolder,
+    /// A CPU enters the normal world where it was asked to, with the argument that was given.
+    EntryPoint,
+    /// A CPU_ON that succeeds turns its target on, once; one that fails does not.
+    OneCpuOnWins,
+    /// No cluster has its port closed under a CPU that runs, and the system does not go down under one.
+    DomainUp,
+    /// AFFINITY_INFO and CPU_ON know whether a CPU is on, where that was plain during the whole call.
+    Affinity,
+    /// Every CPU that sleeps or waits gets on.
+    EverybodyWakes,
+    /// The run comes to an end.
+    Livelock,
+    /// Nothing that was stored is lost.
+    DirtyLineLost,
+    /// Atomics are used in coherency only.
+    Atomic,
+    /// No statistic counts more stays than there were.
+    Statistics,
+    /// The code under test does not panic.
+    Panic,
+}
+
+impl Invariant {
+    /// The property as a sentence.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::OneHolder => "At most one CPU holds a lock.",
+            Self::EntryPoint => "A CPU enters the normal world where it was asked to.",
+            Self::OneCpuOnWins => "A CPU_ON that succeeds turns its target on, once; one that fails does not.",
+            Self::DomainUp => "No cluster loses its port, and the system does not go down, under a CPU that runs.",
+            Self::Affinity => "AFFINITY_INFO and CPU_ON know whether a CPU is on.",
+            Self::EverybodyWakes => "Every CPU that waits gets on.",
+            Self::Livelock => "The run comes to an end.",
+            Self::DirtyLineLost => "Nothing that was stored is lost.",
+            Self::Atomic => "Atomics are used in coherency only.",
+            Self::Statistics => "No statistic counts more stays than there were.",
+            Self::Panic => "The code under test does not panic.",
+        }
+    }
+
+    /// Its name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneHolder => "one-holder",
+            Self::EntryPoint => "entry-point",
+            Self::OneCpuOnWins => "one-cpu-on-wins",
+            Self::DomainUp => "domain-up",
+            Self::Affinity => "affinity",
+            Self::EverybodyWakes => "everybody-wakes",
+            Self::Livelock => "livelock",
+            Self::DirtyLineLost => "dirty-line-lost",
+            Self::Atomic => "atomic",
+            Self::Statistics => "statistics",
+            Self::Panic => "panic",
+        }
+    }
+}
+
+/// A run that broke an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Which.
+    pub invariant: Invariant,
+    /// What happened, as a sentence without a full stop.
+    pub what: String,
+    /// The process that showed it.
+    pub process: u8,
+    /// Its operation, counted from 1.
+    pub operation: u32,
+}

@@ -1,0 +1,28 @@
+//! What an exploration hands over.
+
+use crate::choice::Deviation;
+use crate::failure::Failure;
+use crate::options::MachineOptions;
+use crate::scenario::Scenario;
+use crate::strategy::Strategy;
+
+/// A run that broke an invariant, with what repeats it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What it broke.
+    pub failure: Failure,
+    /// The machine on which it did.
+    pub machine: MachineOptions,
+    /// What the CPUs did.
+    pub scenario: Scenario,
+    /// The choices that differ from the default.
+    pub schedule: Vec<Deviation>,
+    /// What distinguishes the run: see [`crate::Ran::hash`].
+    pub hash: u64,
+    /// Operations of the run.
+    pub steps: u32,
+    /// The strategy that found it.
+    pub strategy: Strategy,
+    /// The number of the run, from 0.
+    pub run: u64,
+}

@@ -1,0 +1,8 @@
+//! What a frame of a process is to be.
+
+/// The first CPU boots.
+pub(crate) const BOOT: u32 = 0;
+/// A CPU that runs makes its calls; the power controller serves.
+pub(crate) const SCRIPT: u32 = 1;
+/// A CPU gets power and starts at its reset vector.
+pub(crate) const DOWN: u32 = 2;

@@ -1,0 +1,71 @@
+//! Interleavings and memory orders, chosen: finds, replays and shrinks the schedule that breaks firmware.
+//!
+//! The PSCI library runs on a machine without time. At each operation the machine asks who goes next, whether a store stays in its buffer, how
+//! old a value a load may return, whether a cache evicts a line, whether an interrupt comes or the hardware refuses. A [`Strategy`] answers, from a
+//! seed; what differs from the plainest run is written down as [`Deviation`]s, which repeat the run. Where an [`Invariant`] breaks, the run is
+//! shrunk: deviations, calls and CPUs that the failure does not need are left out, until none of them can go.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `memory` | store buffers, early loads, caches, what maintenance reaches; [`litmus`] tries it against the architecture |
+//! | `machine`, `access`, `controller`, `platform` | who goes next; shared words; the power controller; the machine as the library sees it |
+//! | `run` | a scenario under a chooser, and what must hold of it |
+//! | `strategy`, `exploration`, `shrink` | who answers, many runs, and what is left of one that failed |
+//! | `names`, [`narrate`] | all of it in words |
+//!
+//! ```
+//! use explore::{Exploration, Limits, MachineOptions, Strategy, Subject};
+//!
+//! let fault = psci_faults::find("rejected-cpu-on");
+//! let subject = Subject { cpus: 4, machines: MachineOptions::all(), fault };
+//! let exploration = Exploration {
+//!     strategies: vec![Strategy::Random, Strategy::PassingOver],
+//!     seed: 1,
+//!     limits: Limits::default(),
+//!     scenario: None,
+//!     schedules: 100_000,
+//! };
+//! let found = subject.explore(&exploration, |_| true).found.expect("the fault shows within a second");
+//! let shrunk = subject.shrink(&found, exploration.limits);
+//! let (again, _steps) = subject.replay(&shrunk, exploration.limits);
+//! assert_eq!(again.failure, Some(shrunk.failure));
+//! ```
+#![forbid(unsafe_code)]
+
+mod access;
+mod board;
+mod cell;
+mod choice;
+mod controller;
+mod exploration;
+mod failure;
+mod found;
+mod frame;
+mod library;
+pub mod litmus;
+mod machine;
+mod memory;
+mod names;
+pub mod narrate;
+mod options;
+mod platform;
+mod run;
+mod scenario;
+mod shrink;
+mod step;
+mod strategy;
+
+pub use cell::Word;
+pub use choice::{Deviation, Kind};
+pub use exploration::{Exploration, Subject, Tally};
+pub use failure::{Failure, Invariant};
+pub use found::Found;
+pub use machine::Machine;
+pub use options::{Limits, MachineOptions};
+pub use run::Ran;
+pub use scenario::{Ask, MOST_CPUS, Scenario, ScenarioError};
+pub use step::{Did, Step};
+pub use strategy::Strategy;
+
+/// The most operations of its CPU for which a store or a line's maintenance is put off.
+pub(crate) const LONGEST_DELAY: u8 = 12;

@@ -1,0 +1,482 @@
+//! The machine: CPUs, clusters and a power controller, without any notion of time.
+
+use crate::choice::{Deviation, Kind};
+use crate::failure::{Failure, Invariant};
+use crate::memory::{Answers, Memory};
+use crate::options::{Limits, MachineOptions};
+use crate::step::{Did, Step};
+use crate::strategy::{Chooser, Drawn, Ready};
+use engine::Scheduler;
+use std::cell::{Cell, RefCell};
+
+/// What a CPU's process waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    Nothing,
+    /// An event, in WFE.
+    Event,
+    /// A word to change: it was read twice in a row and nothing else was done.
+    Change(u16),
+    /// The power controller, in the terminal WFI.
+    PowerDown,
+    /// A command, the power controller itself.
+    Command,
+    /// An interrupt, in retention.
+    Interrupt,
+    /// All calls are made.
+    Done,
+}
+
+/// Whether a CPU has power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Power {
+    On,
+    /// To be woken by an interrupt.
+    Asleep,
+    /// Until a CPU_ON.
+    Off,
+}
+
+/// A command to the power controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Down { cpu: u8, cluster: bool, wakes: bool },
+    On { cpu: u8 },
+}
+
+impl Command {
+    pub(crate) fn takes_down(&self, index: usize) -> bool {
+        matches!(*self, Self::Down { cpu, .. } if usize::from(cpu) == index)
+    }
+}
+
+/// Where a CPU is to enter the normal world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Entered {
+    pub(crate) pc: u64,
+    pub(crate) context_id: u64,
+}
+
+/// A CPU_ON that was made for a CPU, and what became of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnOn {
+    pub(crate) entry: Entered,
+    pub(crate) result: Option<u64>,
+    pub(crate) entered: bool,
+}
+
+/// A CPU of the machine.
+pub(crate) struct Cpu {
+    pub(crate) cluster: usize,
+    pub(crate) power: Cell<Power>,
+    pub(crate) waits: Cell<Waits>,
+    pub(crate) event: Cell<bool>,
+    /// Calls made so far.
+    pub(crate) position: Cell<usize>,
+    /// Where the present suspend resumes.
+    pub(crate) resumes_at: Cell<Entered>,
+    /// CPU_ON calls of which this CPU is the target.
+    pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
+    /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to know; 0 for neither.
+    pub(crate) on_since: Cell<u32>,
+    pub(crate) off_since: Cell<u32>,
+    /// The last word that it loaded, its value, and how often in a row.
+    pub(crate) polled: Cell<(u16, u64, u8)>,
+    /// In coherency since it was powered up last.
+    pub(crate) saved: Cell<bool>,
+}
+
+/// A cluster.
+pub(crate) struct Cluster {
+    pub(crate) power: Cell<bool>,
+    /// Whether its port of the interconnect is open.
+    pub(crate) port: Cell<bool>,
+}
+
+/// A machine. One value stands for all of it; an operation acts on the process that runs.
+pub struct Machine {
+    pub(crate) scheduler: Scheduler,
+    pub(crate) memory: RefCell<Memory>,
+    pub(crate) chooser: RefCell<Chooser>,
+    /// The choices of this run that differ from the default.
+    pub(crate) schedule: RefCell<Vec<Deviation>>,
+    pub(crate) cpus: Vec<Cpu>,
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) commands: RefCell<Vec<Command>>,
+    pub(crate) awake: Cell<u64>,
+    asleep: Cell<u64>,
+    /// Who goes next, once the present process gives way.
+    next: Cell<Option<usize>>,
+    pub(crate) operations: Vec<Cell<u32>>,
+    pub(crate) steps: Cell<u32>,
+    pub(crate) limits: Cell<Limits>,
+    /// Nobody makes another operation: the run is over.
+    pub(crate) over: Cell<bool>,
+    pub(crate) failure: RefCell<Option<Failure>>,
+    hash: Cell<u64>,
+    pub(crate) keeps_steps: Cell<bool>,
+    pub(crate) log: RefCell<Vec<Step>>,
+    pub(crate) options: Cell<MachineOptions>,
+    /// Who holds a lock: by the lock's id, and who has got it while another may still be letting it go.
+    pub(crate) holders: RefCell<Vec<(u32, usize)>>,
+    pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
+    /// How many stays of each domain have begun: the system, then the clusters.
+    pub(crate) stays: Vec<Cell<u64>>,
+}
+
+/// Answers of the chooser for an operation, written down where they differ from the default.
+pub(crate) struct Asked<'a> {
+    pub(crate) chooser: &'a mut Chooser,
+    pub(crate) schedule: &'a mut Vec<Deviation>,
+    pub(crate) process: usize,
+    pub(crate) operation: u32,
+}
+
+impl Answers for Asked<'_> {
+    #[inline(always)]
+    fn answer(&mut self, kind: Kind, options: u32) -> u32 {
+        let value = self.chooser.answer(self.process, self.operation, kind, options);
+        if value != 0 {
+            let (process, operation) = (self.process as u8, self.operation);
+            self.schedule.push(Deviation { process, operation, kind, value: value as u16 });
+        }
+        value
+    }
+}
+
+impl Machine {
+    /// A cold machine whose CPUs lie in clusters of two, with words that hold `values`.
+    pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
+        let cluster_of = |cpu: usize| cpu / crate::board::CPUS_PER_CLUSTER;
+        let of_cpus: Vec<u8> = (0..cpus).map(|cpu| cluster_of(cpu) as u8).collect();
+        let clusters = cluster_of(cpus - 1) + 1;
+        Self {
+            scheduler: Scheduler::new(cpus + 1),
+            memory: RefCell::new(Memory::new(values, options.cells_per_line, &of_cpus)),
+            chooser: RefCell::new(Chooser::Drawn(Drawn::new())),
+            schedule: RefCell::new(Vec::with_capacity(1024)),
+            cpus: (0..cpus)
+                .map(|cpu| Cpu {
+                    cluster: cluster_of(cpu),
+                    power: Cell::new(Power::Off),
+                    waits: Cell::new(Waits::Nothing),
+                    event: Cell::new(false),
+                    position: Cell::new(0),
+                    resumes_at: Cell::default(),
+                    turn_ons: RefCell::new(Vec::with_capacity(16)),
+                    on_since: Cell::new(0),
+                    off_since: Cell::new(0),
+                    polled: Cell::new((u16::MAX, 0, 0)),
+                    saved: Cell::new(false),
+                })
+                .collect(),
+            clusters: (0..clusters).map(|_| Cluster { power: Cell::new(false), port: Cell::new(false) }).collect(),
+            commands: RefCell::new(Vec::with_capacity(16)),
+            awake: Cell::new(0),
+            asleep: Cell::new(0),
+            next: Cell::new(None),
+            operations: (0..=cpus).map(|_| Cell::new(0)).collect(),
+            steps: Cell::new(0),
+            limits: Cell::new(Limits::default()),
+            over: Cell::new(false),
+            failure: RefCell::default(),
+            hash: Cell::new(0),
+            keeps_steps: Cell::new(false),
+            log: RefCell::default(),
+            options: Cell::new(options),
+            holders: RefCell::new(Vec::with_capacity(16)),
+            contested: RefCell::new(Vec::with_capacity(16)),
+            stays: (0..=clusters).map(|_| Cell::new(0)).collect(),
+        }
+    }
+
+    /// The power controller's process.
+    #[inline(always)]
+    pub(crate) fn controller(&self) -> usize {
+        self.cpus.len()
+    }
+
+    #[inline(always)]
+    pub(crate) fn process(&self) -> usize {
+        self.scheduler.current()
+    }
+
+    #[inline(always)]
+    pub(crate) fn cpu(&self) -> &Cpu {
+        &self.cpus[self.scheduler.current()]
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation_of(&self, process: usize) -> u32 {
+        self.operations[process].get()
+    }
+
+    /// Forgets a run: nothing is ready, nothing has happened.
+    pub(crate) fn forget_run(&self) {
+        self.awake.set(0);
+        self.asleep.set(0);
+        self.next.set(None);
+        self.operations.iter().for_each(|operations| operations.set(0));
+        self.steps.set(0);
+        self.over.set(false);
+        self.failure.take();
+        self.hash.set(0xcbf2_9ce4_8422_2325);
+        self.schedule.borrow_mut().clear();
+        self.log.borrow_mut().clear();
+        self.commands.borrow_mut().clear();
+        self.holders.borrow_mut().clear();
+        self.contested.borrow_mut().clear();
+        self.stays.iter().for_each(|stays| stays.set(0));
+    }
+
+    /// What distinguishes this run from another one: all operations with their values, in order.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn mix(&self, value: u64) {
+        self.hash.set((self.hash.get() ^ value).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23));
+    }
+
+    // --- Who goes --------------------------------------------------------------------------------
+
+    #[inline(always)]
+    pub(crate) fn ready(&self) -> Ready {
+        Ready { awake: self.awake.get(), asleep: self.asleep.get() }
+    }
+
+    /// The process can go, when it is chosen.
+    pub(crate) fn can_go(&self, process: usize) {
+        self.awake.set(self.awake.get() | 1 << process);
+    }
+
+    /// The CPU sleeps, and an interrupt may wake it whenever it is chosen.
+    pub(crate) fn sleeps(&self, cpu: usize) {
+        self.asleep.set(self.asleep.get() | 1 << cpu);
+    }
+
+    /// Ends what the process waits for.
+    pub(crate) fn unblock(&self, process: usize) {
+        self.can_go(process);
+        self.scheduler.wake(process);
+    }
+
+    /// Before an operation: another process may go first, and caches may act on their own.
+    #[inline(always)]
+    pub(crate) fn operation(&self, did: Did) {
+        let process = self.process();
+        let operation = self.operations[process].get() + 1;
+        self.operations[process].set(operation);
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps);
+        if steps > self.limits.get().steps {
+            self.fail(
+                Invariant::Livelock,
+                format!("nobody gets on after {steps} operations: {}", self.describe_waits()),
+            );
+        }
+        let goes = self.chooser.borrow_mut().preempt(process, operation, self.ready());
+        if goes != process {
+            self.schedule.borrow_mut().push(Deviation {
+                process: process as u8,
+                operation,
+                kind: Kind::Preempt,
+                value: goes as u16,
+            });
+            self.give_way_to(goes);
+            self.scheduler.advance(0);
+        }
+        if self.over.get() {
+            self.stay();
+        }
+        self.mix((process as u64) << 32 | did.number());
+        if process < self.cpus.len() {
+            let mut memory = self.memory.borrow_mut();
+            memory.pass(process);
+            self.act_on_their_own(process, operation, &mut memory);
+        }
+        if self.keeps_steps.get() {
+            self.log.borrow_mut().push(Step { process: process as u8, operation, did });
+        }
+    }
+
+    /// Evictions and fills that nobody asked for.
+    #[inline(always)]
+    fn act_on_their_own(&self, process: usize, operation: u32, memory: &mut Memory) {
+        let lines = memory.lines() as u32;
+        let mut chooser = self.chooser.borrow_mut();
+        let mut schedule = self.schedule.borrow_mut();
+        let mut asked = Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        let evicted = asked.answer(Kind::Evict, lines + 1);
+        if evicted != 0 {
+            memory.evict(evicted as usize - 1);
+        }
+        let filled = asked.answer(Kind::Fill, lines + 1);
+        if filled != 0 {
+            memory.fill_early(filled as usize - 1);
+        }
+    }
+
+    fn give_way_to(&self, process: usize) {
+        let bit = 1 << process;
+        if self.asleep.get() & bit != 0 {
+            self.asleep.set(self.asleep.get() & !bit);
+            self.unblock(process);
+        }
+        self.next.set(Some(process));
+    }
+
+    /// The process that goes on, for the engine.
+    pub(crate) fn take_next(&self) -> Option<usize> {
+        self.next.take()
+    }
+
+    /// The process cannot go on until somebody calls [`Machine::unblock`] for it.
+    pub(crate) fn block(&self, waits: Waits) {
+        let process = self.process();
+        self.note_waits(process, waits);
+        self.awake.set(self.awake.get() & !(1 << process));
+        if waits == Waits::Interrupt {
+            self.sleeps(process);
+        }
+        self.hand_over(process);
+        while self.over.get() || self.awake.get() >> process & 1 == 0 {
+            self.scheduler.wait(None);
+        }
+        self.note_waits(process, Waits::Nothing);
+    }
+
+    /// Another process goes on, if one can; this one could as well.
+    pub(crate) fn let_others_go(&self) {
+        let process = self.process();
+        self.awake.set(self.awake.get() & !(1 << process));
+        if self.awake.get() != 0 {
+            self.hand_over(process);
+        }
+        self.can_go(process);
+        if self.next.get().is_some() || self.over.get() {
+            self.scheduler.advance(0);
+        }
+        if self.over.get() {
+            self.stay();
+        }
+    }
+
+    fn note_waits(&self, process: usize, waits: Waits) {
+        if let Some(cpu) = self.cpus.get(process) {
+            cpu.waits.set(waits);
+        }
+    }
+
+    /// The process is done.
+    pub(crate) fn leave(&self) {
+        let process = self.process();
+        self.note_waits(process, Waits::Done);
+        self.awake.set(self.awake.get() & !(1 << process));
+        self.hand_over(process);
+    }
+
+    /// Chooses who goes on, since the present process cannot.
+    fn hand_over(&self, process: usize) {
+        if self.over.get() {
+            return;
+        }
+        if process < self.cpus.len() {
+            // A store does not stay in a buffer for ever.
+            self.memory.borrow_mut().empty_buffer(process);
+            self.wake_pollers();
+        }
+        // It counts as an operation, so that it can be told from the next time.
+        let operation = self.operations[process].get() + 1;
+        self.operations[process].set(operation);
+        let ready = self.ready();
+        match self.chooser.borrow_mut().next(process, operation, ready) {
+            Some(goes) => {
+                if Some(goes) != ready.first() {
+                    self.schedule.borrow_mut().push(Deviation {
+                        process: process as u8,
+                        operation,
+                        kind: Kind::Next,
+                        value: goes as u16,
+                    });
+                }
+                self.give_way_to(goes);
+            }
+            None => self.over.set(true),
+        }
+    }
+
+    /// Does nothing more.
+    pub(crate) fn stay(&self) -> ! {
+        loop {
+            self.scheduler.wait(None);
+        }
+    }
+
+    /// Those who wait for a word to change look again.
+    #[inline(always)]
+    pub(crate) fn wake_pollers(&self) {
+        if self.memory.borrow_mut().changed.take().is_some() {
+            for (index, cpu) in self.cpus.iter().enumerate() {
+                if matches!(cpu.waits.get(), Waits::Change(_)) && self.awake.get() >> index & 1 == 0 {
+                    self.unblock(index);
+                }
+            }
+        }
+    }
+
+    /// Answers a choice of the present operation.
+    #[inline(always)]
+    pub(crate) fn answer(&self, kind: Kind, options: u32) -> u32 {
+        let process = self.process();
+        let mut chooser = self.chooser.borrow_mut();
+        let mut schedule = self.schedule.borrow_mut();
+        Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation: self.operations[process].get() }
+            .answer(kind, options)
+    }
+
+    /// Ends the run with a failure, unless it has one.
+    pub(crate) fn fail(&self, invariant: Invariant, what: String) -> ! {
+        self.report(invariant, what);
+        self.stay()
+    }
+
+    /// As [`Machine::fail`], and goes on.
+    pub(crate) fn report(&self, invariant: Invariant, what: String) {
+        let process = self.process();
+        let mut failure = self.failure.borrow_mut();
+        if failure.is_none() {
+            *failure =
+                Some(Failure { invariant, what, process: process as u8, operation: self.operations[process].get() });
+        }
+        self.over.set(true);
+    }
+
+    /// Who waits for what, in words.
+    pub(crate) fn describe_waits(&self) -> String {
+        let mut text: Vec<String> = Vec::new();
+        for (index, cpu) in self.cpus.iter().enumerate() {
+            let held: Vec<String> = self
+                .holders
+                .borrow()
+                .iter()
+                .filter(|(_, by)| *by == index)
+                .map(|(id, _)| crate::names::lock(*id))
+                .collect();
+            let held = if held.is_empty() { String::new() } else { format!(" and holds {}", held.join(", ")) };
+            let what = match cpu.waits.get() {
+                Waits::Done => continue,
+                Waits::Nothing if cpu.power.get() != Power::On => continue,
+                Waits::Nothing => "runs".to_owned(),
+                Waits::Event => "waits for an event".to_owned(),
+                Waits::Change(cell) => format!("waits for {} to change", crate::names::cell(self.cpus.len(), cell)),
+                Waits::PowerDown => "waits to be powered down or turned on".to_owned(),
+                Waits::Command => continue,
+                Waits::Interrupt => "waits for an interrupt".to_owned(),
+            };
+            text.push(format!("CPU {index} {what}{held}"));
+        }
+        if text.is_empty() { "nobody is left who could".to_owned() } else { text.join("; ") }
+    }
+}

@@ -1,0 +1,756 @@
+//! Memory as the architecture allows it: store buffers, early loads, caches that CPUs join and leave, and what their maintenance reaches.
+//!
+//! # Two orders of values
+//!
+//! A word has two histories: what CPUs in coherency see (their caches, taken as one) and what lies in memory, which a CPU with its cache
+//! off sees. Each is the sequence of the values that it had, with the time at which each came (Arm's memory model is other-multi-copy
+//! atomic, so one sequence serves all). A store with the cache on makes a line dirty in the CPU's own cache; cleaning it copies the newest
+//! value to memory. A load with the cache on finds the cached value, or reads memory if no cache has the line.
+//!
+//! # Who may see which
+//!
+//! A load may return a value that is no longer the newest: it was then satisfied early. Each CPU has a *floor*: a load may return a value only if
+//! nothing had replaced it by then. Acquiring loads, barriers and events raise the floor; without them only the same word's own order does
+//! (Pulte and others, "Promising-ARM/RISC-V: a simpler and faster operational concurrency model", 2019, has such views). A store, or the maintenance of a line, may
+//! stay in the CPU's buffer while later operations go on; it leaves it after the older entries that it must follow.
+//!
+//! | operation | waits for, or orders |
+//! |---|---|
+//! | `STLR` | leaves the buffer after all that is older |
+//! | `LDAR` | waits until the CPU's releasing stores have left the buffer, and sees nothing older than they are; later loads see nothing older than it did |
+//! | `DMB ST` | what is younger in the buffer leaves it after what is older |
+//! | `DMB LD` | later loads see nothing older than earlier loads did |
+//! | `DMB SY` | both, and the buffer is empty of stores |
+//! | `DSB SY` | as `DMB SY`, and maintenance is complete |
+//! | an atomic | as `DMB SY`; reads the newest value |
+//!
+//! Maintenance by address and an access of the same line keep their order while the cache is on (Arm DDI 0487, B2.3: data cache
+//! instructions by VA execute in program order relative to loads and stores of a line that is cacheable), and do not while it is off.
+//!
+//! A CPU whose cache is off has left coherency in this machine: its maintenance by address reaches no cache of the others, which is the
+//! least that the architecture promises (DDI 0487, D7.5: whether an instruction affects the caches of others depends on the shareability that
+//! its access has). `psci`'s fake machine takes it the same way.
+//!
+//! # What is not there
+//!
+//! A load whose value the code under test needs is satisfied when it asks for it, so it may come early and not late: load buffering is
+//! seen in litmus programs only, where a load's value may be asked for later.
+
+use crate::choice::Kind;
+
+/// Values that a history keeps; older ones count as seen by everybody.
+const DEPTH: usize = 4;
+
+/// Entries of a store buffer.
+const BUFFER: usize = 8;
+
+/// Simulated order: each change of a value or a line's state has its own.
+pub(crate) type Moment = u32;
+
+/// A value that a word had.
+#[derive(Clone, Copy, Default)]
+struct Message {
+    value: u64,
+    at: Moment,
+    writer: u8,
+}
+
+/// The last values of a word, newest last.
+#[derive(Clone, Copy, Default)]
+struct History {
+    messages: [Message; DEPTH],
+    length: u8,
+}
+
+impl History {
+    fn starting_with(value: u64) -> Self {
+        let mut messages = [Message::default(); DEPTH];
+        messages[0].value = value;
+        Self { messages, length: 1 }
+    }
+
+    #[inline(always)]
+    fn newest(&self) -> Message {
+        self.messages[usize::from(self.length) - 1]
+    }
+
+    #[inline(always)]
+    fn append(&mut self, message: Message) {
+        if usize::from(self.length) == DEPTH {
+            self.messages.copy_within(1.., 0);
+            self.messages[DEPTH - 1] = message;
+        } else {
+            self.messages[usize::from(self.length)] = message;
+            self.length += 1;
+        }
+    }
+
+    /// How many values a load may choose from whose floor is `floor`: the newest, and those that were replaced after it.
+    #[inline(always)]
+    fn choices(&self, floor: Moment) -> u32 {
+        let mut choices = 1;
+        let mut at = usize::from(self.length) - 1;
+        while at > 0 && self.messages[at].at > floor {
+            choices += 1;
+            at -= 1;
+        }
+        choices
+    }
+
+    #[inline(always)]
+    fn aged(&self, age: u32) -> Message {
+        self.messages[(usize::from(self.length) - 1).saturating_sub(age as usize)]
+    }
+}
+
+/// A word, as CPUs in coherency see it and as memory has it.
+#[derive(Clone, Copy, Default)]
+struct CellState {
+    coherent: History,
+    memory: History,
+}
+
+/// Where the dirty data of a line lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+enum Dirty {
+    #[default]
+    Nowhere,
+    /// In the cache of a CPU.
+    Cpu(u8),
+    /// In the cache of a cluster.
+    Cluster(u8),
+}
+
+/// A cache line.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    cached: bool,
+    dirty: Dirty,
+}
+
+/// An entry of a store buffer.
+#[derive(Clone, Copy)]
+struct Entry {
+    what: Buffered,
+    cell: u16,
+    value: u64,
+    /// Operations of the CPU until it leaves on its own.
+    left: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Buffered {
+    Store,
+    Release,
+    Clean,
+    CleanInvalidate,
+    /// A `DMB ST`.
+    StoreBarrier,
+}
+
+impl Buffered {
+    fn is_store(self) -> bool {
+        matches!(self, Self::Store | Self::Release)
+    }
+
+    fn is_maintenance(self) -> bool {
+        matches!(self, Self::Clean | Self::CleanInvalidate)
+    }
+}
+
+/// What a CPU knows of the order, and what it has not let go of yet.
+#[derive(Clone)]
+struct View {
+    /// Loads return nothing that was replaced up to here.
+    floor: Moment,
+    /// The newest value that a load has returned.
+    loaded: Moment,
+    /// The newest of its own stores, of those that release, and of its maintenance, that the others can see.
+    stored: Moment,
+    released: Moment,
+    maintained: Moment,
+    coherent: bool,
+    cluster: u8,
+    buffer: [Entry; BUFFER],
+    buffered: u8,
+}
+
+impl View {
+    fn new(cluster: u8) -> Self {
+        let empty = Entry { what: Buffered::Store, cell: 0, value: 0, left: 0 };
+        Self {
+            floor: 0,
+            loaded: 0,
+            stored: 0,
+            released: 0,
+            maintained: 0,
+            coherent: false,
+            cluster,
+            buffer: [empty; BUFFER],
+            buffered: 0,
+        }
+    }
+}
+
+/// The order that an access asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// `LDR`, `STR`.
+    Relaxed,
+    /// `LDAR`, `STLR`.
+    Ordered,
+    /// `LDAPR`: acquires, and does not wait for releasing stores. Loads only.
+    AcquirePc,
+}
+
+/// What a load returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loaded {
+    pub(crate) value: u64,
+    /// Who had stored the newest value that the load could have returned at best, and that value; `None` if it did.
+    pub(crate) newest_elsewhere: Option<(u8, u64)>,
+    /// Nothing newer can be had where the CPU looks.
+    pub(crate) is_newest_here: bool,
+    /// When the value came; 0 for the CPU's own store that the others cannot see yet.
+    pub(crate) at: Moment,
+}
+
+/// Data that was lost: a line was dirty in a cache whose power went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) cell: u16,
+    pub(crate) writer: u8,
+}
+
+/// Answers a choice: a number below the given one, 0 by default.
+pub(crate) trait Answers {
+    fn answer(&mut self, kind: Kind, options: u32) -> u32;
+
+    /// For how many operations of its CPU something stays in the buffer.
+    #[inline(always)]
+    fn delay(&mut self, kind: Kind) -> u8 {
+        self.answer(kind, u32::from(crate::LONGEST_DELAY) + 1) as u8
+    }
+}
+
+/// The memory of a machine.
+#[derive(Clone)]
+pub(crate) struct Memory {
+    /// What the words held first.
+    first: Vec<u64>,
+    now: Moment,
+    cells: Vec<CellState>,
+    lines: Vec<Line>,
+    cells_per_line: usize,
+    /// The newest value of each word that each CPU knows, by word, kind of history and CPU.
+    known: Vec<Moment>,
+    views: Vec<View>,
+    /// Words whose value changed for somebody since it was last asked, for those who poll.
+    pub(crate) changed: Option<u16>,
+}
+
+/// Who stored what a word holds before anybody ran.
+pub(crate) const NOBODY: u8 = u8::MAX;
+
+impl Memory {
+    /// A memory with words that hold `values`, all in memory and in no cache.
+    pub(crate) fn new(values: &[u64], cells_per_line: usize, clusters: &[u8]) -> Self {
+        let cell = |&value: &u64| {
+            let mut history = History::starting_with(value);
+            history.messages[0].writer = NOBODY;
+            CellState { coherent: history, memory: history }
+        };
+        Self {
+            first: values.to_vec(),
+            now: 0,
+            cells: values.iter().map(cell).collect(),
+            lines: vec![Line::default(); values.len().div_ceil(cells_per_line)],
+            cells_per_line,
+            known: vec![0; values.len() * 2 * clusters.len()],
+            views: clusters.iter().map(|&cluster| View::new(cluster)).collect(),
+            changed: None,
+        }
+    }
+
+    /// The memory as it was before anybody ran.
+    pub(crate) fn blank_of(other: &Self) -> Self {
+        let clusters: Vec<u8> = other.views.iter().map(|view| view.cluster).collect();
+        Self::new(&other.first, other.cells_per_line, &clusters)
+    }
+
+    /// All that decides what may happen from here on, as words: two memories with the same words go on alike. Of moments only the order counts.
+    pub(crate) fn state(&self, state: &mut Vec<u64>) {
+        let histories = || self.cells.iter().flat_map(|cell| [&cell.coherent, &cell.memory]);
+        let messages = || histories().flat_map(|history| history.messages[..usize::from(history.length)].iter());
+        let views = || {
+            self.views.iter().flat_map(|view| [view.floor, view.loaded, view.stored, view.released, view.maintained])
+        };
+        let mut moments: Vec<Moment> =
+            messages().map(|message| message.at).chain(views()).chain(self.known.iter().copied()).collect();
+        moments.sort_unstable();
+        moments.dedup();
+        let rank = |moment: Moment| moments.partition_point(|&other| other < moment) as u64;
+        state.extend(histories().map(|history| u64::from(history.length)));
+        state.extend(messages().flat_map(|message| [message.value, rank(message.at)]));
+        state.extend(self.lines.iter().map(|line| match line.dirty {
+            Dirty::Nowhere => u64::from(line.cached),
+            Dirty::Cpu(cpu) => 2 + u64::from(cpu),
+            Dirty::Cluster(cluster) => 1 << 8 | u64::from(cluster),
+        }));
+        state.extend(views().chain(self.known.iter().copied()).map(rank));
+        for view in &self.views {
+            let entries = &view.buffer[..usize::from(view.buffered)];
+            state.push(entries.len() as u64);
+            state.extend(entries.iter().flat_map(|entry| [entry.what as u64, u64::from(entry.cell), entry.value]));
+        }
+    }
+
+    /// The newest value of a word in memory.
+    pub(crate) fn newest_in_memory(&self, cell: u16) -> u64 {
+        self.cells[usize::from(cell)].memory.newest().value
+    }
+
+    /// The newest value of a word in coherency.
+    pub(crate) fn newest(&self, cell: u16) -> u64 {
+        self.cells[usize::from(cell)].coherent.newest().value
+    }
+
+    pub(crate) fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Makes this memory what `other` is, without new allocations.
+    pub(crate) fn restore(&mut self, other: &Self) {
+        self.now = other.now;
+        self.cells.copy_from_slice(&other.cells);
+        self.lines.copy_from_slice(&other.lines);
+        self.known.copy_from_slice(&other.known);
+        self.views.clone_from_slice(&other.views);
+        self.changed = None;
+    }
+
+    fn tick(&mut self) -> Moment {
+        self.now += 1;
+        self.now
+    }
+
+    #[inline(always)]
+    fn line_of(&self, cell: u16) -> usize {
+        if self.cells_per_line == 1 { usize::from(cell) } else { usize::from(cell) / self.cells_per_line }
+    }
+
+    fn cells_of(&self, line: usize) -> std::ops::Range<usize> {
+        line * self.cells_per_line..((line + 1) * self.cells_per_line).min(self.cells.len())
+    }
+
+    #[inline(always)]
+    fn known_at(&self, cell: u16, coherent: bool, cpu: usize) -> usize {
+        (usize::from(cell) * 2 + usize::from(coherent)) * self.views.len() + cpu
+    }
+
+    // --- Accesses --------------------------------------------------------------------------------
+
+    /// An operation of `cpu` passes: what has been in its buffer for long enough leaves it.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, cpu: usize) {
+        if self.views[cpu].buffered != 0 {
+            self.pass_buffer(cpu);
+        }
+    }
+
+    fn pass_buffer(&mut self, cpu: usize) {
+        let mut due = None;
+        let view = &mut self.views[cpu];
+        for (at, entry) in view.buffer[..usize::from(view.buffered)].iter_mut().enumerate() {
+            entry.left = entry.left.saturating_sub(1);
+            if entry.left == 0 {
+                due = Some(at);
+            }
+        }
+        if due.is_some() {
+            // The youngest first: it takes along what it must follow, and whoever is left goes after it.
+            while let Some(at) = self.views[cpu].buffer[..usize::from(self.views[cpu].buffered)]
+                .iter()
+                .rposition(|entry| entry.left == 0)
+            {
+                self.leave(cpu, at);
+            }
+        }
+    }
+
+    pub(crate) fn load(&mut self, cpu: usize, cell: u16, order: Order, answers: &mut impl Answers) -> Loaded {
+        self.load_after(cpu, cell, order, 0, answers)
+    }
+
+    /// A load whose address depends on a value that came at `after`: it returns nothing that had been replaced by then.
+    pub(crate) fn load_after(
+        &mut self,
+        cpu: usize,
+        cell: u16,
+        order: Order,
+        after: Moment,
+        answers: &mut impl Answers,
+    ) -> Loaded {
+        let coherent = self.views[cpu].coherent;
+        if self.views[cpu].buffered != 0 {
+            if order == Order::Ordered {
+                self.leave_while(cpu, |entry| entry.what == Buffered::Release);
+            }
+            if coherent {
+                let line = self.line_of(cell);
+                let per_line = self.cells_per_line;
+                self.leave_while(cpu, |entry| {
+                    entry.what.is_maintenance() && usize::from(entry.cell) / per_line == line
+                });
+            }
+            let view = &self.views[cpu];
+            let own = view.buffer[..usize::from(view.buffered)].iter().rev();
+            if let Some(entry) = own.clone().find(|entry| entry.what.is_store() && entry.cell == cell) {
+                return Loaded { value: entry.value, newest_elsewhere: None, is_newest_here: true, at: 0 };
+            }
+        }
+        if coherent {
+            self.fill(self.line_of(cell));
+        }
+        let known = self.known_at(cell, coherent, cpu);
+        let view = &self.views[cpu];
+        let released = if order == Order::Ordered { view.released } else { 0 };
+        let floor = view.floor.max(released).max(self.known[known]).max(after);
+        let state = &self.cells[usize::from(cell)];
+        let history = if coherent { &state.coherent } else { &state.memory };
+        let newest = history.newest();
+        let mut message = newest;
+        if newest.at > floor {
+            let choices = history.choices(floor);
+            if choices > 1 {
+                message = history.aged(answers.answer(Kind::LoadAge, choices));
+            }
+        }
+        // What the whole machine holds as the newest, wherever it lies.
+        let (seen, other) = (newest, if coherent { state.memory.newest() } else { state.coherent.newest() });
+        let latest = if other.at > seen.at { other } else { seen };
+        let newest_elsewhere = (latest.value != message.value).then_some((latest.writer, latest.value));
+        let view = &mut self.views[cpu];
+        view.loaded = view.loaded.max(message.at);
+        if order != Order::Relaxed {
+            view.floor = view.floor.max(message.at);
+        }
+        self.known[known] = self.known[known].max(message.at);
+        Loaded { value: message.value, newest_elsewhere, is_newest_here: message.at == newest.at, at: message.at }
+    }
+
+    pub(crate) fn store(&mut self, cpu: usize, cell: u16, value: u64, order: Order, answers: &mut impl Answers) {
+        let what = if order == Order::Relaxed { Buffered::Store } else { Buffered::Release };
+        let left = answers.delay(Kind::StoreDelay);
+        self.enter(cpu, Entry { what, cell, value, left });
+    }
+
+    /// Adds in one step; only for CPUs in coherency. `wrap` cuts the sum to the width of the word.
+    pub(crate) fn fetch_add(&mut self, cpu: usize, cell: u16, value: u64, wrap: impl Fn(u64) -> u64) -> u64 {
+        self.empty_buffer(cpu);
+        self.fill(self.line_of(cell));
+        let before = self.cells[usize::from(cell)].coherent.newest();
+        self.write(cpu, cell, wrap(before.value.wrapping_add(value)));
+        let known = self.known_at(cell, true, cpu);
+        self.known[known] = self.now;
+        let view = &mut self.views[cpu];
+        view.loaded = view.loaded.max(before.at);
+        view.floor = view.floor.max(self.now);
+        before.value
+    }
+
+    /// Maintenance by address: `DC CVAC`, or with `invalidate` `DC CIVAC`.
+    pub(crate) fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
+        let what = if invalidate { Buffered::CleanInvalidate } else { Buffered::Clean };
+        let left = answers.delay(Kind::MaintenanceDelay);
+        self.enter(cpu, Entry { what, cell, value: 0, left });
+    }
+
+    /// `DSB SY`.
+    pub(crate) fn barrier(&mut self, cpu: usize) {
+        self.empty_buffer(cpu);
+        let view = &mut self.views[cpu];
+        view.floor = view.floor.max(view.loaded).max(view.stored).max(view.maintained);
+    }
+
+    /// `DMB LD`.
+    pub(crate) fn load_barrier(&mut self, cpu: usize) {
+        let view = &mut self.views[cpu];
+        view.floor = view.floor.max(view.loaded);
+    }
+
+    /// `DMB ST`.
+    pub(crate) fn store_barrier(&mut self, cpu: usize) {
+        if self.views[cpu].buffered != 0 {
+            self.enter(cpu, Entry { what: Buffered::StoreBarrier, cell: 0, value: 0, left: u8::MAX });
+        }
+    }
+
+    /// `ISB` after a branch that depends on a value which came at `after`.
+    pub(crate) fn synchronise(&mut self, cpu: usize, after: Moment) {
+        let view = &mut self.views[cpu];
+        view.floor = view.floor.max(after);
+    }
+
+    /// Entries in a CPU's buffer.
+    pub(crate) fn buffered(&self, cpu: usize) -> usize {
+        usize::from(self.views[cpu].buffered)
+    }
+
+    /// Lets an entry of a CPU's buffer leave it, with those that it must follow.
+    pub(crate) fn let_leave(&mut self, cpu: usize, entry: usize) {
+        self.leave(cpu, entry);
+    }
+
+    /// The CPU has learnt from outside memory what others had done before: an event, power, a message.
+    pub(crate) fn learn(&mut self, cpu: usize) {
+        self.views[cpu].floor = self.now;
+    }
+
+    // --- Store buffers ---------------------------------------------------------------------------
+
+    fn enter(&mut self, cpu: usize, entry: Entry) {
+        let coherent = self.views[cpu].coherent;
+        if entry.left == 0 && (self.views[cpu].buffered == 0 || !self.must_follow_any(cpu, &entry, coherent)) {
+            self.perform(cpu, entry);
+            return;
+        }
+        if usize::from(self.views[cpu].buffered) == BUFFER {
+            self.leave(cpu, 0);
+        }
+        let view = &mut self.views[cpu];
+        view.buffer[usize::from(view.buffered)] = entry;
+        view.buffered += 1;
+        if entry.left == 0 {
+            let at = usize::from(view.buffered) - 1;
+            self.leave(cpu, at);
+        }
+    }
+
+    fn must_follow_any(&self, cpu: usize, entry: &Entry, coherent: bool) -> bool {
+        let view = &self.views[cpu];
+        view.buffer[..usize::from(view.buffered)].iter().any(|older| self.follows(older, entry, coherent))
+    }
+
+    /// Whether `younger` may leave the buffer only after `older`.
+    fn follows(&self, older: &Entry, younger: &Entry, coherent: bool) -> bool {
+        use Buffered::{Release, StoreBarrier};
+        if younger.what == Release || younger.what == StoreBarrier || older.what == StoreBarrier {
+            return !(older.what.is_maintenance() && younger.what == Release);
+        }
+        let same_line = self.line_of(older.cell) == self.line_of(younger.cell);
+        match (older.what.is_maintenance(), younger.what.is_maintenance()) {
+            (false, false) => older.cell == younger.cell,
+            _ => same_line && coherent,
+        }
+    }
+
+    /// Lets the entry at `at` leave the buffer, after those that it must follow.
+    fn leave(&mut self, cpu: usize, at: usize) {
+        let coherent = self.views[cpu].coherent;
+        let mut at = at;
+        let entry = self.views[cpu].buffer[at];
+        let mut older = 0;
+        while older < at {
+            let other = self.views[cpu].buffer[older];
+            if self.follows(&other, &entry, coherent) {
+                let before = self.views[cpu].buffered;
+                self.leave(cpu, older);
+                // It may have taken others along, all of them older than we are.
+                at -= usize::from(before - self.views[cpu].buffered);
+                older = 0;
+            } else {
+                older += 1;
+            }
+        }
+        let view = &mut self.views[cpu];
+        view.buffer.copy_within(at + 1..usize::from(view.buffered), at);
+        view.buffered -= 1;
+        self.perform(cpu, entry);
+    }
+
+    fn leave_while(&mut self, cpu: usize, which: impl Fn(&Entry) -> bool) {
+        while let Some(at) = {
+            let view = &self.views[cpu];
+            view.buffer[..usize::from(view.buffered)].iter().position(&which)
+        } {
+            self.leave(cpu, at);
+        }
+    }
+
+    /// All that a CPU has stored or maintained reaches the others.
+    pub(crate) fn empty_buffer(&mut self, cpu: usize) {
+        while self.views[cpu].buffered != 0 {
+            self.leave(cpu, 0);
+        }
+    }
+
+    fn perform(&mut self, cpu: usize, entry: Entry) {
+        match entry.what {
+            Buffered::Store => self.write(cpu, entry.cell, entry.value),
+            Buffered::Release => {
+                self.write(cpu, entry.cell, entry.value);
+                self.views[cpu].released = self.now;
+            }
+            Buffered::Clean => self.clean(cpu, entry.cell, false),
+            Buffered::CleanInvalidate => self.clean(cpu, entry.cell, true),
+            Buffered::StoreBarrier => {}
+        }
+    }
+
+    fn write(&mut self, cpu: usize, cell: u16, value: u64) {
+        let coherent = self.views[cpu].coherent;
+        if coherent {
+            let line = self.line_of(cell);
+            self.fill(line);
+            self.lines[line].dirty = Dirty::Cpu(cpu as u8);
+        }
+        let at = self.tick();
+        let message = Message { value, at, writer: cpu as u8 };
+        let line = self.line_of(cell);
+        let cached = self.lines[line].cached;
+        let state = &mut self.cells[usize::from(cell)];
+        // While no cache has the line, what memory holds is what everybody sees.
+        if coherent || !cached {
+            state.coherent.append(message);
+        }
+        if !coherent {
+            state.memory.append(message);
+        }
+        self.views[cpu].stored = at;
+        let known = self.known_at(cell, coherent, cpu);
+        self.known[known] = at;
+        self.changed = Some(cell);
+    }
+
+    // --- Caches ----------------------------------------------------------------------------------
+
+    /// A line that no cache has is read from memory.
+    #[inline(always)]
+    fn fill(&mut self, line: usize) {
+        if !self.lines[line].cached {
+            self.lines[line] = Line { cached: true, dirty: Dirty::Nowhere };
+        }
+    }
+
+    /// The line has left the caches: what CPUs in coherency see of it is what memory holds.
+    fn read_memory(&mut self, line: usize) {
+        for cell in self.cells_of(line) {
+            let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
+            if coherent.value != memory.value {
+                let at = self.tick();
+                self.cells[cell].coherent.append(Message { at, ..memory });
+                self.changed = Some(cell as u16);
+            }
+        }
+    }
+
+    /// What is dirty of a line goes to memory.
+    fn write_back(&mut self, line: usize) {
+        if self.lines[line].dirty == Dirty::Nowhere {
+            return;
+        }
+        self.lines[line].dirty = Dirty::Nowhere;
+        for cell in self.cells_of(line) {
+            // All of the line is written, also those words of it that memory has newer ones of.
+            let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
+            if coherent.value != memory.value {
+                let at = self.tick();
+                self.cells[cell].memory.append(Message { at, ..coherent });
+                self.changed = Some(cell as u16);
+            }
+        }
+    }
+
+    fn clean(&mut self, cpu: usize, cell: u16, invalidate: bool) {
+        if self.views[cpu].coherent {
+            let line = self.line_of(cell);
+            self.write_back(line);
+            if invalidate && self.lines[line].cached {
+                self.lines[line].cached = false;
+                self.read_memory(line);
+            }
+        }
+        self.views[cpu].maintained = self.now;
+    }
+
+    /// A line leaves the caches on its own: written back if it is dirty.
+    pub(crate) fn evict(&mut self, line: usize) {
+        self.write_back(line);
+        if self.lines[line].cached {
+            self.lines[line].cached = false;
+            self.read_memory(line);
+        }
+    }
+
+    /// A line is read into the caches on its own; only while a CPU is in coherency.
+    pub(crate) fn fill_early(&mut self, line: usize) {
+        if self.views.iter().any(|view| view.coherent) {
+            self.fill(line);
+        }
+    }
+
+    pub(crate) fn is_coherent(&self, cpu: usize) -> bool {
+        self.views[cpu].coherent
+    }
+
+    /// The CPU's data cache is on and in coherency from here on.
+    pub(crate) fn join(&mut self, cpu: usize) {
+        self.empty_buffer(cpu);
+        self.views[cpu].coherent = true;
+    }
+
+    /// The CPU's data cache is off and out of coherency from here on; nothing is cleaned.
+    pub(crate) fn leave_coherency(&mut self, cpu: usize) {
+        self.empty_buffer(cpu);
+        self.views[cpu].coherent = false;
+    }
+
+    /// Cleans and invalidates by set and way: the CPU's own cache, with `cluster` its cluster's as well.
+    pub(crate) fn flush(&mut self, cpu: usize, cluster: bool) {
+        self.empty_buffer(cpu);
+        let own = self.views[cpu].cluster;
+        for line in 0..self.lines.len() {
+            match self.lines[line].dirty {
+                Dirty::Cpu(holder) if usize::from(holder) == cpu && !cluster => {
+                    self.lines[line].dirty = Dirty::Cluster(own)
+                }
+                Dirty::Cpu(holder) if usize::from(holder) == cpu => self.write_back(line),
+                Dirty::Cluster(holder) if holder == own && cluster => self.write_back(line),
+                _ => {}
+            }
+        }
+        self.views[cpu].maintained = self.now;
+        self.barrier(cpu);
+    }
+
+    /// The CPU loses power, and with `cluster` its cluster does. The first word of a line that was dirty there, if there is one.
+    pub(crate) fn lose_power(&mut self, cpu: usize, cluster: bool) -> Option<Lost> {
+        let own = self.views[cpu].cluster;
+        let mut lost = None;
+        for line in 0..self.lines.len() {
+            let gone = match self.lines[line].dirty {
+                Dirty::Cpu(holder) => {
+                    usize::from(holder) == cpu || cluster && self.views[usize::from(holder)].cluster == own
+                }
+                Dirty::Cluster(holder) => cluster && holder == own,
+                Dirty::Nowhere => false,
+            };
+            if gone {
+                for cell in self.cells_of(line) {
+                    let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
+                    if coherent.value != memory.value && lost.is_none() {
+                        lost = Some(Lost { cell: cell as u16, writer: coherent.writer });
+                    }
+                }
+                self.lines[line] = Line::default();
+                self.read_memory(line);
+            }
+        }
+        let (now, view) = (self.now, &mut self.views[cpu]);
+        view.coherent = false;
+        view.buffered = 0;
+        view.floor = now;
+        lost
+    }
+}

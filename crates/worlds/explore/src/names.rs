@@ -1,0 +1,108 @@
+//! Names of the library's words and locks, for those who read a schedule.
+
+use crate::memory::NOBODY;
+
+/// The words of a CPU's record, in the order in which the library makes them.
+pub(crate) const CPU_WORDS: [&str; WORDS_OF_CPU] = [
+    "own lock",
+    "affinity state",
+    "wake record",
+    "entry point of CPU_ON",
+    "argument of CPU_ON",
+    "byte order of CPU_ON",
+    "resume address",
+    "argument of the resume",
+    "byte order of the resume",
+    "request at level 1",
+    "request at level 2",
+    "request at level 3",
+    "stamp 0",
+    "stamp 1",
+    "stamp 2",
+    "stamp 3",
+    "stamp 4",
+    "stamp 5",
+    "start of its stay",
+    "residency in state 1",
+    "count of state 1",
+    "residency in state 2",
+    "count of state 2",
+    "residency in state 3",
+    "count of state 3",
+    "residency in state 4",
+    "count of state 4",
+];
+
+/// The words of a domain's record.
+pub(crate) const DOMAIN_WORDS: [&str; 11] = [
+    "lock",
+    "state",
+    "start of its stay",
+    "residency in state 1",
+    "count of state 1",
+    "residency in state 2",
+    "count of state 2",
+    "residency in state 3",
+    "count of state 3",
+    "residency in state 4",
+    "count of state 4",
+];
+
+/// How many words a CPU's record has.
+pub(crate) const WORDS_OF_CPU: usize = 27;
+
+/// The name of a word on a machine with so many CPUs.
+pub(crate) fn cell(cpus: usize, cell: u16) -> String {
+    let mut at = usize::from(cell);
+    let of_cpus = cpus * WORDS_OF_CPU;
+    if at < of_cpus {
+        return format!("CPU {}'s {}", at / WORDS_OF_CPU, CPU_WORDS[at % WORDS_OF_CPU]);
+    }
+    at -= of_cpus;
+    let domains = cpus.div_ceil(crate::board::CPUS_PER_CLUSTER) + 1;
+    if at < domains * DOMAIN_WORDS.len() {
+        return format!("the {} of {}", DOMAIN_WORDS[at % DOMAIN_WORDS.len()], domain(at / DOMAIN_WORDS.len()));
+    }
+    at -= domains * DOMAIN_WORDS.len();
+    if at < 2 * cpus {
+        let (level, cpu) = (at / cpus, at % cpus);
+        let of = if level == 0 {
+            format!("cluster {}", cpu / crate::board::CPUS_PER_CLUSTER)
+        } else {
+            "the system".to_owned()
+        };
+        return format!("CPU {cpu}'s bakery word of {of}");
+    }
+    match at - 2 * cpus {
+        0 => "the suspend mode".to_owned(),
+        1 => "the mark that a CPU has suspended".to_owned(),
+        other => format!("word {other}"),
+    }
+}
+
+/// Domain 0 is the system; the clusters follow.
+pub(crate) fn domain(domain: usize) -> String {
+    match domain.checked_sub(1) {
+        None => "the system".to_owned(),
+        Some(cluster) => format!("cluster {cluster}"),
+    }
+}
+
+/// The name of a lock by its id.
+pub(crate) fn lock(id: u32) -> String {
+    match id.checked_sub(psci::lock::CPU_LOCK) {
+        Some(cpu) => format!("CPU {cpu}'s own lock"),
+        None => format!("the lock of {}", domain(id as usize)),
+    }
+}
+
+/// Who stored something.
+pub(crate) fn writer(writer: u8) -> String {
+    if writer == NOBODY { "nobody".to_owned() } else { format!("CPU {writer}") }
+}
+
+/// The words that count a domain's stays, by state.
+pub(crate) fn counts_of_domain(cpus: usize, domain: usize) -> impl Iterator<Item = u16> {
+    let first = cpus * WORDS_OF_CPU + domain * DOMAIN_WORDS.len();
+    (0..4).map(move |state| (first + 4 + 2 * state) as u16)
+}

@@ -1,0 +1,88 @@
+//! Steps and deviations in words.
+
+use crate::choice::{Deviation, Kind};
+use crate::names;
+use crate::scenario::Scenario;
+use crate::step::{Did, Step};
+
+/// The name of a process on a machine with so many CPUs.
+pub fn process(cpus: usize, process: u8) -> String {
+    if usize::from(process) == cpus { "the power controller".to_owned() } else { format!("CPU {process}") }
+}
+
+/// What a step did, as the rest of a sentence that starts with who did it.
+pub fn step(scenario: &Scenario, step: &Step) -> String {
+    let cpus = scenario.cpus.len();
+    let cell = |cell: u16| names::cell(cpus, cell);
+    match step.did {
+        Did::Load { cell: word } => format!("loads {}", cell(word)),
+        Did::Loaded { cell: word, value, newest: None } => format!("loads {}: {value:#x}", cell(word)),
+        Did::Loaded { cell: word, value, newest: Some((writer, newest)) } => {
+            format!("loads {}: {value:#x}, while {} has stored {newest:#x}", cell(word), names::writer(writer))
+        }
+        Did::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
+        Did::FetchAdd { cell: word, value } => format!("adds {value:#x} to {}", cell(word)),
+        Did::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
+        Did::Maintain { cell: word, invalidate: true } => format!("cleans and invalidates the line of {}", cell(word)),
+        Did::Barrier => "waits until its stores and maintenance are complete".to_owned(),
+        Did::WaitForEvent => "waits for an event".to_owned(),
+        Did::SendEvent => "sends an event".to_owned(),
+        Did::Flush { level } => format!("flushes its caches up to level {level} and leaves coherency"),
+        Did::CachesOn => "joins coherency".to_owned(),
+        Did::PowerDown => "tells the power controller that it goes down".to_owned(),
+        Did::TurnOn { cpu } => format!("asks the power controller to turn CPU {cpu} on"),
+        Did::WaitForPowerDown => "waits to be powered down".to_owned(),
+        Did::Reset => "comes out of reset".to_owned(),
+        Did::Standby => "waits for an interrupt".to_owned(),
+        Did::PoweredUp => "opens what was down".to_owned(),
+        Did::Own => "works on its own hardware".to_owned(),
+        Did::Call { number } => {
+            let asks = scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
+            asks.map_or_else(|| "makes a call".to_owned(), |ask| format!("calls {ask}"))
+        }
+        Did::Returned { x0 } => format!("gets {} back", x0 as i64),
+        Did::Entered { pc } => format!("enters the normal world at {pc:#x}"),
+        Did::PowerOff { cpu, cluster: false } => format!("turns CPU {cpu} off"),
+        Did::PowerOff { cpu, cluster: true } => {
+            format!("turns CPU {cpu} off, with its cluster if nobody else runs there")
+        }
+        Did::PowerOn { cpu } => format!("turns CPU {cpu} on"),
+    }
+}
+
+/// A deviation as a sentence. `steps` are those of the run.
+pub fn deviation(scenario: &Scenario, steps: &[Step], deviation: &Deviation) -> String {
+    let cpus = scenario.cpus.len();
+    let who = process(cpus, deviation.process);
+    let at = |step: &&Step| step.process == deviation.process && step.operation <= deviation.operation;
+    let before = steps.iter().rev().find(|step| at(step) && step.operation < deviation.operation);
+    let here = steps.iter().rev().find(|step| at(step) && step.operation == deviation.operation);
+    let after = match before {
+        Some(before) => format!("after it {}", step_past(scenario, before)),
+        None => "before it does anything".to_owned(),
+    };
+    let doing = here.map_or_else(|| "acts".to_owned(), |here| step(scenario, here));
+    let word = |line: u16| names::cell(cpus, line - 1);
+    match deviation.kind {
+        Kind::Preempt => format!("{who} stands still {after}, and {} goes on.", process(cpus, deviation.value as u8)),
+        Kind::Next => format!("{who} cannot go on {after}, and {} does.", process(cpus, deviation.value as u8)),
+        Kind::StoreDelay => {
+            format!("{who} {doing}, and the others see that up to {} of its operations later.", deviation.value)
+        }
+        Kind::MaintenanceDelay => {
+            format!("{who} {doing}, which takes effect up to {} of its operations later.", deviation.value)
+        }
+        Kind::LoadAge => format!("{who} {doing}: the load was satisfied early, {} values ago.", deviation.value),
+        Kind::Evict => format!("Before {who} {doing}, the line of {} leaves the caches.", word(deviation.value)),
+        Kind::Fill => format!("Before {who} {doing}, the line of {} is read into the caches.", word(deviation.value)),
+        Kind::Pending => format!("{who} finds an interrupt pending."),
+        Kind::WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
+        Kind::Denied => format!("The platform refuses {who}'s power-down."),
+        Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
+        Kind::Spurious => format!("{who}'s wait for an event ends without one."),
+    }
+}
+
+fn step_past(scenario: &Scenario, past: &Step) -> String {
+    format!("{} (its operation {})", step(scenario, past), past.operation)
+}

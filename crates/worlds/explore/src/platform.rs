@@ -1,0 +1,320 @@
+//! The machine as the two compilations of the PSCI library see it.
+
+use crate::board;
+use crate::cell::Word;
+use crate::choice::Kind;
+use crate::failure::Invariant;
+use crate::machine::{Command, Machine, Waits};
+use crate::step::Did;
+use ::points::{Point, Sink};
+
+impl Sink for Machine {
+    fn now(&self) -> u64 {
+        u64::from(self.steps.get())
+    }
+
+    fn capture(&self, point: Point, argument: u32, _ticks: u64) {
+        use psci::points::psci::{COORDINATED, LOCK_ACQUIRED, LOCK_RELEASED};
+        if point == LOCK_ACQUIRED {
+            self.note_acquired(argument);
+        } else if point == LOCK_RELEASED {
+            self.note_released(argument);
+        } else if point == COORDINATED {
+            self.note_stays(argument);
+        }
+    }
+}
+
+impl Machine {
+    fn note_acquired(&self, id: u32) {
+        let cpu = self.process();
+        let mut holders = self.holders.borrow_mut();
+        // Who has stored that it lets the lock go says so only after its event: until then it may still stand as the holder.
+        if let Some(at) = holders.iter().position(|&(lock, _)| lock == id) {
+            let (_, other) = holders.swap_remove(at);
+            self.contested.borrow_mut().push((id, other, cpu));
+        }
+        holders.push((id, cpu));
+    }
+
+    fn note_released(&self, id: u32) {
+        let cpu = self.process();
+        self.holders.borrow_mut().retain(|&holder| holder != (id, cpu));
+        self.contested.borrow_mut().retain(|&(lock, first, _)| (lock, first) != (id, cpu));
+    }
+
+    /// A stay starts in every domain up to this level.
+    fn note_stays(&self, highest: u32) {
+        let domains = [1 + self.cpu().cluster, 0];
+        for domain in domains.into_iter().take(highest as usize) {
+            self.stays[domain].set(self.stays[domain].get() + 1);
+        }
+    }
+
+    /// A CPU that another one has taken a lock from does what only a holder may.
+    pub(crate) fn check_holder(&self, what: &str) {
+        let cpu = self.process();
+        let contested = self.contested.borrow();
+        if let Some(&(id, _, other)) = contested.iter().find(|&&(_, first, _)| first == cpu) {
+            let what =
+                format!("CPU {cpu} holds {} and {what}, while CPU {other} holds it as well", crate::names::lock(id));
+            drop(contested);
+            self.fail(Invariant::OneHolder, what);
+        }
+    }
+
+    fn flush(&self, level: u8) {
+        self.act(Did::Flush { level });
+        self.check_holder("flushes its caches");
+        let process = self.process();
+        self.memory.borrow_mut().flush(process, level > 0);
+        self.memory.borrow_mut().leave_coherency(process);
+        self.wake_pollers();
+    }
+
+    fn leave_without_flush(&self) {
+        self.act(Did::Own);
+        let process = self.process();
+        self.memory.borrow_mut().leave_coherency(process);
+        self.wake_pollers();
+    }
+
+    fn turn_caches_on(&self) {
+        self.act(Did::CachesOn);
+        let process = self.process();
+        let cluster = self.cpus[process].cluster;
+        if !self.clusters[cluster].port.get() {
+            self.fail(
+                Invariant::DomainUp,
+                format!("CPU {process} joins coherency while the port of cluster {cluster} is closed"),
+            );
+        }
+        self.memory.borrow_mut().join(process);
+    }
+
+    fn announce(&self, states: [u8; 4], wakes: bool) {
+        self.act(Did::PowerDown);
+        let process = self.process();
+        let own = self.cpus[process].cluster;
+        let cluster = board::loses(1, states[1]);
+        if cluster {
+            self.check_holder("closes the cluster's port");
+            // Where CPUs stay coherent the hardware sees to it that a port is open for whoever needs it.
+            let looks = !self.options.get().coherent;
+            let runs = |&other: &usize| {
+                looks && other != process && self.cpus[other].cluster == own && self.memory.borrow().is_coherent(other)
+            };
+            if let Some(other) = (0..self.cpus.len()).find(runs) {
+                self.fail(
+                    Invariant::DomainUp,
+                    format!("CPU {process} closes the port of cluster {own} while CPU {other} runs in it"),
+                );
+            }
+            self.clusters[own].port.set(false);
+        }
+        if board::loses(2, states[2]) && !self.options.get().coherent {
+            let runs = |&other: &usize| other != process && self.memory.borrow().is_coherent(other);
+            if let Some(other) = (0..self.cpus.len()).find(runs) {
+                self.fail(Invariant::DomainUp, format!("CPU {process} takes the system down while CPU {other} runs"));
+            }
+        }
+        self.send(Command::Down { cpu: process as u8, cluster, wakes });
+    }
+
+    fn open(&self, states: [u8; 4]) {
+        self.act(Did::PoweredUp);
+        if board::loses(1, states[1]) {
+            self.check_holder("opens the cluster's port");
+            self.clusters[self.cpu().cluster].port.set(true);
+        }
+    }
+
+    fn wait_for_an_event(&self) {
+        self.act(Did::WaitForEvent);
+        let cpu = self.cpu();
+        if self.answer(Kind::Spurious, 2) == 0 && !cpu.event.get() {
+            self.block(Waits::Event);
+        }
+        let process = self.process();
+        self.cpus[process].event.set(false);
+        self.memory.borrow_mut().learn(process);
+    }
+
+    fn send_an_event(&self) {
+        self.act(Did::SendEvent);
+        self.barrier_now();
+        for (index, cpu) in self.cpus.iter().enumerate() {
+            cpu.event.set(true);
+            if cpu.waits.get() == Waits::Event {
+                self.unblock(index);
+            }
+        }
+    }
+
+    fn turn_on(&self, target: usize) -> bool {
+        self.act(Did::TurnOn { cpu: target as u8 });
+        if self.answer(Kind::PowerOnFails, 2) == 1 {
+            return false;
+        }
+        self.send(Command::On { cpu: target as u8 });
+        true
+    }
+
+    fn keep_contents(&self) {
+        self.act(Did::Standby);
+        self.barrier_now();
+        self.block(Waits::Interrupt);
+    }
+}
+
+/// Implements the library's platform for one of its two compilations; the faulty one asks for more.
+macro_rules! platform {
+    ($library:ident, { $($more:tt)* }) => {
+        impl $library::Platform for Machine {
+            type Shared<T: $library::Scalar> = Word<T>;
+
+            fn this_cpu(&self) -> $library::CpuIndex {
+                $library::CpuIndex(self.process() as u16)
+            }
+
+            fn cpu_by_mpidr(&self, mpidr: u64) -> Option<$library::CpuIndex> {
+                board::cpu_by_mpidr(mpidr, self.cpus.len()).map(|cpu| $library::CpuIndex(cpu as u16))
+            }
+
+            fn counter_frequency(&self) -> u64 {
+                1_000_000
+            }
+
+            fn coherent_power_down(&self) -> bool {
+                self.options.get().coherent
+            }
+
+            fn lock_kind(&self) -> $library::LockKind {
+                if self.options.get().ticket { $library::LockKind::Ticket } else { $library::LockKind::Bakery }
+            }
+
+            fn message_order(&self) -> $library::MessageOrder {
+                match self.options.get().outside_locks {
+                    true => $library::MessageOrder::OutsideLocks,
+                    false => $library::MessageOrder::InsideLocks,
+                }
+            }
+
+            fn is_power_down(&self, level: $library::Level, state: $library::LocalState) -> bool {
+                board::loses(level, state.0)
+            }
+
+            fn decode_power_state(&self, raw: u32) -> Result<$library::SuspendRequest, $library::Error> {
+                let (states, last_at_level) = board::decode(raw).ok_or($library::Error::InvalidParameters)?;
+                let state = $library::CompositeState { levels: states.map($library::LocalState) };
+                Ok($library::SuspendRequest { state, last_at_level })
+            }
+
+            fn off_state(&self) -> $library::CompositeState {
+                $library::CompositeState { levels: board::OFF.map($library::LocalState) }
+            }
+
+            fn optional_calls(&self) -> $library::OptionalCalls {
+                $library::OptionalCalls { os_initiated: true, ..$library::OptionalCalls::NONE }
+            }
+
+            fn power_down_allowed(&self, _: &$library::CompositeState, _: $library::PowerDown) -> bool {
+                self.act(Did::Own);
+                self.answer(Kind::Denied, 2) == 0
+            }
+
+            fn barrier(&self) {
+                // Not an operation that ends a poll: a load with its maintenance is polled as a whole.
+                self.operation(Did::Barrier);
+                self.barrier_now();
+            }
+
+            fn wait_for_event(&self) {
+                self.wait_for_an_event();
+            }
+
+            fn send_event(&self) {
+                self.send_an_event();
+            }
+
+            fn save_context(&self) {
+                self.act(Did::Own);
+                self.cpu().saved.set(true);
+            }
+
+            fn restore_context(&self) {
+                self.act(Did::Own);
+                if !self.cpu().saved.replace(false) {
+                    self.fail(Invariant::EntryPoint, format!("CPU {} restores a context that it did not save", self.process()));
+                }
+            }
+
+            fn interrupt_pending(&self) -> bool {
+                self.act(Did::Own);
+                self.answer(Kind::Pending, 2) == 1
+            }
+
+            fn interrupts_off(&self) {
+                self.act(Did::Own);
+            }
+
+            fn interrupts_on(&self) {
+                self.act(Did::Own);
+            }
+
+            fn interrupts_init(&self) {
+                self.act(Did::Own);
+            }
+
+            fn flush_caches(&self, level: $library::Level) {
+                self.flush(level);
+            }
+
+            fn caches_on(&self) {
+                self.turn_caches_on();
+            }
+
+            fn warm_reset(&self) {
+                self.act(Did::Own);
+                if self.options.get().coherent {
+                    let process = self.process();
+                    self.memory.borrow_mut().join(process);
+                }
+            }
+
+            fn power_down(&self, state: &$library::CompositeState, why: $library::PowerDown) {
+                self.announce(state.levels.map(|local| local.0), why == $library::PowerDown::Suspend);
+            }
+
+            fn wait_for_power_down(&self) {
+                Machine::wait_for_power_down(self);
+            }
+
+            fn power_down_abandoned(&self, state: &$library::CompositeState) {
+                self.cpu().saved.set(false);
+                self.open(state.levels.map(|local| local.0));
+            }
+
+            fn standby(&self, _: &$library::CompositeState) {
+                self.keep_contents();
+            }
+
+            fn power_on(&self, target: $library::CpuIndex) -> Result<(), $library::Error> {
+                if self.turn_on(target.get()) { Ok(()) } else { Err($library::Error::InternalFailure) }
+            }
+
+            fn powered_up(&self, state: &$library::CompositeState, _: $library::PowerUp) {
+                self.open(state.levels.map(|local| local.0));
+            }
+
+            $($more)*
+        }
+    };
+}
+
+platform!(psci, {});
+platform!(psci_faults, {
+    fn leave_coherency(&self) {
+        self.leave_without_flush();
+    }
+});

@@ -1,0 +1,299 @@
+//! Strategies: who answers the choices of a run.
+
+use crate::choice::{Deviation, Kind};
+use engine::SplitMix64;
+
+/// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt, which may come at any time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    pub(crate) awake: u64,
+    pub(crate) asleep: u64,
+}
+
+impl Ready {
+    #[inline(always)]
+    pub(crate) fn can_go(self, process: usize) -> bool {
+        (self.awake | self.asleep) >> process & 1 != 0
+    }
+
+    /// Who goes by default when the present process cannot: the lowest that is awake, else the first interrupt comes.
+    #[inline(always)]
+    pub(crate) fn first(self) -> Option<usize> {
+        let set = if self.awake != 0 { self.awake } else { self.asleep };
+        (set != 0).then(|| set.trailing_zeros() as usize)
+    }
+}
+
+/// The `n`-th process of a set.
+#[inline(always)]
+fn nth(set: u64, n: u64) -> usize {
+    let mut left = set;
+    for _ in 0..n {
+        left &= left - 1;
+    }
+    left.trailing_zeros() as usize
+}
+
+/// How an exploration chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// At each operation all that can go are equally likely.
+    Random,
+    /// Probabilistic concurrency testing: priorities, and so many changes of them (see [`engine::PctChooser`]).
+    Pct(u32),
+    /// A process runs until it cannot go on; now and then one stands still for up to 256 operations of the others.
+    PassingOver,
+}
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Random => f.write_str("random"),
+            Self::Pct(changes) => write!(f, "pct:{changes}"),
+            Self::PassingOver => f.write_str("passing-over"),
+        }
+    }
+}
+
+impl std::str::FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once(':') {
+            None if text == "random" => Ok(Self::Random),
+            None if text == "passing-over" => Ok(Self::PassingOver),
+            None if text == "pct" => Ok(Self::Pct(3)),
+            Some(("pct", changes)) => match changes.parse() {
+                Ok(changes @ 1..=64) => Ok(Self::Pct(changes)),
+                _ => Err(format!("`{changes}` changes of priority: a number from 1 to 64 is right")),
+            },
+            _ => Err(format!("there is no strategy `{text}`: random, pct:N and passing-over are right")),
+        }
+    }
+}
+
+/// At most this many processes.
+pub(crate) const PROCESSES: usize = 64;
+
+/// One in this many operations starts to pass a process over, or changes the process.
+const PASSES_OVER_EVERY: u64 = 32;
+const LONGEST_PASS: u64 = 256;
+
+/// What answers the choices of one run.
+pub(crate) enum Chooser {
+    Drawn(Box<Drawn>),
+    Replayed(Replayed),
+}
+
+/// Choices drawn from a seed.
+pub(crate) struct Drawn {
+    strategy: Strategy,
+    random: SplitMix64,
+    /// Of 64 choices about memory, caches and hardware, so many differ from the default.
+    memory: u64,
+    hardware: u64,
+    /// Whether interrupts come before they are needed.
+    interrupts: bool,
+    priorities: [u64; PROCESSES],
+    /// The operations at which a priority falls, latest first.
+    changes: Vec<u64>,
+    operations: u64,
+    passed_over: usize,
+    left: u64,
+}
+
+impl Drawn {
+    pub(crate) fn new() -> Box<Self> {
+        Box::new(Self {
+            strategy: Strategy::Random,
+            random: SplitMix64::new(0),
+            memory: 0,
+            hardware: 0,
+            interrupts: false,
+            priorities: [0; PROCESSES],
+            changes: Vec::new(),
+            operations: 0,
+            passed_over: PROCESSES,
+            left: 0,
+        })
+    }
+
+    /// Starts a run whose choices `seed` draws. `length` is about the number of its operations.
+    pub(crate) fn begin(&mut self, strategy: Strategy, seed: u64, length: u64) {
+        self.strategy = strategy;
+        self.random = SplitMix64::fork(seed, 2);
+        // Some runs deviate in few respects, some in many: a defect often needs one kind of deviation and is hidden by another.
+        let levels = [0, 1, 4, 16];
+        self.memory = levels[self.random.below(4) as usize];
+        self.hardware = levels[self.random.below(3) as usize];
+        self.interrupts = self.random.below(2) == 0;
+        self.operations = 0;
+        self.passed_over = PROCESSES;
+        self.left = 0;
+        if let Strategy::Pct(changes) = strategy {
+            for priority in &mut self.priorities {
+                *priority = self.random.next() | 1 << 63;
+            }
+            self.changes.clear();
+            for _ in 0..changes {
+                self.changes.push(self.random.below(length.max(1)));
+            }
+            self.changes.sort_unstable_by(|left, right| right.cmp(left));
+        }
+    }
+
+    #[inline(always)]
+    fn candidates(&self, ready: Ready) -> u64 {
+        if self.interrupts || ready.awake == 0 { ready.awake | ready.asleep } else { ready.awake }
+    }
+
+    #[inline(always)]
+    fn preempt(&mut self, running: usize, ready: Ready) -> usize {
+        let set = self.candidates(ready) | 1 << running;
+        if set & (set - 1) == 0 {
+            return running;
+        }
+        match self.strategy {
+            Strategy::Random => nth(set, self.random.below(u64::from(set.count_ones()))),
+            Strategy::Pct(_) => self.highest(set),
+            Strategy::PassingOver => {
+                if self.left > 0 {
+                    self.left -= 1;
+                    let others = set & !(1 << self.passed_over);
+                    return if others >> running & 1 != 0 {
+                        running
+                    } else {
+                        nth(others, self.random.below(u64::from(others.count_ones())))
+                    };
+                }
+                match self.random.below(PASSES_OVER_EVERY) {
+                    0 => {
+                        self.passed_over = nth(set, self.random.below(u64::from(set.count_ones())));
+                        self.left = self.random.below(LONGEST_PASS);
+                    }
+                    1 => return nth(set, self.random.below(u64::from(set.count_ones()))),
+                    _ => return running,
+                }
+                let others = set & !(1 << self.passed_over);
+                if others >> running & 1 != 0 {
+                    running
+                } else {
+                    nth(others, self.random.below(u64::from(others.count_ones())))
+                }
+            }
+        }
+    }
+
+    fn highest(&mut self, set: u64) -> usize {
+        let highest = |priorities: &[u64; PROCESSES]| {
+            let mut best = set.trailing_zeros() as usize;
+            let mut left = set & (set - 1);
+            while left != 0 {
+                let process = left.trailing_zeros() as usize;
+                left &= left - 1;
+                if priorities[process] > priorities[best] {
+                    best = process;
+                }
+            }
+            best
+        };
+        self.operations += 1;
+        while self.changes.last().is_some_and(|&at| at <= self.operations) {
+            self.changes.pop();
+            self.priorities[highest(&self.priorities)] = self.changes.len() as u64;
+        }
+        highest(&self.priorities)
+    }
+
+    fn next(&mut self, ready: Ready) -> Option<usize> {
+        let mut set = self.candidates(ready);
+        if self.left > 0 && set & !(1 << self.passed_over) != 0 {
+            set &= !(1 << self.passed_over);
+        }
+        if set == 0 {
+            return None;
+        }
+        Some(match self.strategy {
+            Strategy::Pct(_) => self.highest(set),
+            _ => nth(set, self.random.below(u64::from(set.count_ones()))),
+        })
+    }
+
+    #[inline(always)]
+    fn answer(&mut self, kind: Kind, options: u32) -> u32 {
+        let chance = match kind {
+            Kind::Evict | Kind::Fill => self.memory.min(4),
+            kind if kind.is_memory() => self.memory,
+            _ => self.hardware,
+        };
+        if chance == 0 || options < 2 {
+            return 0;
+        }
+        let drawn = self.random.next();
+        if drawn & 63 < chance { 1 + (((drawn >> 32) * u64::from(options - 1)) >> 32) as u32 } else { 0 }
+    }
+}
+
+/// The choices of a schedule that is written down.
+pub(crate) struct Replayed {
+    /// By process, in order of operation.
+    deviations: Vec<Vec<Deviation>>,
+}
+
+impl Replayed {
+    pub(crate) fn new(schedule: &[Deviation], processes: usize) -> Self {
+        let mut deviations = vec![Vec::new(); processes];
+        for deviation in schedule {
+            if let Some(of_process) = deviations.get_mut(usize::from(deviation.process)) {
+                of_process.push(*deviation);
+            }
+        }
+        for of_process in &mut deviations {
+            of_process.sort_by_key(|deviation: &Deviation| (deviation.operation, deviation.kind));
+        }
+        Self { deviations }
+    }
+
+    fn find(&self, process: usize, operation: u32, kind: Kind) -> Option<u16> {
+        let of_process = self.deviations.get(process)?;
+        let at = of_process
+            .binary_search_by_key(&(operation, kind), |deviation| (deviation.operation, deviation.kind))
+            .ok()?;
+        Some(of_process[at].value)
+    }
+}
+
+impl Chooser {
+    #[inline(always)]
+    pub(crate) fn preempt(&mut self, running: usize, operation: u32, ready: Ready) -> usize {
+        match self {
+            Self::Drawn(drawn) => drawn.preempt(running, ready),
+            Self::Replayed(replayed) => match replayed.find(running, operation, Kind::Preempt) {
+                // In a schedule that was shortened the one that goes on may be unable to.
+                Some(process) if ready.can_go(usize::from(process)) => usize::from(process),
+                _ => running,
+            },
+        }
+    }
+
+    pub(crate) fn next(&mut self, blocked: usize, operation: u32, ready: Ready) -> Option<usize> {
+        match self {
+            Self::Drawn(drawn) => drawn.next(ready),
+            Self::Replayed(replayed) => match replayed.find(blocked, operation, Kind::Next) {
+                Some(process) if ready.can_go(usize::from(process)) => Some(usize::from(process)),
+                _ => ready.first(),
+            },
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn answer(&mut self, process: usize, operation: u32, kind: Kind, options: u32) -> u32 {
+        match self {
+            Self::Drawn(drawn) => drawn.answer(kind, options),
+            Self::Replayed(replayed) => match replayed.find(process, operation, kind) {
+                Some(value) => u32::from(value).min(options.saturating_sub(1)),
+                None => 0,
+            },
+        }
+    }
+}

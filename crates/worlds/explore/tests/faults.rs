@@ -1,0 +1,104 @@
+//! Every fault is found, repeated and shrunk; the library without one breaks nothing.
+
+use explore::{Exploration, Found, Limits, MachineOptions, Strategy, Subject};
+use psci_faults::{FAULTS, Fault};
+
+fn subject(fault: Option<&'static Fault>) -> Subject {
+    Subject { cpus: 6, machines: MachineOptions::all(), fault }
+}
+
+fn exploration(seed: u64, schedules: u64) -> Exploration {
+    let strategies = vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver];
+    Exploration { strategies, seed, limits: Limits::default(), scenario: None, schedules }
+}
+
+/// Far more than any of them needs; it bounds the test where one is not found.
+const SCHEDULES: u64 = 250_000;
+
+fn find(fault: &'static Fault, seed: u64) -> Found {
+    let tally = subject(Some(fault)).explore(&exploration(seed, SCHEDULES), |_| true);
+    tally.found.unwrap_or_else(|| panic!("{}: not found in {} schedules with seed {seed}", fault.name, tally.schedules))
+}
+
+#[test]
+fn every_fault_is_found_and_what_was_found_repeats_itself() {
+    for fault in FAULTS {
+        let found = find(fault, 1);
+        for _ in 0..3 {
+            let (again, _) = subject(Some(fault)).replay(&found, Limits::default());
+            assert_eq!(again.hash, found.hash, "{}", fault.name);
+            assert_eq!(again.failure.as_ref(), Some(&found.failure), "{}", fault.name);
+        }
+    }
+}
+
+#[test]
+fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations() {
+    for fault in FAULTS {
+        let subject = subject(Some(fault));
+        let shrunk = subject.shrink(&find(fault, 2), Limits::default());
+        assert!(shrunk.schedule.len() <= 12, "{}: {} deviations", fault.name, shrunk.schedule.len());
+        for left_out in 0..shrunk.schedule.len() {
+            let mut less = shrunk.clone();
+            less.schedule.remove(left_out);
+            let (ran, _) = subject.replay(&less, Limits::default());
+            let same = ran.failure.is_some_and(|failure| failure.invariant == shrunk.failure.invariant);
+            assert!(!same, "{}: {:?} is not needed", fault.name, shrunk.schedule[left_out]);
+        }
+    }
+}
+
+#[test]
+fn the_library_breaks_nothing() {
+    for (seed, cpus) in [(1, 6), (2, 2), (3, 5)] {
+        let subject = Subject { cpus, ..subject(None) };
+        let tally = subject.explore(&exploration(seed, 20_000), |_| true);
+        assert_eq!(tally.found, None, "{cpus} CPUs, seed {seed}");
+        assert_eq!(tally.schedules, 20_000);
+    }
+}
+
+/// `outside-locks` and `shared-line` lie in the machine, so with them the second compilation has every switch off; and on a machine without
+/// them it does, operation by operation, what the library does.
+#[test]
+fn with_every_switch_off_the_second_compilation_does_what_the_library_does() {
+    let in_the_machine = psci_faults::find("outside-locks").unwrap();
+    let sound = |outside_locks: bool| MachineOptions { outside_locks, ..MachineOptions::default() };
+    let of_library = Subject { cpus: 4, machines: vec![sound(true)], fault: None };
+    let of_copy = Subject { cpus: 4, machines: vec![sound(false)], fault: Some(in_the_machine) };
+    for seed in 0..20 {
+        let first = of_library.explore(&exploration(seed, 20_000), |_| true);
+        let second = of_copy.explore(&exploration(seed, 20_000), |_| true);
+        let hash = |found: Option<Found>| found.map(|found| (found.run, found.hash, found.failure));
+        assert_eq!((first.schedules, first.steps), (second.schedules, second.steps));
+        assert_eq!(hash(first.found), hash(second.found));
+    }
+}
+
+/// Which crates may see the faults: neither the firmware nor what is measured.
+#[test]
+fn only_the_explorer_has_the_faults() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let image = std::fs::read_to_string(root.join("firmware/Cargo.lock")).unwrap();
+    assert!(image.contains("stopwatt-psci") && !image.contains("psci-faults"));
+    let workspace = std::fs::read_to_string(root.join("Cargo.lock")).unwrap();
+    let with_faults: Vec<&str> = workspace
+        .split("[[package]]")
+        .filter(|package| package.contains("\n \"psci-faults\""))
+        .filter_map(|package| package.lines().find_map(|line| line.strip_prefix("name = ")))
+        .collect();
+    for package in with_faults {
+        assert!(package.contains("explore") || package == "\"stopwatt\"", "{package} depends on the faults");
+    }
+}
+
+/// The machine keeps each word in a line of its own, as the image does.
+#[test]
+fn words_lie_in_lines_as_they_do_in_the_image() {
+    let memory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../firmware/el3/src/memory.rs");
+    let text = std::fs::read_to_string(memory).unwrap();
+    assert!(
+        text.contains("#[repr(align(64))]\npub struct Word(AtomicU64);") && text.contains("const LINE: usize = 64;")
+    );
+    assert!(MachineOptions::all().iter().all(|machine| machine.cells_per_line == 1));
+}
