@@ -46,7 +46,15 @@ fn main() {
     let mut sources: BTreeMap<String, String> =
         files(&here.join("../psci/src"), "rs").into_iter().map(|(name, path)| (name, read(&path))).collect();
 
-    let mut table = String::from("/// All faults, by name.\npub static FAULTS: &[Fault] = &[\n");
+    // FNV-1a: what tells one state of the sources from another.
+    let all = sources.iter().flat_map(|(name, source)| name.bytes().chain(source.bytes()));
+    let sum =
+        all.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+
+    let mut table = format!(
+        "/// The sources of the library, as a number that changes with them.\npub const SOURCES: u64 = {sum:#x};\n\n"
+    );
+    table.push_str("/// All faults, by name.\npub static FAULTS: &[Fault] = &[\n");
     for (name, path) in files(&here.join("faults"), "toml") {
         let fault: Fault = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for change in &fault.change {

@@ -3,6 +3,7 @@
 use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
 use crate::compare_command::CompareOptions;
 use crate::experiments::EXPERIMENTS;
+use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
 use crate::import_trace::ImportTraceOptions;
 use crate::list::ListOptions;
@@ -23,6 +24,9 @@ EXPERIMENTS
   what-if             An experiment with every combination of some settings
   dataplane           Forward packets between interfaces of this machine (run forward)
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
+
+Explore:
+  explore             Interleavings and memory orders of the PSCI library: find, replay, shrink
 
 Look:
   report              Tables, a page with the CPU timeline, a trace, of a recording
@@ -92,6 +96,17 @@ pub enum Command {
         /// Of what.
         #[command(subcommand)]
         what: Import,
+    },
+    /// Try interleavings, memory orders and refusals of the hardware, until one breaks an invariant.
+    #[command(after_help = "Examples:
+  stopwatt explore psci --cpus 6 --for 60s
+  stopwatt explore psci --fault rejected-cpu-on -o recordings/f
+  stopwatt explore replay recordings/f
+  stopwatt explore litmus")]
+    Explore {
+        /// What.
+        #[command(subcommand)]
+        what: Explore,
     },
     /// Write the program that measures firmware from the normal world, for your own build to pack.
     Payload(PayloadOptions),

@@ -9,6 +9,7 @@ mod calibrate_command;
 mod compare_command;
 mod data;
 mod experiments;
+mod explore_command;
 mod import_command;
 mod import_trace;
 mod interrupt;
@@ -76,6 +77,7 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
         Command::Import { what: Import::Csv(options) } => {
             import_command::run(&data, import_command::Kind::Csv, options)
         }
+        Command::Explore { what } => return explore_command::run(&data, what),
         Command::Calibrate(options) => return calibrate_command::run(&data, options),
         Command::Compare(options) => return compare_command::run(&data, options),
         Command::List(options) => list::run(&data, options),

@@ -13,6 +13,6 @@ macro_rules! fault {
 
 mod switch;
 
-pub use switch::{FAULTS, Fault, find, set};
+pub use switch::{FAULTS, Fault, SOURCES, find, set};
 
 include!(concat!(env!("OUT_DIR"), "/library.rs"));

@@ -38,7 +38,9 @@ impl Machine {
         if self.keeps_steps.get()
             && let Some(step) = self.log.borrow_mut().last_mut()
         {
-            step.did = Did::Loaded { cell, value: loaded.value, newest: loaded.newest_elsewhere };
+            let cached = self.memory.borrow().is_coherent(process);
+            let Loaded { value, newest_elsewhere: newest, is_newest_here, .. } = loaded;
+            step.did = Did::Loaded { cell, value, newest, cached, early: !is_newest_here };
         }
         loaded
     }

@@ -16,8 +16,8 @@ pub fn step(scenario: &Scenario, step: &Step) -> String {
     let cell = |cell: u16| names::cell(cpus, cell);
     match step.did {
         Did::Load { cell: word } => format!("loads {}", cell(word)),
-        Did::Loaded { cell: word, value, newest: None } => format!("loads {}: {value:#x}", cell(word)),
-        Did::Loaded { cell: word, value, newest: Some((writer, newest)) } => {
+        Did::Loaded { cell: word, value, newest: None, .. } => format!("loads {}: {value:#x}", cell(word)),
+        Did::Loaded { cell: word, value, newest: Some((writer, newest)), .. } => {
             format!("loads {}: {value:#x}, while {} has stored {newest:#x}", cell(word), names::writer(writer))
         }
         Did::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
@@ -81,6 +81,42 @@ pub fn deviation(scenario: &Scenario, steps: &[Step], deviation: &Deviation) -> 
         Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
         Kind::Spurious => format!("{who}'s wait for an event ends without one."),
     }
+}
+
+/// What a step's load missed, and the maintenance that would have shown it; `None` for a step that missed nothing.
+pub fn missed(scenario: &Scenario, steps: &[Step], at: usize) -> Option<String> {
+    let cpus = scenario.cpus.len();
+    let here = steps.get(at)?;
+    let Did::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };
+    let who = process(cpus, here.process);
+    let why = match (early, cached) {
+        (true, _) => "the load was satisfied early, and nothing orders it after that store".to_owned(),
+        (false, true) => {
+            format!("the value lies in memory, and {who}'s caches have an older line: it must be invalidated first")
+        }
+        (false, false) => {
+            format!(
+                "the value lies in a cache, and {who} looks at memory: {} must clean the line first",
+                names::writer(writer)
+            )
+        }
+    };
+    Some(format!("{who} {} (its operation {}): {why}.", step(scenario, here), here.operation))
+}
+
+/// What each CPU asks for, a sentence for each that asks for anything.
+pub fn calls(scenario: &Scenario) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (cpu, asks) in scenario.cpus.iter().enumerate() {
+        let off = if scenario.off.contains(&(cpu as u8)) { ", which is off at the start," } else { "" };
+        if !asks.is_empty() {
+            let calls: Vec<String> = asks.iter().map(ToString::to_string).collect();
+            sentences.push(format!("CPU {cpu}{off} calls {}.", calls.join(", then ")));
+        }
+    }
+    let coordinates = if scenario.os_initiated { "The OS coordinates." } else { "The platform coordinates." };
+    sentences.push(coordinates.to_owned());
+    sentences
 }
 
 fn step_past(scenario: &Scenario, past: &Step) -> String {

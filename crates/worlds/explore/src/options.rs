@@ -14,7 +14,8 @@ impl Default for Limits {
 }
 
 /// How the machine is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MachineOptions {
     /// The power controller is told after the locks are released.
     pub outside_locks: bool,

@@ -33,7 +33,7 @@ pub(crate) fn shrink(session: &mut dyn Runs, found: &Found) -> Found {
 }
 
 /// Runs of what is left of the calls that are tried.
-const SEARCHES: u64 = 3000;
+const SEARCHES: u64 = 20_000;
 
 /// A schedule of so few deviations is read at a glance.
 const ENOUGH: usize = 3;

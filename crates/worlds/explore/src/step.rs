@@ -16,6 +16,10 @@ pub enum Did {
         value: u64,
         /// Who had stored another value by then, and which.
         newest: Option<(u8, u64)>,
+        /// The CPU's cache was on.
+        cached: bool,
+        /// It was not the newest value of where the CPU looked: the load was satisfied early.
+        early: bool,
     },
     /// It stored a word.
     Store {
@@ -98,6 +102,24 @@ pub enum Did {
 }
 
 impl Did {
+    /// What kind of operation it is, in a word or two.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Load { .. } | Self::Loaded { .. } => "load",
+            Self::Store { .. } => "store",
+            Self::FetchAdd { .. } => "atomic",
+            Self::Maintain { .. } => "cache maintenance",
+            Self::Barrier => "barrier",
+            Self::WaitForEvent | Self::SendEvent => "event",
+            Self::Flush { .. } | Self::CachesOn => "coherency",
+            Self::PowerDown | Self::TurnOn { .. } => "message",
+            Self::WaitForPowerDown | Self::Standby => "wait for an interrupt",
+            Self::Reset | Self::PoweredUp | Self::PowerOff { .. } | Self::PowerOn { .. } => "power",
+            Self::Own => "own hardware",
+            Self::Call { .. } | Self::Returned { .. } | Self::Entered { .. } => "normal world",
+        }
+    }
+
     /// A number for hashes.
     #[inline(always)]
     pub(crate) fn number(self) -> u64 {

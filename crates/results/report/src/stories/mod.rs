@@ -7,6 +7,7 @@ mod energy_cells;
 mod energy_effects;
 mod energy_explain;
 mod energy_predictors;
+mod exploration;
 mod forward;
 mod idle_cases;
 mod idle_clock;
@@ -41,7 +42,8 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 14] = [
+const STORIES: [Story; 15] = [
+    Story { experiment: "explore-psci", world: None, text: exploration::text, json: exploration::json },
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },

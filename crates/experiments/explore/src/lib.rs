@@ -1,0 +1,11 @@
+//! What the explorer found, as a recording.
+//!
+//! The recording's header holds the schedule, as text that repeats the run ([`Schedule`]) and in sentences; its events are the operations of the
+//! run, as lanes of a timeline.
+#![forbid(unsafe_code)]
+
+mod record;
+mod schedule;
+
+pub use record::{EXPERIMENT, SENTENCES, record};
+pub use schedule::{SCHEDULE, Schedule, ScheduleError};

@@ -1,0 +1,133 @@
+//! A run of the explorer as a recording.
+
+use crate::schedule::{SCHEDULE, Schedule};
+use explore::{Did, Found, Kind, Limits, Step, Subject, narrate};
+use recording::{Header, Lane, Recording};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The experiment's name in recordings.
+pub const EXPERIMENT: &str = "explore-psci";
+
+/// The key of the recording's texts under which the schedule stands in sentences, a line each.
+pub const SENTENCES: &str = "sentences";
+
+/// The key under which stands what each CPU asks for, a sentence each.
+const SCENARIO: &str = "scenario";
+
+/// The key under which stand the last loads that missed a newer value, latest first.
+const MISSED: &str = "missed";
+const MISSED_SHOWN: usize = 3;
+
+const CALLS: &str = "calls";
+const OPERATIONS: &str = "operations";
+
+/// What was found, with the steps of its run.
+pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, seed: u64) -> Recording {
+    let mut header = Header::new(EXPERIMENT, "explore", "us");
+    header.seed = seed;
+    header.iterations = 1;
+    let controller = subject.cpus;
+    header.notes.push(format!(
+        "An explored run has no time: on its timeline an operation takes a microsecond, and CPU {controller} is the power controller."
+    ));
+    header.complaints.push(format!("{}.", found.failure.what));
+    header.texts.insert(SCHEDULE.to_owned(), Schedule::of(found, subject, limits).text());
+    let sentences: Vec<String> =
+        found.schedule.iter().map(|deviation| narrate::deviation(&found.scenario, steps, deviation)).collect();
+    header.texts.insert(SENTENCES.to_owned(), sentences.join("\n"));
+    header.texts.insert(SCENARIO.to_owned(), narrate::calls(&found.scenario).join("\n"));
+    let missed: Vec<String> = (0..steps.len())
+        .rev()
+        .filter_map(|at| narrate::missed(&found.scenario, steps, at))
+        .take(MISSED_SHOWN)
+        .collect();
+    header.texts.insert(MISSED.to_owned(), missed.join("\n"));
+    let (calls, operations) = (names_of_calls(found), names_of_operations(steps));
+    header.texts.insert(CALLS.to_owned(), lines(calls.iter().map(String::as_str)));
+    header.texts.insert(OPERATIONS.to_owned(), lines(operations.keys().copied()));
+    let lane = |title: &str, begin: &str, end: &str, names: &str| Lane {
+        title: title.to_owned(),
+        begin: begin.to_owned(),
+        end: Some(end.to_owned()),
+        names: Some(names.to_owned()),
+        ..Lane::default()
+    };
+    let mut of_operations = lane("operation", "operation", "operation-end", OPERATIONS);
+    of_operations.marks = MARKS.iter().map(|(_, point, mark)| ((*point).to_owned(), (*mark).to_owned())).collect();
+    header.lanes = vec![lane("call", "call", "call-end", CALLS), of_operations];
+
+    let mut recording = Recording::new(header);
+    let variant = subject.fault.map_or("psci", |fault| fault.name);
+    let series = recording.series(variant, found.failure.invariant.name(), "");
+    let [call, operation] = ["call", "operation"].map(|name| recording.point_with_argument(name, name));
+    let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
+    let mut calling = vec![false; subject.cpus + 1];
+    for (time, step) in (0..).zip(steps) {
+        let cpu = u16::from(step.process);
+        let process = usize::from(step.process);
+        if let Did::Call { number } = step.did {
+            let before: usize = found.scenario.cpus[..process].iter().map(Vec::len).sum();
+            recording.event(series, 0, cpu, time, time, call, (before + usize::from(number)) as u32);
+            calling[process] = true;
+        }
+        for deviation in found
+            .schedule
+            .iter()
+            .filter(|deviation| (deviation.process, deviation.operation) == (step.process, step.operation))
+        {
+            if let Some((_, point, _)) = MARKS.iter().find(|(kind, _, _)| *kind == deviation.kind) {
+                let point = recording.point(point);
+                recording.event(series, 0, cpu, time, time, point, u32::from(deviation.value));
+            }
+        }
+        recording.event(series, 0, cpu, time, time, operation, operations[step.did.kind()]);
+        recording.event(series, 0, cpu, time + 1, time + 1, operation_end, 0);
+        let ends = matches!(step.did, Did::Returned { .. } | Did::Entered { .. });
+        if ends && std::mem::take(&mut calling[process]) {
+            recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
+        }
+    }
+    for (metric, unit, value) in [
+        ("deviations", "", found.schedule.len() as f64),
+        ("operations", "", steps.len() as f64),
+        ("run", "", found.run as f64),
+    ] {
+        recording.measure(series, 0, metric, unit, value);
+    }
+    recording
+}
+
+/// Deviations that are marks on the timeline: their point, and what to call it.
+const MARKS: [(Kind, &str, &str); 11] = [
+    (Kind::Preempt, "stood-still", "stood still before"),
+    (Kind::StoreDelay, "store-delayed", "store stays in the buffer"),
+    (Kind::MaintenanceDelay, "maintenance-delayed", "maintenance not done yet"),
+    (Kind::LoadAge, "load-early", "load satisfied early"),
+    (Kind::Evict, "evicted", "a line left the caches"),
+    (Kind::Fill, "filled", "a line was read into the caches"),
+    (Kind::Pending, "interrupt-pending", "interrupt pending"),
+    (Kind::WfiReturns, "wfi-returned", "WFI ended by an interrupt"),
+    (Kind::Denied, "denied", "refused by the platform"),
+    (Kind::PowerOnFails, "power-on-failed", "refused by the power controller"),
+    (Kind::Spurious, "no-event", "WFE ended without an event"),
+];
+
+fn names_of_calls(found: &Found) -> Vec<String> {
+    found.scenario.cpus.iter().flatten().map(ToString::to_string).collect()
+}
+
+fn names_of_operations(steps: &[Step]) -> BTreeMap<&'static str, u32> {
+    let mut names: BTreeMap<&'static str, u32> = steps.iter().map(|step| (step.did.kind(), 0)).collect();
+    for (number, value) in (0..).zip(names.values_mut()) {
+        *value = number;
+    }
+    names
+}
+
+fn lines<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.enumerate().fold(String::new(), |mut text, (number, name)| {
+        let _ = writeln!(text, "{number} {name}");
+        text
+    })
+}
