@@ -37,6 +37,7 @@ pub enum Explore {
   stopwatt explore psci --cpus 6 --for 60s
   stopwatt explore psci --fault rejected-cpu-on -o recordings/f
   stopwatt explore psci --strategy pct:3 --seed 7 --schedules 1000000
+  stopwatt explore psci --strategy dfs:2 --scenario on-off.toml --for 5m
 
 A scenario is a TOML file; without one, each run draws its own:
   os_initiated = false                                  # whether the OS coordinates
@@ -57,7 +58,8 @@ pub struct PsciOptions {
     /// How many schedules to try.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     schedules: Option<u64>,
-    /// How to choose: random, pct:N (N changes of priority) or passing-over; may be given again [default: all in turn].
+    /// How to choose: random, pct:N (N changes of priority) or passing-over; may be given again [default: these in turn]. dfs:N, alone:
+    /// every run with at most N preemptions, one scenario after the other.
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<Strategy>,
     /// Seed of everything that is drawn.
@@ -204,6 +206,12 @@ fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer> {
         [] => all_strategies(),
         given => given.to_vec(),
     };
+    if strategies.len() > 1 && strategies.iter().any(|strategy| matches!(strategy, Strategy::Every(_))) {
+        return Err(miette!(
+            help = "give it alone",
+            "dfs tries every run in turn, so no other strategy can have a turn"
+        ));
+    }
     let limits = Limits { steps: options.steps };
     let exploration = Exploration {
         strategies,
@@ -285,10 +293,14 @@ fn print_rates(format: Format, tally: &Tally, took: f64, found: Option<(&Found, 
             })
         });
         return output::print_json(&json!({
-            "schedules": tally.schedules, "steps": tally.steps, "seconds": took, "found": found,
+            "schedules": tally.schedules, "steps": tally.steps, "seconds": took, "complete": tally.complete, "found": found,
         }));
     }
-    let nothing = if found.is_none() { "Nothing was found. " } else { "" };
+    let nothing = match (found, tally.complete) {
+        (Some(_), _) => "",
+        (None, true) => "Complete: nothing breaks in any run with so many preemptions. ",
+        (None, false) => "Nothing was found. ",
+    };
     let text = format!(
         "{nothing}{} schedules of {:.0} operations in {took:.1} s: {:.0} schedules/s, {:.1} M operations/s\n",
         tally.schedules,
@@ -328,9 +340,10 @@ fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
         }))?,
         Format::Term => {
             if options.all {
+                let narrator = explore::narrate::Narrator::of_library(&found.scenario);
                 let lines = steps.iter().map(|step| {
                     let who = explore::narrate::process(subject.cpus, step.process);
-                    format!("{who:<21} {:>5}  {}\n", step.operation, explore::narrate::step(&found.scenario, step))
+                    format!("{who:<21} {:>5}  {}\n", step.operation, narrator.step(step))
                 });
                 output::print(lines.collect::<String>().as_bytes())?;
             }

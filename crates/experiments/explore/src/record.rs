@@ -1,7 +1,8 @@
 //! A run of the explorer as a recording.
 
 use crate::schedule::{SCHEDULE, Schedule};
-use explore::{Did, Found, Kind, Limits, Step, Subject, narrate};
+use explore::narrate::Narrator;
+use explore::{Did, Found, Kind, Limits, Step, Subject};
 use recording::{Header, Lane, Recording};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -33,15 +34,12 @@ pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, 
     ));
     header.complaints.push(format!("{}.", found.failure.what));
     header.texts.insert(SCHEDULE.to_owned(), Schedule::of(found, subject, limits).text());
-    let sentences: Vec<String> =
-        found.schedule.iter().map(|deviation| narrate::deviation(&found.scenario, steps, deviation)).collect();
+    let narrator = Narrator::of_library(&found.scenario);
+    let sentences: Vec<String> = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation)).collect();
     header.texts.insert(SENTENCES.to_owned(), sentences.join("\n"));
-    header.texts.insert(SCENARIO.to_owned(), narrate::calls(&found.scenario).join("\n"));
-    let missed: Vec<String> = (0..steps.len())
-        .rev()
-        .filter_map(|at| narrate::missed(&found.scenario, steps, at))
-        .take(MISSED_SHOWN)
-        .collect();
+    header.texts.insert(SCENARIO.to_owned(), narrator.calls().join("\n"));
+    let missed: Vec<String> =
+        (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at)).take(MISSED_SHOWN).collect();
     header.texts.insert(MISSED.to_owned(), missed.join("\n"));
     let (calls, operations) = (names_of_calls(found), names_of_operations(steps));
     header.texts.insert(CALLS.to_owned(), lines(calls.iter().map(String::as_str)));

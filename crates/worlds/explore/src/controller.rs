@@ -88,7 +88,7 @@ impl Machine {
             let what = format!(
                 "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
                 if cluster { " with its cluster" } else { "" },
-                crate::names::cell(self.cpus.len(), lost.cell),
+                self.names.get().cell(lost.cell),
                 crate::names::writer(lost.writer),
             );
             self.fail(Invariant::DirtyLineLost, what);

@@ -6,7 +6,7 @@ use crate::options::{Limits, MachineOptions};
 use crate::run::{By, Ran, Runs, with_session};
 use crate::scenario::Scenario;
 use crate::step::Step;
-use crate::strategy::Strategy;
+use crate::strategy::{Every, Strategy};
 use engine::SplitMix64;
 use psci_faults::Fault;
 
@@ -45,6 +45,8 @@ pub struct Tally {
     pub steps: u64,
     /// The first run that broke an invariant.
     pub found: Option<Found>,
+    /// All runs were tried that the strategy allows.
+    pub complete: bool,
 }
 
 /// Runs between two looks at whether to go on.
@@ -76,6 +78,10 @@ impl Subject {
     /// Explores until a run breaks an invariant or `goes_on` says no; it is asked now and then.
     pub fn explore(&self, exploration: &Exploration, mut goes_on: impl FnMut(&Tally) -> bool) -> Tally {
         let mut tally = Tally::default();
+        if let [Strategy::Every(preemptions)] = exploration.strategies[..] {
+            self.explore_every(exploration, preemptions, &mut tally, &mut goes_on);
+            return tally;
+        }
         let mut ended = exploration.schedules == 0;
         while !ended {
             for machine in &self.machines {
@@ -94,6 +100,64 @@ impl Subject {
             }
         }
         tally
+    }
+
+    /// Every run of a scenario with at most so many preemptions, on each machine; without a scenario, of one that is drawn after the other.
+    fn explore_every(
+        &self,
+        exploration: &Exploration,
+        preemptions: u32,
+        tally: &mut Tally,
+        goes_on: &mut dyn FnMut(&Tally) -> bool,
+    ) {
+        for number in 1.. {
+            let mut scenario = exploration.scenario.clone().unwrap_or_default();
+            if exploration.scenario.is_none() {
+                scenario.draw(&mut SplitMix64::fork(exploration.seed, number), self.cpus);
+            }
+            for machine in &self.machines {
+                let all = self.with(*machine, exploration.limits, |session| {
+                    let mut every = Every::new(preemptions);
+                    loop {
+                        let ran = session.run(&scenario, By::Every(every));
+                        let Some(tape) = session.take_every() else { return false };
+                        every = tape;
+                        tally.schedules += 1;
+                        tally.steps += u64::from(ran.steps);
+                        if let Some(failure) = ran.failure {
+                            let (schedule, strategy) = (session.schedule(), Strategy::Every(preemptions));
+                            let (hash, steps, run) = (ran.hash, ran.steps, tally.schedules - 1);
+                            let scenario = scenario.clone();
+                            tally.found = Some(Found {
+                                failure,
+                                machine: *machine,
+                                scenario,
+                                schedule,
+                                hash,
+                                steps,
+                                strategy,
+                                run,
+                            });
+                            return false;
+                        }
+                        if !every.advance() {
+                            return true;
+                        }
+                        let looks_up = tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+                        if tally.schedules >= exploration.schedules || looks_up {
+                            return false;
+                        }
+                    }
+                });
+                if !all {
+                    return;
+                }
+            }
+            if exploration.scenario.is_some() {
+                tally.complete = true;
+                return;
+            }
+        }
     }
 
     fn explore_once(

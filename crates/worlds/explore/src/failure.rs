@@ -24,6 +24,8 @@ pub enum Invariant {
     Atomic,
     /// No statistic counts more stays than there were.
     Statistics,
+    /// What a test of one's own asks for.
+    Own,
     /// The code under test does not panic.
     Panic,
 }
@@ -42,6 +44,7 @@ impl Invariant {
             Self::DirtyLineLost => "Nothing that was stored is lost.",
             Self::Atomic => "Atomics are used in coherency only.",
             Self::Statistics => "No statistic counts more stays than there were.",
+            Self::Own => "What the test asks for holds.",
             Self::Panic => "The code under test does not panic.",
         }
     }
@@ -59,6 +62,7 @@ impl Invariant {
             Self::DirtyLineLost => "dirty-line-lost",
             Self::Atomic => "atomic",
             Self::Statistics => "statistics",
+            Self::Own => "own",
             Self::Panic => "panic",
         }
     }
@@ -75,4 +79,14 @@ pub struct Failure {
     pub process: u8,
     /// Its operation, counted from 1.
     pub operation: u32,
+}
+
+impl Failure {
+    /// A panic of the code under test.
+    pub(crate) fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a text");
+        let what = format!("the code under test panicked: {text}");
+        Self { invariant: Invariant::Panic, what, process: 0, operation: 0 }
+    }
 }

@@ -11,6 +11,7 @@
 //! | `machine`, `access`, `controller`, `platform` | who goes next; shared words; the power controller; the machine as the library sees it |
 //! | `run` | a scenario under a chooser, and what must hold of it |
 //! | `strategy`, `exploration`, `shrink` | who answers, many runs, and what is left of one that failed |
+//! | `model` | [`check`]: tests of one's own |
 //! | `names`, [`narrate`] | all of it in words |
 //!
 //! ```
@@ -45,6 +46,7 @@ mod library;
 pub mod litmus;
 mod machine;
 mod memory;
+mod model;
 mod names;
 pub mod narrate;
 mod options;
@@ -61,6 +63,7 @@ pub use exploration::{Exploration, Subject, Tally};
 pub use failure::{Failure, Invariant};
 pub use found::Found;
 pub use machine::Machine;
+pub use model::{Config, Model, check};
 pub use options::{Limits, MachineOptions};
 pub use run::Ran;
 pub use scenario::{Ask, MOST_CPUS, Scenario, ScenarioError};

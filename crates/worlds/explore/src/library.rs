@@ -97,7 +97,7 @@ library!(psci_faults, with_faults);
 mod tests {
     use super::with_sound;
     use crate::board::CPUS_PER_CLUSTER;
-    use crate::names::{CPU_WORDS, DOMAIN_WORDS, cell};
+    use crate::names::{CPU_WORDS, DOMAIN_WORDS, Names};
     use crate::options::MachineOptions;
 
     #[test]
@@ -107,8 +107,9 @@ mod tests {
             let named = cpus * CPU_WORDS.len() + domains * DOMAIN_WORDS.len() + 2 * cpus + 2;
             with_sound(cpus, MachineOptions::default(), |machine, _| {
                 assert_eq!(machine.memory.borrow().lines(), named);
-                assert_eq!(cell(cpus, named as u16 - 2), "the suspend mode");
-                assert_eq!(cell(cpus, named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));
+                let names = Names::Library(cpus);
+                assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
+                assert_eq!(names.cell(named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));
             });
         }
     }

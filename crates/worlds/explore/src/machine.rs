@@ -3,6 +3,7 @@
 use crate::choice::{Deviation, Kind};
 use crate::failure::{Failure, Invariant};
 use crate::memory::{Answers, Memory};
+use crate::names::Names;
 use crate::options::{Limits, MachineOptions};
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, Drawn, Ready};
@@ -117,6 +118,7 @@ pub struct Machine {
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
     pub(crate) options: Cell<MachineOptions>,
+    pub(crate) names: Cell<Names>,
     /// Who holds a lock: by the lock's id, and who has got it while another may still be letting it go.
     pub(crate) holders: RefCell<Vec<(u32, usize)>>,
     pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
@@ -184,6 +186,7 @@ impl Machine {
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
             options: Cell::new(options),
+            names: Cell::new(Names::Library(cpus)),
             holders: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),
             stays: (0..=clusters).map(|_| Cell::new(0)).collect(),
@@ -470,7 +473,7 @@ impl Machine {
                 Waits::Nothing if cpu.power.get() != Power::On => continue,
                 Waits::Nothing => "runs".to_owned(),
                 Waits::Event => "waits for an event".to_owned(),
-                Waits::Change(cell) => format!("waits for {} to change", crate::names::cell(self.cpus.len(), cell)),
+                Waits::Change(cell) => format!("waits for {} to change", self.names.get().cell(cell)),
                 Waits::PowerDown => "waits to be powered down or turned on".to_owned(),
                 Waits::Command => continue,
                 Waits::Interrupt => "waits for an interrupt".to_owned(),

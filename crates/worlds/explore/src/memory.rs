@@ -278,6 +278,22 @@ impl Memory {
         Self::new(&other.first, other.cells_per_line, &clusters)
     }
 
+    /// Starts anew with words that hold `values`, as many as before, all in memory and in no cache.
+    pub(crate) fn begin(&mut self, values: &[u64]) {
+        self.now = 0;
+        for (cell, &value) in self.cells.iter_mut().zip(values) {
+            let mut history = History::starting_with(value);
+            history.messages[0].writer = NOBODY;
+            *cell = CellState { coherent: history, memory: history };
+        }
+        self.lines.fill(Line::default());
+        self.known.fill(0);
+        for view in &mut self.views {
+            *view = View::new(view.cluster);
+        }
+        self.changed = None;
+    }
+
     /// All that decides what may happen from here on, as words: two memories with the same words go on alike. Of moments only the order counts.
     pub(crate) fn state(&self, state: &mut Vec<u64>) {
         let histories = || self.cells.iter().flat_map(|cell| [&cell.coherent, &cell.memory]);

@@ -51,8 +51,26 @@ pub(crate) const DOMAIN_WORDS: [&str; 11] = [
 /// How many words a CPU's record has.
 pub(crate) const WORDS_OF_CPU: usize = 27;
 
-/// The name of a word on a machine with so many CPUs.
-pub(crate) fn cell(cpus: usize, cell: u16) -> String {
+/// Who gives words their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// The PSCI library, on a machine with so many CPUs.
+    Library(usize),
+    /// Nobody: they have numbers, in the order in which they were made.
+    Numbers,
+}
+
+impl Names {
+    /// The name of a word.
+    pub(crate) fn cell(self, cell: u16) -> String {
+        match self {
+            Self::Library(cpus) => of_library(cpus, cell),
+            Self::Numbers => format!("word {cell}"),
+        }
+    }
+}
+
+fn of_library(cpus: usize, cell: u16) -> String {
     let mut at = usize::from(cell);
     let of_cpus = cpus * WORDS_OF_CPU;
     if at < of_cpus {

@@ -11,7 +11,7 @@ use crate::names;
 use crate::options::Limits;
 use crate::scenario::{Ask, Scenario};
 use crate::step::{Did, Step};
-use crate::strategy::{Chooser, Drawn, Replayed, Strategy};
+use crate::strategy::{Chooser, Drawn, Every, Replayed, Strategy};
 use engine::{Candidate, Runner};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -31,6 +31,7 @@ pub struct Ran {
 /// Who chooses.
 pub(crate) enum By<'a> {
     Drawn(Strategy, u64),
+    Every(Every),
     Schedule(&'a [Deviation]),
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct Session<'s, M: Fn(usize, u32)> {
 }
 
 /// Takes the process that the machine has chosen.
-struct Chosen<'m>(&'m Machine);
+pub(crate) struct Chosen<'m>(pub(crate) &'m Machine);
 
 impl engine::Chooser for Chosen<'_> {
     #[inline(always)]
@@ -86,6 +87,8 @@ pub(crate) trait Runs {
     /// What the last run did, if steps were kept.
     fn steps(&self) -> Vec<Step>;
     fn keep_steps(&mut self, keep: bool);
+    /// The tape of the last run, if it was one of every run.
+    fn take_every(&mut self) -> Option<Every>;
 }
 
 impl<M: Fn(usize, u32)> Runs for Session<'_, M> {
@@ -99,7 +102,7 @@ impl<M: Fn(usize, u32)> Runs for Session<'_, M> {
                 Err(ran) => return ran,
             };
         }
-        self.choose_by(by);
+        self.machine.choose_by(by, self.length);
         self.scenario.borrow_mut().clone_from(scenario);
         self.restore(key);
         self.start(SCRIPT, mask);
@@ -114,29 +117,16 @@ impl<M: Fn(usize, u32)> Runs for Session<'_, M> {
         self.machine.log.borrow().clone()
     }
 
+    fn take_every(&mut self) -> Option<Every> {
+        self.machine.take_every()
+    }
+
     fn keep_steps(&mut self, keep: bool) {
         self.machine.keeps_steps.set(keep);
     }
 }
 
 impl<M: Fn(usize, u32)> Session<'_, M> {
-    fn choose_by(&mut self, by: By<'_>) {
-        let mut chooser = self.machine.chooser.borrow_mut();
-        match by {
-            By::Schedule(schedule) => {
-                *chooser = Chooser::Replayed(Replayed::new(schedule, self.machine.cpus.len() + 1))
-            }
-            By::Drawn(strategy, seed) => {
-                if !matches!(*chooser, Chooser::Drawn(_)) {
-                    *chooser = Chooser::Drawn(Drawn::new());
-                }
-                if let Chooser::Drawn(drawn) = &mut *chooser {
-                    drawn.begin(strategy, seed, self.length);
-                }
-            }
-        }
-    }
-
     /// Boots the machine as a careful operating system does: one CPU after the other, nobody interrupted.
     fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, Ran> {
         let machine = self.machine;
@@ -151,7 +141,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         if stays_off(0) {
             boot.cpus[0].push(Ask::Off);
         }
-        self.choose_by(By::Schedule(&[]));
+        machine.choose_by(By::Schedule(&[]), self.length);
         self.scenario.borrow_mut().clone_from(&boot);
         let blank = Memory::blank_of(&machine.memory.borrow());
         machine.memory.borrow_mut().restore(&blank);
@@ -213,16 +203,39 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let machine = self.machine;
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
         if let Err(payload) = result {
-            let text = payload.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            let what = format!("the code under test panicked: {}", text.unwrap_or_else(|| "without a text".to_owned()));
-            *machine.failure.borrow_mut() =
-                Some(Failure { invariant: Invariant::Panic, what, process: 0, operation: 0 });
+            *machine.failure.borrow_mut() = Some(Failure::of_panic(&*payload));
         }
         let failure = machine.failure.take().or_else(|| at_the_end(machine));
         let steps = machine.steps.get();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
         Ran { failure, steps, hash: machine.hash() }
+    }
+}
+
+impl Machine {
+    /// Who answers the choices of the next run, which has about `length` operations.
+    pub(crate) fn choose_by(&self, by: By<'_>, length: u64) {
+        let mut chooser = self.chooser.borrow_mut();
+        match by {
+            By::Schedule(schedule) => *chooser = Chooser::Replayed(Replayed::new(schedule, self.cpus.len() + 1)),
+            By::Every(every) => *chooser = Chooser::Every(every),
+            By::Drawn(strategy, seed) => {
+                if !matches!(*chooser, Chooser::Drawn(_)) {
+                    *chooser = Chooser::Drawn(Drawn::new());
+                }
+                if let Chooser::Drawn(drawn) = &mut *chooser {
+                    drawn.begin(strategy, seed, length);
+                }
+            }
+        }
+    }
+
+    /// The tape of the last run, if it was one of every run.
+    pub(crate) fn take_every(&self) -> Option<Every> {
+        match self.chooser.replace(Chooser::Drawn(Drawn::new())) {
+            Chooser::Every(every) => Some(every),
+            _ => None,
+        }
     }
 }
 

@@ -43,6 +43,9 @@ pub enum Strategy {
     Pct(u32),
     /// A process runs until it cannot go on; now and then one stands still for up to 256 operations of the others.
     PassingOver,
+    /// Every run with at most so many preemptions, one after the other: all choices of who goes on and of what the hardware answers, with memory
+    /// sequentially consistent. Alone, or not at all.
+    Every(u32),
 }
 
 impl std::fmt::Display for Strategy {
@@ -51,6 +54,7 @@ impl std::fmt::Display for Strategy {
             Self::Random => f.write_str("random"),
             Self::Pct(changes) => write!(f, "pct:{changes}"),
             Self::PassingOver => f.write_str("passing-over"),
+            Self::Every(preemptions) => write!(f, "dfs:{preemptions}"),
         }
     }
 }
@@ -63,11 +67,16 @@ impl std::str::FromStr for Strategy {
             None if text == "random" => Ok(Self::Random),
             None if text == "passing-over" => Ok(Self::PassingOver),
             None if text == "pct" => Ok(Self::Pct(3)),
+            None if text == "dfs" => Ok(Self::Every(2)),
+            Some(("dfs", preemptions)) => match preemptions.parse() {
+                Ok(preemptions @ 0..=64) => Ok(Self::Every(preemptions)),
+                _ => Err(format!("`{preemptions}` preemptions: a number from 0 to 64 is right")),
+            },
             Some(("pct", changes)) => match changes.parse() {
                 Ok(changes @ 1..=64) => Ok(Self::Pct(changes)),
                 _ => Err(format!("`{changes}` changes of priority: a number from 1 to 64 is right")),
             },
-            _ => Err(format!("there is no strategy `{text}`: random, pct:N and passing-over are right")),
+            _ => Err(format!("there is no strategy `{text}`: random, pct:N, passing-over and dfs:N are right")),
         }
     }
 }
@@ -82,6 +91,7 @@ const LONGEST_PASS: u64 = 256;
 /// What answers the choices of one run.
 pub(crate) enum Chooser {
     Drawn(Box<Drawn>),
+    Every(Every),
     Replayed(Replayed),
 }
 
@@ -154,7 +164,7 @@ impl Drawn {
             return running;
         }
         match self.strategy {
-            Strategy::Random => nth(set, self.random.below(u64::from(set.count_ones()))),
+            Strategy::Random | Strategy::Every(_) => nth(set, self.random.below(u64::from(set.count_ones()))),
             Strategy::Pct(_) => self.highest(set),
             Strategy::PassingOver => {
                 if self.left > 0 {
@@ -263,11 +273,77 @@ impl Replayed {
     }
 }
 
+/// The choices of one run after the other, until all were tried.
+pub(crate) struct Every {
+    /// What was chosen so far, and among how many.
+    tape: Vec<(u32, u32)>,
+    at: usize,
+    preemptions: u32,
+    left: u32,
+}
+
+impl Every {
+    pub(crate) fn new(preemptions: u32) -> Self {
+        Self { tape: Vec::new(), at: 0, preemptions, left: preemptions }
+    }
+
+    /// Moves on to the next run; false if there is none.
+    pub(crate) fn advance(&mut self) -> bool {
+        (self.at, self.left) = (0, self.preemptions);
+        while let Some((value, options)) = self.tape.pop() {
+            if value + 1 < options {
+                self.tape.push((value + 1, options));
+                return true;
+            }
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn below(&mut self, options: u32) -> u32 {
+        if options < 2 {
+            return 0;
+        }
+        if self.at == self.tape.len() {
+            self.tape.push((0, options));
+        }
+        self.at += 1;
+        self.tape[self.at - 1].0
+    }
+
+    #[inline(always)]
+    fn preempt(&mut self, running: usize, ready: Ready) -> usize {
+        let others = (ready.awake | ready.asleep) & !(1 << running);
+        if self.left == 0 || others == 0 {
+            return running;
+        }
+        match self.below(others.count_ones() + 1) {
+            0 => running,
+            other => {
+                self.left -= 1;
+                nth(others, u64::from(other) - 1)
+            }
+        }
+    }
+
+    fn next(&mut self, ready: Ready) -> Option<usize> {
+        let set = ready.awake | ready.asleep;
+        (set != 0).then(|| nth(set, u64::from(self.below(set.count_ones()))))
+    }
+
+    #[inline(always)]
+    fn answer(&mut self, kind: Kind, options: u32) -> u32 {
+        // An event that does not come can be repeated without an end.
+        if kind.is_memory() || kind == Kind::Spurious { 0 } else { self.below(options) }
+    }
+}
+
 impl Chooser {
     #[inline(always)]
     pub(crate) fn preempt(&mut self, running: usize, operation: u32, ready: Ready) -> usize {
         match self {
             Self::Drawn(drawn) => drawn.preempt(running, ready),
+            Self::Every(every) => every.preempt(running, ready),
             Self::Replayed(replayed) => match replayed.find(running, operation, Kind::Preempt) {
                 // In a schedule that was shortened the one that goes on may be unable to.
                 Some(process) if ready.can_go(usize::from(process)) => usize::from(process),
@@ -279,6 +355,7 @@ impl Chooser {
     pub(crate) fn next(&mut self, blocked: usize, operation: u32, ready: Ready) -> Option<usize> {
         match self {
             Self::Drawn(drawn) => drawn.next(ready),
+            Self::Every(every) => every.next(ready),
             Self::Replayed(replayed) => match replayed.find(blocked, operation, Kind::Next) {
                 Some(process) if ready.can_go(usize::from(process)) => Some(usize::from(process)),
                 _ => ready.first(),
@@ -290,6 +367,7 @@ impl Chooser {
     pub(crate) fn answer(&mut self, process: usize, operation: u32, kind: Kind, options: u32) -> u32 {
         match self {
             Self::Drawn(drawn) => drawn.answer(kind, options),
+            Self::Every(every) => every.answer(kind, options),
             Self::Replayed(replayed) => match replayed.find(process, operation, kind) {
                 Some(value) => u32::from(value).min(options.saturating_sub(1)),
                 None => 0,

@@ -1,0 +1,350 @@
+//! Tests of one's own: any code that is generic over the library's shared words, explored as the library is.
+//!
+//! ```
+//! use explore::{Config, Word, check};
+//! use psci::CpuIndex;
+//! use psci::lock::{BakeryWord, Lock};
+//! use std::cell::Cell;
+//! use std::rc::Rc;
+//!
+//! let tally = check(&Config { schedules: 2_000, ..Config::default() }, |model| {
+//!     let words: Rc<Vec<BakeryWord<explore::Machine>>> = Rc::new((0..2).map(|_| BakeryWord::new()).collect());
+//!     let inside = Rc::new(Cell::new(0));
+//!     for cpu in 0..2 {
+//!         let (words, inside) = (words.clone(), inside.clone());
+//!         model.cpu(move |machine| {
+//!             let lock = Lock::bakery(0, &words, CpuIndex(0));
+//!             lock.acquire(machine, CpuIndex(cpu));
+//!             inside.set(inside.get() + 1);
+//!             machine.pause();
+//!             machine.check(inside.get() == 1, || "two CPUs are inside".to_owned());
+//!             inside.set(inside.get() - 1);
+//!             lock.release(machine, CpuIndex(cpu));
+//!         });
+//!     }
+//!     model.at_the_end(move |_| inside.get() == 0, "somebody is still inside");
+//! });
+//! assert_eq!(tally.schedules, 2_000);
+//! ```
+//!
+//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a shared word: a run that fails is thrown away
+//! where it stands.
+
+use crate::cell::made_by;
+use crate::choice::Deviation;
+use crate::exploration::Tally;
+use crate::failure::{Failure, Invariant};
+use crate::found::Found;
+use crate::machine::{Machine, Power, Waits};
+use crate::names::Names;
+use crate::narrate::Narrator;
+use crate::options::{Limits, MachineOptions};
+use crate::run::{By, Chosen, Ran, Runs};
+use crate::scenario::Scenario;
+use crate::step::{Did, Step};
+use crate::strategy::{Every, Strategy};
+use engine::{Runner, SplitMix64};
+use std::cell::{Cell, RefCell};
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// How a test is explored.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Strategies, in turn; [`Strategy::Every`] alone.
+    pub strategies: Vec<Strategy>,
+    /// Runs.
+    pub schedules: u64,
+    /// Draws everything that is drawn.
+    pub seed: u64,
+    /// What a run may take.
+    pub limits: Limits,
+    /// Whether all CPUs are in coherency from the start; otherwise their caches are off, and [`Machine::join`] turns them on.
+    pub coherent: bool,
+}
+
+impl Default for Config {
+    /// 100 000 runs by all strategies in turn, in coherency.
+    fn default() -> Self {
+        let strategies = vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver];
+        Self { strategies, schedules: 100_000, seed: 1, limits: Limits::default(), coherent: true }
+    }
+}
+
+type Body = Box<dyn Fn(&Machine)>;
+type AtTheEnd = (Box<dyn Fn(&Machine) -> bool>, &'static str);
+
+/// A test: what each CPU does, and what must hold at the end.
+#[derive(Default)]
+pub struct Model {
+    bodies: Vec<Body>,
+    at_the_end: Vec<AtTheEnd>,
+}
+
+impl Model {
+    /// Adds a CPU that does this.
+    pub fn cpu(&mut self, body: impl Fn(&Machine) + 'static) {
+        self.bodies.push(Box::new(body));
+    }
+
+    /// What must hold once all CPUs are done; `what` says what is wrong if it does not.
+    pub fn at_the_end(&mut self, holds: impl Fn(&Machine) -> bool + 'static, what: &'static str) {
+        self.at_the_end.push((Box::new(holds), what));
+    }
+}
+
+impl Machine {
+    /// A point at which another CPU may go first.
+    pub fn pause(&self) {
+        self.act(Did::Own);
+    }
+
+    /// Ends the run with a failure if `holds` is false.
+    pub fn check(&self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.fail(Invariant::Own, what());
+        }
+    }
+
+    /// This CPU's caches go on, and it is in coherency.
+    pub fn join(&self) {
+        self.act(Did::CachesOn);
+        let process = self.process();
+        self.memory.borrow_mut().join(process);
+    }
+
+    /// This CPU cleans its caches, turns them off and leaves coherency.
+    pub fn leave_with_flush(&self) {
+        self.act(Did::Flush { level: 1 });
+        let process = self.process();
+        self.memory.borrow_mut().flush(process, true);
+        self.memory.borrow_mut().leave_coherency(process);
+        self.wake_pollers();
+    }
+}
+
+/// Runs a test under so many schedules. `set_up` makes its words and says what each CPU does; it is called before each run, so that what is
+/// not a shared word starts anew as well.
+///
+/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule alone is run.
+///
+/// # Panics
+/// A run fails. The message has the schedule in sentences, and the file that repeats it: `target/explore/NAME.schedule`, after the thread's
+/// name, which is that of the test.
+pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally {
+    let cpus = {
+        let (model, _) = build(&set_up);
+        model.bodies.len()
+    };
+    assert!((1..=crate::MOST_CPUS).contains(&cpus), "a model has 1 to {} CPUs, not {cpus}", crate::MOST_CPUS);
+    let (_, values) = build(&set_up);
+    let machine = Machine::new(cpus, &values, MachineOptions::default());
+    machine.names.set(Names::Numbers);
+    let model = RefCell::new(Rc::new(Model::default()));
+    let main = |process: usize, _| frame(&machine, &model, process);
+    let runner = Runner::with_chooser(&machine.scheduler, &main, Chosen(&machine));
+    let mut session =
+        ModelSession { machine: &machine, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
+    let scenario = Scenario { cpus: vec![Vec::new(); cpus], ..Scenario::default() };
+    if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
+        let schedule = read(&path, cpus);
+        session.keep_steps(true);
+        let ran = session.run(&scenario, By::Schedule(&schedule));
+        let tally = Tally { schedules: 1, steps: u64::from(ran.steps), ..Tally::default() };
+        if let Some(failure) = ran.failure {
+            panic!("{}", story(&scenario, &failure, &session.schedule(), &session.steps(), None));
+        }
+        return tally;
+    }
+    let tally = explore(config, &mut session, &scenario);
+    if let Some(found) = &tally.found {
+        let shrunk = crate::shrink::shrink(&mut session, found);
+        session.keep_steps(true);
+        session.run(&scenario, By::Schedule(&shrunk.schedule));
+        let file = leave(&shrunk.schedule, cpus);
+        panic!("{}", story(&scenario, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
+    }
+    tally
+}
+
+fn build(set_up: &impl Fn(&mut Model)) -> (Model, Vec<u64>) {
+    made_by(|| {
+        let mut model = Model::default();
+        set_up(&mut model);
+        model
+    })
+}
+
+fn explore(config: &Config, session: &mut dyn Runs, scenario: &Scenario) -> Tally {
+    let mut tally = Tally::default();
+    let mut every = match config.strategies[..] {
+        [Strategy::Every(preemptions)] => Some(Every::new(preemptions)),
+        _ => None,
+    };
+    while tally.schedules < config.schedules {
+        let run = tally.schedules;
+        let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
+        let ran = match every.take() {
+            Some(tape) => session.run(scenario, By::Every(tape)),
+            None => session.run(scenario, By::Drawn(strategy, SplitMix64::fork(config.seed, run + 1).next())),
+        };
+        tally.schedules += 1;
+        tally.steps += u64::from(ran.steps);
+        if let Some(failure) = ran.failure {
+            let (schedule, machine) = (session.schedule(), MachineOptions::default());
+            let (hash, steps) = (ran.hash, ran.steps);
+            tally.found =
+                Some(Found { failure, machine, scenario: scenario.clone(), schedule, hash, steps, strategy, run });
+            break;
+        }
+        if matches!(strategy, Strategy::Every(_)) {
+            every = session.take_every();
+            if !every.as_mut().is_some_and(Every::advance) {
+                tally.complete = true;
+                break;
+            }
+        }
+    }
+    tally
+}
+
+fn frame(machine: &Machine, model: &RefCell<Rc<Model>>, process: usize) {
+    // Nobody powers anything off here.
+    if machine.over.get() || process == machine.controller() {
+        machine.stay();
+    }
+    // A frame that is thrown away keeps its model: that is memory which a failed run costs.
+    let model = Rc::clone(&model.borrow());
+    (model.bodies[process])(machine);
+    drop(model);
+    machine.leave();
+}
+
+struct ModelSession<'s, M: Fn(usize, u32), S> {
+    machine: &'s Machine,
+    model: &'s RefCell<Rc<Model>>,
+    runner: Runner<'s, M>,
+    set_up: &'s S,
+    config: &'s Config,
+    length: Cell<u64>,
+}
+
+impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs for ModelSession<'_, M, S> {
+    fn run(&mut self, _: &Scenario, by: By<'_>) -> Ran {
+        let machine = self.machine;
+        let cpus = machine.cpus.len();
+        // What an earlier run has left of its frames goes before its words and bodies do.
+        (0..=cpus).for_each(|process| self.runner.start(process, 0));
+        let (model, values) = build(&self.set_up);
+        assert_eq!(model.bodies.len(), cpus, "the model has as many CPUs in every run");
+        machine.memory.borrow_mut().begin(&values);
+        if self.config.coherent {
+            (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
+        }
+        self.model.replace(Rc::new(model));
+        machine.choose_by(by, self.length.get());
+        machine.forget_run();
+        machine.limits.set(self.config.limits);
+        for cpu in &machine.cpus {
+            cpu.power.set(Power::On);
+            cpu.waits.set(Waits::Nothing);
+            cpu.event.set(false);
+            cpu.polled.set((u16::MAX, 0, 0));
+        }
+        (0..cpus).for_each(|cpu| machine.can_go(cpu));
+        let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
+        let mut failure = machine.failure.take();
+        if let Err(payload) = result {
+            failure = Some(Failure::of_panic(&*payload));
+        }
+        let stuck = || machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done);
+        if failure.is_none() && stuck() {
+            let what = format!("nobody is left to go on: {}", machine.describe_waits());
+            failure = Some(Failure { invariant: Invariant::EverybodyWakes, what, process: 0, operation: 0 });
+        }
+        if failure.is_none() {
+            let model = Rc::clone(&self.model.borrow());
+            let wrong = model.at_the_end.iter().find(|(holds, _)| !holds(machine));
+            failure = wrong.map(|(_, what)| Failure {
+                invariant: Invariant::Own,
+                what: (*what).to_owned(),
+                process: 0,
+                operation: machine.operation_of(0),
+            });
+        }
+        let steps = machine.steps.get();
+        self.length.set((self.length.get() * 7 + u64::from(steps)) / 8);
+        Ran { failure, steps, hash: machine.hash() }
+    }
+
+    fn schedule(&self) -> Vec<Deviation> {
+        self.machine.schedule.borrow().clone()
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        self.machine.log.borrow().clone()
+    }
+
+    fn keep_steps(&mut self, keep: bool) {
+        self.machine.keeps_steps.set(keep);
+    }
+
+    fn take_every(&mut self) -> Option<Every> {
+        self.machine.take_every()
+    }
+}
+
+/// A failure in words.
+fn story(
+    scenario: &Scenario,
+    failure: &Failure,
+    schedule: &[Deviation],
+    steps: &[Step],
+    file: Option<&PathBuf>,
+) -> String {
+    let narrator = Narrator::of_model(scenario);
+    let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
+    let _ = writeln!(text, "{} deviations from the plainest run, in {} operations:", schedule.len(), steps.len());
+    for (number, deviation) in (1..).zip(schedule) {
+        let _ = writeln!(text, "  {number}. {}", narrator.deviation(steps, deviation));
+    }
+    if let Some(file) = file {
+        let _ = writeln!(text, "Again: STOPWATT_REPLAY={}", file.display());
+    }
+    text
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    cpus: usize,
+    #[serde(default)]
+    deviation: Vec<Deviation>,
+}
+
+/// Leaves a schedule in `target/explore`, whole or not at all.
+fn leave(schedule: &[Deviation], cpus: usize) -> PathBuf {
+    let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
+    let folder =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from).join("explore");
+    let path = folder.join(format!("{name}.schedule"));
+    let text = toml::to_string(&File { cpus, deviation: schedule.to_vec() })
+        .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));
+    let partial = folder.join(format!(".{name}.partial-{}", std::process::id()));
+    let written = std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&partial, text))
+        .and_then(|()| std::fs::rename(&partial, &path));
+    if let Err(error) = written {
+        eprintln!("cannot leave {}: {error}", path.display());
+    }
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+fn read(path: &PathBuf, cpus: usize) -> Vec<Deviation> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let file: File = toml::from_str(&text).unwrap_or_else(|error| panic!("{} is no schedule: {error}", path.display()));
+    assert_eq!(file.cpus, cpus, "{} is for {} CPUs, and the model has {cpus}", path.display(), file.cpus);
+    file.deviation
+}

@@ -1,0 +1,140 @@
+//! Tests of one's own: locks and the like, explored as a firmware engineer would.
+
+use explore::{Config, Machine, Model, Strategy, Word, check};
+use psci::lock::{BakeryWord, Lock, Ticket};
+use psci::{CpuIndex, Platform, SharedCell};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+/// CPUs that enter a section one after the other; `acquire` and `release` are the lock.
+fn section(
+    model: &mut Model,
+    cpus: u16,
+    acquire: impl Fn(&Machine, u16) + 'static,
+    release: impl Fn(&Machine, u16) + 'static,
+) {
+    let inside = Rc::new(Cell::new(0));
+    let lock = Rc::new((acquire, release));
+    for cpu in 0..cpus {
+        let (inside, lock) = (inside.clone(), lock.clone());
+        model.cpu(move |machine| {
+            (lock.0)(machine, cpu);
+            inside.set(inside.get() + 1);
+            machine.pause();
+            machine.check(inside.get() == 1, || format!("{} CPUs are inside", inside.get()));
+            inside.set(inside.get() - 1);
+            (lock.1)(machine, cpu);
+        });
+    }
+}
+
+fn bakery(model: &mut Model, cpus: u16) {
+    let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let other = words.clone();
+    let lock = |words: &Rc<Vec<BakeryWord<Machine>>>, machine: &Machine, cpu: u16, acquire: bool| {
+        let lock = Lock::bakery(0, words, CpuIndex(0));
+        if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
+    };
+    section(
+        model,
+        cpus,
+        move |machine, cpu| lock(&words, machine, cpu, true),
+        move |machine, cpu| lock(&other, machine, cpu, false),
+    );
+}
+
+/// A lock in two words as a beginner writes it: looks, then takes.
+fn naive(model: &mut Model) {
+    let word: Rc<Word<u32>> = Rc::new(SharedCell::<u32, Machine>::new(0));
+    let other = word.clone();
+    let take = move |machine: &Machine, _| {
+        while word.load(machine) != 0 {}
+        word.store(machine, 1);
+    };
+    section(model, 2, take, move |machine, _| other.store(machine, 0));
+}
+
+/// What the panic of a failed check says.
+fn failure(config: &Config, set_up: impl Fn(&mut Model)) -> String {
+    let result = catch_unwind(AssertUnwindSafe(|| check(config, set_up)));
+    *result.expect_err("the check passes").downcast::<String>().expect("a text")
+}
+
+#[test]
+fn the_locks_exclude_in_coherency_and_out_of_it() {
+    for coherent in [true, false] {
+        let config = Config { schedules: 30_000, coherent, ..Config::default() };
+        assert_eq!(check(&config, |model| bakery(model, 3)).schedules, 30_000);
+    }
+    check(&Config { schedules: 30_000, ..Config::default() }, |model| {
+        let ticket: Rc<Ticket<Machine>> = Rc::new(Ticket::new());
+        let other = ticket.clone();
+        let lock = |ticket: &Ticket<Machine>, machine: &Machine, cpu, acquire: bool| {
+            let lock = Lock::ticket(0, ticket);
+            if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
+        };
+        section(model, 3, move |m, cpu| lock(&ticket, m, cpu, true), move |m, cpu| lock(&other, m, cpu, false));
+    });
+}
+
+#[test]
+fn every_run_of_a_bakery_of_two_with_four_preemptions_is_tried() {
+    let config = Config { strategies: vec![Strategy::Every(4)], schedules: u64::MAX, ..Config::default() };
+    let tally = check(&config, |model| bakery(model, 2));
+    assert!(tally.complete && tally.schedules > 10_000, "{tally:?}");
+}
+
+#[test]
+fn a_lock_that_looks_and_then_takes_is_found_shrunk_and_left_in_a_file() {
+    let said = failure(&Config::default(), naive);
+    assert!(said.contains("2 CPUs are inside (own)"), "{said}");
+    // Each stands still between its look and the end of its section.
+    let deviations = said.lines().filter(|line| line.contains(". CPU ")).count();
+    assert!((1..=3).contains(&deviations), "{said}");
+    let path = said.split("STOPWATT_REPLAY=").nth(1).unwrap().trim();
+    let left = std::fs::read_to_string(path).unwrap();
+    assert!(left.contains("cpus = 2") && left.matches("[[deviation]]").count() == deviations, "{left}");
+}
+
+#[test]
+fn a_missing_barrier_is_found() {
+    // Dekker's test with relaxed accesses: both may find the other absent, and a barrier keeps them from it.
+    let dekker = |barrier: bool| {
+        move |model: &mut Model| {
+            let words: Rc<[Word<u32>; 2]> =
+                Rc::new([SharedCell::<u32, Machine>::new(0), SharedCell::<u32, Machine>::new(0)]);
+            let absent = Rc::new(Cell::new(0));
+            for cpu in 0..2 {
+                let (words, absent) = (words.clone(), absent.clone());
+                model.cpu(move |machine| {
+                    words[cpu].store_relaxed(machine, 1);
+                    if barrier {
+                        machine.barrier();
+                    }
+                    absent.set(absent.get() + u32::from(words[1 - cpu].load_relaxed(machine) == 0));
+                });
+            }
+            model.at_the_end(move |_| absent.get() < 2, "each found the other absent");
+        }
+    };
+    let said = failure(&Config::default(), dekker(false));
+    assert!(said.contains("each found the other absent (own)"), "{said}");
+    check(&Config { schedules: 20_000, ..Config::default() }, dekker(true));
+}
+
+#[test]
+fn who_waits_for_ever_loops_for_ever_or_panics_is_said() {
+    let said = failure(&Config::default(), |model| model.cpu(|machine| machine.wait_for_event()));
+    assert!(said.contains("CPU 0 waits for an event (everybody-wakes)"), "{said}");
+    let said = failure(&Config::default(), |model| {
+        model.cpu(|machine| {
+            loop {
+                machine.pause()
+            }
+        })
+    });
+    assert!(said.contains("(livelock)"), "{said}");
+    let said = failure(&Config::default(), |model| model.cpu(|_| panic!("that was me")));
+    assert!(said.contains("the code under test panicked: that was me (panic)"), "{said}");
+}
