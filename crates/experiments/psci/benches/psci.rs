@@ -34,8 +34,7 @@ fn rate(name: &str, machine: &Machine, iterations: u32, rounds: u32) {
         operations = CASES
             .iter()
             .map(|&case| {
-                let conditions =
-                    Conditions { case, iterations, seed: 1, order: Vec::new(), record: true, explore: None };
+                let conditions = Conditions { case, iterations, seed: 1, order: Vec::new(), record: true };
                 soc::run(machine, &conditions).expect("the case ends").platform_calls
             })
             .sum::<u64>();

@@ -101,7 +101,6 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                 seed: options.seed,
                 order: order(&case).unwrap_or_default(),
                 record: true,
-                explore: None,
             };
             jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0 });
         }
@@ -114,7 +113,6 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                     seed: engine_seed(options.seed, number),
                     order: Vec::new(),
                     record: false,
-                    explore: None,
                 };
                 jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number });
             }

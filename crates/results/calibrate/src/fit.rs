@@ -180,7 +180,6 @@ impl Model<'_> {
                 seed: 0,
                 order: self.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned().unwrap_or_default(),
                 record: false,
-                explore: None,
             };
             let mode = case.mode.name();
             let outcome = soc::run(&machine, &conditions).map_err(|source| Error::Run {

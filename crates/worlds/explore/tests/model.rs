@@ -78,6 +78,27 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
     });
 }
 
+/// CPUs whose caches are on take a bakery from CPUs whose caches are off, as on the way down and up.
+#[test]
+fn a_bakery_excludes_between_cpus_in_coherency_and_out_of_it() {
+    for off in [1, 2] {
+        let config = Config { schedules: 30_000, ..Config::default() };
+        check(&config, move |model| {
+            let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..3).map(|_| BakeryWord::new()).collect());
+            let other = words.clone();
+            let acquire = move |machine: &Machine, cpu: u16| {
+                if cpu < off {
+                    machine.leave_with_flush();
+                }
+                Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
+            };
+            let release =
+                move |machine: &Machine, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
+            section(model, 3, acquire, release);
+        });
+    }
+}
+
 #[test]
 fn every_run_of_a_bakery_of_two_with_four_preemptions_is_tried() {
     let config = Config { strategies: vec![Strategy::Every(4)], schedules: u64::MAX, ..Config::default() };

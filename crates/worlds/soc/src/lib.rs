@@ -15,7 +15,6 @@
 //!
 //! Processes of the engine: one for each CPU, one for each SCP channel, one for the timers.
 
-mod chooser;
 pub mod config;
 mod cpu;
 mod deadlock;
@@ -25,8 +24,6 @@ mod event;
 mod firmware;
 mod interrupt_source;
 mod interrupts;
-#[cfg(test)]
-mod locks;
 mod log;
 mod mailbox;
 mod memory;
@@ -44,7 +41,6 @@ mod soc;
 mod system;
 mod timers;
 
-pub use chooser::Explore;
 pub use cpu::CpuState;
 pub use event::{Event, Measured};
 pub use interrupt_source::{Interrupts, MAX_DEVICES, MAX_IPIS, Source};

@@ -1,7 +1,6 @@
 //! A run of a procedure on the machine.
 
 use crate::Soc;
-use crate::chooser::{Explore, RandomWithinWindow};
 use crate::config::Machine;
 use crate::entry::Entry;
 use crate::event::{Event, Measured};
@@ -26,8 +25,6 @@ pub struct Conditions {
     pub order: Vec<usize>,
     /// Whether events are kept.
     pub record: bool,
-    /// If given, the process that goes next is chosen at random at every operation, and times mean nothing.
-    pub explore: Option<Explore>,
 }
 
 /// What a run yields.
@@ -81,10 +78,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
     let result = with_firmware(&soc, |psci| {
         let firmware = Firmware { soc: &soc, psci, world: &procedure };
         let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
-        let mut runner = match conditions.explore {
-            Some(explore) => Runner::with_chooser(&soc.scheduler, &main, RandomWithinWindow::new(explore)),
-            None => Runner::new(&soc.scheduler, &main),
-        };
+        let mut runner = Runner::new(&soc.scheduler, &main);
         soc.start_all(&mut runner, lead);
         runner.run()
     })?;
