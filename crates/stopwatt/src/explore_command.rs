@@ -153,6 +153,9 @@ pub struct FaultsOptions {
     format: Format,
 }
 
+/// How long the library may run without an operation.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 fn duration(text: &str) -> Result<Duration, String> {
     let parsed = humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero());
     parsed.ok_or_else(|| format!("`{text}` is no time; 60s or 5m would be right"))
@@ -231,6 +234,14 @@ fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer> {
     });
     recordings::check_target(&folder, EXPERIMENT, "explore", &recordings::Request::new(), options.replace)?;
 
+    let cpus = subject.cpus;
+    let watchdog = explore::watch(PATIENCE, move |process, operation| {
+        let who = explore::narrate::process(cpus, process);
+        eprintln!(
+            "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: the library loops"
+        );
+        std::process::exit(2);
+    });
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
     progress.say("exploring");
@@ -256,6 +267,7 @@ fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer> {
     }
     let shrunk = subject.shrink(found, limits);
     let (_, steps) = subject.replay(&shrunk, limits);
+    drop(watchdog);
     drop(shown);
     let mut recording = explore_experiments::record(&subject, &shrunk, &steps, limits, options.seed);
     recording.header.run = provenance::this_run();

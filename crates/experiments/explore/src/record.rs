@@ -53,6 +53,7 @@ pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, 
     };
     let mut of_operations = lane("operation", "operation", "operation-end", OPERATIONS);
     of_operations.marks = MARKS.iter().map(|(_, point, mark)| ((*point).to_owned(), (*mark).to_owned())).collect();
+    of_operations.marks.insert(STALE.0.to_owned(), STALE.1.to_owned());
     header.lanes = vec![lane("call", "call", "call-end", CALLS), of_operations];
 
     let mut recording = Recording::new(header);
@@ -81,6 +82,10 @@ pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, 
         }
         recording.event(series, 0, cpu, time, time, operation, operations[step.did.kind()]);
         recording.event(series, 0, cpu, time + 1, time + 1, operation_end, 0);
+        if let Did::Loaded { newest: Some(_), early: false, .. } = step.did {
+            let point = recording.point(STALE.0);
+            recording.event(series, 0, cpu, time, time, point, 0);
+        }
         let ends = matches!(step.did, Did::Returned { .. } | Did::Entered { .. });
         if ends && std::mem::take(&mut calling[process]) {
             recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
@@ -110,6 +115,9 @@ const MARKS: [(Kind, &str, &str); 11] = [
     (Kind::PowerOnFails, "power-on-failed", "refused by the power controller"),
     (Kind::Spurious, "no-event", "WFE ended without an event"),
 ];
+
+/// A load that found an older line, or older memory, than another CPU had stored.
+const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newest");
 
 fn names_of_calls(found: &Found) -> Vec<String> {
     found.scenario.cpus.iter().flatten().map(ToString::to_string).collect()

@@ -56,6 +56,7 @@ mod scenario;
 mod shrink;
 mod step;
 mod strategy;
+mod watchdog;
 
 pub use cell::Word;
 pub use choice::{Deviation, Kind};
@@ -69,6 +70,7 @@ pub use run::Ran;
 pub use scenario::{Ask, MOST_CPUS, Scenario, ScenarioError};
 pub use step::{Did, Step};
 pub use strategy::Strategy;
+pub use watchdog::{Watchdog, watch};
 
 /// The most operations of its CPU for which a store or a line's maintenance is put off.
 pub(crate) const LONGEST_DELAY: u8 = 12;

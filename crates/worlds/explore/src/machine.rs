@@ -7,6 +7,7 @@ use crate::names::Names;
 use crate::options::{Limits, MachineOptions};
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, Drawn, Ready};
+use crate::watchdog::beat;
 use engine::Scheduler;
 use std::cell::{Cell, RefCell};
 
@@ -273,6 +274,7 @@ impl Machine {
         self.operations[process].set(operation);
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
+        beat(process, operation);
         if steps > self.limits.get().steps {
             self.fail(
                 Invariant::Livelock,

@@ -43,12 +43,14 @@ use crate::run::{By, Chosen, Ran, Runs};
 use crate::scenario::Scenario;
 use crate::step::{Did, Step};
 use crate::strategy::{Every, Strategy};
+use crate::watchdog::watch;
 use engine::{Runner, SplitMix64};
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// How a test is explored.
 #[derive(Clone, Debug)]
@@ -72,6 +74,9 @@ impl Default for Config {
         Self { strategies, schedules: 100_000, seed: 1, limits: Limits::default(), coherent: true }
     }
 }
+
+/// How long code may run without an operation.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 type Body = Box<dyn Fn(&Machine)>;
 type AtTheEnd = (Box<dyn Fn(&Machine) -> bool>, &'static str);
@@ -145,6 +150,12 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally {
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&machine, &model, process);
     let runner = Runner::with_chooser(&machine.scheduler, &main, Chosen(&machine));
+    let _watchdog = watch(PATIENCE, |process, operation| {
+        eprintln!(
+            "CPU {process} has made no operation since its operation {operation}, {PATIENCE:?} ago: the test cannot go on"
+        );
+        std::process::exit(2);
+    });
     let mut session =
         ModelSession { machine: &machine, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
     let scenario = Scenario { cpus: vec![Vec::new(); cpus], ..Scenario::default() };

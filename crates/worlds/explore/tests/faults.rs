@@ -24,7 +24,7 @@ fn find(fault: &'static Fault, seed: u64) -> Found {
 fn every_fault_is_found_and_what_was_found_repeats_itself() {
     for fault in FAULTS {
         let found = find(fault, 1);
-        for _ in 0..3 {
+        for _ in 0..100 {
             let (again, _) = subject(Some(fault)).replay(&found, Limits::default());
             assert_eq!(again.hash, found.hash, "{}", fault.name);
             assert_eq!(again.failure.as_ref(), Some(&found.failure), "{}", fault.name);

@@ -159,3 +159,13 @@ fn who_waits_for_ever_loops_for_ever_or_panics_is_said() {
     let said = failure(&Config::default(), |model| model.cpu(|_| panic!("that was me")));
     assert!(said.contains("the code under test panicked: that was me (panic)"), "{said}");
 }
+
+#[test]
+fn code_that_makes_no_operation_is_noticed() {
+    let (stuck, noticed) = std::sync::mpsc::channel();
+    let _watchdog = explore::watch(std::time::Duration::from_millis(200), move |_, operation| {
+        let _ = stuck.send(operation);
+    });
+    // Other tests of this program make operations as well; once they are all done, nobody does.
+    assert!(noticed.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
+}
