@@ -151,7 +151,7 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&calibrations))?,
-        Format::Term => output::print(calibrations.iter().map(as_text).collect::<String>().as_bytes())?,
+        Format::Term => output::print_text(&calibrations.iter().map(as_text).collect::<String>())?,
     }
     Ok(checked(&differs, "calibrate"))
 }

@@ -102,7 +102,7 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&recording, &figures, options)),
-        Format::Term => output::print(as_text(&recording, &figures, options).as_bytes()),
+        Format::Term => output::print_text(&as_text(&recording, &figures, options)),
     }
 }
 
@@ -224,5 +224,5 @@ pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
         active.count(),
         options.output.display()
     );
-    output::print(said.as_bytes())
+    output::print_text(&said)
 }

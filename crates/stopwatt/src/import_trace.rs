@@ -62,7 +62,7 @@ pub fn run(options: &ImportTraceOptions) -> miette::Result<()> {
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&trace, options)),
-        Format::Term => output::print(as_text(&trace, options).as_bytes()),
+        Format::Term => output::print_text(&as_text(&trace, options)),
     }
 }
 

@@ -88,7 +88,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
             if let Some((path, _)) = report {
                 text.push_str(&format!("Report: {}\n", path.display()));
             }
-            output::print(text.as_bytes())?;
+            output::print_text(&text)?;
         }
     }
     match recording.header.complaints.as_slice() {
