@@ -48,8 +48,12 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
     if matches.get_flag("quiet") {
         progress::be_quiet();
     }
+    if matches.get_flag("verbose") {
+        progress::be_verbose();
+    }
     let given = matches.get_one::<PathBuf>("data").map(PathBuf::as_path);
     let data = Data::find(given)?;
+    progress::tell(&format!("data: {}", data.words()));
     match matches.subcommand() {
         Some(("run", matches)) => {
             let (name, matches) = chosen(matches)?;

@@ -106,6 +106,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> miette::Result<()> {
         return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
     }
     let partial = Partial::beside(path, "partial").into_diagnostic().wrap_err_with(cannot)?;
+    crate::progress::tell(&format!("writing {}", path.display()));
     let written = fs::write(partial.path(), bytes).and_then(|()| fs::rename(partial.path(), path));
     match written {
         Err(error) if !parent.is_dir() => Err(miette::miette!(

@@ -137,7 +137,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
         .map(|(combination, request)| {
             progress.check()?;
             // A run's own steps are not those of the sweep.
-            let mut sink = Memory::new(Arc::default());
+            let mut sink = Memory::new(Progress::of_part(&progress));
             experiment.run(request, &mut sink)?;
             progress.step();
             let recording = sink.finish();
