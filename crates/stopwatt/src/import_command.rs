@@ -1,6 +1,7 @@
 //! `stopwatt import`.
 
 use crate::data::Data;
+use crate::errors;
 use crate::output::{self, Format};
 use crate::recordings;
 use clap::Args;
@@ -95,10 +96,10 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
     });
     recordings::write(&mut recording, &options.output)?;
     for warning in &figures.warnings {
-        eprintln!("warning: {warning}; left out");
+        errors::note(&format!("warning: {warning}; left out"));
     }
     for doubt in &figures.doubts {
-        eprintln!("warning: {doubt}; {}", doubt.help);
+        errors::note(&format!("warning: {doubt}; {}", doubt.help));
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&recording, &figures, options)),

@@ -1,5 +1,6 @@
 //! Shows how far a run is, and stops it when Ctrl-C is pressed.
 
+use crate::errors;
 use crate::interrupt::Stops;
 use experiment::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -36,7 +37,7 @@ pub fn be_verbose() {
 /// Says what is done, to those who asked for it.
 pub fn tell(what: &str) {
     if VERBOSE.load(Relaxed) {
-        eprintln!("{what}");
+        errors::note(what);
     }
 }
 
@@ -98,7 +99,7 @@ fn lines(progress: &Progress, ends: &AtomicBool) {
             said = Instant::now();
             let (done, total) = progress.steps();
             let of = if total > 0 { format!("{done}/{total} ") } else { String::new() };
-            eprintln!("{of}{doing}, {} s so far", start.elapsed().as_secs());
+            errors::note(&format!("{of}{doing}, {} s so far", start.elapsed().as_secs()));
             told = doing;
         }
         thread::sleep(EVERY);

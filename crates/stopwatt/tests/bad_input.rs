@@ -106,6 +106,25 @@ fn causes_that_do_not_fit_their_span_are_drawn_as_wide_as_the_span() {
 }
 
 #[test]
+fn what_a_file_holds_is_not_sent_to_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let platform = fs::read_to_string(root().join("platforms/juno-r1.toml")).unwrap();
+    let steering = platform.replace("[caches]\n", "[caches] # \u{1b}[2J\u{7}\nno = 1\n");
+    fs::write(folder.path().join("p.toml"), steering).unwrap();
+    let policy = "threshold = \"\u{1b}[31m\"\n";
+    fs::write(folder.path().join("policy.toml"), policy).unwrap();
+    let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--output", "r"];
+    assert!(ended(&run, folder.path()).0.status.success());
+    for arguments in
+        [&["run", "psci-latency", "--platform", "./p.toml"][..], &["compare", "r", "r", "--policy", "policy.toml"]]
+    {
+        let (output, said) = ended(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(!said.contains(|letter: char| letter.is_control()), "{said:?}");
+    }
+}
+
+#[test]
 fn a_run_that_is_stopped_says_that_nothing_was_kept_and_leaves_what_was_there() {
     let folder = tempfile::tempdir().unwrap();
     let run = ["run", "psci-latency", "--release", "v2.12", "--free-seeds", "0", "--output", "r"];
