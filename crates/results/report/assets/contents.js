@@ -35,16 +35,15 @@
       if (at.top < box.top || at.bottom > box.bottom) nav.scrollTop += at.top - box.top - box.height / 2;
     }
   };
-  let waiting = 0;
-  addEventListener(
-    "scroll",
-    () => {
-      waiting ||= requestAnimationFrame(() => {
-        waiting = 0;
-        mark();
-      });
-    },
-    { passive: true },
-  );
+  let waits = false;
+  const later = () => {
+    if (waits) return;
+    waits = true;
+    requestAnimationFrame(() => {
+      waits = false;
+      mark();
+    });
+  };
+  addEventListener("scroll", later, { passive: true });
   mark();
 })();
