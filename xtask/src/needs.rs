@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A program, and the Debian package that has it.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("chromium", "chromium"),
     ("node", "nodejs"),
     ("npm", "npm"),
@@ -13,6 +13,7 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("qemu-aarch64", "qemu-user"),
     ("qemu-system-aarch64", "qemu-system-arm"),
     ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+    ("trace-cmd", "trace-cmd"),
 ];
 
 /// A file, and the Debian package that has it.

@@ -20,6 +20,7 @@ fn main() {
     let folder = Path::new(folder);
     std::fs::create_dir_all(folder).expect("the folder can be made");
     for (name, width, dark, scripts) in [
+        ("light-1600", 1600, false, true),
         ("light-1280", 1280, false, true),
         ("dark-1280", 1280, true, true),
         ("light-400", 400, false, true),

@@ -23,7 +23,7 @@ impl From<Answer> for ExitCode {
 impl Answer {
     /// No, for a reason that is printed as errors are.
     pub fn no(reason: &miette::Report) -> Self {
-        eprintln!("Error: {reason:?}");
+        crate::errors::print(reason);
         Self::No
     }
 }

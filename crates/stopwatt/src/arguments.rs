@@ -70,6 +70,9 @@ pub struct Arguments {
     /// Show no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
+    /// Tell each step on a line of its own: the data that is in force, what is done, what is written.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

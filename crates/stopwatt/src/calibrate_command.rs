@@ -3,10 +3,11 @@
 use crate::answer::Answer;
 use crate::data::Data;
 use crate::output::{self, Format};
+use crate::progress;
 use calibrate::{Calibration, Plan};
 use clap::Args;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
-use experiment::Files;
+use experiment::{Files, Progress};
 use miette::{IntoDiagnostic, miette};
 use platforms::PlatformFiles;
 use serde_json::json;
@@ -14,6 +15,7 @@ use soc::config::{Costs, Document, Platform, Release};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Options of `calibrate`.
 #[derive(Args)]
@@ -76,6 +78,9 @@ pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::
     let (files, published) = (data.platforms(), data.published()?);
     let platform = CorePlatform::read(&files, &options.platform)?;
     let name = &platform.platform.name;
+    let progress: Arc<Progress> = Arc::default();
+    progress.say(&format!("fitting the core of {name}"));
+    let shown = progress::show_only(progress);
     let costs = published.strides_of(name).and_then(|reference| calibrate::fit_strides(&platform, reference));
     let costs = costs.ok_or_else(|| {
         miette!(
@@ -83,6 +88,7 @@ pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::
             "there is nothing to fit {name} to"
         )
     })?;
+    drop(shown);
     let file = costs_file_of(name);
     let mut differs = Vec::new();
     if !options.check {
@@ -127,9 +133,14 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     };
     let mut calibrations: Vec<Calibration> = Vec::new();
     let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
+    let progress: Arc<Progress> = Arc::default();
+    let shown = progress::show_only(progress.clone());
     let first = plan.carry_from.clone();
     let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
-    for release_name in first.clone().into_iter().chain(others) {
+    let all: Vec<String> = first.clone().into_iter().chain(others).collect();
+    progress.expect(all.len() as u64, "releases");
+    for release_name in all {
+        progress.say(&format!("releases, fitting {release_name}"));
         let release = Release::read(&opened.release(&release_name)?, &platform)?;
         let carried = first.as_ref().and_then(|first| fitted.get(first));
         let calibration = calibrate::fit(&platform, &release, reference, &plan, carried).into_diagnostic()?;
@@ -137,7 +148,9 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
         if wanted.contains(&release_name) {
             calibrations.push(calibration);
         }
+        progress.step();
     }
+    drop(shown);
 
     let mut differs = Vec::new();
     for calibration in &calibrations {
@@ -151,7 +164,7 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&calibrations))?,
-        Format::Term => output::print(calibrations.iter().map(as_text).collect::<String>().as_bytes())?,
+        Format::Term => output::print_text(&calibrations.iter().map(as_text).collect::<String>())?,
     }
     Ok(checked(&differs, "calibrate"))
 }

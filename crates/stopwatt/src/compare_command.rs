@@ -16,6 +16,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   stopwatt run psci-latency && stopwatt compare recordings/psci-latency@juno-v2.11 recordings/psci-latency@juno-v2.12
   stopwatt compare recordings/before recordings/after --threshold 2 --format github-action-benchmark
+  stopwatt compare recordings/before recordings/after --format html > changes.html
   stopwatt compare recordings/base recordings/today --policy ci.toml
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board recordings/other-board
 
@@ -63,6 +64,8 @@ enum CompareFormat {
     Term,
     /// For machines.
     Json,
+    /// One self-contained page, with how the values scatter.
+    Html,
     /// `customSmallerIsBetter` of github-action-benchmark: the last recording's values.
     GithubActionBenchmark,
     /// Bencher Metric Format: the last recording's values.
@@ -95,10 +98,14 @@ pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
     let text = match options.format {
         CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, output::style()),
         CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
+        CompareFormat::Html => report::comparison_html(&comparison, published.as_ref(), options.all),
         CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
     };
-    output::print(text.as_bytes())?;
+    match options.format {
+        CompareFormat::Term => output::print_text(&text)?,
+        _ => output::print(text.as_bytes())?,
+    }
     Ok(if comparison.has_regression() { Answer::No } else { Answer::Yes })
 }
 

@@ -277,7 +277,7 @@ fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer> {
         Format::Term => {
             let shown = folder.display().to_string();
             let text = report::run_text(&recording, &shown, &data.published()?, output::style());
-            output::print(text.as_bytes())?;
+            output::print_text(&text)?;
             print_rates(options.format, &tally, took, Some((&shrunk, &folder)))?;
         }
     }
@@ -320,7 +320,7 @@ fn print_rates(format: Format, tally: &Tally, took: f64, found: Option<(&Found, 
         schedules / took,
         steps / took / 1e6,
     );
-    output::print(text.as_bytes())
+    output::print_text(&text)
 }
 
 fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
@@ -357,12 +357,12 @@ fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
                     let who = explore::narrate::process(subject.cpus, step.process);
                     format!("{who:<21} {:>5}  {}\n", step.operation, narrator.step(step))
                 });
-                output::print(lines.collect::<String>().as_bytes())?;
+                output::print_text(&lines.collect::<String>())?;
             }
             let again = found.clone();
             let recording = explore_experiments::record(&subject, &again, &steps, limits, header.seed);
             if ran.failure.is_some() {
-                output::print(report::run_text(&recording, &folder, &data.published()?, output::style()).as_bytes())?;
+                output::print_text(&report::run_text(&recording, &folder, &data.published()?, output::style()))?;
             }
             let end = match (&ran.failure, same) {
                 (Some(_), true) => format!("The same {} operations.\n", ran.steps),
@@ -372,7 +372,7 @@ fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
                 ),
                 (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
             };
-            output::print(end.as_bytes())?;
+            output::print_text(&end)?;
         }
     }
     Ok(if ran.failure.is_some() { Answer::No } else { Answer::Yes })
@@ -401,8 +401,8 @@ fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
             text.push_str(&format!(" {word:<6} {complete} {:<7} {:>9} of {}", every.runs, drawn.outcomes, drawn.runs));
         }
         match options.format {
-            Format::Term if rows.is_empty() => output::print(format!("{HEADING}\n{text}\n").as_bytes())?,
-            Format::Term => output::print(format!("{text}\n").as_bytes())?,
+            Format::Term if rows.is_empty() => output::print_text(&format!("{HEADING}\n{text}\n"))?,
+            Format::Term => output::print_text(&format!("{text}\n"))?,
             Format::Json => {}
         }
         rows.push(row);
@@ -412,7 +412,7 @@ fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
         Format::Term => {
             let end =
                 if right { "All agree with the architecture." } else { "Some do not agree with the architecture." };
-            output::print(format!("{end}\n").as_bytes())?;
+            output::print_text(&format!("{end}\n"))?;
         }
     }
     Ok(if right { Answer::Yes } else { Answer::No })
@@ -458,8 +458,8 @@ fn find_faults(options: &FaultsOptions) -> miette::Result<Answer> {
             }));
         }
         match options.format {
-            Format::Term if rows.is_empty() => output::print(format!("{FOUND_HEADING}\n{text}\n").as_bytes())?,
-            Format::Term => output::print(format!("{text}\n").as_bytes())?,
+            Format::Term if rows.is_empty() => output::print_text(&format!("{FOUND_HEADING}\n{text}\n"))?,
+            Format::Term => output::print_text(&format!("{text}\n"))?,
             Format::Json => {}
         }
         rows.push(json!({ "name": fault.name, "commit": fault.commit, "tries": tries }));
@@ -485,5 +485,5 @@ fn list_faults(options: &FaultsOptions) -> miette::Result<()> {
         .iter()
         .map(|fault| format!("{:<19} {} ({})\n", fault.name, fault.what, fault.commit))
         .collect();
-    output::print(text.as_bytes())
+    output::print_text(&text)
 }

@@ -1,6 +1,7 @@
 //! `stopwatt import`.
 
 use crate::data::Data;
+use crate::errors;
 use crate::output::{self, Format};
 use crate::recordings;
 use clap::Args;
@@ -12,13 +13,14 @@ use recording::{Header, Platform, Recording};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options of the three.
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
   stopwatt import rst psci-performance.rst --prefix juno- -o recordings/published
+  stopwatt import rst docs/perf/psci-performance-juno.rst --platform juno-r1 --prefix juno- -o r --as-published rows.csv
   stopwatt import csv published/juno-psci.csv --platform juno-r1 -o recordings/published
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
 pub struct ImportOptions {
@@ -40,6 +42,9 @@ pub struct ImportOptions {
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
     lenient: bool,
+    /// Also write the figures as reference rows, in the columns of published/juno-psci.csv.
+    #[arg(long, value_name = "FILE")]
+    as_published: Option<PathBuf>,
     /// Folder of the recording; an older recording there is replaced.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: PathBuf,
@@ -71,6 +76,7 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
         prefix: options.prefix.clone(),
         unit: options.unit.clone(),
         cpus: described.map(|platform| platform.topology.cpus.iter().map(|cpu| (cpu.cluster, cpu.core)).collect()),
+        beside: options.file.parent().map(Path::to_owned),
         lenient: options.lenient,
     };
     let file = disk::open(&options.file)
@@ -83,6 +89,13 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
         Kind::Csv => ("csv", import::csv_table(file, &how)),
     };
     let figures = figures?;
+    let reference = match &options.as_published {
+        Some(path) => {
+            output::check_file(path)?;
+            Some((path, import::reference_rows(&figures, &how)?))
+        }
+        None => None,
+    };
     let mut recording = import::record(&figures, &how, name);
     recording.header.run = provenance::this_run();
     // The file was measured elsewhere; this machine only read it.
@@ -94,15 +107,18 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
         figures: Default::default(),
     });
     recordings::write(&mut recording, &options.output)?;
+    if let Some((path, rows)) = &reference {
+        output::write_file(path, rows.as_bytes())?;
+    }
     for warning in &figures.warnings {
-        eprintln!("warning: {warning}; left out");
+        errors::note(&format!("warning: {warning}; left out"));
     }
     for doubt in &figures.doubts {
-        eprintln!("warning: {doubt}; {}", doubt.help);
+        errors::note(&format!("warning: {doubt}; {}", doubt.help));
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&recording, &figures, options)),
-        Format::Term => output::print(as_text(&recording, &figures, options).as_bytes()),
+        Format::Term => output::print_text(&as_text(&recording, &figures, options)),
     }
 }
 
@@ -224,5 +240,5 @@ pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
         active.count(),
         options.output.display()
     );
-    output::print(said.as_bytes())
+    output::print_text(&said)
 }

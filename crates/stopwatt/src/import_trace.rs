@@ -1,5 +1,6 @@
 //! `stopwatt import ftrace`.
 
+use crate::errors;
 use crate::output::{self, Format};
 use clap::Args;
 use import::ftrace::{self, Trace};
@@ -55,14 +56,14 @@ pub fn run(options: &ImportTraceOptions) -> miette::Result<()> {
         ftrace::Error::Recording(error) => miette!("{error}"),
     })?;
     for warning in &trace.warnings {
-        eprintln!("warning: {warning}; left out");
+        errors::note(&format!("warning: {warning}; left out"));
     }
     for doubt in &trace.doubts {
-        eprintln!("warning: {path}: {doubt}");
+        errors::note(&format!("warning: {path}: {doubt}"));
     }
     match options.format {
         Format::Json => output::print_json(&as_json(&trace, options)),
-        Format::Term => output::print(as_text(&trace, options).as_bytes()),
+        Format::Term => output::print_text(&as_text(&trace, options)),
     }
 }
 

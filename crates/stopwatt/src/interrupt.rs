@@ -1,5 +1,6 @@
 //! Ctrl-C and its like: a run is asked to stop, and what is not whole is removed before the program ends.
 
+use crate::errors;
 use experiment::Progress;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -21,11 +22,11 @@ pub fn watch() {
             // A first signal asks a run to stop, which it does after the step it is at; a second ends the program at once.
             if let Some(progress) = running().take() {
                 progress.cancel();
-                eprintln!("stopping after the step at hand; a second signal ends the program at once");
+                errors::note("stopping after the step at hand; a second signal ends the program at once");
                 continue;
             }
             disk::remove_partials();
-            eprintln!("stopped; what was not whole yet was removed");
+            errors::note("stopped; what was not whole yet was removed");
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });

@@ -90,7 +90,7 @@ pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
                     let _ = writeln!(out, "    {}", about.cases.join(", "));
                 }
             }
-            output::print(out.as_bytes())
+            output::print_text(&out)
         }
     }
 }

@@ -2,12 +2,15 @@
 #![forbid(unsafe_code)]
 // `output` prints: it knows what to do when nobody reads on.
 #![deny(clippy::print_stdout)]
+// `errors` prints what goes wrong: it knows what must not reach a terminal.
+#![deny(clippy::print_stderr)]
 
 mod answer;
 mod arguments;
 mod calibrate_command;
 mod compare_command;
 mod data;
+mod errors;
 mod experiments;
 mod explore_command;
 mod import_command;
@@ -38,7 +41,7 @@ fn main() -> ExitCode {
     match run(&arguments::command().get_matches()) {
         Ok(answer) => answer.into(),
         Err(error) => {
-            eprintln!("Error: {error:?}");
+            errors::print(&error);
             ExitCode::from(2)
         }
     }
@@ -48,8 +51,12 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
     if matches.get_flag("quiet") {
         progress::be_quiet();
     }
+    if matches.get_flag("verbose") {
+        progress::be_verbose();
+    }
     let given = matches.get_one::<PathBuf>("data").map(PathBuf::as_path);
     let data = Data::find(given)?;
+    progress::tell(&format!("data: {}", data.words()));
     match matches.subcommand() {
         Some(("run", matches)) => {
             let (name, matches) = chosen(matches)?;

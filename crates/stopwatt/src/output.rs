@@ -8,11 +8,27 @@ use std::fs;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-/// Colour on a terminal unless NO_COLOR is set, and the terminal's width.
+/// Colour on a terminal unless NO_COLOR is set, and the width for tables: the terminal's, or 100 where there is none.
 pub fn style() -> report::Style {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+    let of_terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = told_width().or_else(of_terminal).unwrap_or(100);
     report::Style { colour: std::io::stdout().is_terminal() && !no_color, width }
+}
+
+/// What COLUMNS says, which goes before what the terminal has.
+fn told_width() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    told.filter(|&columns| columns > 0)
+}
+
+/// Prints a text for people: on a terminal, and where COLUMNS is given, no line is wider than that, but for words that cannot be broken.
+/// Elsewhere lines stay whole, for programs that look for words in them.
+pub fn print_text(text: &str) -> miette::Result<()> {
+    match std::io::stdout().is_terminal() || told_width().is_some() {
+        true => print(report::folded(text, style().width.max(40)).as_bytes()),
+        false => print(text.as_bytes()),
+    }
 }
 
 /// Prints bytes. A reader that has seen enough, such as `head`, is no failure.
@@ -90,6 +106,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> miette::Result<()> {
         return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
     }
     let partial = Partial::beside(path, "partial").into_diagnostic().wrap_err_with(cannot)?;
+    crate::progress::tell(&format!("writing {}", path.display()));
     let written = fs::write(partial.path(), bytes).and_then(|()| fs::rename(partial.path(), path));
     match written {
         Err(error) if !parent.is_dir() => Err(miette::miette!(

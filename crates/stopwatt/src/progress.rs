@@ -1,5 +1,6 @@
 //! Shows how far a run is, and stops it when Ctrl-C is pressed.
 
+use crate::errors;
 use crate::interrupt::Stops;
 use experiment::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 pub struct Shown {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    _stops: Stops,
+    _stops: Option<Stops>,
 }
 
 /// How often the progress is looked at.
@@ -25,6 +26,21 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// Whether nothing is shown.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
+/// Whether each step is told.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Tells each step from now on, on lines of its own.
+pub fn be_verbose() {
+    VERBOSE.store(true, Relaxed);
+}
+
+/// Says what is done, to those who asked for it.
+pub fn tell(what: &str) {
+    if VERBOSE.load(Relaxed) {
+        errors::note(what);
+    }
+}
+
 /// Shows no progress from now on.
 pub fn be_quiet() {
     QUIET.store(true, Relaxed);
@@ -32,10 +48,20 @@ pub fn be_quiet() {
 
 /// Shows the progress of a run from now on. The first Ctrl-C asks the run to stop, a second ends the program at once.
 pub fn show(progress: Arc<Progress>) -> Shown {
-    let over = Arc::new(AtomicBool::new(false));
     let stops = Stops::run(progress.clone());
+    shown(progress, Some(stops))
+}
+
+/// The same for work that keeps nothing before its end, and that a first Ctrl-C therefore ends at once.
+pub fn show_only(progress: Arc<Progress>) -> Shown {
+    shown(progress, None)
+}
+
+fn shown(progress: Arc<Progress>, stops: Option<Stops>) -> Shown {
+    let over = Arc::new(AtomicBool::new(false));
     let ends = over.clone();
-    let thread = thread::spawn(move || match (QUIET.load(Relaxed), std::io::stderr().is_terminal()) {
+    let is_bar = std::io::stderr().is_terminal() && !VERBOSE.load(Relaxed);
+    let thread = thread::spawn(move || match (QUIET.load(Relaxed), is_bar) {
         (true, _) => {}
         (false, true) => bar(&progress, &ends),
         (false, false) => lines(&progress, &ends),
@@ -65,13 +91,16 @@ fn bar(progress: &Progress, ends: &AtomicBool) {
 }
 
 fn lines(progress: &Progress, ends: &AtomicBool) {
-    let (start, mut said) = (Instant::now(), Instant::now());
+    let (start, mut said, mut told) = (Instant::now(), Instant::now(), String::new());
     while !ends.load(Relaxed) {
-        if said.elapsed() >= LINE_EVERY {
+        let doing = progress.doing();
+        let is_new = VERBOSE.load(Relaxed) && doing != told;
+        if is_new || said.elapsed() >= LINE_EVERY {
             said = Instant::now();
             let (done, total) = progress.steps();
             let of = if total > 0 { format!("{done}/{total} ") } else { String::new() };
-            eprintln!("{of}{}, {} s so far", progress.doing(), start.elapsed().as_secs());
+            errors::note(&format!("{of}{doing}, {} s so far", start.elapsed().as_secs()));
+            told = doing;
         }
         thread::sleep(EVERY);
     }

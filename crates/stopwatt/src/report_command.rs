@@ -103,6 +103,7 @@ pub fn write(
     let bytes = report::render(&findings, format, style);
     match out {
         Some(path) => output::write_file(path, &bytes),
+        None if format == Format::Text => output::print_text(&String::from_utf8_lossy(&bytes)),
         None => output::print(&bytes),
     }
 }

@@ -88,7 +88,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
             if let Some((path, _)) = report {
                 text.push_str(&format!("Report: {}\n", path.display()));
             }
-            output::print(text.as_bytes())?;
+            output::print_text(&text)?;
         }
     }
     match recording.header.complaints.as_slice() {
@@ -101,10 +101,14 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
 fn record(experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<Recording> {
     let progress: Arc<Progress> = Arc::default();
     let shown = progress::show(progress.clone());
+    let asked = progress.clone();
     let mut sink = Memory::new(progress);
+    let given: Vec<String> = request.settings.given().map(|(name, value)| format!(", {name}={value}")).collect();
+    progress::tell(&format!("{} in world {}{}", experiment.about().name, request.world.name(), given.concat()));
     let result = experiment.run(request, &mut sink);
     drop(shown);
-    result?;
+    // What a signal broke off, such as an emulator that got it too, did not fail by itself.
+    result.map_err(|error| if asked.check().is_err() { experiment::Error::Cancelled } else { error })?;
     // What differs from run to run; what the experiment noted of its own stays.
     let header = sink.header();
     let mut run = match header.world.as_str() {

@@ -15,8 +15,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How a what-if is printed.
-const FORMATS: [output::PrintFormat; 3] =
-    [("term", "a table and a chart for people"), ("json", "for machines"), ("csv", "for spreadsheets")];
+const FORMATS: [output::PrintFormat; 4] = [
+    ("term", "a table and a chart for people"),
+    ("html", "one self-contained page, with how the CPUs scatter"),
+    ("json", "for machines"),
+    ("csv", "for spreadsheets"),
+];
 
 /// The command that varies an experiment's settings.
 pub fn command(experiment: &dyn Experiment) -> Command {
@@ -133,7 +137,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
         .map(|(combination, request)| {
             progress.check()?;
             // A run's own steps are not those of the sweep.
-            let mut sink = Memory::new(Arc::default());
+            let mut sink = Memory::new(Progress::of_part(&progress));
             experiment.run(request, &mut sink)?;
             progress.step();
             let recording = sink.finish();
@@ -160,10 +164,11 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     let what_if = WhatIf { release, measured, points };
     let text = match output::format(matches) {
         "json" => format!("{:#}\n", report::what_if_json(&what_if)),
+        "html" => report::what_if_html(&what_if, shipped.map(|shipped| shipped.what)),
         "csv" => report::what_if_csv(&what_if).into_diagnostic()?,
         _ => {
             let asked = shipped.map_or_else(String::new, |shipped| format!("What if: {}\n", shipped.what));
-            asked + &report::what_if_text(&what_if, output::style())
+            return output::print_text(&(asked + &report::what_if_text(&what_if, output::style())));
         }
     };
     output::print(text.as_bytes())

@@ -106,6 +106,66 @@ fn causes_that_do_not_fit_their_span_are_drawn_as_wide_as_the_span() {
 }
 
 #[test]
+fn what_a_file_holds_is_not_sent_to_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let platform = fs::read_to_string(root().join("platforms/juno-r1.toml")).unwrap();
+    let steering = platform.replace("[caches]\n", "[caches] # \u{1b}[2J\u{7}\nno = 1\n");
+    fs::write(folder.path().join("p.toml"), steering).unwrap();
+    let policy = "threshold = \"\u{1b}[31m\"\n";
+    fs::write(folder.path().join("policy.toml"), policy).unwrap();
+    let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--output", "r"];
+    assert!(ended(&run, folder.path()).0.status.success());
+    for arguments in
+        [&["run", "psci-latency", "--platform", "./p.toml"][..], &["compare", "r", "r", "--policy", "policy.toml"]]
+    {
+        let (output, said) = ended(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(!said.contains(|letter: char| letter.is_control()), "{said:?}");
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_says_that_nothing_was_kept_and_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "psci-latency", "--release", "v2.12", "--free-seeds", "0", "--output", "r"];
+    let (short, long) = (["--iterations", "1"], ["--iterations", "4000", "--replace", "-v"]);
+    assert!(ended(&[&run[..], &short].concat(), folder.path()).0.status.success());
+    let events = || fs::read(folder.path().join("r/events.parquet")).unwrap();
+    let before = events();
+    let what_if = ["what-if", "psci-latency", "--vary", "topology.clusters=40..90", "-v", "-o", "w"];
+    for arguments in [[&run[..], &long].concat(), what_if.to_vec()] {
+        let mut child = stopwatt(&arguments, folder.path());
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(child.try_wait().unwrap().is_none(), "it is over before it is stopped");
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("stopping after the step at hand") && said.contains("nothing was kept"), "{said}");
+        assert!(said.contains("data: "), "-v says which data is in force: {said}");
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["r"]);
+        assert_eq!(events(), before);
+    }
+}
+
+#[test]
+fn each_step_is_told_to_those_who_ask_and_none_to_those_who_want_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |how: &str| {
+        let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--replace", "--output", "r"];
+        let (output, said) = ended(&[&run[..], &["--report", "r.html", how]].concat(), folder.path());
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    let told = said("-v");
+    for part in ["data: ", "psci-latency in world sim, ", "iterations=1", "writing r.html"] {
+        assert!(told.contains(part), "`{part}` is not in: {told}");
+    }
+    assert_eq!(said("-q"), "");
+}
+
+#[test]
 fn a_signal_leaves_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
     // Long enough to be met in the middle of it.

@@ -112,6 +112,152 @@ fn wheel_keys_and_buttons_zoom_and_pan() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
+/// The text of what is shown of some elements of the case.
+fn shown_text(page: &Page, selector: &str) -> String {
+    let text = page.value(&format!(
+        "[...document.querySelectorAll('{CASE} {selector}')].filter(e => e.getBoundingClientRect().height > 0)\
+         .map(e => e.textContent).join(' | ')"
+    ));
+    text.as_str().unwrap().to_owned()
+}
+
+fn press(page: &Page, button: &str) {
+    page.value(&format!(
+        "[...{}.querySelectorAll('button')].find(b => b.textContent == '{button}').click()",
+        within(".tools")
+    ));
+    page.settle();
+}
+
+#[test]
+fn the_answer_comes_first_and_belongs_to_the_view() {
+    let page = Page::open(page(), Look { width: 1280, dark: false, scripts: true });
+    page.show(CASE);
+    let told = shown_text(&page, ".headline");
+    assert_eq!(
+        told,
+        "355 of the 375 us that CPU 1.3 takes to power down go to the SCP, which serves five commands in turn."
+    );
+    let before = page.number(&format!(
+        "{}.compareDocumentPosition({}) & Node.DOCUMENT_POSITION_FOLLOWING",
+        within(".headline"),
+        within("figure")
+    ));
+    assert!(before > 0.0, "the answer stands above the picture");
+    // The longest part of the bar of what it hung on is the first.
+    let parts = page.value(&format!(
+        "JSON.stringify([...document.querySelectorAll('{CASE} .figures tr:last-child .bar rect')]\
+         .map(r => [r.getAttribute('class'), parseFloat(r.getAttribute('width'))]))"
+    ));
+    let parts: Vec<(String, f64)> = serde_json::from_str(parts.as_str().unwrap()).unwrap();
+    assert_eq!(parts[0].0, "serves", "{parts:?}");
+    assert!(parts.len() > 2 && parts.windows(2).all(|two| two[0].1 >= two[1].1), "{parts:?}");
+    press(&page, "Wakeup");
+    let told = [".headline", ".answer", ".drawn .axis-title"].map(|selector| shown_text(&page, selector));
+    for told in &told {
+        assert!(!told.to_lowercase().contains("power down") && !told.contains("Powerdown"), "{told}");
+    }
+    assert!(told[0].contains("takes to wake up") && told[1].contains("to wake up?"), "{told:?}");
+    assert!(told[2].starts_with("Wakeup") && told[2].contains("critical path of 1.0"), "{told:?}");
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
+fn the_address_holds_the_view_and_the_way_back_leads_back() {
+    let first = Page::open(page(), Look { width: 1280, dark: false, scripts: true });
+    first.show(CASE);
+    let whole = view(&first);
+    press(&first, "Wakeup");
+    let wakeup = view(&first);
+    let (x, y) = middle(&first);
+    first.click(x, y);
+    first.wheel(x, y, -120.0);
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let zoomed = view(&first);
+    assert!(zoomed.1 - zoomed.0 < wakeup.1 - wakeup.0);
+    let hash = first.value("location.hash");
+    let hash = hash.as_str().unwrap();
+    assert!(hash.starts_with(CASE) && hash.contains("view=wakeup&from="), "{hash}");
+
+    // Another reader follows the link.
+    let second = Page::open_at(page(), hash, Look { width: 1280, dark: false, scripts: true });
+    let seen = view(&second);
+    assert!((seen.0 - zoomed.0).abs() < 2.0 && (seen.1 - zoomed.1).abs() < 2.0, "{zoomed:?} {seen:?}");
+    assert!(shown_text(&second, ".headline").contains("to wake up"));
+    let top = second.number(&format!("document.querySelector('{CASE}').getBoundingClientRect().top"));
+    assert!((0.0..200.0).contains(&top), "the case is in the window: {top}");
+
+    let back = |page: &Page| {
+        page.value("history.back()");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        page.settle();
+    };
+    back(&first);
+    // The click chose a lane, perhaps; then comes the whole wakeup, and at last how it was at first.
+    for _ in 0..2 {
+        if view(&first) != wakeup {
+            back(&first);
+        }
+    }
+    assert_eq!(view(&first), wakeup);
+    for _ in 0..2 {
+        if view(&first) != whole {
+            back(&first);
+        }
+    }
+    assert_eq!(view(&first), whole);
+    assert!(shown_text(&first, ".headline").contains("to power down"));
+    assert_eq!(first.console(), Vec::<String>::new());
+    assert_eq!(second.console(), Vec::<String>::new());
+}
+
+#[test]
+fn contents_lead_to_every_case_at_any_width() {
+    for (width, is_open) in [(1600, true), (400, false)] {
+        let page = Page::open(page(), Look { width, dark: false, scripts: true });
+        let open = page.value("document.querySelector('.contents details').open");
+        assert_eq!(open, is_open, "{width}");
+        let cases = page.number(
+            "[...document.querySelectorAll('article')].filter(a => document.querySelector(`.contents a[href='#${a.id}']`)).length",
+        );
+        assert_eq!(cases, page.number("document.querySelectorAll('article').length"));
+        page.value(&format!("document.querySelector('.contents a[href=\"{CASE}\"]').click()"));
+        page.settle();
+        let top = page.number(&format!("document.querySelector('{CASE} h3').getBoundingClientRect().top"));
+        let bar = page.number(
+            "(b => b.height < 200 ? b.bottom : 0)(document.querySelector('.contents').getBoundingClientRect())",
+        );
+        assert!(top >= bar && top < 250.0, "{width}: the heading is at {top}, the bar ends at {bar}");
+        let current = page.value("document.querySelector('.contents [aria-current]')?.hash");
+        assert_eq!(current, CASE, "{width}");
+        assert_eq!(page.console(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn no_line_crosses_a_label_and_no_label_of_the_axis_another() {
+    for (width, view) in [(1280, "Powerdown"), (1280, "Wakeup"), (700, "Whole iteration"), (400, "Wakeup")] {
+        let page = Page::open(page(), Look { width, dark: false, scripts: true });
+        page.show(CASE);
+        press(&page, view);
+        // What is drawn later lies above: lines come before the bars with their labels.
+        let crossing = page.number(&format!(
+            "(all => {{ const line = all.findLastIndex(e => e.matches('.wait, .hop, .fold, .path')); \
+             return all.findIndex(e => e.matches('.on-dark, .on-light')) > line ? 0 : 1; }})([...{}.querySelectorAll('*')])",
+            within(".drawn .plot")
+        ));
+        assert_eq!(crossing, 0.0, "{view}: a line is drawn over a label");
+        let over = page.number(&format!(
+            "(() => {{ const ticks = [...{0}.querySelectorAll('.tick')].map(t => t.getBoundingClientRect()); \
+             const folds = [...{0}.querySelectorAll('.fold')].map(t => t.getBoundingClientRect()); let n = 0; \
+             for (const a of ticks) for (const b of ticks) if (a !== b && a.left < b.right && b.left < a.right) n++; \
+             for (const a of ticks) for (const b of folds) if (a.left < b.left && b.left < a.right && b.top < a.bottom) n++; return n; }})()",
+            within(".drawn .plot")
+        ));
+        assert_eq!(over, 0.0, "{view} at {width}: labels of the axis lie on each other or on a break");
+    }
+}
+
 #[test]
 fn two_fingers_zoom_and_one_pans() {
     let page = Page::open(page(), Look { width: 400, dark: false, scripts: true });

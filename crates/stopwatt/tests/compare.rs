@@ -56,6 +56,16 @@ fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_
     let json: Value = serde_json::from_slice(&stopwatt(&["compare", &a, &b, "--format", "json"]).stdout).unwrap();
     assert_eq!(json["published_changes"]["not_remade"].as_array().unwrap().len(), 21);
     assert_eq!(json["rows"].as_array().unwrap().len(), 96);
+
+    let page = text(&stopwatt(&["compare", &a, &b, "--format", "html"]));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < report::MOST_BYTES, "{} bytes", page.len());
+    let answer = &page[page.find("class=headline").unwrap()..][..200];
+    assert!(answer.contains(" rows got worse, the most in suspend-deepest parallel, wakeup"), "{answer}");
+    let table = &page[page.find("suspend-level0 serial: powerdown (us)").unwrap()..];
+    let picture = &table[table.find("<svg").unwrap()..table.find("</svg>").unwrap()];
+    // A line for each recording and CPU, and a point for each of the three iterations.
+    assert_eq!((picture.matches("<title>").count(), picture.matches("<circle").count()), (1 + 12, 36), "{picture}");
+    assert!(picture.contains("3 values from") && !page.contains("http:"), "{picture}");
     let level0 = json["rows"].as_array().unwrap().iter().filter(|row| {
         row["case"] == "suspend-level0"
             && row["mode"] == "serial"

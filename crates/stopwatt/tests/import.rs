@@ -53,6 +53,83 @@ fn a_malformed_line_is_shown_and_leaves_no_recording_behind() {
     assert_eq!(recording::Recording::read(&output).unwrap().measures().len(), 4);
 }
 
+/// A document whose tables are in files beside it, as TF-A's are today, with figures of our own.
+const DOCUMENT: &str = "Results\n-------\n\n\
+    .. csv-table:: ``CPU_SUSPEND`` latencies (ns) to deepest power level in\n    parallel (current release)\n\
+    \x20   :header: Cluster, Core, Powerdown, Wakeup, Cache Flush\n    :width: 95%\n    :file: data/now.csv\n\n\
+    .. csv-table:: ``PSCI_VERSION`` latency (us) in parallel on all cores (previous release)\n\
+    \x20   :header-rows: 1\n\n    Cluster, Core, Latency\n    0, 0, 1200 (+20.00%)\n    0, 1, 1160\n\n\
+    .. csv-table:: Something else\n    :header: Option, Meaning\n\n    a, b\n\nThe end.\n";
+const NOW: &str = "0,0,332000,270000(+1031.44%),169000(+22.05%)\n0,1,624000(-1.01%),30000,166000\n";
+
+#[test]
+fn tables_in_files_beside_a_document_are_read_and_written_as_reference_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    std::fs::write(at("page.rst"), DOCUMENT).unwrap();
+    std::fs::write(at("data/now.csv"), NOW).unwrap();
+    let import = |more: &[&str]| {
+        stopwatt(&[&["import", "rst", &at("page.rst"), "--prefix", "juno-", "-o", &at("r")], more].concat())
+    };
+    let said = import(&["--unit", "ns", "--as-published", &at("rows.csv")]);
+    let error = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.success(), "{error}");
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    for part in [
+        "juno-current: suspend-deepest parallel, 2 CPUs, 1 iteration, cache_flush (ns), powerdown (ns), wakeup (ns)",
+        "juno-previous: psci-version parallel, 2 CPUs, 1 iteration, latency (ns)",
+        "8 figures in 2 tables",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in {text}");
+    }
+    let rows = std::fs::read_to_string(at("rows.csv")).unwrap();
+    let published = std::fs::read_to_string(common::root().join("published/juno-psci.csv")).unwrap();
+    assert_eq!(rows.lines().next(), published.lines().next());
+    assert_eq!(rows.lines().nth(2), Some("juno-current,suspend-deepest,parallel,0,0,wakeup,270000,ns,1031.44"));
+    assert!(rows.contains("juno-previous,psci-version,parallel,0,1,latency,1160,ns,\n"), "{rows}");
+    // What was written is read back, figure for figure.
+    let again = stopwatt(&["import", "csv", &at("rows.csv"), "-o", &at("again")]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    let values = |name: &str| {
+        let recording = recording::Recording::read(folder.path().join(name).as_path()).unwrap();
+        recording.measures().iter().map(|measure| measure.value).collect::<Vec<_>>()
+    };
+    assert_eq!((values("again"), values("again").len()), (values("r"), 8 + 4));
+
+    // An error is in the file that has it; a file that is not there is named.
+    std::fs::write(at("data/now.csv"), NOW.replace("624000", "6240O0")).unwrap();
+    let flat = |output: &std::process::Output| {
+        let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let error = flat(&import(&[]));
+    assert!(error.contains("now.csv:2:") && error.contains("`6240O0(-1.01%)` is no figure"), "{error}");
+    std::fs::remove_file(at("data/now.csv")).unwrap();
+    let error = flat(&import(&[]));
+    assert!(error.contains("page.rst:4: cannot read the table's file"), "{error}");
+    std::fs::write(at("page.rst"), DOCUMENT.replace("data/now.csv", "/etc/hostname")).unwrap();
+    assert!(flat(&import(&[])).contains("is not named from the document on"));
+}
+
+#[test]
+fn a_table_file_of_a_document_is_read_by_itself_under_the_name_of_its_test() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("test_rt_instr_susp_deep_parallel.csv"), NOW).unwrap();
+    std::fs::write(at("some.csv"), NOW).unwrap();
+    let import = |name: &str| stopwatt(&["import", "csv", &at(name), "--variant", "v2.14", "-o", &at("r")]);
+    let said = import("test_rt_instr_susp_deep_parallel.csv");
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(text.contains("v2.14: suspend-deepest parallel, 2 CPUs, 1 iteration"), "{text} {said:?}");
+    assert!(text.contains("6 figures in 1 tables"), "{text}");
+    let said = import("some.csv");
+    assert_eq!(said.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&said.stderr).replace('│', " ");
+    let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(error.contains("cannot tell the case") && error.contains("named after its test"), "{error}");
+}
+
 #[test]
 fn the_published_tables_are_imported_under_their_own_units() {
     let folder = tempfile::tempdir().unwrap();

@@ -151,6 +151,20 @@ fn markdown_and_text_have_every_table_and_its_source() {
 }
 
 #[test]
+fn every_case_has_its_answer_in_text_and_markdown() {
+    let (text, markdown) = (report(&[]), report(&["--format", "markdown"]));
+    let answer = "go to the SCP, which serves five commands in turn.";
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [&one_line, &markdown] {
+        assert!(text.contains(&format!("355 of the 375 us that CPU 1.3 takes to power down {answer}")), "{text}");
+    }
+    // Each of the 18 cases has one, and those in which CPUs come up again another one for that.
+    assert_eq!(markdown.matches("takes to power down").count(), 15);
+    assert_eq!(markdown.matches("takes to wake up").count(), 15);
+    assert_eq!(markdown.matches("takes for the call").count(), 3);
+}
+
+#[test]
 fn the_page_is_one_file_that_asks_for_nothing() {
     let page = report(&["--format", "html"]);
     assert!(page.len() <= report::MOST_BYTES, "{} bytes", page.len());
@@ -158,9 +172,11 @@ fn the_page_is_one_file_that_asks_for_nothing() {
         assert!(!page.contains(outside), "{outside} is in the page");
     }
     assert_eq!(page.matches("<figure class=timeline").count(), 18);
-    // Why CPU 3 took so long, in words, is the first answer.
-    let answer = &page[page.find("class=question").unwrap()..][..600];
-    assert!(answer.contains("CPU 3 (1.3)") && answer.contains("held in turn by 1.0 ("), "{answer}");
+    // The answer comes before the picture, and why CPU 3 took so long, in words, after it.
+    let case = &page[page.find("<article").unwrap()..];
+    let told = &case[..case.find("<figure").unwrap()];
+    assert!(told.contains("355 of the 375 us that CPU 1.3 takes to power down go to the SCP"), "{told}");
+    assert!(told.contains("CPU 3 (1.3)") && told.contains("held in turn by 1.0 ("), "{told}");
     assert!(page.contains("other iterations are in the figures alone"));
 }
 

@@ -32,6 +32,19 @@ fn every_combination_has_a_row_and_more_channels_help() {
 }
 
 #[test]
+fn a_page_has_the_answer_a_curve_for_each_choice_and_how_the_cpus_scatter() {
+    let output = stopwatt(&[&VARY[..], &["--iterations", "2", "--format", "html"]].concat());
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("http:"), "{page}");
+    let answer = &page[page.find("class=headline").unwrap()..][..300];
+    assert!(answer.contains("with channels=1, clusters=3;") && answer.contains("go to the SCP"), "{answer}");
+    let curves = page.matches("<polyline class=\"curve k").count();
+    assert_eq!(curves, 2, "one channel and two");
+    let scatter = &page[page.find("How the CPUs scatter").unwrap()..];
+    assert!(scatter.contains("channels=2, clusters=3: 24 values from"), "{scatter}");
+}
+
+#[test]
 fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
     let printed = String::from_utf8_lossy(&stopwatt(&VARY).stdout).into_owned();
     for part in [

@@ -82,6 +82,9 @@ impl Experiment for Forward {
         let length = settings.number_if_given("seconds").map(Duration::from_secs);
         // Whoever stops a forwarder wants to see what it did.
         forward(&mut graph, length, settings.switch("busy"), commands, || progress.check().is_ok());
+        if length.is_some() && progress.check().is_err() {
+            header.notes.push("Cut short: a signal stopped the forwarder before its time was over.".to_owned());
+        }
         let balance = graph.balance();
         if !balance.holds() {
             header.complaints.push(format!("packets do not add up: {balance:?}"));

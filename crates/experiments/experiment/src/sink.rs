@@ -34,9 +34,16 @@ pub struct Progress {
     done: AtomicU64,
     doing: Mutex<String>,
     cancelled: AtomicBool,
+    /// What this is a part of.
+    whole: Option<Arc<Progress>>,
 }
 
 impl Progress {
+    /// The progress of a part of something: its steps are its own, and it is to stop when the whole is.
+    pub fn of_part(whole: &Arc<Self>) -> Arc<Self> {
+        Arc::new(Self { whole: Some(whole.clone()), ..Self::default() })
+    }
+
     /// There will be so many steps; `what` they are is shown, in the plural.
     pub fn expect(&self, total: u64, what: &str) {
         self.total.fetch_add(total, Relaxed);
@@ -73,7 +80,10 @@ impl Progress {
     /// # Errors
     /// The run is to stop.
     pub fn check(&self) -> Result<(), Error> {
-        if self.cancelled.load(Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+        match self.cancelled.load(Relaxed) {
+            true => Err(Error::Cancelled),
+            false => self.whole.as_ref().map_or(Ok(()), |whole| whole.check()),
+        }
     }
 }
 

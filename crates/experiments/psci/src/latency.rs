@@ -75,7 +75,7 @@ const CASE_NAMES: [&str; 6] = [
 static ABOUT: About = About {
     name: NAME,
     summary: "The six PSCI latency procedures, on a simulated SoC or as firmware on QEMU",
-    details: "Keys of --set: any of the platform file (scp.channels, cores.cortex-a53.clock, topology.domain.little.cores), of the \
+    details: "Keys of --set: any of the platform file that decides something (scp.channels, cores.cortex-a53.l1_data, topology.domain.little.cores), of the \
               release (psci.scp_send, psci.lock, firmware.scp_protocol, lead) and of the costs (costs.scp.core_off). \
               topology.clusters takes 4, 16x4 or 4*cortex-a53+2*cortex-a57.",
     worlds: &[
@@ -157,6 +157,7 @@ fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut run = payload::Options::new(payload::Run::Latency, iterations);
     run.limit = Duration::from_secs(120 + iterations * machine.cpus as u64);
     let ran = payload::run(&images, &machine, &run).map_err(Error::failed)?;
+    sink.progress().check()?;
     let recording = firmware::latency(&machine, &ran, iterations as u32);
     sink.start(recording.header.clone())?;
     sink.append(&recording)
@@ -250,15 +251,61 @@ impl Simulation {
 /// The machine of a release with some keys set. What is wrong then is at a line of a file, or of what a setting made of it, so the
 /// settings are named.
 fn machine_with(sources: &mut Sources, keys: &[(String, String)]) -> Result<Machine, Error> {
+    let original = sources.clone();
     for (key, value) in keys {
         sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {key}={value}"), wrong))?;
     }
     let given: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    sources.machine().map_err(|wrong| match given.is_empty() {
+    let machine = sources.machine().map_err(|wrong| match given.is_empty() {
         true => Error::file(wrong),
         false => WhileSetting::error(format!("with {} set", given.join(", ")), wrong),
-    })
+    })?;
+    for (place, (key, value)) in keys.iter().enumerate() {
+        let others = keys.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, pair)| pair);
+        if let Some(without) = machine_of(original.clone(), others)
+            && is_other(&machine, &without)
+            && !is_other(&used(&machine), &used(&without))
+        {
+            return Err(Error::usage(
+                format!("--set {key}={value} changes nothing: the six cases do not use `{key}`"),
+                "they use the caches, the tree of domains, the idle states `level0` and `deepest`, the SCP, the assumed times, \
+                 the release and the costs",
+            ));
+        }
+    }
+    Ok(machine)
 }
+
+/// The machine with some keys set, if there can be such a one.
+fn machine_of<'k>(mut sources: Sources, keys: impl Iterator<Item = &'k (String, String)>) -> Option<Machine> {
+    for (key, value) in keys {
+        sources.set(key, value).ok()?;
+    }
+    sources.machine().ok()
+}
+
+fn is_other(one: &Machine, other: &Machine) -> bool {
+    format!("{one:?}") != format!("{other:?}")
+}
+
+/// A machine without what the six cases never look at: names, idle states that they do not enter, and operating points.
+fn used(machine: &Machine) -> Machine {
+    let mut machine = machine.clone();
+    machine.platform.idle_states.retain(|state| CASE_STATES.contains(&state.name.as_str()));
+    for state in &mut machine.platform.idle_states {
+        state.system_suspend = false;
+        // All states that lose their contents are alike.
+        state.state = state.state.map(|local| local.min(2));
+    }
+    for domain in &mut machine.platform.topology.domains {
+        domain.name.clear();
+        domain.operating_points.clear();
+    }
+    machine
+}
+
+/// The idle states that the cases enter.
+const CASE_STATES: [&str; 2] = ["level0", "deepest"];
 
 /// What is wrong in a file because of a setting.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -307,6 +354,93 @@ mod tests {
     fn every_case_is_listed() {
         let names = CASES.map(|case| format!("{} {}", case.name, case.mode.name()));
         assert_eq!(names, CASE_NAMES);
+    }
+
+    /// Every value of a file with its dotted key; elements of arrays of tables go by their number.
+    fn leaves(value: &toml::Value, key: &str, found: &mut Vec<(String, toml::Value)>) {
+        let below = |part: &str| if key.is_empty() { part.to_owned() } else { format!("{key}.{part}") };
+        match value {
+            toml::Value::Table(table) => table.iter().for_each(|(part, value)| leaves(value, &below(part), found)),
+            toml::Value::Array(all) if all.iter().any(toml::Value::is_table) => {
+                all.iter().enumerate().for_each(|(place, value)| leaves(value, &below(&place.to_string()), found));
+            }
+            value => found.push((key.to_owned(), value.clone())),
+        }
+    }
+
+    /// Another value of the same kind.
+    fn another(value: &toml::Value) -> String {
+        match value {
+            toml::Value::Boolean(value) => (!value).to_string(),
+            toml::Value::Integer(value) => (value + 1).to_string(),
+            toml::Value::Float(value) => (value * 1.5).to_string(),
+            toml::Value::Array(all) => {
+                let numbers = all.iter().enumerate().map(|(place, value)| match value {
+                    toml::Value::Integer(value) => (value + i64::from(place == 0)).to_string(),
+                    other => other.to_string(),
+                });
+                format!("[{}]", numbers.collect::<Vec<_>>().join(", "))
+            }
+            toml::Value::String(text) => match text.split_once(' ').map(|(number, unit)| (number.parse::<f64>(), unit))
+            {
+                Some((Ok(number), unit)) => format!("{} {unit}", number * 2.0),
+                _ => match text.as_str() {
+                    "scmi" => "scpi".to_owned(),
+                    "inside-locks" => "outside-locks".to_owned(),
+                    "bakery" => "ticket".to_owned(),
+                    _ => "another".to_owned(),
+                },
+            },
+            other => unreachable!("no file has {other}"),
+        }
+    }
+
+    #[test]
+    fn a_key_changes_what_is_simulated_or_is_an_error() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+        let open = |file: &str| soc::config::Document::open(&folder.join(file)).unwrap();
+        let sources = Sources {
+            platform: open("juno-r1.toml"),
+            release: open("juno-r1/releases/juno-v2.12.toml"),
+            costs: open("juno-r1/costs/juno-v2.12.toml"),
+        };
+        let simulate = |machine: Machine| {
+            let options = Options { iterations: 1, seed: 1, free_seeds: 1 };
+            let releases = [Release { machine, orders: BTreeMap::new() }];
+            let recording = psci_latency::run(&releases, &CASES, &options, || true).ok()?;
+            Some(format!("{:?} {:?}", recording.events(), recording.measures()))
+        };
+        let usual = simulate(sources.machine().unwrap()).unwrap();
+        let (mut refused, mut keys) = (Vec::new(), 0);
+        for (document, prefix) in [(&sources.platform, ""), (&sources.release, ""), (&sources.costs, "costs")] {
+            let mut all = Vec::new();
+            leaves(&toml::Value::Table(toml::from_str(document.text()).unwrap()), prefix, &mut all);
+            for (key, value) in all {
+                keys += 1;
+                let set = (key.clone(), another(&value));
+                match machine_with(&mut sources.clone(), std::slice::from_ref(&set)) {
+                    Err(error) => {
+                        if format!("{error:?}").contains("changes nothing") {
+                            refused.push(key);
+                        }
+                    }
+                    Ok(machine) => {
+                        assert!(simulate(machine).as_ref() != Some(&usual), "--set {key}={} changes nothing", set.1)
+                    }
+                }
+            }
+        }
+        assert!(keys > 60, "{keys} keys");
+        for key in
+            ["cores.cortex-a53.clock", "topology.domain.1.name", "idle_state.0.state", "scp.source", "costs.release"]
+        {
+            assert!(refused.iter().any(|refused| refused == key), "{key} is not refused; these are: {refused:?}");
+        }
+        for key in ["scp.channels", "topology.domain.1.l2", "psci.scp_send", "costs.scp.take"] {
+            assert!(!refused.iter().any(|refused| refused == key), "{key} is refused");
+        }
+        // What is set to what it is already is no mistake: a what-if starts there.
+        machine_with(&mut sources.clone(), &[("scp.channels".to_owned(), "1".to_owned())]).unwrap();
     }
 
     #[test]

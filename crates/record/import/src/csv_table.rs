@@ -1,10 +1,10 @@
-//! Figures as CSV, in the columns of `published/juno-psci.csv`.
+//! Figures as CSV: in the columns of `published/juno-psci.csv`, or as the files of TF-A's documents, whose tables have no header.
 
 use crate::error::ImportError;
 use crate::figures::{self, Figure, Figures};
-use crate::{Options, names};
+use crate::{Options, names, rows};
 use serde::Deserialize;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 
 const RIGHT: &str = "the columns are release, case, mode, cluster, core, metric, value, unit and, where wanted, \
                      printed_change_percent and iteration; a row is juno-v2.12,suspend-deepest,parallel,0,0,powerdown,244.52,us,-65.43";
@@ -27,11 +27,17 @@ struct Row {
     _iteration: Option<u32>,
 }
 
-/// Reads CSV with a header line. A cell that comes again is the next iteration. Any metric and any unit may stand in it.
+/// Reads CSV with a header line; or, where the first line begins with a number, the file of a table of TF-A's documents: cluster, core,
+/// powerdown, wakeup and cache flush (or cluster, core and latency) in nanoseconds, of the test that the file is named after. A cell that comes again is the next iteration. Any metric and any unit may stand in it.
 ///
 /// # Errors
 /// The file cannot be read; a column is missing or unknown; no row is there; without `lenient`, a row that is wrong.
 pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
+    let mut text = BufReader::new(text);
+    let begins_with_number = text.fill_buf().is_ok_and(|bytes| bytes.first().is_some_and(u8::is_ascii_digit));
+    if begins_with_number {
+        return without_header(text, options);
+    }
     let mut found = Figures::default();
     let mut reader = csv::ReaderBuilder::new().flexible(false).trim(csv::Trim::All).from_reader(text);
     let header = match reader.headers() {
@@ -75,6 +81,43 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
         }
     }
     found.finish(options, true)
+}
+
+/// The columns of a table of TF-A's documents.
+const COLUMNS: [&str; 5] = ["Cluster", "Core", "Powerdown (ns)", "Wakeup (ns)", "Cache Flush (ns)"];
+const COLUMNS_OF_A_CALL: [&str; 3] = ["Cluster", "Core", "Latency (ns)"];
+
+const RIGHT_WITHOUT_HEADER: &str = "a file without a header line is named after its test, as in test_rt_instr_susp_deep_parallel.csv, and has \
+                                    the columns cluster, core, powerdown, wakeup and cache flush, or cluster, core and latency";
+
+/// Reads the file of a table of TF-A's documents.
+fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
+    let mut bytes = Vec::new();
+    text.take(disk::MOST_TEXT).read_to_end(&mut bytes).map_err(|error| {
+        ImportError::whole(&options.file, format!("cannot be read: {error}"), "name a file that can be read")
+    })?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut found = Figures::default();
+    let titles = [options.file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()];
+    for (line, record) in rows::records(&text, b',') {
+        let read = record.and_then(|record| {
+            let headers = if record.len() == COLUMNS_OF_A_CALL.len() { &COLUMNS_OF_A_CALL[..] } else { &COLUMNS };
+            let columns: Vec<_> = headers.iter().filter_map(|header| names::of_column(header)).collect();
+            let headers: Vec<String> = headers.iter().map(|&header| header.to_owned()).collect();
+            let cells: Vec<&str> = record.iter().map(String::as_str).collect();
+            let table = rows::Table { columns: &columns, headers: &headers, titles: &titles };
+            rows::row(options, line, &cells, &table)
+        });
+        match read {
+            Ok(figures) => found.take(figures, options)?,
+            Err(message) => {
+                let shown = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
+                let error = ImportError::new(&options.file, line, shown, message, RIGHT_WITHOUT_HEADER);
+                found.wrong(options, error)?;
+            }
+        }
+    }
+    found.finish(options, false)
 }
 
 /// The error without the library's own account of where it was.

@@ -258,6 +258,40 @@ pub(crate) fn label(text: &str, what: &str) -> Result<String, String> {
     }
 }
 
+/// The figures as reference rows: CSV in the columns of `published/juno-psci.csv`, in the order of the text.
+///
+/// # Errors
+/// A figure of which cluster and core are not known, or one that was measured again: a reference has one figure for a cell.
+pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, ImportError> {
+    let mut rows = String::from("release,case,mode,cluster,core,metric,value,unit,printed_change_percent\n");
+    for figure in &figures.figures {
+        let place = figure.place.or_else(|| options.cpus.as_ref()?.get(usize::from(figure.cpu?)).copied());
+        let wrong = |message: &str, help: &str| ImportError::new(&options.file, figure.line, "", message, help);
+        let Some((cluster, core)) = place else {
+            return Err(wrong("cluster and core of the CPU are not known", "name the platform with --platform"));
+        };
+        if figure.iteration > 0 {
+            return Err(wrong(
+                "the cell comes again, and a reference has one figure for a cell",
+                "make reference rows of the document that gives one figure for each",
+            ));
+        }
+        let field = |text: &str| match text.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.to_owned(),
+        };
+        let names = [&figure.variant, &figure.case, &figure.mode].map(|name| field(name)).join(",");
+        let change = figure.printed_change_percent.map_or_else(String::new, |percent| percent.to_string());
+        rows += &format!(
+            "{names},{cluster},{core},{},{},{},{change}\n",
+            field(&figure.metric),
+            figure.value,
+            field(&figure.unit)
+        );
+    }
+    Ok(rows)
+}
+
 /// The recording of what was read.
 ///
 /// Units are those of the text. `kind` is what was read: `rt-instr`, `rst` or `csv`.

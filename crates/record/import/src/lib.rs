@@ -13,6 +13,7 @@ mod error;
 mod figures;
 pub mod ftrace;
 mod names;
+mod rows;
 mod rst;
 mod rt_instr;
 mod runs;
@@ -20,9 +21,11 @@ pub mod vpp_runtime;
 
 pub use csv_table::csv_table;
 pub use error::ImportError;
-pub use figures::{Figure, Figures, record};
+pub use figures::{Figure, Figures, record, reference_rows};
 pub use rst::rst;
 pub use rt_instr::rt_instr;
+
+use std::path::PathBuf;
 
 /// How a text is to be read.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +40,8 @@ pub struct Options {
     pub unit: Option<String>,
     /// Cluster and core of each CPU of the platform, by the CPU's number; `None` where no platform is known.
     pub cpus: Option<Vec<(u16, u16)>>,
+    /// Folder of the document, where its tables may be in files; `None` where it is not known.
+    pub beside: Option<PathBuf>,
     /// Whether what is malformed is left out with a warning.
     pub lenient: bool,
 }

@@ -1,18 +1,21 @@
-//! Grid tables of reStructuredText documents, also where spacing was lost on the way.
+//! Tables of reStructuredText documents: grids, also where spacing was lost on the way, and comma-separated values, also in files beside
+//! the document.
 //!
 //! A page that was copied from a browser has its indentation, its blank lines and the padding of its cells removed, and here and there a letter.
 //! So nothing is read from columns of characters: a row is what stands between bars, a rule is a line of `+`, `-` and `=`.
 
 use crate::Options;
 use crate::error::{ImportError, printable};
-use crate::figures::{self, Figure, Figures};
-use crate::names::{self, CaseAndMode, Column};
+use crate::figures::{Figure, Figures};
+use crate::names::{self, Column};
+use crate::rows::{self, Table};
 use std::io::Read;
+use std::path::Path;
 
 /// Larger files are no documents.
 const LARGEST: u64 = 64 << 20;
 
-const RIGHT: &str = "a table is a grid of +---+ and | cell |, with a column CPU or the columns Cluster and Core, then Powerdown, Wakeup and \
+const RIGHT: &str = "a table is a grid of +---+ and | cell |, or a csv-table, with a column CPU or the columns Cluster and Core, then Powerdown, Wakeup and \
                      Cache Flush (or PSCI_ENTRY, PSCI_EXIT, CFLUSH_OVERHEAD; or Latency), under a caption or title that names the \
                      call, the level and parallel or serial";
 
@@ -73,6 +76,34 @@ struct Reader<'o> {
     caption: Option<String>,
 }
 
+/// What a csv-table says of itself.
+#[derive(Default)]
+struct Directive {
+    caption: String,
+    file: Option<String>,
+    header: Option<String>,
+    header_rows: usize,
+    delimiter: Option<u8>,
+}
+
+impl Directive {
+    fn option(&mut self, name: &str, value: &str) {
+        match name {
+            "file" => self.file = Some(value.to_owned()),
+            "header" => self.header = Some(value.to_owned()),
+            "header-rows" => self.header_rows = value.parse().unwrap_or(0),
+            "delim" => {
+                self.delimiter = match value {
+                    "tab" => Some(b'\t'),
+                    "space" => Some(b' '),
+                    other => other.bytes().next(),
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// A line of a grid, with its number.
 struct GridLine<'t> {
     number: u64,
@@ -89,6 +120,9 @@ impl Reader<'_> {
                 std::iter::once(caption.trim()).chain(lines[at + 1..=at + more].iter().copied()).collect();
             self.caption = Some(parts.join(" "));
             return Ok(at + more + 1);
+        }
+        if let Some(caption) = line.strip_prefix(".. csv-table::") {
+            return self.csv_table(caption.trim(), lines, at);
         }
         if is_rule(line) {
             let count = lines[at..].iter().take_while(|line| is_grid(line)).count();
@@ -114,6 +148,110 @@ impl Reader<'_> {
         self.found.wrong(self.options, error)
     }
 
+    /// Reads a table of comma-separated values, in the document or in a file beside it; returns where the next part starts.
+    fn csv_table(&mut self, caption: &str, lines: &[&str], at: usize) -> Result<usize, ImportError> {
+        let mut directive = Directive { caption: caption.to_owned(), ..Directive::default() };
+        let mut next = at + 1;
+        let mut in_options = false;
+        while let Some(line) = lines.get(next).filter(|line| !line.is_empty()) {
+            match line.strip_prefix(':').and_then(|option| option.split_once(':')) {
+                Some((name, value)) => {
+                    in_options = true;
+                    directive.option(name, value.trim());
+                }
+                None if in_options => break,
+                // A long caption goes on in the next line.
+                None => directive.caption = format!("{} {line}", directive.caption),
+            }
+            next += 1;
+        }
+        let here = GridLine { number: at as u64 + 1, text: lines[at] };
+        let Some(file) = &directive.file else {
+            while lines.get(next).is_some_and(|line| line.is_empty()) {
+                next += 1;
+            }
+            let is_text = |line: &&&str| !line.is_empty() && !line.starts_with("..");
+            let count = lines[next..].iter().take_while(is_text).count();
+            let text = lines[next..next + count].join("\n");
+            self.values(&directive, &text, &self.options.file.clone(), next as u64, &here)?;
+            return Ok(next + count);
+        };
+        match self.beside(file) {
+            Ok((name, text)) => self.values(&directive, &text, &name, 0, &here)?,
+            Err(message) => self.wrong(&here, message)?,
+        }
+        Ok(next)
+    }
+
+    /// Name and text of a file that a document names.
+    fn beside(&self, file: &str) -> Result<(String, String), String> {
+        let path = Path::new(file);
+        let folder = self.options.beside.as_ref();
+        let folder = folder.ok_or("the table is in a file beside the document, and where that lies is not known")?;
+        if path.is_absolute() {
+            return Err(format!("the table's file {} is not named from the document on", printable(file)));
+        }
+        let path = folder.join(path);
+        let text =
+            disk::text(&path).map_err(|error| format!("cannot read the table's file {}: {error}", path.display()))?;
+        Ok((path.display().to_string(), text))
+    }
+
+    /// Reads comma-separated values whose first line has the number `before` + 1 in its file.
+    fn values(
+        &mut self,
+        directive: &Directive,
+        text: &str,
+        file: &str,
+        before: u64,
+        here: &GridLine<'_>,
+    ) -> Result<(), ImportError> {
+        let delimiter = directive.delimiter.unwrap_or(b',');
+        let mut headers = directive.header.as_deref().and_then(|header| rows::records(header, b',').next()?.1.ok());
+        let mut columns: Option<Vec<Column>> = None;
+        let mut header_rows = directive.header_rows;
+        let titles = [directive.caption.clone(), self.title.clone()];
+        for (line, record) in rows::records(text, delimiter) {
+            let record = match record {
+                Ok(record) if header_rows > 0 => {
+                    header_rows -= 1;
+                    headers.get_or_insert(record);
+                    continue;
+                }
+                other => other,
+            };
+            // Without headings nobody can tell what the table is of.
+            let Some(headers) = &headers else { return Ok(()) };
+            if columns.is_none() {
+                let named: Option<Vec<Column>> = headers.iter().map(|header| names::of_column(header)).collect();
+                let is_of_cpus =
+                    |header: &String| matches!(names::of_column(header), Some(Column::Cpu | Column::Cluster));
+                match named {
+                    Some(named) if rows::is_ours(&named) => columns = Some(named),
+                    _ if headers.iter().any(is_of_cpus) => {
+                        return self.wrong(here, "a table of CPUs with a column of another kind");
+                    }
+                    _ => return Ok(()),
+                }
+            }
+            let Some(columns) = &columns else { return Ok(()) };
+            let table = Table { columns, headers, titles: &titles };
+            let read = record.and_then(|record| {
+                let cells: Vec<&str> = record.iter().map(String::as_str).collect();
+                rows::row(self.options, before + line, &cells, &table)
+            });
+            match read {
+                Ok(figures) => self.found.take(figures, self.options)?,
+                Err(message) => {
+                    let shown = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
+                    let error = ImportError::new(file, before + line, shown, message, RIGHT);
+                    self.found.wrong(self.options, error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn table(&mut self, grid: &[GridLine<'_>]) -> Result<(), ImportError> {
         // What stands above the header in a cell as wide as the table is a title of its own.
         let mut titles: Vec<String> = self.caption.iter().cloned().collect();
@@ -132,7 +270,7 @@ impl Reader<'_> {
             let Some((columns, names)) = &header else {
                 let columns: Option<Vec<Column>> = cells.iter().map(|cell| names::of_column(cell)).collect();
                 match columns {
-                    Some(columns) if is_ours(&columns) => {
+                    Some(columns) if rows::is_ours(&columns) => {
                         header = Some((columns, cells.iter().map(|cell| (*cell).to_owned()).collect()));
                     }
                     _ if cells.len() == 1 => titles.push(cells[0].to_owned()),
@@ -147,13 +285,8 @@ impl Reader<'_> {
                 }
                 continue;
             };
-            if cells.len() != columns.len() {
-                let message = format!("{} cells where the header has {}", cells.len(), columns.len());
-                self.wrong(row, message)?;
-                continue;
-            }
             titles.push(self.title.clone());
-            let read = self.row(row, &cells, columns, names, &titles);
+            let read = rows::row(self.options, row.number, &cells, &Table { columns, headers: names, titles: &titles });
             titles.pop();
             match read {
                 Ok(figures) => self.found.take(figures, self.options)?,
@@ -171,99 +304,6 @@ impl Reader<'_> {
         }
         Ok(())
     }
-
-    fn row(
-        &self,
-        line: &GridLine<'_>,
-        cells: &[&str],
-        columns: &[Column],
-        headers: &[String],
-        titles: &[String],
-    ) -> Result<Vec<Figure>, String> {
-        let (case, mode) = case_of(titles).ok_or_else(|| {
-            format!("cannot tell the case from `{}`", printable(titles.last().map_or("", String::as_str)))
-        })?;
-        let variant = match titles.iter().find_map(|title| release_of(title)) {
-            Some(release) => format!("{}{release}", self.options.prefix),
-            None => self.options.variant.clone(),
-        };
-        let number = |column: Column| -> Result<Option<u16>, String> {
-            let Some(place) = columns.iter().position(|&other| other == column) else { return Ok(None) };
-            let wrong = |_| format!("`{}` is no number of a CPU, cluster or core", printable(cells[place]));
-            cells[place].parse().map(Some).map_err(wrong)
-        };
-        let (cpu, place) = match (number(Column::Cpu)?, number(Column::Cluster)?, number(Column::Core)?) {
-            (_, Some(cluster), Some(core)) => (None, Some((cluster, core))),
-            (Some(cpu), _, _) => figures::cpu_of(cpu, self.options)?,
-            _ => return Err("the row names no CPU".to_owned()),
-        };
-        if let Some(place) = place {
-            figures::known_place(place, self.options)?;
-        }
-        let mut read = Vec::new();
-        for ((cell, &column), header) in cells.iter().zip(columns).zip(headers) {
-            let Column::Metric(metric) = column else { continue };
-            let said = || names::unit_of(header).or_else(|| titles.iter().find_map(|title| names::unit_of(title)));
-            // Captions are written by hand, and one may say microseconds over nanoseconds: who imports it knows better.
-            let unit = (self.options.unit.clone())
-                .or_else(|| said().map(str::to_owned))
-                .ok_or("neither header nor caption names a unit; say which with --unit")?;
-            let (value, printed_change_percent) = value(cell)?;
-            figures::plausible(value, &unit)?;
-            read.push(Figure {
-                variant: variant.clone(),
-                case: case.to_owned(),
-                mode: mode.to_owned(),
-                cpu,
-                place,
-                metric: metric.to_owned(),
-                value,
-                unit,
-                printed_change_percent,
-                iteration: 0,
-                line: line.number,
-            });
-        }
-        Ok(read)
-    }
-}
-
-/// The case, from the nearest title that names one.
-fn case_of(titles: &[String]) -> Option<CaseAndMode> {
-    titles.iter().find_map(|title| names::of_title(title))
-}
-
-/// A release in parentheses: `(v2.12)`, `(2.12)`, as `v2.12`.
-fn release_of(title: &str) -> Option<String> {
-    title.split('(').skip(1).find_map(|part| {
-        let inside = part.split_once(')')?.0.trim();
-        let digits = inside.strip_prefix('v').unwrap_or(inside);
-        let right = digits.starts_with(|c: char| c.is_ascii_digit())
-            && digits.contains('.')
-            && digits.len() <= 20
-            && digits.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
-        right.then(|| format!("v{digits}"))
-    })
-}
-
-/// A figure and the change printed beside it: `244.52 (-65.43%)`.
-fn value(cell: &str) -> Result<(f64, Option<f64>), String> {
-    let wrong = || format!("`{}` is no figure; expected one such as 244.52 or 244.52 (-65.43%)", printable(cell));
-    let (value, change) = match cell.split_once('(') {
-        Some((value, rest)) => {
-            let change = rest.trim_end().strip_suffix(')').and_then(|rest| rest.trim_end().strip_suffix('%'));
-            (value, Some(change.ok_or_else(wrong)?))
-        }
-        None => (cell, None),
-    };
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
-    Ok((number(value)?, change.map(number).transpose()?))
-}
-
-fn is_ours(columns: &[Column]) -> bool {
-    let has = |column| columns.contains(&column);
-    (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
-        && columns.iter().any(|column| matches!(column, Column::Metric(_)))
 }
 
 /// The cells between bars; `None` where the row does not begin and end with one.

@@ -51,7 +51,7 @@ mod writer;
 
 pub use error::Error;
 pub use header::{FileFacts, Header, Lane, Picture, PictureKind, Platform, Run, TimeBase};
-pub use names::Name;
+pub use names::{Name, printable_lines, unprintable};
 pub use reader::Reader;
 pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};
 pub use writer::Writer;

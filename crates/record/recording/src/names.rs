@@ -7,7 +7,7 @@ use std::collections::HashMap;
 pub struct Name(pub(crate) u32);
 
 /// Whether a character steers a terminal, or the direction of what follows, instead of being seen. No name has one.
-pub(crate) fn unprintable(letter: char) -> bool {
+pub fn unprintable(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -26,8 +26,8 @@ pub(crate) fn printable(text: &str) -> String {
 /// Characters that a text of several lines may have though they are not seen.
 pub(crate) const LAYOUT: [char; 2] = ['\n', '\t'];
 
-/// As [`printable`], of a text that may have line ends and tabs.
-pub(crate) fn printable_lines(text: &str) -> String {
+/// A text of several lines with what steers a terminal as what it is, `\u{1b}`; line ends and tabs stay.
+pub fn printable_lines(text: &str) -> String {
     let parts = text.split_inclusive(LAYOUT).map(|part| match part.strip_suffix(LAYOUT) {
         Some(line) => printable(line) + &part[line.len()..],
         None => printable(part),

@@ -324,6 +324,58 @@ fn wrong_columns_are_named_with_what_would_be_right() {
     assert!(error.contains("column `time` is DOUBLE; it must be u64"), "{error}");
 }
 
+/// Events of which each has a name of a mebibyte: small where it is packed, and one page of `rows` mebibytes unpacked.
+fn with_a_page_of_mebibytes(rows: usize) -> Vec<u8> {
+    use parquet::basic::Compression;
+    use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    let schema = "message m { required binary variant (UTF8); required binary case (UTF8); required binary mode (UTF8);
+        required int32 iteration (INTEGER(32,false)); required int32 cpu (INTEGER(16,false));
+        required int64 time (INTEGER(64,false)); required int64 ticks (INTEGER(64,false)); required binary point (UTF8);
+        required int32 argument (INTEGER(32,false)); }";
+    let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_dictionary_enabled(false);
+    let properties = properties.set_data_page_size_limit(1 << 30).set_write_batch_size(1 << 20).build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let long = ByteArray::from("n".repeat(1 << 20).as_str());
+    for column in 0..9 {
+        let mut column_writer = group.next_column().unwrap().unwrap();
+        match column {
+            0 => _ = column_writer.typed::<ByteArrayType>().write_batch(&vec![long.clone(); rows], None, None).unwrap(),
+            1 | 2 | 7 => {
+                let names = vec![ByteArray::from("x"); rows];
+                column_writer.typed::<ByteArrayType>().write_batch(&names, None, None).unwrap();
+            }
+            5 | 6 => _ = column_writer.typed::<Int64Type>().write_batch(&vec![0; rows], None, None).unwrap(),
+            _ => _ = column_writer.typed::<Int32Type>().write_batch(&vec![0; rows], None, None).unwrap(),
+        }
+        column_writer.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn a_page_that_claims_too_much_is_refused_before_it_is_unpacked() {
+    let scratch = Scratch::new("page");
+    let to = scratch.join("r");
+    recording(false).write(&to).unwrap();
+    forget_files(&to);
+    let read = |rows: usize| {
+        let bytes = with_a_page_of_mebibytes(rows);
+        assert!(bytes.len() < 8 << 20, "{} bytes are packed", bytes.len());
+        fs::write(to.join("events.parquet"), bytes).unwrap();
+        Recording::read(&to)
+    };
+    let error = message(read(65).unwrap_err());
+    assert!(error.contains("events.parquet") && error.contains("a page that claims 68157700 bytes"), "{error}");
+    assert!(error.contains("one may have up to 67108864"), "{error}");
+    // What is within the bound is no matter of the page's.
+    assert!(read(3).map_or_else(|error| !message(error).contains("claims"), |_| true));
+}
+
 #[test]
 fn a_header_that_is_not_ours_is_refused() {
     let scratch = Scratch::new("header");

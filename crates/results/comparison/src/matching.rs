@@ -109,11 +109,13 @@ pub(crate) fn pend<'o>(
     };
     let base_median = median(base, &base.values);
     let mut cells = vec![Some(cell(&base.values, base_median))];
+    let mut all_values = vec![base.values.clone()];
     let (mut changes, mut ticks) = (Vec::new(), Vec::new());
     for (side, other) in (1..).zip(others) {
         let other = other.and_then(|other| Some((other, factor(&other.unit, &base.unit)?)));
         let Some((other, factor)) = other else {
             cells.push(None);
+            all_values.push(Vec::new());
             changes.push(None);
             ticks.push(0.0);
             continue;
@@ -154,9 +156,11 @@ pub(crate) fn pend<'o>(
             verdict: if base.values == values { Verdict::Same } else { Verdict::Unclear },
             causes: cause_changes(base, other),
         }));
+        all_values.push(values);
     }
     let better = rule.and_then(|rule| rule.better).unwrap_or_else(|| metrics::better(&key.metric, &base.unit));
-    Pending { row: Row { key: key.clone(), unit: base.unit.clone(), better, cells, changes }, rule, ticks }
+    let row = Row { key: key.clone(), unit: base.unit.clone(), better, cells, values: all_values, changes };
+    Pending { row, rule, ticks }
 }
 
 /// Whether a side's rows of a mode are compared with the base's exactly: both repeat themselves, from the same seed.

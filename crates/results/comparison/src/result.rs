@@ -56,6 +56,8 @@ pub struct Row {
     pub better: Better,
     /// The values in each recording, where it has the row.
     pub cells: Vec<Option<Cell>>,
+    /// The values themselves, a list for each recording in the order of its iterations, in the row's unit; empty where it has no row.
+    pub values: Vec<Vec<f64>>,
     /// The change of each recording but the base, where both have the row.
     pub changes: Vec<Option<Change>>,
 }

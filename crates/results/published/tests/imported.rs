@@ -206,7 +206,8 @@ fn our_reference_is_imported_cell_for_cell() {
 }
 
 #[test]
-#[ignore = "needs the two published documents: name their folder in STOPWATT_SOURCES and run with --ignored"]
+#[ignore = "needs tf-a-psci-juno-2017.rst.txt and tf-a-psci-juno-v2.12.rst.txt, which are not ours to give; with their folder: \
+            STOPWATT_SOURCES=DIR cargo test -p published --test imported -- --ignored"]
 fn the_published_documents_themselves_are_the_published_cells() {
     let folder =
         PathBuf::from(std::env::var_os("STOPWATT_SOURCES").expect("STOPWATT_SOURCES names the documents' folder"));

@@ -90,6 +90,65 @@
     return { ...picture, lanes, axes };
   }
 
+  // The view in the address: the case, and after it what sets its timeline apart from how it was at first. A link leads to what its
+  // writer saw, and the way back leads to what was seen before.
+  const address = {
+    // The states of all timelines that are not as they were, by case.
+    all: {},
+    waiting: 0,
+    applying: false,
+    read() {
+      const [name, ...state] = decodeURI(location.hash.slice(1)).split("&");
+      return [name, state.join("&")];
+    },
+    save() {
+      clearTimeout(this.waiting);
+      if (this.applying) return;
+      for (const [name, timeline] of alive) {
+        const state = timeline.state;
+        if (state === (this.all[name] ?? "")) continue;
+        this.all = { ...this.all, [name]: state };
+        history.pushState(this.all, "", `#${name}${state && `&${state}`}`);
+      }
+    },
+    // Of one movement of wheel or hand one step is kept.
+    saveLater() {
+      clearTimeout(this.waiting);
+      if (!this.applying) this.waiting = setTimeout(() => this.save(), 350);
+    },
+    apply(states) {
+      this.applying = true;
+      for (const name of new Set([...Object.keys(states), ...Object.keys(this.all)])) {
+        const root = document.querySelector(`[data-timeline="${CSS.escape(name)}"]`);
+        if (root && (states[name] ?? "") !== (this.all[name] ?? "")) wake(root).state = states[name] ?? "";
+      }
+      this.all = states;
+      this.applying = false;
+    },
+    open() {
+      const [name, state] = this.read();
+      if (state) {
+        this.apply({ [name]: state });
+        // No element is called by all of the address.
+        document.getElementById(name)?.scrollIntoView();
+      }
+      history.replaceState(this.all, "");
+      addEventListener("popstate", (event) => {
+        if (event.state) {
+          this.apply(event.state);
+          return;
+        }
+        // A link within the page, or an address that was typed.
+        const [name, state] = this.read();
+        if (state) {
+          this.apply({ ...this.all, [name]: state });
+          document.getElementById(name)?.scrollIntoView();
+        }
+        history.replaceState(this.all, "");
+      });
+    },
+  };
+
   class Timeline {
     constructor(root) {
       this.root = root;
@@ -111,10 +170,41 @@
       this.svg.setAttribute("aria-roledescription", "timeline");
       this.names = this.stage.querySelector(".names");
       this.names.removeAttribute("aria-hidden");
+      this.article = root.closest("article");
       this.axis = 0;
       this.tools();
       this.open(0);
       this.listen();
+    }
+
+    // What the view is, in few words for the address; nothing where it is as it was at first.
+    get state() {
+      const state = new URLSearchParams();
+      if (this.choice > 0) state.set("iteration", this.choice);
+      if (this.axis > 0) state.set("view", this.ax.view ?? "whole");
+      const us = (at) => Number((at * this.picture.tick).toFixed(3));
+      if (this.to - this.from < this.ax.width) {
+        state.set("from", us(this.from));
+        state.set("to", us(this.to));
+      }
+      if (this.cpu !== (this.ax.slow ?? this.picture.axes[0].slow)) state.set("cpu", this.cpu);
+      return state.toString();
+    }
+
+    set state(text) {
+      const state = new URLSearchParams(text);
+      const choice = Math.trunc(Number(state.get("iteration")));
+      this.axis = 0;
+      this.open(this.choices[choice] ? choice : 0);
+      const view = this.picture.axes.findIndex((axis) => (axis.view ?? "whole") === state.get("view"));
+      if (view > 0) {
+        this.axis = view;
+        this.fit();
+      }
+      const [from, to] = [state.get("from"), state.get("to")].map((us) => Number(us ?? NaN) / this.picture.tick);
+      if (to > from) this.view(from, Math.min(to - from, this.ax.width));
+      const lane = this.byCpu.get(Number(state.get("cpu") ?? NaN));
+      if (lane !== undefined) this.choose(lane);
     }
 
     tools() {
@@ -138,19 +228,27 @@
         button(axis.title, "", () => {
           this.axis = index;
           this.fit();
+          address.save();
         }),
       );
       set(...this.axisButtons);
       set(
         button("\u2212", "Zoom out", () => this.zoom(1.6)),
         button("+", "Zoom in", () => this.zoom(1 / 1.6)),
-        button("Fit", "Fit the whole", () => this.fit()),
+        button("Fit", "Fit the whole", () => {
+          this.fit();
+          address.save();
+        }),
       );
       if (this.choices.length > 1) {
         const select = document.createElement("select");
+        this.select = select;
         select.setAttribute("aria-label", "Iteration");
         for (const [index, choice] of this.choices.entries()) select.add(new Option(choice.title, index));
-        select.addEventListener("change", () => this.open(Number(select.value)));
+        select.addEventListener("change", () => {
+          this.open(Number(select.value));
+          address.save();
+        });
         tools.append(select);
       }
       const hint = document.createElement("span");
@@ -163,6 +261,7 @@
 
     open(choice) {
       this.choice = choice;
+      if (this.select) this.select.value = choice;
       const scales = this.picture?.axes.length;
       this.picture = this.pictures[choice] ??= unpack(this.choices[choice].picture);
       if (scales && this.axis >= this.picture.axes.length) this.axis = 0;
@@ -174,7 +273,10 @@
           name.type = "button";
           name.innerHTML = `<b>${escaped(lane.name)}</b> <span>${escaped(lane.sub)}</span>`;
           name.title = lane.place < 0 ? "" : "Show the critical path of this CPU";
-          name.addEventListener("click", () => this.choose(index));
+          name.addEventListener("click", () => {
+            this.choose(index);
+            address.save();
+          });
           item.append(name);
           return item;
         }),
@@ -193,6 +295,10 @@
       this.picked = null;
       for (const [index, button] of this.axisButtons.entries())
         button.setAttribute("aria-pressed", index === this.axis);
+      // What is told above belongs to the view.
+      const view = ax.view ?? this.picture.axes[0].view;
+      for (const told of this.article?.querySelectorAll(".told") ?? [])
+        told.hidden = told.dataset.view !== view || Number(told.dataset.iteration) !== this.choice;
       this.draw();
       this.say();
     }
@@ -214,6 +320,7 @@
       this.from = Math.max(0, Math.min(from, this.ax.width - width));
       this.to = this.from + width;
       this.later();
+      address.saveLater();
     }
 
     // One drawing a frame, however many events ask for one.
@@ -262,6 +369,9 @@
       const x = (tick) => (ax.place(tick) - this.from) * scale;
       const out = [];
       this.ruler(out, x, width, height, scale);
+      // Lines come before the bars, so that none crosses a label.
+      this.arrows(out, x, width);
+      this.path(out, x);
       picture.lanes.forEach((lane, index) => {
         const top = AXIS + index * LANE;
         let dense = -1;
@@ -317,8 +427,6 @@
           }
         }
       });
-      this.arrows(out, x, width);
-      this.path(out, x);
       svg.setAttribute("height", height);
       svg.setAttribute("aria-label", `${ax.title}: ${picture.lanes.length} lanes, ${this.range()}`);
       svg.innerHTML = out.join("");
@@ -327,7 +435,7 @@
       for (const [index, item] of [...this.names.children].entries()) {
         item.classList.toggle("chosen", picture.lanes[index].place === this.cpu);
       }
-      this.title.innerHTML = `<b>${escaped(ax.title)}</b>, ${escaped(this.choices[this.choice].title)}; view: ${this.range()}`;
+      this.title.innerHTML = `<b>${escaped(ax.title)}</b>, ${escaped(this.choices[this.choice].title)}; view: ${this.range()}${this.paths()[this.cpu] ? `; critical path of ${escaped(this.cpuName(this.cpu))}` : ""}`;
     }
 
     range() {
@@ -347,9 +455,10 @@
       const step = [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least);
       const since = (at) => (at - ax.zero) * tick;
       let free = 0;
-      const label = (place, us) => {
+      // A label ends before its stretch of time does; the first of a stretch may be wider than that, and the next waits.
+      const label = (place, us, end) => {
         const text = time(us, step);
-        if (place < free || place + text.length * LETTER + 6 > width) return;
+        if (place < free || place + text.length * LETTER + 6 > end) return;
         out.push(`<text class="tick" x="${px(place + 3)}" y="14">${text}</text>`);
         free = place + text.length * LETTER + 12;
       };
@@ -358,18 +467,18 @@
         if (index > 0) {
           const middle = left - (ax.fold * scale) / 2;
           if (middle >= 0 && middle <= width)
-            out.push(`<line class="fold" x1="${px(middle)}" x2="${px(middle)}" y1="4" y2="${height}"/>`);
+            out.push(`<line class="fold" x1="${px(middle)}" x2="${px(middle)}" y1="${AXIS}" y2="${height}"/>`);
         }
         if (right < 0 || left > width) return;
         // Only what is in view, so that a far zoom does not walk from the beginning.
         const seen = since(from) + Math.max(0, -left / scale) * tick;
         const first = Math.max(0, Math.ceil(seen / step));
         const last = Math.floor(Math.min(since(to), since(from) + ((width - left) / scale) * tick) / step);
-        if (last < first && left >= 0) label(left, since(from));
+        if (last < first && left >= 0) label(left, since(from), width);
         for (let n = first; n <= last && n < first + 200; n++) {
           const place = x(ax.zero + (n * step) / tick);
           out.push(`<line class="grid" x1="${px(place)}" x2="${px(place)}" y1="${AXIS - 4}" y2="${height}"/>`);
-          label(place, n * step);
+          label(place, n * step, n === first ? width : Math.min(right, width));
         }
       });
     }
@@ -451,7 +560,7 @@
       return `${lane.name}: ${figure((to - path[0]) * tick)} us = ${parts.join(" + ")}. The heavy line is its critical path; click a CPU's name for that one's.`;
     }
 
-    // Critical paths by CPU; the whole iteration shows those of the powerdown.
+    // Critical paths by CPU; the whole iteration shows those of what the case is about.
     paths() {
       return (this.ax.slow === null ? this.picture.axes[0] : this.ax).paths;
     }
@@ -549,7 +658,10 @@
       });
       svg.addEventListener("click", (event) => {
         const at = event.target.dataset?.at;
-        if (at && !moved) this.choose(Number(at.split(",")[0]));
+        if (at && !moved) {
+          this.choose(Number(at.split(",")[0]));
+          address.save();
+        }
       });
       svg.addEventListener("dblclick", (event) =>
         this.zoom(0.5, (event.clientX - svg.getBoundingClientRect().left) / svg.clientWidth),
@@ -584,23 +696,33 @@
         if (act) {
           event.preventDefault();
           act();
+          address.saveLater();
         }
       });
       new ResizeObserver(() => this.later()).observe(this.stage);
     }
   }
 
+  // Timelines that are alive, by the case.
+  const alive = new Map();
+  const wake = (root) => {
+    const name = root.dataset.timeline;
+    if (!alive.has(name)) alive.set(name, new Timeline(root));
+    return alive.get(name);
+  };
   // A timeline comes to life when it is near the screen.
   const near = new IntersectionObserver(
     (entries) => {
       for (const entry of entries) {
         if (entry.isIntersecting) {
           near.unobserve(entry.target);
-          new Timeline(entry.target);
+          wake(entry.target);
         }
       }
     },
     { rootMargin: "600px" },
   );
   for (const root of document.querySelectorAll("[data-timeline]")) near.observe(root);
+
+  address.open();
 })();

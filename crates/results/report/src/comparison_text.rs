@@ -4,7 +4,7 @@ use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use crate::words::number;
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
-use comparison::{Basis, Change, Comparison, Row, Verdict};
+use comparison::{Basis, CauseChange, Change, Comparison, Row, Verdict};
 use std::fmt::Write;
 
 /// The comparison for people: the recordings, what differs in what went in, the rows that changed with their causes, a summary.
@@ -39,12 +39,12 @@ pub fn comparison_text(
     text
 }
 
-fn table_of(row: &Row) -> (&str, &str, &str, &str) {
+pub(crate) fn table_of(row: &Row) -> (&str, &str, &str, &str) {
     (&row.key.variant, &row.key.case, &row.key.mode, &row.key.metric)
 }
 
 /// Recordings go by letters in the tables.
-fn letter(side: usize) -> String {
+pub(crate) fn letter(side: usize) -> String {
     match u8::try_from(side) {
         Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
         _ => format!("#{side}"),
@@ -52,6 +52,14 @@ fn letter(side: usize) -> String {
 }
 
 fn sides(text: &mut String, comparison: &Comparison, style: Style) {
+    for line in sides_in_words(comparison) {
+        paragraph(text, &line, ("", "  "), "1", style);
+    }
+}
+
+/// What is known of each recording, a line each.
+pub(crate) fn sides_in_words(comparison: &Comparison) -> Vec<String> {
+    let mut lines = Vec::new();
     for (index, side) in comparison.sides.iter().enumerate() {
         let mut facts = vec![side.variants.join(", "), format!("{} world", side.world)];
         facts.extend(side.platform.iter().cloned());
@@ -61,20 +69,30 @@ fn sides(text: &mut String, comparison: &Comparison, style: Style) {
         if index == 0 {
             facts.push("the base".to_owned());
         }
-        let line = format!("{}  {}: {}", letter(index), side.name, facts.join("; "));
-        paragraph(text, &line, ("", "  "), "1", style);
+        lines.push(format!("{}  {}: {}", letter(index), side.name, facts.join("; ")));
     }
+    lines
 }
 
 fn method(text: &mut String, comparison: &Comparison, style: Style) {
+    for words in method_in_words(comparison) {
+        paragraph(text, &words, ("", "  "), DIM, style);
+    }
+}
+
+/// How the comparison was made, a sentence or so each.
+pub(crate) fn method_in_words(comparison: &Comparison) -> Vec<String> {
     let sampled = comparison.changes().any(|(_, change)| change.basis != Basis::Exact);
     let exact = comparison.changes().any(|(_, change)| change.basis == Basis::Exact);
+    let mut lines = Vec::new();
     if exact {
-        let words = "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different";
-        paragraph(text, words, ("", "  "), DIM, style);
+        lines.push(
+            "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different"
+                .to_owned(),
+        );
     }
     if sampled {
-        let words = format!(
+        lines.push(format!(
             "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the bootstrap interval of \
              the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said, as always with fewer than {} values a side",
             comparison.tests,
@@ -82,16 +100,10 @@ fn method(text: &mut String, comparison: &Comparison, style: Style) {
             percent(comparison.interval_level()),
             percent(1.0 - comparison.alpha),
             comparison::SMALLEST_SAMPLE,
-        );
-        paragraph(text, &words, ("", "  "), DIM, style);
+        ));
     }
-    paragraph(
-        text,
-        &format!("threshold: {} % unless the policy says otherwise", comparison.threshold),
-        ("", "  "),
-        DIM,
-        style,
-    );
+    lines.push(format!("threshold: {} % unless the policy says otherwise", comparison.threshold));
+    lines
 }
 
 /// A level in percent, with as many digits as tell it from 100.
@@ -129,16 +141,14 @@ fn inputs(text: &mut String, comparison: &Comparison, style: Style) {
     let _ = writeln!(text, "{}", fitted(table, style));
 }
 
-fn is_shown(row: &Row, all: bool) -> bool {
+pub(crate) fn is_shown(row: &Row, all: bool) -> bool {
     all || row.changes.iter().flatten().any(|change| change.verdict != Verdict::Same)
 }
 
 fn rows(text: &mut String, comparison: &Comparison, rows: &[Row], all: bool, style: Style) {
     let shown: Vec<&Row> = rows.iter().filter(|row| is_shown(row, all)).collect();
     let head = &rows[0];
-    let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
-    let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-    let title = format!("{title}: {} ({})", head.key.metric, head.unit);
+    let title = title(head);
     if shown.is_empty() {
         return;
     }
@@ -177,8 +187,15 @@ fn rows(text: &mut String, comparison: &Comparison, rows: &[Row], all: bool, sty
     why(text, comparison, &shown, style);
 }
 
+/// What a table of rows is of.
+pub(crate) fn title(head: &Row) -> String {
+    let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
+    let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    format!("{title}: {} ({})", head.key.metric, head.unit)
+}
+
 /// A change in percent, with its interval.
-fn size(change: &Change) -> String {
+pub(crate) fn size(change: &Change) -> String {
     let absolute = || format!("{:+.3}", change.absolute);
     let percent = change.percent.map_or_else(absolute, |percent| format!("{percent:+.1} %"));
     match change.basis {
@@ -191,31 +208,47 @@ fn size(change: &Change) -> String {
 }
 
 fn verdict(verdict: Verdict, style: Style) -> Cell {
-    let (words, colour) = match verdict {
-        Verdict::Same => ("=", Color::DarkGrey),
-        Verdict::Unclear => ("~", Color::DarkGrey),
-        Verdict::Small => ("below threshold", Color::DarkGrey),
-        Verdict::Changed => ("changed", Color::Yellow),
-        Verdict::Better => ("better", Color::Green),
-        Verdict::Worse => ("worse", Color::Red),
+    let colour = match verdict {
+        Verdict::Same | Verdict::Unclear | Verdict::Small => Color::DarkGrey,
+        Verdict::Changed => Color::Yellow,
+        Verdict::Better => Color::Green,
+        Verdict::Worse => Color::Red,
     };
+    let words = verdict_in_words(verdict);
     if style.colour { Cell::new(words).fg(colour) } else { Cell::new(words) }
+}
+
+/// A verdict as tables have it.
+pub(crate) fn verdict_in_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Same => "=",
+        Verdict::Unclear => "~",
+        Verdict::Small => "below threshold",
+        Verdict::Changed => "changed",
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+    }
 }
 
 /// A cause that changed by less of the base than this is left out of the terminal's lines.
 const WORTH_TELLING: f64 = 0.002;
+
+/// The causes of a change that matter, the largest first.
+pub(crate) fn worth_telling(row: &Row, change: &Change) -> Vec<CauseChange> {
+    let base = row.cells[0].map_or(0.0, |cell| cell.median);
+    let mut causes = change.causes.clone();
+    causes.retain(|cause| cause.absolute().abs() >= (base.abs() * WORTH_TELLING).max(0.005));
+    causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
+    causes
+}
 
 fn why(text: &mut String, comparison: &Comparison, rows: &[&Row], style: Style) {
     let mut begun = false;
     for row in rows {
         for (side, change) in (1..).zip(&row.changes) {
             let Some(change) = change.as_ref().filter(|change| change.verdict != Verdict::Same) else { continue };
-            let base = row.cells[0].map_or(0.0, |cell| cell.median);
-            let mut causes = change.causes.clone();
-            causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
-            let parts: Vec<String> = causes
+            let parts: Vec<String> = worth_telling(row, change)
                 .iter()
-                .filter(|cause| cause.absolute().abs() >= (base.abs() * WORTH_TELLING).max(0.005))
                 .map(|cause| {
                     let attribution::CauseRow { terminal: colour, title: name, .. } = cause.cause.row();
                     let (from, to) = (number(cause.base), number(cause.other));
@@ -279,6 +312,11 @@ fn published_text(text: &mut String, published: &PublishedChanges, style: Style)
 }
 
 fn summary(text: &mut String, comparison: &Comparison, style: Style) {
+    paragraph(text, &summary_in_words(comparison), ("", "  "), "1", style);
+}
+
+/// What the whole comes to, in a line.
+pub(crate) fn summary_in_words(comparison: &Comparison) -> String {
     let count = |verdict| comparison.count(verdict);
     let parts = [
         (Verdict::Worse, "worse"),
@@ -292,11 +330,5 @@ fn summary(text: &mut String, comparison: &Comparison, style: Style) {
         parts.iter().filter(|(v, _)| count(*v) > 0).map(|(v, words)| format!("{} {words}", count(*v))).collect();
     let total = comparison.changes().count();
     let verdict = if comparison.has_regression() { "regression" } else { "no regression" };
-    paragraph(
-        text,
-        &format!("{verdict}: {} of {total} comparisons of a row", parts.join(", ")),
-        ("", "  "),
-        "1",
-        style,
-    );
+    format!("{verdict}: {} of {total} comparisons of a row", parts.join(", "))
 }

@@ -26,7 +26,7 @@ pub use comparison_json::comparison_json;
 pub use comparison_text::comparison_text;
 pub use export::json::{json, psci_latency_json};
 pub use export::{Format, render};
-pub use html::MOST_BYTES;
+pub use html::{MOST_BYTES, comparison_html, what_if_html};
 pub use idle::idle_states_text;
 pub use model::accuracy::{Accuracy, accuracy};
 pub use model::compared::{Compared, Spread, compare, spread};
@@ -35,5 +35,5 @@ pub use model::pictures::{Bar, Curve, Drawing, Figure, HeatMap, MeasurePicture, 
 pub use published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use stories::{findings, run_json, run_text};
 pub use style::Style;
-pub use terminal::psci_latency_text;
-pub use what_if::{WhatIf, WhatIfPoint, what_if_csv, what_if_json, what_if_point, what_if_text};
+pub use what_if::{MOST_VALUES, WhatIf, WhatIfPoint, what_if_csv, what_if_json, what_if_point, what_if_text};
+pub use words::folded;

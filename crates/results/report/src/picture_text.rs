@@ -45,7 +45,7 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
         }
     }
     let longest = bars.iter().map(|bar| bar.total().value).fold(f64::MIN_POSITIVE, f64::max);
-    let width = (style.width.clamp(60, 120) - NAME - 26) as f64;
+    let width = style.width.clamp(40, 120).saturating_sub(NAME + 26).max(8) as f64;
     for bar in bars {
         let (mut drawn, mut reached) = (String::new(), 0.0);
         for (subject, figure) in &bar.parts {
@@ -68,7 +68,7 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
     let figures = || curves.iter().flat_map(|curve| &curve.points).map(|(_, figure)| figure.value);
     let highest = figures().fold(f64::MIN_POSITIVE, f64::max);
     for curve in curves {
-        let most = style.width.clamp(60, 120) - NAME - 30;
+        let most = style.width.clamp(40, 120).saturating_sub(NAME + 30).max(6);
         let blocks: String = curve.points.iter().take(most).map(|(_, figure)| block(figure.value / highest)).collect();
         let least = curve.points.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value));
         let words = least
@@ -100,7 +100,7 @@ fn draw_maps(text: &mut String, maps: &[HeatMap], (x, y): (&str, &str), unit: &s
             };
             let line: String = fields
                 .iter()
-                .take(style.width.clamp(60, 120) / 2 - 6)
+                .take(style.width.clamp(40, 120) / 2 - 6)
                 .flat_map(|field| [field.map_or(' ', |figure| shade(figure.value)); 2])
                 .collect();
             let _ = writeln!(text, "  {:>6} {line}", up.to_string());

@@ -1,10 +1,11 @@
 //! `psci-latency` in the terminal.
 
 use crate::grid::{BOLD, DIM, PLAIN, fitted, paragraph, right, table};
-use crate::model::accuracy::{Accuracy, accuracy};
+use crate::model::accuracy::Accuracy;
 use crate::model::compared::{Compared, Spread};
 use crate::model::figures::{CauseTable, FigureTable, Group, groups};
 use crate::model::findings::Findings;
+use crate::model::headline::headlines;
 use crate::model::measures::measure_tables;
 use crate::model::pictures::pictures;
 use crate::picture_text::draw;
@@ -17,7 +18,7 @@ use std::fmt::Write;
 
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
 pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
-    let mut text = tables(&findings.compared, &findings.spreads, findings.is_simulated(), style);
+    let mut text = tables(findings, style);
     if findings.compared.is_empty() {
         let _ = writeln!(text, "{}", style.bold(&findings.recording.header.experiment));
         for measures in measure_tables(&findings.measures) {
@@ -48,26 +49,27 @@ pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
     text
 }
 
-/// Tables, causes and accuracy of a simulation, for people.
-pub fn psci_latency_text(compared: &[Compared], spreads: &[Spread], style: Style) -> String {
-    tables(compared, spreads, true, style)
-}
-
-fn tables(compared: &[Compared], spreads: &[Spread], simulated: bool, style: Style) -> String {
+/// Answers, tables, causes and accuracy of PSCI latencies, for people.
+pub(crate) fn tables(findings: &Findings<'_>, style: Style) -> String {
+    let simulated = findings.is_simulated();
     let mut text = String::new();
-    for group in groups(compared) {
+    for group in groups(&findings.compared) {
+        let _ = writeln!(text, "{}", style.bold(&title(&group)));
+        for headline in headlines(findings, &group) {
+            paragraph(&mut text, &headline.text, ("", "  "), PLAIN, style);
+        }
         figures(&mut text, &group, simulated, style);
         why(&mut text, &group, style);
-        for spread in spreads
+        for spread in findings
+            .spreads
             .iter()
             .filter(|spread| spread.variant == group.release && spread.case == group.case && group.mode == "parallel")
         {
             free_running(&mut text, spread, style);
         }
     }
-    let accuracy = if simulated { accuracy(compared) } else { Vec::new() };
-    if !accuracy.is_empty() {
-        summary(&mut text, &accuracy, style);
+    if !findings.accuracy.is_empty() {
+        summary(&mut text, &findings.accuracy, style);
     }
     text
 }
@@ -104,7 +106,6 @@ fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) 
         }
         table.add_row(cells);
     }
-    let _ = writeln!(text, "{}", style.bold(&title(group)));
     let _ = writeln!(text, "{}", fitted(table, style));
     let shortened = metrics::intervals().filter(|metric| metrics::heading(metric.name) != metric.short_title);
     let words = shortened.map(|metric| format!("{}: {}", metric.short_title, metrics::heading(metric.name)));
@@ -152,15 +153,21 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
             .collect();
         let legend = format!("why, {metric} (us): {}", legend.join(", "));
         paragraph(text, &legend, ("", "  "), PLAIN, style);
-        let width = style.width.clamp(60, 120) - 56;
+        // As wide as leaves room for the figures; where there is none, the figures stand below.
+        let room = style.width.clamp(40, 120);
+        let width = if room < 76 { room - 12 } else { room - 56 };
         for row in rows {
             let cell = &row.cell.recorded;
-            let bar = bar(cell, longest, width, style);
+            let bar = bar(cell, &causes, longest, width, style);
             let parts = causes.iter().zip(row.parts);
             let parts = parts.filter_map(|(cause, us)| Some(format!("{} {}", cause.row().letter, number(us?))));
             // A letter and its figure stay on one line: the blank between them is none while lines are broken.
             let parts: Vec<_> = parts.map(|part| part.replace(' ', FIRM)).collect();
-            let (first, more) = (format!("  {:>4} {bar} ", row.name), " ".repeat(width + 10));
+            let (mut first, mut more) = (format!("  {:>4} {bar} ", row.name), " ".repeat(width + 10));
+            if room < 76 {
+                let _ = writeln!(text, "{}", first.trim_end());
+                (first, more) = (" ".repeat(7), " ".repeat(7));
+            }
             let mut lines = String::new();
             paragraph(&mut lines, &parts.join(&format!(" {FIRM}")), (&first, &more), PLAIN, style);
             text.push_str(&lines.replace(FIRM, " "));
@@ -184,12 +191,12 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
 }
 
 /// A CPU's bar, `width` columns wide; every cause that took more than half a column has one.
-fn bar(cell: &CellResult, longest: f64, width: usize, style: Style) -> String {
+fn bar(cell: &CellResult, causes: &[Cause], longest: f64, width: usize, style: Style) -> String {
     let mut bar = String::new();
     let mut drawn = 0;
     let mut reached = 0.0;
-    for cause in Cause::ALL {
-        let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
+    for cause in causes {
+        let Some(&ticks) = cell.split.causes.get(cause) else { continue };
         reached += ticks as f64 * cell.tick_us;
         // Causes are counted in ticks and the span is a measure: in a recording of somebody else they need not agree.
         let end = (((reached / longest) * width as f64).round() as usize).min(width);

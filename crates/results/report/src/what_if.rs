@@ -2,6 +2,7 @@
 
 use crate::Style;
 use crate::grid::{fitted, right, table};
+use crate::model::headline::Spending;
 use crate::words::number;
 use attribution::Cause;
 use comfy_table::Cell;
@@ -23,8 +24,13 @@ pub struct WhatIfPoint {
     pub median: f64,
     /// The largest over the CPUs of an iteration; the median of that.
     pub longest: f64,
+    /// Values of all CPUs in all iterations, in order; of more than [`MOST_VALUES`] as many that are evenly spread among them.
+    pub values: Vec<f64>,
     /// On what the CPU with the largest spent most, and how long in microseconds.
     pub most: Option<(Cause, f64)>,
+    /// On what the critical path of that CPU was spent most, and how long in microseconds. Where the CPU waited for another one, it is
+    /// what that one did.
+    pub hung_on: Option<(&'static str, f64)>,
 }
 
 /// What a what-if measured.
@@ -65,14 +71,35 @@ pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, S
     let split = spans.iter().find(|span| (span.iteration, span.cpu, span.metric) == (iteration, cpu, metric));
     let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
+    let hung_on = split.and_then(|span| {
+        let timelines = attribution::Timelines::of(recording);
+        let path = timelines.iteration(span.series, iteration)?.path(cpu, metric);
+        let (spent, ticks) = Spending::of(&path).parts.first().copied()?;
+        Some((spent.title(), ticks as f64 * tick_us))
+    });
+    let values: Vec<f64> = ordered.iter().flat_map(|(_, cpus)| cpus.iter().map(|cpu| cpu.0)).collect();
     Some(WhatIfPoint {
+        values: spread_evenly(values, MOST_VALUES),
         settings: settings.to_vec(),
         cpus: ordered[0].1.len(),
         shortest: median_of(|cpus| cpus.first().map(|cpu| cpu.0))?,
         median: median_of(|cpus| recording::stats::median(&cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()))?,
         longest,
         most: most.map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us)),
+        hung_on,
     })
+}
+
+/// So many values of a combination are kept at most.
+pub const MOST_VALUES: usize = 400;
+
+/// Values in order, with both ends; of more than `most` as many that are evenly spread among them.
+pub(crate) fn spread_evenly(mut values: Vec<f64>, most: usize) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    if values.len() <= most || most < 2 {
+        return values;
+    }
+    (0..most).map(|index| values[index * (values.len() - 1) / (most - 1)]).collect()
 }
 
 /// Keys that decide how many CPUs there are are the chart's axis, not its lines.
@@ -81,7 +108,7 @@ fn is_shape(key: &str) -> bool {
 }
 
 /// The settings that a point's line in the chart stands for.
-fn line_of(point: &WhatIfPoint) -> String {
+pub(crate) fn line_of(point: &WhatIfPoint) -> String {
     let kept = point.settings.iter().filter(|(key, _)| !is_shape(key)).map(|(key, value)| format!("{key}={value}"));
     kept.collect::<Vec<_>>().join(" ")
 }

@@ -90,6 +90,32 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A text with each line that is wider than the terminal broken between words, the rest of it indented by two more than the line. Lines
+/// of tables and charts are left as they are: those fit by themselves.
+pub fn folded(text: &str, width: usize) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (words, end) = line.strip_suffix('\n').map_or((line, ""), |words| (words, "\n"));
+        let indent = words.len() - words.trim_start_matches(' ').len();
+        let is_drawn =
+            words.chars().any(|c| ('\u{2500}'..='\u{259f}').contains(&c)) || words.trim_start().contains(" |");
+        if words.chars().count() <= width || is_drawn || width < indent + 12 {
+            folded.push_str(line);
+            continue;
+        }
+        let more = " ".repeat(indent + 2);
+        for (number, part) in wrap(&words[indent..], width - indent - 2).into_iter().enumerate() {
+            if number > 0 {
+                folded.push('\n');
+            }
+            folded.push_str(if number == 0 { &more[2..] } else { &more });
+            folded.push_str(&part);
+        }
+        folded.push_str(end);
+    }
+    folded
+}
+
 /// "a", "a and b", "a, b and c".
 pub(crate) fn listed(items: &[String]) -> String {
     match items {
@@ -115,6 +141,15 @@ mod tests {
     fn lines_are_broken_between_words_and_colours_take_no_room() {
         assert_eq!(wrap("one two three", 9), ["one two", "three"]);
         assert_eq!(wrap("\x1b[1mone\x1b[0m two three", 9), ["\x1b[1mone\x1b[0m two", "three"]);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_further_in_and_what_is_drawn_stays() {
+        let text = "one\n  two three four five\n\u{2502} a table that is wide \u{2502}\nlast";
+        assert_eq!(folded(text, 16), "one\n  two three\n    four five\n\u{2502} a table that is wide \u{2502}\nlast");
+        assert_eq!(folded(text, 80), text);
+        let path = "  a/path/that/has/no/blank/at/all";
+        assert_eq!(folded(path, 20), path, "what cannot be broken stays whole");
     }
 
     #[test]

@@ -43,6 +43,11 @@ fn chromium() -> PathBuf {
 impl Page {
     /// Opens a file of this machine, with the network cut off.
     pub fn open(file: &Path, look: Look) -> Self {
+        Self::open_at(file, "", look)
+    }
+
+    /// The same at a place within it, such as `#overview`.
+    pub fn open_at(file: &Path, place: &str, look: Look) -> Self {
         let options = LaunchOptions {
             path: Some(chromium()),
             // Root has no sandbox; the page is our own.
@@ -102,7 +107,7 @@ impl Page {
         })
         .expect("scheme");
         tab.call_method(Emulation::SetScriptExecutionDisabled { value: !look.scripts }).expect("scripts");
-        let address = format!("file://{}", file.canonicalize().expect("the file is there").display());
+        let address = format!("file://{}{place}", file.canonicalize().expect("the file is there").display());
         tab.navigate_to(&address).and_then(|tab| tab.wait_until_navigated()).expect("the page loads");
         Self { tab, errors, scripts: look.scripts, _browser: browser }
     }

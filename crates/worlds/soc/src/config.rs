@@ -37,14 +37,36 @@ pub struct Sources {
     pub costs: Document,
 }
 
+/// Why a key has no effect on any model, and what to set in its place; `None` for one that has.
+fn describes(key: &str) -> Option<(&'static str, &'static str)> {
+    let parts: Vec<&str> = key.split('.').collect();
+    match parts.as_slice() {
+        ["costs", "fit" | "release", ..] => {
+            Some(("it says how the costs were found", "set a cost, such as costs.scp.core_off=\"90 us\""))
+        }
+        ["cores", _, "clock"] => Some((
+            "no model uses a core's clock; how long its code takes, the costs say",
+            "set a cost of the core, such as costs.cores.cortex-a53.context_save=\"2 us\"",
+        )),
+        ["name" | "title"] | [.., "source" | "operating_points_source"] => {
+            Some(("it describes the machine for readers", "set what it describes"))
+        }
+        _ => None,
+    }
+}
+
 impl Sources {
     /// Overrides one key: `costs.…` in the costs, `psci.…`, `firmware.…` and `lead` in the release, all others in the
     /// platform. `topology.clusters` takes a shape such as `4`, `16x4` or `4*cortex-a53+2*cortex-a57`.
     ///
     /// # Errors
-    /// The key or the value cannot be placed. Whether a key is known is said by [`Sources::machine`].
+    /// The key or the value cannot be placed, or the key describes and decides nothing. Whether a key is known is said by
+    /// [`Sources::machine`].
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
         let first = key.split('.').next().unwrap_or_default();
+        if let Some((why, help)) = describes(key) {
+            return Err(ConfigError::of_setting(format!("--set {key} changes nothing: {why}"), help));
+        }
         match (first, key) {
             ("costs", _) => self.costs.set(key.strip_prefix("costs.").unwrap_or(key), value),
             ("psci" | "firmware" | "lead", _) => self.release.set(key, value),

@@ -3,6 +3,7 @@
 //! The library's own column writers and readers are used, without Arrow: Arrow would take a third of the time of a first build.
 
 mod dictionary;
+mod pages;
 mod read;
 mod write;
 

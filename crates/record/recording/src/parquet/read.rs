@@ -11,7 +11,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::MOST_GROUP_ROWS;
-use super::dictionary;
+use super::{dictionary, pages};
 use crate::columns::{Column, Kind};
 use crate::error::Error;
 use crate::names::{Name, printable, unprintable};
@@ -24,6 +24,8 @@ pub(crate) struct TableReader<R: 'static> {
     /// Place in the file of each of our columns; `None` for one that the file may lack, and does.
     places: Vec<Option<usize>>,
     file: SerializedFileReader<File>,
+    /// The same file, to look at pages before they are read.
+    raw: File,
     rows: u64,
     next_group: usize,
     rows_before: usize,
@@ -81,6 +83,7 @@ impl<R> TableReader<R> {
     /// Opens a file and looks at its columns.
     pub(crate) fn open(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
         let file = disk::open(path).map_err(Error::io(path, "read"))?;
+        let raw = disk::open(path).map_err(Error::io(path, "read"))?;
         let file = SerializedFileReader::new(file).map_err(|error| bad(path, &error))?;
         let there = file.metadata().file_metadata().schema_descr();
         let mut places = Vec::with_capacity(columns.len());
@@ -108,7 +111,7 @@ impl<R> TableReader<R> {
             let message = || format!("a row group has {} rows; it may have up to {MOST_GROUP_ROWS}", group.num_rows());
             rows += more.ok_or_else(|| bad(path, &ParquetError::General(message())))?;
         }
-        Ok(Self { path: path.to_owned(), columns, places, file, rows, next_group: 0, rows_before: 0 })
+        Ok(Self { path: path.to_owned(), columns, places, file, raw, rows, next_group: 0, rows_before: 0 })
     }
 
     /// How many rows the file has.
@@ -142,6 +145,7 @@ impl<R> TableReader<R> {
                 all.push(nothing(column.kind(), rows));
                 continue;
             };
+            pages::check(&self.raw, group.metadata().column(place)).map_err(bad)?;
             let levels = group.metadata().column(place).column_descr().max_def_level();
             let by_number = match column.kind() {
                 Kind::Text => {

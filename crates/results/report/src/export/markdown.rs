@@ -3,6 +3,7 @@
 use crate::model::figures::{CauseTable, FigureTable, Group, groups, whole_metrics};
 use crate::model::findings::Findings;
 use crate::model::findings::MeasureRow;
+use crate::model::headline::headlines;
 use crate::model::measures::measure_tables;
 use crate::words::{ORDER_VARIES, case_title, number};
 use recording::metrics;
@@ -22,6 +23,9 @@ pub(crate) fn markdown(findings: &Findings<'_>) -> String {
     }
     for group in groups(&findings.compared) {
         let _ = writeln!(text, "\n## {}: {}, {}\n", group.release, case_title(group.case), group.mode);
+        for headline in headlines(findings, &group) {
+            let _ = writeln!(text, "**{}**\n", escape(&headline.text));
+        }
         figures(&mut text, &group, findings);
         causes(&mut text, &group);
     }

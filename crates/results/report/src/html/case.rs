@@ -2,14 +2,15 @@
 
 use super::chart;
 use super::detail::{Detail, LeftOut};
-use super::parts::{error, published, short_title, table_source};
+use super::parts::{error, published, short_title, spent_legend, table_source};
 use super::picture::Names;
 use super::section::Section;
-use super::timeline::{pictures, timeline};
+use super::timeline::{Told, pictures, timeline};
 use crate::model::compared::Compared;
-use crate::model::figures::{CauseTable, FigureTable, Group, cell_of, principal_metric, slowest, whole_metrics};
+use crate::model::figures::{CauseTable, FigureTable, Group, principal_metric, whole_metrics};
 use crate::model::findings::Findings;
-use crate::words::{ORDER_VARIES, capital, grouped, number, place};
+use crate::model::headline::{Spending, spendings, spent_on};
+use crate::words::{ORDER_VARIES, grouped, number, place};
 use attribution::Chosen;
 use maud::{Markup, html};
 use recording::metrics;
@@ -27,24 +28,37 @@ pub(super) fn one_case(
     if section.series.is_some() && pictures.is_empty() {
         left_out.timelines += 1;
     }
-    let answer = pictures.first().and_then(|shown| shown.answer.as_ref());
     html! {
         article id=(section.id) {
             h3 { (short_title(group)) }
-            @if let Some(answer) = answer {
-                p.question { (answer.question) }
-                p.answer { (answer.own) @if !answer.path.is_empty() { " " span.path-words { (answer.path) } } }
+            @if pictures.is_empty() {
+                @for headline in &section.headlines { p.headline { (headline.text) } }
+            }
+            @for (index, shown) in pictures.iter().enumerate() {
+                @for told in &shown.told { (what_is_told(told, index)) }
             }
             @if !pictures.is_empty() { (timeline(findings, section, names, &pictures, detail)) }
             (figures(findings, section, detail, left_out))
             @if group.cells.iter().any(|cell| !cell.recorded.split.causes.is_empty()) { details {
-                summary { "Causes in numbers" }
+                summary { "What each CPU did, in numbers" }
                 @for metric in whole_metrics(group) {
                     (cause_table(findings, group, metric.name, detail))
                 }
             } }
             @if let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) {
                 (iterations(chosen))
+            }
+        }
+    }
+}
+
+/// What is told of a view of an iteration. Without scripts that of the median is there to read; a script shows what belongs to the view.
+fn what_is_told(told: &Told, iteration: usize) -> Markup {
+    html! {
+        div.told data-view=(told.view) data-iteration=(iteration) hidden[iteration > 0] {
+            @if let Some(headline) = &told.headline { p.headline { (headline) } }
+            @if let Some(answer) = &told.answer {
+                p.answer { b { (answer.question) } " " (answer.own) @if !answer.path.is_empty() { " " span.path-words { (answer.path) } } }
             }
         }
     }
@@ -65,9 +79,12 @@ pub(super) fn figures(
         rows.drain(..rows.len() - detail.most_rows);
     }
     let metric = principal_metric(group).name;
-    let longest = slowest(group, metric).map_or(0.0, |cell| cell.recorded.value);
-    let has_causes =
-        group.cells.iter().any(|cell| cell.recorded.metric == metric && !cell.recorded.split.causes.is_empty());
+    let cpus: Vec<u16> = rows.iter().map(|row| row.cpu.recorded.cpu).collect();
+    let tick_us = findings.timelines.tick_us().unwrap_or(0.0);
+    let spendings = spendings(findings, group, metric, &cpus);
+    let order = spent_on(spendings.values());
+    let longest = spendings.values().map(Spending::total).max().unwrap_or(0) as f64 * tick_us;
+    let has_causes = longest > 0.0;
     html! {
         div.scroll { table.figures {
             caption {
@@ -78,7 +95,7 @@ pub(super) fn figures(
                 tr {
                     th scope="col" rowspan="2" { "CPU" } th scope="col" rowspan="2" { "Role" }
                     @for metric in &metrics { th.group scope="colgroup" colspan=(if has_published { "3" } else { "1" }) { (metric.title) } }
-                    @if has_causes { th.wide scope="col" rowspan="2" { "Where the " (metrics::heading(metric)) " went (0 to " (number(longest)) " us)" } }
+                    @if has_causes { th.wide scope="col" rowspan="2" { "What the " (metrics::heading(metric)) " hung on (0 to " (number(longest)) " us)" } }
                 }
                 tr {
                     @for _ in &metrics {
@@ -99,12 +116,13 @@ pub(super) fn figures(
                             @if has_published { td.n { (cell.map_or_else(String::new, error)) } }
                         }
                         @if has_causes { td.wide {
-                            @if let Some(cell) = cell_of(group, row.cpu.recorded.cpu, metric) { (chart::causes(&cell.recorded, longest)) }
+                            @if let Some(spending) = spendings.get(&row.cpu.recorded.cpu) { (chart::spending(spending, &order, tick_us, longest)) }
                         } }
                     }
                 }
             }
         } }
+        @if has_causes { (spent_legend(&order)) }
         (table_source(findings, std::iter::once(group.release)))
     }
 }
@@ -113,7 +131,7 @@ pub(super) fn cause_table(findings: &Findings<'_>, group: &Group<'_>, metric: &s
     html! {
         @if let Some(table) = CauseTable::of(group, metric, detail.most_rows) {
             div.scroll { table {
-                caption { (capital(metric)) " of the median iteration by cause, us" }
+                caption { "What each CPU did in its " (metrics::heading(metric)) " of the median iteration, us" }
                 thead { tr {
                     th scope="col" { "CPU" }
                     @for cause in &table.causes { th.n scope="col" { (cause.title()) } }

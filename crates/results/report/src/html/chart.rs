@@ -1,21 +1,32 @@
 //! Small charts: where a CPU's time went, and how iterations scatter. Percent and pixels, as timelines are.
 
+use crate::model::headline::{Spending, Spent};
 use crate::words::number;
-use attribution::{Cause, CellResult, Chosen};
+use attribution::Chosen;
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
 
-/// A cell's causes as one bar; `longest` microseconds are its full width.
-pub(super) fn causes(cell: &CellResult, longest: f64) -> Markup {
+/// The class of a part of a critical path in the style sheet.
+pub(super) fn class(spent: Spent) -> &'static str {
+    match spent {
+        // As the SCP's own lane is drawn.
+        Spent::Scp => "serves",
+        Spent::Cause(cause) => cause.row().class,
+        Spent::Outside => "world",
+    }
+}
+
+/// What a critical path is spent on as one bar, its parts in this order; `longest` microseconds are its full width.
+pub(super) fn spending(spending: &Spending, order: &[Spent], tick_us: f64, longest: f64) -> Markup {
     let mut rects = String::new();
     let mut words = Vec::new();
     let mut at = 0.0;
-    for cause in Cause::ALL {
-        let Some(&ticks) = cell.split.causes.get(&cause) else { continue };
-        let us = ticks as f64 * cell.tick_us;
+    for wanted in order {
+        let Some(&(spent, ticks)) = spending.parts.iter().find(|(spent, _)| spent == wanted) else { continue };
+        let us = ticks as f64 * tick_us;
         let (x, width) = (at / longest * 100.0, us / longest * 100.0);
-        let _ = write!(rects, "<rect class={} x={x:.2}% width={width:.2}% height=12 />", cause.row().class);
-        words.push(format!("{} {} us", cause.title(), number(us)));
+        let _ = write!(rects, "<rect class={} x={x:.2}% width={width:.2}% height=12 />", class(spent));
+        words.push(format!("{} {} us", spent.title(), number(us)));
         at += us;
     }
     html! {

@@ -46,6 +46,9 @@ pub(super) fn height(picture: &Picture) -> usize {
 pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
     let mut out = String::new();
     ruler(&mut out, picture, axis);
+    // Lines come before the bars, so that none crosses a label.
+    arrows(&mut out, picture, axis);
+    critical_path(&mut out, picture, axis);
     let kinds = kinds::kinds();
     for (index, lane) in picture.lanes.iter().enumerate() {
         let _ = write!(out, "<g transform=\"translate(0 {})\">", AXIS + index * LANE);
@@ -62,7 +65,11 @@ pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
         }
         out.push_str("</g>");
     }
-    arrows(&mut out, picture, axis);
+    out
+}
+
+/// The critical path of the slowest CPU: along the lanes, from lane to lane, to its end.
+fn critical_path(out: &mut String, picture: &Picture, axis: &Axis) {
     if let Some(path) = axis.slowest.and_then(|cpu| axis.paths.get(&cpu)) {
         let mut before: Option<usize> = None;
         for part in path {
@@ -81,7 +88,6 @@ pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
             let _ = write!(out, "<circle class=path-end cx={x}% cy={} r=3.5 />", AXIS + lane * LANE + PATH);
         }
     }
-    out
 }
 
 /// Per cent of the picture's width, to a hundredth.
@@ -101,11 +107,16 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
     let mut free = 0.0;
     for (index, &(from, to)) in axis.kept.iter().enumerate() {
         let since = |tick: u64| (tick as f64 - axis.zero as f64) * picture.tick_us;
+        // A label ends before its stretch of time does; the first of a stretch may be wider than that, and the next waits.
+        let end = axis.place(to) / axis.width() * WIDTH;
+        let mut is_first = true;
         let mut label = |out: &mut String, tick: u64, us: f64| {
             let at = axis.place(tick) / axis.width() * WIDTH;
             let text = time(us, step);
             let wide = (text.len() as f64) * LETTER + 6.0;
-            if at >= free && at + wide <= WIDTH {
+            let fits = at + wide <= if is_first { WIDTH } else { end };
+            is_first = false;
+            if at >= free && fits {
                 let _ = write!(out, "<text class=tick x={}% dx=3 y=14>{text}</text>", percent(axis, tick));
                 free = at + wide;
             }
@@ -124,7 +135,7 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
         }
         if index > 0 {
             let x = share((axis.place(from) - axis.fold() / 2.0) / axis.width());
-            let _ = write!(out, "<line class=fold x1={x}% x2={x}% y1=4 y2={bottom} />");
+            let _ = write!(out, "<line class=fold x1={x}% x2={x}% y1={AXIS} y2={bottom} />");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! A timeline in words: why the slowest CPU took so long, and what its end hung on.
 
 use super::picture::{Names, cpu_name};
+use crate::model::headline::purpose;
 use crate::words::{listed, number};
 use attribution::{Cause, Iteration, PathPart, Place};
-use recording::metrics::{POWERDOWN, WAKEUP};
+use recording::metrics;
 use std::collections::BTreeMap;
 
 /// What is told of a metric of a CPU.
@@ -40,11 +41,7 @@ pub(super) fn answer(
     let split = iteration.split(cpu, metric)?;
     let us = |ticks: u64| format!("{} us", number(ticks as f64 * tick_us));
     let name = full_name(names, cpu);
-    let what = match metric {
-        _ if metric == POWERDOWN.name => "to power down",
-        _ if metric == WAKEUP.name => "to wake up",
-        _ => "for the call",
-    };
+    let what = metrics::find(metric).map_or("for the call", |metric| purpose(*metric));
     let ticks = |cause: Cause| split.causes.get(&cause).copied().unwrap_or(0);
     let mut parts: Vec<(u64, String)> = Vec::new();
 

@@ -202,7 +202,7 @@ fn draw_bars(bars: &[Bar], unit: &str) -> (f64, String) {
 }
 
 /// Curves from 0 upwards, each with marks of its own form and its name at its end.
-fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, String) {
+pub(super) fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, String) {
     const HEIGHT: f64 = 300.0;
     let (left, right, top, bottom) = (52.0, WIDTH - 130.0, 14.0, HEIGHT - 40.0);
     let points = || curves.iter().flat_map(|curve| &curve.points);

@@ -2,10 +2,13 @@
 
 mod case;
 mod chart;
+mod compare_page;
 mod data;
 mod detail;
+mod distribution;
 mod draw;
 mod explain;
+mod frame;
 mod kinds;
 mod lanes;
 mod measure_pictures;
@@ -17,6 +20,10 @@ mod style;
 mod summary;
 mod svg;
 mod timeline;
+mod what_if_page;
+
+pub use compare_page::comparison_html;
+pub use what_if_page::what_if_html;
 
 use crate::model::findings::Findings;
 use detail::{DETAILS, Detail};

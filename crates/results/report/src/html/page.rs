@@ -3,10 +3,11 @@
 use super::case::one_case;
 use super::detail::{Detail, LeftOut};
 use super::draw::geometry;
+use super::frame::frame;
 use super::kinds::kinds_json;
 use super::lanes::lanes;
 use super::measure_pictures::measure_pictures;
-use super::parts::{cut, slug};
+use super::parts::{cut, short_title, slug};
 use super::picture::Names;
 use super::section::{Section, sections};
 use super::style::{patterns, style_sheet, without_indents};
@@ -18,6 +19,7 @@ use maud::DOCTYPE;
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 
+const CONTENTS: &str = include_str!("../../assets/contents.js");
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
 
 pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
@@ -67,8 +69,9 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                     p.lead { (lead(findings)) }
                     @if let Some(warning) = findings.what_if() { p { b { (warning) } } }
                     @for doubt in findings.doubts() { p { b { (cut(&doubt)) } } }
-                    (source(findings))
+                    details.from { summary { "Where the figures are from" } (source(findings)) }
                 }
+                @if !sections.is_empty() { (contents(findings, &sections, &releases)) }
                 main {
                     @if !sections.is_empty() { (overview(findings, &sections)) }
                     @for release in &releases {
@@ -88,6 +91,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                     @if !findings.measures.is_empty() { (measures(findings, detail, &mut left_out)) }
                     (leaves_out(findings, detail, &left_out, all_sections > 0))
                 }
+                @if !sections.is_empty() { script { (PreEscaped(without_indents(CONTENTS))) } }
                 @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
                     script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
                     script { (PreEscaped(without_indents(SCRIPT))) }
@@ -100,17 +104,10 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
 
 /// A page for a recording whose names alone are longer than a page may be. It has none of them.
 pub(super) fn only_names() -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head { meta charset="utf-8"; title { "Stopwatt" } style { (PreEscaped(style_sheet())) } }
-            body {
-                h1 { "What this page leaves out" }
-                p { "Everything: the names in this recording are longer than a page may be. " code { "stopwatt report --format csv" } " makes a table of it." }
-            }
-        }
+    let body = html! {
+        p { "Everything: the names in this recording are longer than a page may be. " code { "stopwatt report --format csv" } " makes a table of it." }
     };
-    page.into_string()
+    frame("What this page leaves out", "", &body)
 }
 
 /// What kind of figures these are.
@@ -130,6 +127,33 @@ fn lead(findings: &Findings<'_>) -> String {
         "host" => "Measured on the machine that ran it.".to_owned(),
         "import" => "Imported: figures that another program printed.".to_owned(),
         world => format!("Recorded in the world {}.", cut(world)),
+    }
+}
+
+/// Links to everything that has a heading: a column beside the page where there is room, else a bar above it that unfolds.
+fn contents(findings: &Findings<'_>, sections: &[Section<'_>], releases: &[&str]) -> Markup {
+    let others = [
+        ("accuracy", "Accuracy of predictions", !findings.accuracy.is_empty()),
+        ("free", "In free order", !findings.spreads.is_empty()),
+        ("measures", "Measures", !findings.measures.is_empty()),
+        ("left-out", "What this page leaves out", true),
+    ];
+    html! {
+        nav.contents aria-label="Contents" { details open {
+            summary { "Contents" span.here {} }
+            ul {
+                li { a href="#overview" { "Overview" } }
+                @for release in releases {
+                    li {
+                        a href={ "#" (slug(release)) } { (release) }
+                        ul { @for section in sections.iter().filter(|section| section.group.release == *release) {
+                            li { a href={ "#" (section.id) } { (short_title(&section.group)) } }
+                        } }
+                    }
+                }
+                @for (id, title, is_there) in others { @if is_there { li { a href={ "#" (id) } { (title) } } } }
+            }
+        } }
     }
 }
 

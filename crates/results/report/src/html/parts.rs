@@ -1,8 +1,10 @@
 //! Small parts that several sections of the page have.
 
+use super::chart;
 use crate::model::compared::Compared;
 use crate::model::figures::Group;
 use crate::model::findings::Findings;
+use crate::model::headline::Spent;
 use crate::words::{case_title, number};
 use attribution::Cause;
 use maud::{Markup, html};
@@ -54,6 +56,20 @@ pub(super) fn legend(causes: &[Cause], lines: bool) -> Markup {
                 li { svg width="22" height="12" aria-hidden="true" { line.low x1="0" x2="22" y1="6" y2="6" {} } " low power" }
                 li { svg width="22" height="14" aria-hidden="true" { line.wait x1="11" x2="11" y1="2" y2="12" {} circle.waiter cx="11" cy="2" r="2" {} } " waiter (dot) to holder (arrow)" }
                 li { svg width="22" height="12" aria-hidden="true" { line.path x1="0" x2="22" y1="6" y2="6" {} } " critical path" }
+            }
+        }
+    }
+}
+
+/// What the parts of critical paths are drawn as.
+pub(super) fn spent_legend(order: &[Spent]) -> Markup {
+    html! {
+        ul.legend aria-label="Legend" {
+            @for &spent in order {
+                li {
+                    svg width="22" height="12" aria-hidden="true" { rect class=(chart::class(spent)) width="22" height="12" {} }
+                    " " (spent.title())
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::parts::slug;
 use crate::model::figures::{Group, groups};
 use crate::model::findings::Findings;
+use crate::model::headline::{Headline, headlines, series_of};
 use attribution::Chosen;
 use recording::Series;
 
@@ -12,6 +13,8 @@ pub(super) struct Section<'a> {
     pub(super) group: Group<'a>,
     pub(super) series: Option<Series>,
     pub(super) chosen: Option<Chosen>,
+    /// The answer for each metric, that of what the case is about first.
+    pub(super) headlines: Vec<Headline>,
 }
 
 pub(super) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
@@ -19,15 +22,12 @@ pub(super) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
     groups(&findings.compared)
         .into_iter()
         .map(|group| {
-            let key = (group.release, group.case, group.mode);
-            let series = with_events.iter().copied().find(|&series| findings.recording.series_texts(series) == key);
-            let chosen = findings
-                .recording
-                .all_series()
-                .find(|&series| findings.recording.series_texts(series) == key)
-                .and_then(|series| findings.timelines.chosen(series));
+            let any = series_of(findings, &group);
+            let series = any.filter(|series| with_events.contains(series));
+            let chosen = any.and_then(|series| findings.timelines.chosen(series));
+            let headlines = headlines(findings, &group);
             let id = slug(&format!("{} {} {}", group.release, group.case, group.mode));
-            Section { id, group, series, chosen }
+            Section { id, group, series, chosen, headlines }
         })
         .collect()
 }

@@ -2,53 +2,72 @@
 
 use super::chart;
 use super::detail::{Detail, LeftOut};
-use super::parts::{error, legend, published, short_title, table_source};
+use super::parts::{error, published, short_title, spent_legend, table_source};
 use super::section::Section;
-use crate::model::figures::{principal_metric, slowest, used_causes};
+use crate::model::compared::Compared;
+use crate::model::figures::{cell_of, principal_metric, slowest};
 use crate::model::findings::Findings;
+use crate::model::headline::{Spending, spent_on};
 use crate::model::measures::measure_tables;
 use crate::words::{capital, case_title, number, place};
 use maud::{Markup, html};
 
 pub(super) fn overview(findings: &Findings<'_>, sections: &[Section<'_>]) -> Markup {
-    let longest = sections
-        .iter()
-        .filter_map(|section| slowest(&section.group, principal_metric(&section.group).name))
-        .map(|cell| cell.recorded.value)
-        .fold(0.0, f64::max);
+    let tick_us = findings.timelines.tick_us().unwrap_or(0.0);
+    let spendings =
+        || sections.iter().filter_map(|section| section.headlines.first()).map(|headline| &headline.spending);
+    let longest = spendings().map(Spending::total).max().unwrap_or(0) as f64 * tick_us;
     let has_published = sections.iter().flat_map(|section| &section.group.cells).any(|cell| cell.published.is_some());
-    let used = used_causes(sections.iter().flat_map(|section| section.group.cells.iter().copied()));
-    let has_causes = !used.is_empty();
+    let used = spent_on(spendings());
     html! {
         section.overview {
             h2 id="overview" { "Overview" }
-            p { "The slowest CPU of each case: its median over the iterations" @if has_causes { ", and what that time went to" } "." }
+            p {
+                "The slowest CPU of each case: its median over the iterations"
+                @if longest > 0.0 { ", and what it hung on. A bar follows the CPU's critical path, so a wait for another CPU is told as what that CPU did" }
+                "."
+            }
             div.scroll { table {
                 thead { tr {
-                    th scope="col" { "Release" } th scope="col" { "Case" } th scope="col" { "Slowest" }
+                    th scope="col" { "Release" } th scope="col" { "Case" }
+                    th.wide scope="col" { "Answer" @if longest > 0.0 { " (bars from 0 to " (number(longest)) " us)" } }
+                    th scope="col" { "Slowest" }
                     th.n scope="col" { (capital(findings.recorded_word())) " (us)" }
                     @if has_published { th.n scope="col" { "Published (us)" } th.n scope="col" { "Error" } }
-                    @if has_causes { th.wide scope="col" { "Where the time went (0 to " (number(longest)) " us)" } }
                 } }
                 tbody {
                     @for section in sections {
-                        @if let Some(cell) = slowest(&section.group, principal_metric(&section.group).name) {
+                        @if let Some(cell) = named_slowest(section) {
                             tr {
                                 td { (section.group.release) }
                                 td.case { a href={ "#" (section.id) } { (short_title(&section.group)) } }
-                                td { (place(&cell.recorded)) }
-                                td.n { (number(cell.recorded.value)) }
-                                @if has_published { td.n { (published(cell)) } td.n { (error(cell)) } }
-                                @if has_causes { td.wide { (chart::causes(&cell.recorded, longest)) } }
+                                td.wide { @if let Some(headline) = section.headlines.first() {
+                                    span.says { (headline.text) }
+                                    @if headline.spending.total() > 0 {
+                                        @let order: Vec<_> = headline.spending.parts.iter().map(|(spent, _)| *spent).collect();
+                                        (chart::spending(&headline.spending, &order, tick_us, longest))
+                                    }
+                                } }
+                                td data-label="slowest" { (place(&cell.recorded)) }
+                                td.n data-label=(findings.recorded_word()) { (number(cell.recorded.value)) }
+                                @if has_published { td.n data-label="published" { (published(cell)) } td.n data-label="error" { (error(cell)) } }
                             }
                         }
                     }
                 }
             } }
-            @if has_causes { (legend(&used, false)) }
+            @if !used.is_empty() { (spent_legend(&used)) }
             (table_source(findings, sections.iter().map(|section| section.group.release)))
         }
     }
+}
+
+/// The CPU that the headline names, unless another one's median is longer: of several that take as long, both name the same.
+fn named_slowest<'a>(section: &Section<'a>) -> Option<&'a Compared> {
+    let metric = principal_metric(&section.group).name;
+    let slowest = slowest(&section.group, metric)?;
+    let named = section.headlines.first().and_then(|headline| cell_of(&section.group, headline.cpu, metric));
+    named.filter(|cell| cell.recorded.value >= 0.995 * slowest.recorded.value).or(Some(slowest))
 }
 
 pub(super) fn accuracy(findings: &Findings<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {

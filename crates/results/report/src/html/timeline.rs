@@ -7,8 +7,9 @@ use super::explain::{Answer, answer, full_name};
 use super::parts::{legend, short_title, source_line};
 use super::picture::{Axis, Extent, Names, Picture, What, cpu_name};
 use super::section::Section;
-use crate::model::figures::{principal_metric, whole_metrics};
+use crate::model::figures::whole_metrics;
 use crate::model::findings::Findings;
+use crate::model::headline::headline;
 use crate::words::number;
 use attribution::{Cause, Iteration};
 use maud::{Markup, PreEscaped, html};
@@ -19,6 +20,15 @@ pub(super) struct Shown<'a> {
     pub(super) title: String,
     pub(super) picture: Picture,
     pub(super) iteration: Iteration<'a>,
+    /// What is told of each axis that has a metric.
+    pub(super) told: Vec<Told>,
+}
+
+/// What is told of an axis: its headline, and the same at length.
+pub(super) struct Told {
+    /// The metric's name.
+    pub(super) view: &'static str,
+    pub(super) headline: Option<String>,
     pub(super) answer: Option<Answer>,
 }
 
@@ -31,7 +41,6 @@ pub(super) fn pictures<'a>(
 ) -> Vec<Shown<'a>> {
     let (Some(series), Some(chosen)) = (section.series, &section.chosen) else { return Vec::new() };
     let Some(tick_us) = findings.timelines.tick_us() else { return Vec::new() };
-    let metric = principal_metric(&section.group).name;
     let metrics = whole_metrics(&section.group);
     let value =
         |number: u32| chosen.slowest.iter().find(|(other, _)| *other == number).map_or(0.0, |(_, value)| *value);
@@ -44,15 +53,21 @@ pub(super) fn pictures<'a>(
         let Some(iteration) = findings.timelines.iteration(series, number_of) else { continue };
         let extent = Extent { metrics: &metrics, whole: detail.whole, most_cpus: detail.most_cpus };
         let picture = Picture::of(&iteration, names, tick_us, &extent);
-        let Some(axis) = picture.axes.first() else { continue };
-        let answer = axis.slowest.and_then(|cpu| {
+        if picture.axes.is_empty() {
+            continue;
+        }
+        let told = |axis: &Axis| {
+            let (metric, cpu) = (axis.metric?, axis.slowest?);
             let path = axis.paths.get(&cpu).map_or(&[][..], Vec::as_slice);
-            answer(&iteration, names, cpu, metric, tick_us, path)
-        });
+            let measured = metrics.iter().find(|known| known.name == metric)?;
+            let headline = headline(findings, &section.group, *measured, &iteration).map(|headline| headline.text);
+            Some(Told { view: metric, headline, answer: answer(&iteration, names, cpu, metric, tick_us, path) })
+        };
+        let told = picture.axes.iter().filter_map(told).collect();
         left_out.cpus = left_out.cpus.max(picture.left_out);
         left_out.worst |= word == "Worst";
         let title = format!("{word} iteration (no. {number_of}, {} us)", number(value(number_of)));
-        shown.push(Shown { title, picture, iteration, answer });
+        shown.push(Shown { title, picture, iteration, told });
     }
     left_out.iterations += (findings.timelines.iterations(series).len() - shown.len().min(2)) as u64;
     shown
@@ -80,7 +95,10 @@ pub(super) fn timeline(
                 // Of the worst iteration what the case is about; of the median the rest as well.
                 @for (index, axis) in shown.picture.axes.iter().enumerate().filter(|(index, axis)| axis.slowest.is_some() && index * number == 0) {
                     div.still {
-                        p.axis-title { b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) } }
+                        p.axis-title {
+                            b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) }
+                            @if let Some(cpu) = axis.slowest { "; critical path of " (full_name(names, cpu)) }
+                        }
                         (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, short_title(&section.group), shown.title)))
                     }
                 }
@@ -88,9 +106,9 @@ pub(super) fn timeline(
             p.detail hidden aria-live="polite" {}
             (legend(&causes, true))
             figcaption.note {
-                "A lane per CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. The critical path is that of "
-                (first.picture.axes.first().and_then(|axis| axis.slowest).map_or_else(String::new, |cpu| full_name(names, cpu)))
-                ", followed back from its last instruction. " (source_line(findings))
+                "A lane per CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. A critical path is \
+                 followed back from its CPU's last instruction: where that CPU waited, it goes on with whom the CPU waited for. "
+                (source_line(findings))
             }
             script type="application/json" { (PreEscaped(json_text(&json!(data)))) }
         }

@@ -100,7 +100,10 @@ pub(crate) fn principal_metric(group: &Group<'_>) -> Metric {
 /// The CPU of a group that took longest, by a metric.
 pub(crate) fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a Compared> {
     let cells = group.cells.iter().filter(|cell| cell.recorded.metric == metric);
-    cells.copied().max_by(|a, b| a.recorded.value.total_cmp(&b.recorded.value))
+    // Of several that took as long, the one that headlines and timelines take as well.
+    cells
+        .copied()
+        .max_by(|a, b| a.recorded.value.total_cmp(&b.recorded.value).then(a.recorded.cpu.cmp(&b.recorded.cpu)))
 }
 
 /// The figures of a case: a row per CPU, a column per metric.
@@ -147,7 +150,7 @@ impl<'a> FigureTable<'a> {
 
 /// What a metric's time went to: a row per CPU, a column per cause.
 pub(crate) struct CauseTable<'a> {
-    /// Its columns: the causes that any row has.
+    /// Its columns: the causes that any row has, what took most of the time first.
     pub(crate) causes: Vec<Cause>,
     /// Its rows, in the order of the CPUs' ranks.
     pub(crate) rows: Vec<CauseTableRow<'a>>,
@@ -179,9 +182,14 @@ impl<'a> CauseTable<'a> {
     }
 }
 
-/// The causes that any of these figures has, in the order of tables.
+/// The causes that any of these figures has, what took most of the time first.
 pub(crate) fn used_causes<'a>(cells: impl Iterator<Item = &'a Compared>) -> Vec<Cause> {
-    let used: std::collections::BTreeSet<Cause> =
-        cells.flat_map(|cell| cell.recorded.split.causes.keys().copied()).collect();
-    Cause::ALL.into_iter().filter(|cause| used.contains(cause)).collect()
+    let mut sums: std::collections::BTreeMap<Cause, f64> = std::collections::BTreeMap::new();
+    for (&cause, &ticks) in cells.flat_map(|cell| &cell.recorded.split.causes) {
+        *sums.entry(cause).or_default() += ticks as f64;
+    }
+    let mut causes: Vec<(Cause, f64)> = sums.into_iter().collect();
+    // Equal ones stay in the order of the table of causes.
+    causes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    causes.into_iter().map(|(cause, _)| cause).collect()
 }

@@ -5,6 +5,7 @@ pub(crate) mod accuracy;
 pub(crate) mod compared;
 pub(crate) mod figures;
 pub(crate) mod findings;
+pub(crate) mod headline;
 pub(crate) mod lanes;
 pub(crate) mod measures;
 pub(crate) mod pictures;

@@ -98,7 +98,7 @@ fn latency_text(run: &Run<'_>, style: Style) -> String {
         false => "What if: settings differ from the published run, so errors are differences.\n",
     };
     let doubts: String = findings.doubts().iter().map(|doubt| format!("{doubt}\n")).collect();
-    crate::psci_latency_text(&findings.compared, &findings.spreads, style) + what_if + &doubts
+    crate::terminal::tables(&findings, style) + what_if + &doubts
 }
 
 fn latency_json(run: &Run<'_>) -> Value {

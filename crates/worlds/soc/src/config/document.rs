@@ -36,6 +36,13 @@ impl Diagnostic for ConfigError {
     }
 }
 
+impl ConfigError {
+    /// What is wrong with a setting itself, of which no file knows.
+    pub(super) fn of_setting(message: String, help: &str) -> Self {
+        Document::new("", "").error(message, None, Some(help.to_owned()))
+    }
+}
+
 /// The text of a configuration file.
 #[derive(Clone, Debug)]
 pub struct Document {

@@ -1,0 +1,125 @@
+//! A row of a table of CPUs, from a grid or from comma-separated values.
+
+use crate::Options;
+use crate::error::printable;
+use crate::figures::{self, Figure};
+use crate::names::{self, CaseAndMode, Column};
+
+/// What the rows of a table have in common.
+pub(crate) struct Table<'t> {
+    pub(crate) columns: &'t [Column],
+    /// The columns' headers, which may name units.
+    pub(crate) headers: &'t [String],
+    /// Caption and titles that stand above it, the nearest first.
+    pub(crate) titles: &'t [String],
+}
+
+/// Whether columns are those of a table of CPUs.
+pub(crate) fn is_ours(columns: &[Column]) -> bool {
+    let has = |column| columns.contains(&column);
+    (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
+        && columns.iter().any(|column| matches!(column, Column::Metric(_)))
+}
+
+/// The figures of a row, in the line of this number; the message of what is wrong with it.
+pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_>) -> Result<Vec<Figure>, String> {
+    let Table { columns, headers, titles } = *table;
+    if cells.len() != columns.len() {
+        return Err(format!("{} cells where the header has {}", cells.len(), columns.len()));
+    }
+    let (case, mode) = case_of(titles).ok_or_else(|| {
+        format!("cannot tell the case from `{}`", printable(titles.last().map_or("", String::as_str)))
+    })?;
+    let variant = match titles.iter().find_map(|title| release_of(title)) {
+        Some(release) => format!("{}{release}", options.prefix),
+        None => options.variant.clone(),
+    };
+    let number = |column: Column| -> Result<Option<u16>, String> {
+        let Some(place) = columns.iter().position(|&other| other == column) else { return Ok(None) };
+        let wrong = |_| format!("`{}` is no number of a CPU, cluster or core", printable(cells[place]));
+        cells[place].parse().map(Some).map_err(wrong)
+    };
+    let (cpu, place) = match (number(Column::Cpu)?, number(Column::Cluster)?, number(Column::Core)?) {
+        (_, Some(cluster), Some(core)) => (None, Some((cluster, core))),
+        (Some(cpu), _, _) => figures::cpu_of(cpu, options)?,
+        _ => return Err("the row names no CPU".to_owned()),
+    };
+    if let Some(place) = place {
+        figures::known_place(place, options)?;
+    }
+    let mut read = Vec::new();
+    for ((cell, &column), header) in cells.iter().zip(columns).zip(headers) {
+        let Column::Metric(metric) = column else { continue };
+        let said = || names::unit_of(header).or_else(|| titles.iter().find_map(|title| names::unit_of(title)));
+        // Captions are written by hand, and one may say microseconds over nanoseconds: who imports it knows better.
+        let unit = (options.unit.clone())
+            .or_else(|| said().map(str::to_owned))
+            .ok_or("neither header nor caption names a unit; say which with --unit")?;
+        let (value, printed_change_percent) = value(cell)?;
+        figures::plausible(value, &unit)?;
+        read.push(Figure {
+            variant: variant.clone(),
+            case: case.to_owned(),
+            mode: mode.to_owned(),
+            cpu,
+            place,
+            metric: metric.to_owned(),
+            value,
+            unit,
+            printed_change_percent,
+            iteration: 0,
+            line,
+        });
+    }
+    Ok(read)
+}
+
+/// The case, from the nearest title that names one.
+fn case_of(titles: &[String]) -> Option<CaseAndMode> {
+    titles.iter().find_map(|title| names::of_title(title))
+}
+
+/// A release in parentheses: `(v2.12)`, `(2.12)`, as `v2.12`; `(current release)`, as `current`.
+fn release_of(title: &str) -> Option<String> {
+    title.split('(').skip(1).find_map(|part| {
+        let inside = part.split_once(')')?.0.trim();
+        if let Some(which @ ("current" | "previous")) = inside.strip_suffix(" release") {
+            return Some(which.to_owned());
+        }
+        let digits = inside.strip_prefix('v').unwrap_or(inside);
+        let right = digits.starts_with(|c: char| c.is_ascii_digit())
+            && digits.contains('.')
+            && digits.len() <= 20
+            && digits.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
+        right.then(|| format!("v{digits}"))
+    })
+}
+
+/// A figure and the change printed beside it: `244.52 (-65.43%)`.
+fn value(cell: &str) -> Result<(f64, Option<f64>), String> {
+    let wrong = || format!("`{}` is no figure; expected one such as 244.52 or 244.52 (-65.43%)", printable(cell));
+    let (value, change) = match cell.split_once('(') {
+        Some((value, rest)) => {
+            let change = rest.trim_end().strip_suffix(')').and_then(|rest| rest.trim_end().strip_suffix('%'));
+            (value, Some(change.ok_or_else(wrong)?))
+        }
+        None => (cell, None),
+    };
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
+    Ok((number(value)?, change.map(number).transpose()?))
+}
+
+/// The records of comma-separated values with their lines, counted from 1; the message of what is wrong with a line.
+pub(crate) fn records(text: &str, delimiter: u8) -> impl Iterator<Item = (u64, Result<Vec<String>, String>)> + '_ {
+    let mut how = csv::ReaderBuilder::new();
+    how.has_headers(false).flexible(true).delimiter(delimiter).trim(csv::Trim::All);
+    let records = how.from_reader(text.as_bytes()).into_records();
+    let mut line = 0;
+    records.map(move |record| match record {
+        Ok(record) => {
+            line = record.position().map_or(line + 1, csv::Position::line);
+            (line, Ok(record.iter().map(str::to_owned).collect()))
+        }
+        Err(error) => (line + 1, Err(error.to_string())),
+    })
+}

@@ -1,0 +1,37 @@
+//! What every page has: its head, its title and its style.
+
+use super::style::style_sheet;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// A page of a title, a line beneath it, and a body.
+pub(super) fn frame(title: &str, lead: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " - Stopwatt" }
+                style { (PreEscaped(style_sheet())) }
+            }
+            body {
+                header { p.brand { "Stopwatt" } h1 { (title) } p.lead { (lead) } }
+                main { (body) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// A picture with its height as SVG that scales with the page.
+pub(super) fn picture(title: &str, (height, drawing): (f64, String)) -> Markup {
+    html! {
+        div.scroll {
+            svg.measures role="img" viewBox=(format!("0 0 {} {height}", super::svg::WIDTH)) {
+                title { (title) }
+                (PreEscaped(drawing))
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The answer of a case in one sentence: what most of the time of its slowest CPU hangs on.
+//!
+//! It is read from the critical path and not from what the CPU itself did. A CPU that waits for a lock is told what the holder did
+//! meanwhile: a reader who is told of the lock alone mends the lock, and nothing gets faster.
+
+use super::compared::Compared;
+use super::figures::{Group, slowest, whole_metrics};
+use super::findings::Findings;
+use crate::words::{listed, place};
+use attribution::{Activity, Cause, Iteration, PathPart, Place};
+use recording::Series;
+use recording::metrics::{Metric, POWERDOWN, WAKEUP};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a part of a critical path is spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Spent {
+    /// The SCP has a command in hand, or lets one wait.
+    Scp,
+    /// A cause, on whichever CPU.
+    Cause(Cause),
+    /// Outside of the firmware, or before any event.
+    Outside,
+}
+
+impl Spent {
+    fn of(part: &PathPart) -> Self {
+        match (part.place, part.activity) {
+            (Place::Scp(_), _) => Self::Scp,
+            (Place::Cpu(_), Some(Activity::Cause(cause))) => Self::Cause(cause),
+            (Place::Cpu(_), _) => Self::Outside,
+        }
+    }
+
+    /// Its name in legends and tables.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Scp => "the SCP",
+            Self::Cause(cause) => cause.title(),
+            Self::Outside => "outside of the firmware",
+        }
+    }
+}
+
+/// A critical path by what it is spent on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Spending {
+    /// Ticks of each, the longest first.
+    pub(crate) parts: Vec<(Spent, u64)>,
+    /// The CPUs on which a part was spent for at least a hundredth of the path.
+    cpus: BTreeMap<Spent, BTreeSet<u16>>,
+    /// How many commands of the SCP are at least a hundredth of the path each.
+    commands: usize,
+}
+
+impl Spending {
+    /// Sums a path up.
+    pub(crate) fn of(path: &[PathPart]) -> Self {
+        let all: u64 = path.iter().map(|part| part.to - part.from).sum();
+        let mut ticks: BTreeMap<Spent, u64> = BTreeMap::new();
+        let mut by_cpu: BTreeMap<(Spent, u16), u64> = BTreeMap::new();
+        // Parts of one command follow each other: before the SCP took it up, and while it had it in hand.
+        let mut commands: Vec<(Option<(Place, u16)>, u64)> = Vec::new();
+        for part in path {
+            let (spent, length) = (Spent::of(part), part.to - part.from);
+            *ticks.entry(spent).or_default() += length;
+            if let Place::Cpu(cpu) = part.place {
+                *by_cpu.entry((spent, cpu)).or_default() += length;
+            }
+            let command = part.serves.map(|cpu| (part.place, cpu));
+            match commands.last_mut() {
+                Some((last, sum)) if *last == command => *sum += length,
+                _ => commands.push((command, length)),
+            }
+        }
+        let matters = |ticks: u64| ticks > 0 && ticks * 100 >= all;
+        let mut cpus: BTreeMap<Spent, BTreeSet<u16>> = BTreeMap::new();
+        for ((spent, cpu), ticks) in by_cpu {
+            if matters(ticks) {
+                cpus.entry(spent).or_default().insert(cpu);
+            }
+        }
+        let mut parts: Vec<(Spent, u64)> = ticks.into_iter().collect();
+        parts.sort_by_key(|&(spent, ticks)| (std::cmp::Reverse(ticks), spent));
+        let commands = commands.iter().filter(|(command, ticks)| command.is_some() && matters(*ticks)).count();
+        Self { parts, cpus, commands }
+    }
+
+    /// Ticks of all parts.
+    pub(crate) fn total(&self) -> u64 {
+        self.parts.iter().map(|(_, ticks)| ticks).sum()
+    }
+}
+
+/// What several paths are spent on, the most first.
+pub(crate) fn spent_on<'s>(all: impl Iterator<Item = &'s Spending>) -> Vec<Spent> {
+    let mut sums: BTreeMap<Spent, u64> = BTreeMap::new();
+    for &(spent, ticks) in all.flat_map(|spending| &spending.parts) {
+        *sums.entry(spent).or_default() += ticks;
+    }
+    let mut sums: Vec<(Spent, u64)> = sums.into_iter().collect();
+    sums.sort_by_key(|&(spent, ticks)| (std::cmp::Reverse(ticks), spent));
+    sums.into_iter().map(|(spent, _)| spent).collect()
+}
+
+/// What each CPU's metric hung on in the iteration that stands for a case; empty without events.
+pub(crate) fn spendings(
+    findings: &Findings<'_>,
+    group: &Group<'_>,
+    metric: &str,
+    cpus: &[u16],
+) -> BTreeMap<u16, Spending> {
+    let Some(iteration) = median_iteration(findings, group) else { return BTreeMap::new() };
+    let paths = iteration.paths(cpus, metric);
+    paths.iter().map(|(&cpu, path)| (cpu, Spending::of(path))).filter(|(_, spending)| spending.total() > 0).collect()
+}
+
+/// The answer of a metric of a case.
+#[derive(Clone, Debug)]
+pub(crate) struct Headline {
+    /// The answer, a sentence.
+    pub(crate) text: String,
+    /// The slowest CPU.
+    pub(crate) cpu: u16,
+    /// What the slowest CPU's critical path is spent on; empty where no events tell.
+    pub(crate) spending: Spending,
+}
+
+/// The headlines of a case, what it is about first: one for each metric that is no part of another.
+pub(crate) fn headlines(findings: &Findings<'_>, group: &Group<'_>) -> Vec<Headline> {
+    let iteration = median_iteration(findings, group);
+    let one = |metric: Metric| {
+        let told = iteration.and_then(|iteration| headline(findings, group, metric, &iteration));
+        told.or_else(|| untold(group, metric))
+    };
+    whole_metrics(group).into_iter().filter_map(one).collect()
+}
+
+/// The series of a case.
+pub(crate) fn series_of(findings: &Findings<'_>, group: &Group<'_>) -> Option<Series> {
+    let key = (group.release, group.case, group.mode);
+    findings.recording.all_series().find(|&series| findings.recording.series_texts(series) == key)
+}
+
+/// The iteration that stands for a case; `None` where it has no events.
+pub(crate) fn median_iteration<'f>(findings: &'f Findings<'_>, group: &Group<'_>) -> Option<Iteration<'f>> {
+    let series = series_of(findings, group)?;
+    findings.timelines.iteration(series, findings.timelines.chosen(series)?.median)
+}
+
+/// The headline of a metric from the events of an iteration; `None` if no CPU has the metric there.
+pub(crate) fn headline(
+    findings: &Findings<'_>,
+    group: &Group<'_>,
+    metric: Metric,
+    iteration: &Iteration<'_>,
+) -> Option<Headline> {
+    let tick_us = findings.timelines.tick_us()?;
+    let cpus = iteration.cpus();
+    let windows = cpus.iter().filter_map(|&cpu| Some((iteration.window(cpu, metric.name)?, cpu)));
+    let (_, cpu) = windows.map(|((from, to), cpu)| (to - from, cpu)).max()?;
+    let spending = Spending::of(&iteration.path(cpu, metric.name));
+    let name = |cpu: u16| {
+        let cell = group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
+        cell.map_or_else(|| format!("CPU {cpu}"), |cell| place(&cell.recorded))
+    };
+    let text = sentence(&spending, cpu, metric, tick_us, &name)?;
+    Some(Headline { text, cpu, spending })
+}
+
+/// What can be said without events.
+fn untold(group: &Group<'_>, metric: Metric) -> Option<Headline> {
+    let cell: &Compared = slowest(group, metric.name)?;
+    let (name, us) = (place(&cell.recorded), figure(cell.recorded.value, cell.recorded.value));
+    let text = format!("CPU {name} takes longest {}: {us} us; without events nothing says why.", purpose(metric));
+    Some(Headline { text, cpu: cell.recorded.cpu, spending: Spending::default() })
+}
+
+/// What a CPU takes its time for.
+pub(crate) fn purpose(metric: Metric) -> &'static str {
+    match metric {
+        _ if metric == POWERDOWN => "to power down",
+        _ if metric == WAKEUP => "to wake up",
+        _ => "for the call",
+    }
+}
+
+/// Shares below this part of the whole are left to the details once the first is told.
+const WORTH_A_CLAUSE: f64 = 0.15;
+
+fn sentence(
+    spending: &Spending,
+    cpu: u16,
+    metric: Metric,
+    tick_us: f64,
+    name: &impl Fn(u16) -> String,
+) -> Option<String> {
+    let total = spending.total() as f64 * tick_us;
+    let mut clauses: Vec<(f64, String)> = Vec::new();
+    let flushes = [Spent::Cause(Cause::FlushL1), Spent::Cause(Cause::FlushL2)];
+    for &(spent, ticks) in &spending.parts {
+        let mut ticks = ticks;
+        let mut of = vec![spent];
+        if flushes.contains(&spent) {
+            // Two levels of one flush: told once, with the first of them.
+            let other = if spent == flushes[0] { flushes[1] } else { flushes[0] };
+            match spending.parts.iter().find(|(known, _)| *known == other) {
+                Some(&(_, more)) if more > ticks || (more == ticks && other < spent) => continue,
+                Some(&(_, more)) => {
+                    ticks += more;
+                    of.push(other);
+                }
+                None => {}
+            }
+        }
+        clauses.push((ticks as f64 * tick_us, clause(spending, &of, cpu, name)));
+    }
+    clauses.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (first, what) = clauses.first()?;
+    if total <= 0.0 {
+        return None;
+    }
+    let whole = figure(total, total);
+    let taken = format!("that CPU {} takes {}", name(cpu), purpose(metric));
+    if first / total >= 0.995 {
+        return Some(format!("All {whole} us {taken} go to {what}."));
+    }
+    let mut text = format!("{} of the {whole} us {taken} go to {what}", figure(*first, total));
+    let more: Vec<String> = clauses
+        .iter()
+        .skip(1)
+        .take(2)
+        .filter(|(us, _)| us / total >= WORTH_A_CLAUSE)
+        .map(|(us, what)| format!("{} to {what}", figure(*us, total)))
+        .collect();
+    if !more.is_empty() {
+        text.push_str(&format!("; {}", listed(&more)));
+    }
+    text.push('.');
+    Some(text)
+}
+
+/// What a part goes to, in words that follow "to".
+fn clause(spending: &Spending, of: &[Spent], cpu: u16, name: &impl Fn(u16) -> String) -> String {
+    let what = match of[0] {
+        Spent::Scp => {
+            return match spending.commands {
+                0 => "the wait for the SCP".to_owned(),
+                1 => "the SCP, which serves one command".to_owned(),
+                more => format!("the SCP, which serves {} commands in turn", counted(more)),
+            };
+        }
+        Spent::Outside => "what is outside of the firmware",
+        Spent::Cause(Cause::FlushL1 | Cause::FlushL2) if of.len() > 1 => "flushing the L1 and the L2",
+        Spent::Cause(Cause::FlushL1) => "flushing the L1",
+        Spent::Cause(Cause::FlushL2) => "flushing the L2",
+        Spent::Cause(Cause::Code) => "the firmware's code",
+        Spent::Cause(Cause::Reset) => "the reset",
+        Spent::Cause(Cause::Interconnect) => "the interconnect's port",
+        Spent::Cause(Cause::LockWait) => "waits for a lock",
+        Spent::Cause(Cause::ScpChannelWait) => "the wait for the channel to the SCP",
+        Spent::Cause(Cause::ScpWait) => "the wait for the SCP",
+        Spent::Cause(Cause::DeclaredOrder) => "the order that the case declares",
+    };
+    let none = BTreeSet::new();
+    let cpus: BTreeSet<u16> = of.iter().flat_map(|spent| spending.cpus.get(spent).unwrap_or(&none)).copied().collect();
+    let others: Vec<u16> = cpus.iter().copied().filter(|&other| other != cpu).collect();
+    match (cpus.contains(&cpu), others.as_slice()) {
+        (_, []) => what.to_owned(),
+        (false, [other]) => format!("{what} on {}", name(*other)),
+        (true, [other]) => format!("{what} on it and {}", name(*other)),
+        _ => format!("{what} on {} CPUs", counted(cpus.len())),
+    }
+}
+
+/// A small number as a word.
+fn counted(number: usize) -> String {
+    const WORDS: [&str; 13] =
+        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    WORDS.get(number).map_or_else(|| number.to_string(), |word| (*word).to_owned())
+}
+
+/// Microseconds with as many decimals as the whole asks for.
+fn figure(us: f64, whole: f64) -> String {
+    match whole {
+        large if large >= 100.0 => format!("{us:.0}"),
+        middle if middle >= 10.0 => format!("{us:.1}"),
+        _ => format!("{us:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(place: Place, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
+        let activity = cause.map(Activity::Cause);
+        PathPart { place, from: 1000, to: 1000 + ticks, activity, serves, taken: serves.is_some() }
+    }
+
+    fn say(path: &[PathPart], metric: Metric) -> String {
+        sentence(&Spending::of(path), 3, metric, 1.0, &|cpu| format!("1.{cpu}")).unwrap()
+    }
+
+    #[test]
+    fn the_answer_is_what_the_path_is_spent_on_and_not_what_the_cpu_itself_did() {
+        let scp = |ticks, cpu| part(Place::Scp(0), ticks, None, Some(cpu));
+        let path = [
+            part(Place::Cpu(1), 12, Some(Cause::Code), None),
+            PathPart { taken: false, ..scp(20, 1) },
+            scp(80, 1),
+            scp(100, 2),
+            scp(155, 3),
+            // Too short to be worth a word.
+            scp(2, 4),
+            part(Place::Cpu(3), 6, Some(Cause::Code), None),
+        ];
+        let told = say(&path, POWERDOWN);
+        assert_eq!(
+            told,
+            "357 of the 375 us that CPU 1.3 takes to power down go to the SCP, which serves three commands in turn."
+        );
+        assert_eq!(Spending::of(&path).parts, [(Spent::Scp, 357), (Spent::Cause(Cause::Code), 18)]);
+    }
+
+    #[test]
+    fn a_flush_is_told_once_and_with_the_cpu_that_did_it() {
+        let path = [
+            part(Place::Cpu(1), 40, Some(Cause::FlushL1), None),
+            part(Place::Cpu(1), 50, Some(Cause::FlushL2), None),
+            part(Place::Cpu(3), 110, Some(Cause::Code), None),
+        ];
+        assert_eq!(
+            say(&path, POWERDOWN),
+            "110 of the 200 us that CPU 1.3 takes to power down go to the firmware's code; 90 to flushing the L1 and the L2 on 1.1."
+        );
+    }
+
+    #[test]
+    fn a_wakeup_and_a_call_are_called_so() {
+        let path = [part(Place::Cpu(3), 8, Some(Cause::Reset), None), part(Place::Cpu(3), 12, Some(Cause::Code), None)];
+        assert_eq!(
+            say(&path, WAKEUP),
+            "12.0 of the 20.0 us that CPU 1.3 takes to wake up go to the firmware's code; 8.0 to the reset."
+        );
+        assert_eq!(
+            say(&path[1..], recording::metrics::LATENCY),
+            "All 12.0 us that CPU 1.3 takes for the call go to the firmware's code."
+        );
+    }
+}
