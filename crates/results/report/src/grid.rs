@@ -1,9 +1,10 @@
 //! Tables and paragraphs in a terminal of any width.
 
 use crate::Style;
+use crate::model::told::as_cells;
 use crate::words::wrap;
-use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
-use std::fmt::Write;
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
+use std::fmt::{self, Display, Write};
 
 /// Colour of most text.
 pub(crate) const PLAIN: &str = "";
@@ -32,9 +33,12 @@ pub(crate) fn right(text: String) -> Cell {
 
 /// The table as wide as the terminal at most: where that is narrow, broken between words, and with fewer blanks. A word or number is never
 /// broken; rather is the table too wide.
-pub(crate) fn fitted(mut table: Table, style: Style) -> Table {
+pub(crate) fn fitted(mut table: Table, style: Style) -> Fitted {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
+    if style == Style::PAGE {
+        return Fitted::Cells(cells(&table));
+    }
     let columns = columns(style);
     let headings: Vec<String> =
         table.header().map(|row| row.cell_iter().map(Cell::content).collect()).unwrap_or_default();
@@ -56,12 +60,36 @@ pub(crate) fn fitted(mut table: Table, style: Style) -> Table {
         column.set_padding((padding / 2, padding / 2));
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + padding)));
     }
-    table
+    Fitted::Drawn(Box::new(table))
+}
+
+/// A table as a report wants it.
+pub(crate) enum Fitted {
+    /// For a terminal.
+    Drawn(Box<Table>),
+    /// For a report that lays it out by itself.
+    Cells(String),
+}
+
+impl Display for Fitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Drawn(table) => table.fmt(f),
+            Self::Cells(cells) => f.write_str(cells),
+        }
+    }
+}
+
+/// The header and the rows of a table.
+fn cells(table: &Table) -> String {
+    let texts = |row: &Row| row.cell_iter().map(Cell::content).collect::<Vec<String>>();
+    as_cells(table.header().into_iter().chain(table.row_iter()).map(texts))
 }
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before the first line, `more` before the others.
 pub(crate) fn paragraph(text: &mut String, words: &str, (first, more): (&str, &str), colour: &str, style: Style) {
-    for (index, line) in wrap(words, usize::from(columns(style)) - more.len()).into_iter().enumerate() {
+    let room = if style == Style::PAGE { usize::MAX } else { usize::from(columns(style)) - more.len() };
+    for (index, line) in wrap(words, room).into_iter().enumerate() {
         let _ = writeln!(text, "{}{}", if index == 0 { first } else { more }, style.paint(colour, &line));
     }
 }

@@ -18,7 +18,9 @@ use std::fmt::Write;
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
 pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
     let mut text = tables(&findings.compared, &findings.spreads, findings.is_simulated(), style);
-    if findings.compared.is_empty() {
+    if let Some(told) = &findings.told {
+        let _ = write!(text, "{}\n{}", style.bold(&findings.recording.header.experiment), told.text(style));
+    } else if findings.compared.is_empty() {
         let _ = writeln!(text, "{}", style.bold(&findings.recording.header.experiment));
         for measures in measure_tables(&findings.measures) {
             let mut table = table(style);

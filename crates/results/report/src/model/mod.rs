@@ -8,3 +8,4 @@ pub(crate) mod findings;
 pub(crate) mod lanes;
 pub(crate) mod measures;
 pub(crate) mod pictures;
+pub(crate) mod told;

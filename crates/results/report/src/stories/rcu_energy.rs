@@ -188,7 +188,9 @@ fn claims(run: &Run<'_>, energy: &Energy<'_>) -> Vec<Value> {
             .map(|configuration| values.get(bench.name, configuration, energy.mode));
         let [offload_time, idle_time] = [CONFIGURATIONS[0], CONFIGURATIONS[1]]
             .map(|configuration| times.get(bench.name, configuration, energy.mode));
-        let count = reference.len();
+        // A recording of which a part is missing has fewer of some than of others.
+        let all = [reference, offload, idle, both, offload_time, idle_time];
+        let count = all.iter().map(|values| values.len()).min().unwrap_or(0);
         let draws = || 0..count;
         json!({
             "benchmark": bench.name,
@@ -231,9 +233,9 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         "draws" => format!("{} draws from the ranges of what was not published", run.recording.header.iterations),
         _ => "the seeds at the central point; nothing was drawn".to_owned(),
     };
+    let certain = if energy.mode == "draws" { " A sign is certain when they exclude 0." } else { "" };
     let head = format!(
-        "Energy saved against the reference, in percent: published, and what 95 % of the predictions lie between, over {over}. A sign is \
-         certain when they exclude 0."
+        "Energy saved against the reference, in percent: published, and what 95 % of the predictions lie between, over {over}.{certain}"
     );
     paragraph(&mut text, &head, ("", ""), PLAIN, style);
     let mut drawn = table(style);
