@@ -166,8 +166,8 @@ fn describe(header: &mut Header, suite: &Suite, visited: &[Visited<'_>]) {
             header.coordinates.insert(place(kind, at.visit.place), axis);
         }
     }
-    let mut names: Vec<&String> = visited.iter().map(|visited| &visited.visit.benchmark.name).collect();
-    names.dedup();
+    let is_there = |name: &&String| visited.iter().any(|visited| visited.visit.benchmark.name == **name);
+    let names: Vec<&String> = suite.benchmarks.iter().map(|benchmark| &benchmark.name).filter(is_there).collect();
     let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
         title,
         metric: metric.name.to_owned(),

@@ -201,21 +201,30 @@ fn draw_bars(bars: &[Bar], unit: &str) -> (f64, String) {
     (bars.len() as f64 * ROW + 6.0, out)
 }
 
-/// Curves from 0 upwards, each with marks of its own form and its name at its end.
+/// An axis whose ends are further apart than this ratio is logarithmic.
+const LOGARITHMIC: f64 = 100.0;
+/// More marks than this on a curve are left out.
+const MOST_MARKS: usize = 32;
+
+/// Curves from 0 upwards, and downwards where a figure is negative, each with marks of its own form and its name at its end.
 fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, String) {
     const HEIGHT: f64 = 300.0;
     let (left, right, top, bottom) = (52.0, WIDTH - 130.0, 14.0, HEIGHT - 40.0);
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let (least, most) = points().fold((f64::MAX, f64::MIN), |(low, high), (x, _)| (low.min(*x), high.max(*x)));
     let figures = points().flat_map(|(_, figure)| [Some(figure.value), figure.published]).flatten();
-    let highest = figures.fold(f64::MIN_POSITIVE, f64::max);
-    let of_y = nice_step(highest / 6.0);
-    let ceiling = (highest / of_y).ceil() * of_y;
-    let x = |place: f64| left + (place - least) / (most - least).max(f64::MIN_POSITIVE) * (right - left);
-    let y = |value: f64| bottom - value / ceiling * (bottom - top);
+    let (lowest, highest) =
+        figures.fold((0.0, f64::MIN_POSITIVE), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+    let of_y = nice_step((highest - lowest) / 6.0);
+    let [floor, ceiling] = [(lowest / of_y).floor() * of_y, (highest / of_y).ceil() * of_y];
+    // Places that lie tenfolds apart, such as latencies, are drawn by their ratios.
+    let scale = |place: f64| if least > 0.0 && most > LOGARITHMIC * least { place.ln() } else { place };
+    let [from, to] = [scale(least), scale(most)];
+    let x = |place: f64| left + (scale(place) - from) / (to - from).max(f64::MIN_POSITIVE) * (right - left);
+    let y = |value: f64| bottom - (value - floor) / (ceiling - floor) * (bottom - top);
     let mut out = String::new();
-    for number in 0..=(ceiling / of_y).round().clamp(0.0, 20.0) as u32 {
-        let value = f64::from(number) * of_y;
+    for number in 0..=((ceiling - floor) / of_y).round().clamp(0.0, 20.0) as u32 {
+        let value = floor + f64::from(number) * of_y;
         let _ =
             write!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{0:.1}\" y2=\"{0:.1}\"/>", y(value));
         text(&mut out, "scale", (left - 6.0, y(value) + 4.0), &short(value, of_y));
@@ -260,7 +269,9 @@ fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, String) {
             "<polyline class=\"curve published k{class}\" points=\"{}\"/>",
             line(&|figure| figure.published)
         );
-        for (place, figure) in &curve.points {
+        // Where there are many points the curve says it all, and the table beneath has each.
+        let step = curve.points.len().div_ceil(MOST_MARKS);
+        for (place, figure) in curve.points.iter().step_by(step.max(1)) {
             let words =
                 format!("{}, {} {place}: {} {unit}", curve.name, axis_words(x_axis), quantity(figure.value, unit));
             mark(&mut out, index, (x(*place), y(figure.value)), &format!("m{class}"), &words);
