@@ -201,7 +201,7 @@ fn declare(header: &mut Header, hardware: &Hardware) {
         let _ = writeln!(states, "{number} {}", one_word(&names.join("/")));
     }
     header.texts.insert(STATES.to_owned(), states);
-    let rcu = format!("{CALLBACKS_WAIT} callbacks_wait\n{GRACE_PERIOD} grace_period\n");
+    let rcu = format!("{CALLBACKS_WAIT} callbacks-wait\n{GRACE_PERIOD} grace-period\n");
     header.texts.insert(RCU.to_owned(), rcu);
     let of_tasks = [
         ("task-wake", "a task is woken"),

@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// Height of a lane with its gap.
 const ROW: f64 = 22.0;
 /// Width of the lanes' names: at least and at most.
-const NAMES: [f64; 2] = [150.0, 230.0];
+const NAMES: [f64; 2] = [150.0, 270.0];
 /// Height of the axis above the lanes.
 const AXIS: f64 = 18.0;
 

@@ -49,7 +49,7 @@ fn one(picture: &MeasurePicture, findings: &Findings<'_>, most_rows: usize, left
     let has_published = rows.iter().any(|(_, figure)| figure.published.is_some());
     html! {
         figure.measure-picture {
-            p.axis-title { b { (picture.title) } ", " (recording::metrics::heading(&picture.metric)) " in " (unit) }
+            p.axis-title { b { (picture.title) } ", " (recording::metrics::heading(&picture.metric)) @if unit != "1" { " in " (unit) } }
             @for (name, (height, svg), words) in &drawings {
                 @if !name.is_empty() { p.map-name { (name) } }
                 div.scroll {
@@ -246,9 +246,12 @@ fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, String) {
     let mut ends: Vec<(f64, usize)> =
         curves.iter().enumerate().filter_map(|(index, curve)| Some((y(curve.points.last()?.1.value), index))).collect();
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Where many end at the bottom, the first stand higher.
+    let room = |below: usize| bottom + 8.0 - below as f64 * 14.0;
     let mut lowest = f64::MIN;
-    for (at, index) in ends {
-        lowest = at.max(lowest + 14.0);
+    let count = ends.len();
+    for (rank, (at, index)) in ends.into_iter().enumerate() {
+        lowest = at.min(room(count - 1 - rank)).max(lowest + 14.0);
         mark(&mut out, index, (right + 12.0, lowest), &format!("m{}", index % COLOURS), &curves[index].name);
         text(
             &mut out,
@@ -488,5 +491,24 @@ mod tests {
         let _ = measure_pictures(&findings, DETAILS[0], &mut left_out);
         assert_eq!(left_out.pictures, 300 - MOST_PICTURES);
         assert!(crate::html::html(&findings).len() <= crate::html::MOST_BYTES);
+    }
+
+    #[test]
+    fn a_curve_below_0_stays_above_the_names_of_its_axis_and_has_few_marks() {
+        let figure = |value| Figure { value, published: None };
+        let points = (1..=1000).map(|at| (f64::from(at), figure(2.0 - f64::from(at) / 100.0))).collect();
+        let (height, svg) = draw_curves(&[Curve { name: "c".to_owned(), points }], "rate", "%");
+        let line = svg.split("<polyline").nth(1).and_then(|of| of.split('"').nth(3)).unwrap();
+        let places: Vec<(f64, f64)> = line
+            .split(' ')
+            .map(|point| point.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap())
+            .collect();
+        assert_eq!(places.len(), 1000);
+        assert!(places.iter().all(|(_, y)| (0.0..=height - 40.0).contains(y)), "{places:?}");
+        // From 1 to 1000 a tenfold is a third of the width.
+        let [first, tenfold, last] = [places[0].0, places[9].0, places[999].0];
+        assert!(((tenfold - first) / (last - first) - 1.0 / 3.0).abs() < 0.01, "{first} {tenfold} {last}");
+        assert!(svg.matches("<circle").count() <= MOST_MARKS + 1, "{}", svg.matches("<circle").count());
+        assert!(svg.contains(">-8<") || svg.contains(">-8.0<"), "the axis has what is below 0");
     }
 }

@@ -6,6 +6,7 @@ mod batch;
 mod energy_cells;
 mod energy_effects;
 mod energy_explain;
+mod energy_owners;
 mod energy_predictors;
 mod exploration;
 mod forward;

@@ -4,7 +4,7 @@ use super::energy_cells::{CONFIGURATIONS, Energy, EnergyCell, Interval, REFERENC
 use super::energy_effects::{asleep, effects, late};
 use super::energy_explain::{AXES, Explained, Solution, curve, explain};
 use super::energy_predictors::{best_order, predictors};
-use super::{Run, Style};
+use super::{Run, Style, energy_owners};
 use crate::grid::{PLAIN, fitted, paragraph, right, table};
 use crate::words::number;
 use recording::{metrics, stats};
@@ -81,6 +81,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
     json!({
         "cells": cells,
         "references": references,
+        "owners": energy_owners::json(run, &energy),
         "watts_per_unit": energy.scale,
         "predictors": compared,
         "nearest": all.first().map(|best| best.name),
@@ -287,6 +288,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
          draw{worst}."
     );
     paragraph(&mut text, &words, ("", ""), PLAIN, style);
+    energy_owners::text(&mut text, run, &energy, style);
     times(&mut text, &energy, style);
     references(&mut text, &energy, style);
     compared(&mut text, &energy, style);
