@@ -4,7 +4,7 @@ use crate::Style;
 use crate::model::told::as_cells;
 use crate::words::wrap;
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
-use std::fmt::{self, Display, Write};
+use std::fmt::Write;
 
 /// Colour of most text.
 pub(crate) const PLAIN: &str = "";
@@ -33,11 +33,11 @@ pub(crate) fn right(text: String) -> Cell {
 
 /// The table as wide as the terminal at most: where that is narrow, broken between words, and with fewer blanks. A word or number is never
 /// broken; rather is the table too wide.
-pub(crate) fn fitted(mut table: Table, style: Style) -> Fitted {
+pub(crate) fn fitted(mut table: Table, style: Style) -> String {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
     if style == Style::PAGE {
-        return Fitted::Cells(cells(&table));
+        return cells(&table);
     }
     let columns = columns(style);
     let headings: Vec<String> =
@@ -60,30 +60,7 @@ pub(crate) fn fitted(mut table: Table, style: Style) -> Fitted {
         column.set_padding((padding / 2, padding / 2));
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + padding)));
     }
-    Fitted::Drawn(Box::new(table))
-}
-
-/// A table as a report wants it.
-pub(crate) enum Fitted {
-    /// For a terminal.
-    Drawn(Box<Table>),
-    /// For a report that lays it out by itself.
-    Cells(String),
-}
-
-impl Display for Fitted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Drawn(table) => table.fmt(f),
-            Self::Cells(cells) => f.write_str(cells),
-        }
-    }
-}
-
-/// The header and the rows of a table.
-fn cells(table: &Table) -> String {
-    let texts = |row: &Row| row.cell_iter().map(Cell::content).collect::<Vec<String>>();
-    as_cells(table.header().into_iter().chain(table.row_iter()).map(texts))
+    table.to_string()
 }
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before the first line, `more` before the others.
@@ -98,6 +75,12 @@ fn columns(style: Style) -> u16 {
     style.width.clamp(40, 140) as u16
 }
 
+/// The header and the rows of a table.
+fn cells(table: &Table) -> String {
+    let texts = |row: &Row| row.cell_iter().map(Cell::content).collect::<Vec<String>>();
+    as_cells(table.header().into_iter().chain(table.row_iter()).map(texts))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +90,7 @@ mod tests {
         let mut table = table(style);
         table.set_header(["release", "a long heading of many words", "time"]);
         table.add_row(vec![Cell::new("juno-v2.12"), right("12345.67 (1 to 2)".to_owned()), right("1.5".to_owned())]);
-        fitted(table, style).to_string()
+        fitted(table, style)
     }
 
     #[test]
@@ -128,6 +111,6 @@ mod tests {
         let mut long = table(Style::PLAIN);
         long.set_header(["name", "of"]);
         long.add_row(["x".repeat(33_000), "y".repeat(33_000)]);
-        assert!(fitted(long, Style::PLAIN).to_string().lines().count() > 100);
+        assert!(fitted(long, Style::PLAIN).lines().count() > 100);
     }
 }

@@ -18,11 +18,13 @@ use std::fmt::Write;
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
 pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
     let mut text = tables(&findings.compared, &findings.spreads, findings.is_simulated(), style);
-    if let Some(told) = &findings.told {
-        let _ = write!(text, "{}\n{}", style.bold(&findings.recording.header.experiment), told.text(style));
-    } else if findings.compared.is_empty() {
+    if findings.compared.is_empty() {
         let _ = writeln!(text, "{}", style.bold(&findings.recording.header.experiment));
-        for measures in measure_tables(&findings.measures) {
+        if let Some(told) = &findings.told {
+            text.push_str(&told.text(style));
+        }
+        let tables = if findings.told.is_none() { measure_tables(&findings.measures) } else { Vec::new() };
+        for measures in tables {
             let mut table = table(style);
             table.set_header(&measures.header);
             for row in measures.rows {

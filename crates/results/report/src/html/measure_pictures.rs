@@ -27,6 +27,10 @@ pub(super) fn measure_pictures(findings: &Findings<'_>, detail: Detail, left_out
     }
 }
 
+/// An axis whose ends are further apart than this ratio is logarithmic.
+const LOGARITHMIC: f64 = 100.0;
+/// More marks than this on a curve are left out.
+const MOST_MARKS: usize = 32;
 /// More pictures than this are left out.
 const MOST_PICTURES: usize = 64;
 
@@ -201,12 +205,7 @@ fn draw_bars(bars: &[Bar], unit: &str) -> (f64, String) {
     (bars.len() as f64 * ROW + 6.0, out)
 }
 
-/// An axis whose ends are further apart than this ratio is logarithmic.
-const LOGARITHMIC: f64 = 100.0;
-/// More marks than this on a curve are left out.
-const MOST_MARKS: usize = 32;
-
-/// Curves from 0 upwards, and downwards where a figure is negative, each with marks of its own form and its name at its end.
+/// Curves from 0 upwards, each with marks of its own form and its name at its end.
 fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, String) {
     const HEIGHT: f64 = 300.0;
     let (left, right, top, bottom) = (52.0, WIDTH - 130.0, 14.0, HEIGHT - 40.0);
