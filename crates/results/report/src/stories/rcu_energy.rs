@@ -342,7 +342,8 @@ fn references(text: &mut String, energy: &Energy<'_>, style: Style) {
         || "no unit is known in watts".to_owned(),
         |scale| format!("one unit of the platform's table is {scale:.4e} W, fitted to the benchmark that is marked"),
     );
-    let _ = writeln!(text, "\nPower of the reference: {scale}.");
+    text.push('\n');
+    paragraph(text, &format!("Power of the reference: {scale}."), ("", ""), PLAIN, style);
     let mut drawn = table(style);
     drawn.set_header([
         "benchmark",
@@ -480,7 +481,9 @@ fn claimed(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) 
 fn dosed(text: &mut String, run: &Run<'_>, style: Style) {
     let doses = doses(run);
     let Some(points) = doses.first().and_then(|first| first["points"].as_array()) else { return };
-    text.push_str("\nEnergy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over its seeds:\n");
+    let title = "Energy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over its seeds:";
+    text.push('\n');
+    paragraph(text, title, ("", ""), PLAIN, style);
     let mut drawn = table(style);
     let heads = points.iter().map(|point| number_of(&point["callbacks_per_second_and_cpu"]));
     drawn.set_header(["benchmark", "configuration"].map(str::to_owned).into_iter().chain(heads));
@@ -499,9 +502,9 @@ fn number_of(value: &Value) -> String {
 }
 
 fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) {
-    text.push_str(
-        "\nSettings that would give the published figure, all else at the central point, medians over its seeds:\n",
-    );
+    text.push('\n');
+    let title = "Settings that would give the published figure, all else at the central point, medians over its seeds:";
+    paragraph(text, title, ("", ""), PLAIN, style);
     let mut drawn = table(style);
     drawn.set_header([
         "benchmark",
@@ -523,7 +526,7 @@ fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style
         drawn.add_row(names.into_iter().chain(solutions));
     }
     let _ = writeln!(text, "{}", fitted(drawn, style));
-    text.push_str(
-        "To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE, which prints the median.\n",
-    );
+    let how =
+        "To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE, which prints the median.";
+    paragraph(text, how, ("", ""), PLAIN, style);
 }
