@@ -89,7 +89,9 @@ fn the_timeline_has_tasks_and_idle_states_of_a_second() {
     let recording = Recording::read(here.join("own")).unwrap();
     let lanes: Vec<(&str, &str)> =
         recording.header.lanes.iter().map(|lane| (lane.title.as_str(), lane.begin.as_str())).collect();
-    assert_eq!(lanes, [("task", "task-switch"), ("idle state", "idle-enter")]);
+    let machine = [("callbacks", "callbacks-waiting"), ("grace periods", "grace-period-runs")];
+    assert_eq!(lanes[..2], [("task", "task-switch"), ("idle state", "idle-enter")]);
+    assert_eq!(lanes[2..], machine);
     assert!(recording.header.texts["tasks"].starts_with("1 decoder\n2 logger\n"));
     assert_eq!(recording.header.texts["idle-states"], "0 WFI\n1 cluster-sleep\n");
     let count = |name: &str| {
@@ -98,7 +100,9 @@ fn the_timeline_has_tasks_and_idle_states_of_a_second() {
     };
     // 50 frames and some 140 lines of the log, each with at least a switch to it and one away.
     assert!(count("task-switch") > 300, "{}", count("task-switch"));
-    for point in ["idle-enter", "idle-leave", "woken-by-timer", "callbacks-queued", "callbacks-invoked"] {
+    for point in
+        ["idle-enter", "idle-leave", "woken-by-timer", "callbacks-queued", "callbacks-invoked", "grace-period-runs"]
+    {
         assert!(count(point) > 10, "{point}: {}", count(point));
     }
     let times = || recording.events().iter().map(|event| event.time);

@@ -324,7 +324,7 @@ fn declared_lanes_are_drawn_and_are_tracks_of_perfetto() {
 fn a_recording_of_another_experiment_gives_its_measures_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other");
-    let mut other = recording::Recording::new(recording::Header::new("prefetch", "sim", "ticks"));
+    let mut other = recording::Recording::new(recording::Header::new("of-nobody", "sim", "ticks"));
     let series = other.series("macchiatobin", "loop|shape", "");
     for value in [3.0, 5.0, 4.5] {
         let subject = other.name("<stride> 4");

@@ -5,7 +5,6 @@ use crate::node::READERS;
 use crate::platform::{Platform, Step};
 use crate::points;
 use crate::sequence::number;
-use crate::settings::Form;
 use crate::state::{GpPhase, Rcu};
 
 impl<P: Platform> Rcu<P> {
@@ -163,9 +162,10 @@ impl<P: Platform> Rcu<P> {
     }
 
     /// The CPU that runs the thread learns at once what the thread did to its leaf: when the thread then sleeps, that is a quiescent state.
+    /// Linux 3.10 does so as well, in `rcu_gp_init` and `rcu_gp_cleanup`.
     fn note_on_own_leaf(&self, p: &P, index: usize) {
         let cpu = self.this(p);
-        if cpu.leaf == index && self.settings.form == Form::Modern {
+        if cpu.leaf == index {
             self.note_grace_periods(p, cpu);
         }
     }

@@ -16,12 +16,14 @@
 //! | `plan.rs` | the points that are visited: draws, the central point, curves |
 //! | `reseeded.rs` | draws that save more than RCU costs, again with other seeds |
 //! | `rows.rs` | the recording |
+//! | `lanes.rs` | the timelines in it |
 //! | `rcu_energy.rs` | the experiment `rcu-energy` |
 #![forbid(unsafe_code)]
 
 pub mod actions;
 pub mod board;
 pub mod configuration;
+mod lanes;
 pub mod plan;
 pub mod point;
 mod rcu_energy;

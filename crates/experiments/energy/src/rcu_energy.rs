@@ -3,9 +3,9 @@
 use crate::board::Board;
 use crate::plan::{self, plan, visit};
 use crate::reseeded::doubtful;
-use crate::rows;
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
+use crate::{lanes, rows};
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
 use minikernel::Costs;
 use recording::Header;
@@ -136,7 +136,7 @@ impl Experiment for RcuEnergy {
         let again = doubtful(&visited);
         visited.extend(visit(&asked.suite, &asked.board, again, &sink.progress())?);
 
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ps");
+        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         (header.seed, header.iterations) = (asked.suite.seed, draws);
         header.settings = asked.set.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
@@ -146,7 +146,9 @@ impl Experiment for RcuEnergy {
             text: asked.board.text.clone(),
             figures: asked.board.figures(),
         });
-        let recording = rows::recording(header, &asked.suite, &visited);
+        let mut recording = rows::recording(header, &asked.suite, &visited);
+        let visits = visited.iter().map(|visited| &visited.visit);
+        lanes::add(&mut recording, &asked.suite, &asked.board, visits, &sink.progress())?;
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }

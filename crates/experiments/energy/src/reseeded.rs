@@ -66,7 +66,9 @@ mod tests {
             queued: [0; 2],
             invoked: [0; 4],
             latency_ns: None,
+            latencies: recording::Histogram::default(),
             asleep: [0; 2],
+            residency: Vec::new(),
             stalls: 0,
             ended: true,
         }

@@ -65,8 +65,32 @@ pub fn recording(header: Header, suite: &Suite, visited: &[Visited<'_>]) -> Reco
             }
         }
     }
+    histograms(&mut recording, suite, visited);
     describe(&mut recording.header, suite, visited);
     recording
+}
+
+/// The axis of classes of latencies, in microseconds.
+const LATENCY: &str = "latency_us";
+
+/// How late tasks of the benchmarks run after their timers, by class: over all seeds of the central point.
+fn histograms(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
+    for benchmark in &suite.benchmarks {
+        let central = || visited.iter().filter(|at| at.visit.kind == Kind::Central);
+        let of_benchmark = || central().filter(|at| at.visit.benchmark.name == benchmark.name);
+        for (number, configuration) in Configuration::ALL.iter().enumerate() {
+            let mut all = recording::Histogram::default();
+            of_benchmark().for_each(|at| all.append(&at.configurations[number].latencies));
+            let series = recording.series(configuration.name(), &benchmark.name, Kind::Central.name());
+            for (end_ns, share) in all.shares() {
+                let us = end_ns as f64 / 1e3;
+                let class = format!("up to {us} us");
+                let place = toml::Table::from_iter([(LATENCY.to_owned(), us.into())]);
+                recording.header.coordinates.insert(class.clone(), place);
+                put(recording, series, 0, &metrics::LATENCY_SHARE, Some(&class), share);
+            }
+        }
+    }
 }
 
 /// The name of a place on a curve.
@@ -106,6 +130,13 @@ fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &Ran) 
     invoked.for_each(|(name, count)| all(&metrics::CALLBACKS_INVOKED, name, count as f64));
     let asleep = CLUSTERS.iter().zip(ran.asleep);
     asleep.for_each(|(name, time)| all(&metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
+    let of_all: u64 = ran.residency.iter().map(|(_, time)| time).sum();
+    for (name, time) in &ran.residency {
+        put(recording, series, iteration, &metrics::RESIDENCY, Some(name), *time as f64 / of_all.max(1) as f64);
+    }
+    let mut all = |metric: &metrics::Metric, name: &str, value: f64| {
+        put(recording, series, iteration, metric, Some(name), value);
+    };
     let latencies = LATENCIES.iter().zip(ran.latency_ns.into_iter().flatten());
     latencies.for_each(|((name, _), ns)| all(&metrics::WAKE_LATENCY, name, f64::from(ns) / 1e3));
 }
@@ -135,8 +166,8 @@ fn describe(header: &mut Header, suite: &Suite, visited: &[Visited<'_>]) {
             header.coordinates.insert(place(kind, at.visit.place), axis);
         }
     }
-    let mut names: Vec<&String> = visited.iter().map(|visited| &visited.visit.benchmark.name).collect();
-    names.dedup();
+    let is_there = |name: &&String| visited.iter().any(|visited| visited.visit.benchmark.name == **name);
+    let names: Vec<&String> = suite.benchmarks.iter().map(|benchmark| &benchmark.name).filter(is_there).collect();
     let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
         title,
         metric: metric.name.to_owned(),
@@ -146,8 +177,16 @@ fn describe(header: &mut Header, suite: &Suite, visited: &[Visited<'_>]) {
     for name in &names {
         let title = format!("{name}: energy by owner");
         header.pictures.push(picture(title, &metrics::OWNED_ENERGY, name, PictureKind::StackedBars));
+        let title = format!("{name}: where the time of the clusters went");
+        header.pictures.push(picture(title, &metrics::RESIDENCY, name, PictureKind::StackedBars));
         let title = format!("{name}: wake-ups of idle CPUs by cause");
         header.pictures.push(picture(title, &metrics::WAKE_UPS, name, PictureKind::StackedBars));
+        let is_late = |at: &Visited<'_>| at.visit.benchmark.name == **name && at.configurations[0].latency_ns.is_some();
+        if visited.iter().any(is_late) {
+            let title = format!("{name}: how late its tasks run after their timers, at the central point");
+            let kind = PictureKind::Curves { x: LATENCY.to_owned(), by: None };
+            header.pictures.push(picture(title, &metrics::LATENCY_SHARE, name, kind));
+        }
         for (axis, what) in [
             (Kind::Rate, "callbacks per second"),
             (Kind::Transition, "the energy of a round trip into a deep idle state, of 1024"),

@@ -8,6 +8,7 @@ use crate::workload::workload;
 use experiment::Error;
 use minikernel::{Affinities, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
 use placement::Placement;
+use recording::Histogram;
 
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +29,12 @@ pub struct Ran {
     pub invoked: [u64; 4],
     /// From when a timer should have woken a task of the benchmark until it ran, in ns, by [`LATENCIES`]; `None` where it has no timers.
     pub latency_ns: Option<[u32; LATENCIES.len()]>,
+    /// The same latencies by class; empty where it has no timers.
+    pub latencies: Histogram,
     /// How long the big cluster and the LITTLE one were in their deepest idle state, in ps.
     pub asleep: [u64; 2],
+    /// How long each cluster ran, was in each idle state, and was on its way, in ps; each cluster's add up to the time of the run.
+    pub residency: Vec<(String, u64)>,
     /// Grace periods that took too long.
     pub stalls: u64,
     /// Whether a benchmark that ends by itself did.
@@ -106,24 +111,50 @@ pub fn run(
     configuration: Configuration,
     point: &Point<'_>,
 ) -> Result<Ran, Error> {
-    let hardware = board.at(point);
-    let (workload, of_benchmark) = workload(benchmark, point, &hardware);
-    let settings = kernel(suite, benchmark, point, &hardware);
-    let threads_on = little_cpus(&hardware);
-    let affinities = Affinities { grace_periods: threads_on, offload: threads_on };
-    let rcu = Rcu::new(configuration.settings(hardware.cpus(), settings.hz), affinities, false);
-    let rcu = rcu.map_err(Error::failed)?;
     let seconds = match benchmark.length {
         Length::Seconds(seconds) | Length::Work(seconds) => seconds,
     };
-    let policy = placement(suite, &hardware)?;
-    let outcome =
-        minikernel::run(&hardware, &settings, &workload, policy, Some(Box::new(rcu)), seconds * 1_000_000_000);
-    let outcome = outcome.map_err(|error| Error::Failed(format!("{}: {error}", benchmark.name)))?;
-    Ok(ran(&outcome, &hardware, benchmark, of_benchmark))
+    let simulated = simulate(suite, board, benchmark, configuration, point, seconds * 1_000_000_000, false)?;
+    Ok(ran(&simulated, benchmark))
 }
 
-fn ran(outcome: &Outcome, hardware: &Hardware, benchmark: &Benchmark, of_benchmark: usize) -> Ran {
+/// A run as the small kernel leaves it.
+pub(crate) struct Simulated {
+    /// The hardware that it ran on.
+    pub(crate) hardware: Hardware,
+    /// What came of it.
+    pub(crate) outcome: Outcome,
+    /// How many of its tasks are the benchmark's.
+    of_benchmark: usize,
+}
+
+/// Runs a benchmark for a time, with its stamps if they are wanted; they change nothing.
+pub(crate) fn simulate(
+    suite: &Suite,
+    board: &Board,
+    benchmark: &Benchmark,
+    configuration: Configuration,
+    point: &Point<'_>,
+    time_ns: u64,
+    record: bool,
+) -> Result<Simulated, Error> {
+    let hardware = board.at(point);
+    let (workload, of_benchmark) = workload(benchmark, point, &hardware);
+    let settings = Settings { record, ..kernel(suite, benchmark, point, &hardware) };
+    let threads_on = little_cpus(&hardware);
+    let affinities = Affinities { grace_periods: threads_on, offload: threads_on };
+    let rcu = Rcu::new(configuration.settings(hardware.cpus(), settings.hz), affinities, record);
+    let rcu = rcu.map_err(Error::failed)?;
+    let policy = placement(suite, &hardware)?;
+    let outcome = minikernel::run(&hardware, &settings, &workload, policy, Some(Box::new(rcu)), time_ns);
+    let outcome = outcome.map_err(|error| Error::Failed(format!("{}: {error}", benchmark.name)))?;
+    Ok(Simulated { hardware, outcome, of_benchmark })
+}
+
+fn ran(simulated: &Simulated, benchmark: &Benchmark) -> Ran {
+    let Simulated { hardware, outcome, of_benchmark } = simulated;
+    let of_benchmark = *of_benchmark;
+    let latencies = latencies(outcome, of_benchmark);
     let mut owners = [0; OWNERS.len()];
     for domain in &outcome.domains {
         for (&of, &energy) in outcome.owners.iter().zip(&domain.energy) {
@@ -138,8 +169,10 @@ fn ran(outcome: &Outcome, hardware: &Hardware, benchmark: &Benchmark, of_benchma
         ticks: [0; 3],
         queued: [0; 2],
         invoked: [0; 4],
-        latency_ns: latency_ns(outcome, of_benchmark),
+        latency_ns: percentiles(&latencies),
+        latencies: latencies.iter().map(|&ns| u64::from(ns)).collect(),
         asleep: [0; 2],
+        residency: residency(outcome, hardware),
         stalls: outcome.stalls.len() as u64,
         ended: match benchmark.length {
             Length::Seconds(_) => true,
@@ -163,10 +196,27 @@ fn ran(outcome: &Outcome, hardware: &Hardware, benchmark: &Benchmark, of_benchma
     ran
 }
 
-fn latency_ns(outcome: &Outcome, of_benchmark: usize) -> Option<[u32; LATENCIES.len()]> {
+/// Latencies of the benchmark's tasks, by size.
+fn latencies(outcome: &Outcome, of_benchmark: usize) -> Vec<u32> {
     let tasks = outcome.tasks.iter().take(of_benchmark);
     let mut all: Vec<u32> = tasks.flat_map(|task| &task.counts.latencies).copied().collect();
     all.sort_unstable();
-    let last = all.len().checked_sub(1)?;
-    Some(LATENCIES.map(|(_, of_1000)| all[(all.len() * of_1000 / 1000).min(last)]))
+    all
+}
+
+fn percentiles(latencies: &[u32]) -> Option<[u32; LATENCIES.len()]> {
+    let last = latencies.len().checked_sub(1)?;
+    Some(LATENCIES.map(|(_, of_1000)| latencies[(latencies.len() * of_1000 / 1000).min(last)]))
+}
+
+/// Where the time of each cluster went.
+fn residency(outcome: &Outcome, hardware: &Hardware) -> Vec<(String, u64)> {
+    let mut all = Vec::new();
+    for (of, domain) in hardware.domains.iter().zip(&outcome.domains) {
+        all.push((format!("{} runs", of.name), domain.running));
+        let states = of.states.iter().zip(&domain.idle);
+        all.extend(states.map(|(state, time)| (format!("{} in {}", of.name, state.name), *time)));
+        all.push((format!("{} on the way", of.name), domain.moving.iter().sum()));
+    }
+    all
 }

@@ -156,6 +156,8 @@ struct BenchmarkRead {
     #[serde(default)]
     semaphores: BTreeMap<String, u32>,
     source: String,
+    /// A benchmark that stands above, all tasks of which run as well.
+    beside: Option<Spanned<String>>,
     task: Vec<Spanned<TaskRead>>,
 }
 
@@ -255,7 +257,7 @@ impl Suite {
         let mut benchmarks: Vec<Benchmark> = Vec::new();
         for read in read.benchmark {
             let span = read.span();
-            let benchmark = reader.benchmark(read, &unknowns)?;
+            let benchmark = reader.benchmark(read, &unknowns, &benchmarks)?;
             if benchmarks.iter().any(|other| other.name == benchmark.name) {
                 let message = format!("there are two benchmarks `{}`", benchmark.name);
                 return Err(reader.wrong(span, &message, "give each a name of its own"));
@@ -350,7 +352,12 @@ impl Reader<'_> {
         Ok(Unknown { name, about, unit, range, central: read.central, source })
     }
 
-    fn benchmark(&self, read: Spanned<BenchmarkRead>, unknowns: &[Unknown]) -> Result<Benchmark, Error> {
+    fn benchmark(
+        &self,
+        read: Spanned<BenchmarkRead>,
+        unknowns: &[Unknown],
+        above: &[Benchmark],
+    ) -> Result<Benchmark, Error> {
         let span = read.span();
         let read = read.into_inner();
         let busy = match read.class.get_ref().as_str() {
@@ -362,12 +369,28 @@ impl Reader<'_> {
             }
         };
         let names: Vec<String> = read.task.iter().map(|task| task.get_ref().name.clone()).collect();
-        let semaphores: Vec<(String, u32)> = read.semaphores.into_iter().collect();
-        let tasks: Vec<Task> = read
+        let mut semaphores: Vec<(String, u32)> = read.semaphores.into_iter().collect();
+        let own: Vec<Task> = read
             .task
             .into_iter()
             .map(|task| self.task(task, unknowns, &names, &semaphores))
             .collect::<Result<_, _>>()?;
+        let mut tasks = Vec::new();
+        if let Some(beside) = read.beside {
+            let Some(other) = above.iter().find(|other| other.name == *beside.get_ref()) else {
+                let message = format!("there is no benchmark `{}` above `{}`", beside.get_ref(), read.name);
+                return Err(self.wrong(beside.span(), &message, "name one that stands above it in the file"));
+            };
+            let same = |(name, _): &&(String, u32)| semaphores.iter().any(|(own, _)| own == name);
+            let twice = other.tasks.iter().map(|task| &task.name).find(|name| names.contains(name));
+            if let Some(name) = twice.or(other.semaphores.iter().find(same).map(|(name, _)| name)) {
+                let message = format!("`{name}` is in both `{}` and `{}`", read.name, other.name);
+                return Err(self.wrong(beside.span(), &message, "call one of them otherwise"));
+            }
+            tasks.extend(other.tasks.iter().cloned());
+            semaphores.extend(other.semaphores.iter().cloned());
+        }
+        tasks.extend(own);
         let length = match (read.seconds, read.at_most_seconds) {
             (Some(seconds @ 1..=3600), None) => Length::Seconds(seconds),
             (None, Some(seconds @ 1..=3600)) if tasks.iter().any(|task| task.main) => Length::Work(seconds),

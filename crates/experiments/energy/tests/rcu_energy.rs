@@ -127,6 +127,34 @@ fn nothing_saves_more_than_rcu_costs() {
     }
 }
 
+/// Threads with a request of their own do not end together: big CPUs are done first, take what is left from LITTLE ones, and these idle.
+#[test]
+fn sysbench_takes_less_power_where_its_threads_share_no_events() {
+    let (suite, board) = (suite(), board());
+    let power = |test: &str, threads| {
+        let point = Point::central(&suite, 0).with("sysbench.threads", Value::Number(threads));
+        let point = point.with("sysbench.test", Value::Word(test.to_owned()));
+        let ran = of(&suite, &board, "sysbench", Configuration::Reference, &point);
+        ran.energy as f64 / ran.time as f64
+    };
+    for threads in [4, 5, 8] {
+        assert!(power("mutex", threads) < 0.97 * power("cpu", threads), "{threads} threads");
+    }
+}
+
+/// A benchmark beside another one has its tasks before its own.
+#[test]
+fn audio_runs_beside_the_browser() {
+    let suite = suite();
+    let names = |name: &str| {
+        let benchmark = suite.benchmarks.iter().find(|benchmark| benchmark.name == name).unwrap();
+        benchmark.tasks.iter().map(|task| task.name.clone()).collect::<Vec<_>>()
+    };
+    let (audio, both) = (names("audio"), names("audio+bbench"));
+    assert_eq!(both[..audio.len()], audio);
+    assert_eq!(both[audio.len()], "browser");
+}
+
 #[test]
 fn a_finer_curve_and_more_draws_change_nothing_that_was_there() {
     let suite = suite();
@@ -224,6 +252,12 @@ fn a_wrong_file_is_named_with_its_line_and_what_would_be_right() {
         ("frequency = \"highest\"", "frequency = \"fast\"", &["mine.toml:", "schedutil"]),
         ("\"cyclictest.command\" = \"-t1\"", "\"cyclictest.command\" = \"-t2\"", &["mine.toml:", "-t2", "values"]),
         ("seed = 20130919", "seed = \"many\"", &["mine.toml:"]),
+        ("beside = \"audio\"", "beside = \"radio\"", &["mine.toml:", "no benchmark `radio` above", "stands above"]),
+        (
+            "name = \"browser\"",
+            "name = \"decoder\"",
+            &["mine.toml:", "`decoder` is in both", "call one of them otherwise"],
+        ),
         ("main = true\ninstances = 2", "mein = true\ninstances = 2", &["mine.toml:", "mein"]),
     ] {
         let said = said(from, to);

@@ -6,6 +6,7 @@ use crate::{lanes, results};
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::{Header, Recording};
+use timeline::Timelines;
 
 /// Runs a workload under each policy of placement.
 pub struct Placement;
@@ -132,9 +133,11 @@ fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result<(),
     for (kind, found) in input.policies.iter().zip(found.chunks(count as usize)) {
         results::add(recording, *kind, found);
     }
+    let mut timelines = Timelines::default();
     for &kind in &input.policies {
         progress.check()?;
-        lanes::add(recording, input, kind)?;
+        lanes::add(recording, &mut timelines, input, kind)?;
     }
+    timelines.name_tasks(&mut recording.header);
     Ok(())
 }

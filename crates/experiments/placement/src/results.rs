@@ -21,8 +21,8 @@ fn unit_s(energy: u128) -> f64 {
     energy as f64 / 1e12
 }
 
-/// What the recording says about its run. `from_to` is the part that the timeline holds, in ns; `None` where nothing is run.
-pub(crate) fn describe(header: &mut Header, input: &Input, from_to: Option<(u64, u64)>) {
+/// What the recording says about its run. `kept` is the part that the timeline holds, in ns; `None` where nothing is run.
+pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range<u64>>) {
     let mut figures = toml::Table::new();
     let mut fact = |name: &str, value: toml::Value| figures.insert(name.to_owned(), value);
     fact("title", input.idle.title.clone().into());
@@ -56,6 +56,13 @@ pub(crate) fn describe(header: &mut Header, input: &Input, from_to: Option<(u64,
     header.pictures = vec![
         picture("Energy by owner", &metrics::OWNED_ENERGY, CASE, PictureKind::StackedBars),
         picture("Wake-ups of idle CPUs by cause", &metrics::WAKE_UP_RATE, CASE, PictureKind::StackedBars),
+        picture("Time of CPUs in idle states", &metrics::IDLE_TIME, CASE, PictureKind::StackedBars),
+        picture(
+            "How long a period of the first periodic task takes, all seeds",
+            &metrics::RESPONSE_SHARE,
+            POOLED,
+            PictureKind::Curves { x: RESPONSE_AXIS.to_owned(), by: None },
+        ),
         picture("Energy of work against capacity, the core", &metrics::ENERGY_PER_WORK, WORK_CASES[0], curves()),
         picture(
             "Energy of work against capacity, the core and what its cluster shares",
@@ -64,12 +71,12 @@ pub(crate) fn describe(header: &mut Header, input: &Input, from_to: Option<(u64,
             curves(),
         ),
     ];
-    if let Some((from, to)) = from_to {
+    if let Some(kept) = kept {
         header.notes.extend(input.notes.iter().cloned());
         header.notes.push(format!(
             "The timeline holds {:.1} s to {:.1} s of seed {}.",
-            from as f64 / 1e9,
-            to as f64 / 1e9,
+            kept.start as f64 / 1e9,
+            kept.end as f64 / 1e9,
             input.seeds.0
         ));
     }
@@ -105,7 +112,29 @@ pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[Found]) {
             all
         };
         let name = found[0].tasks[at].name.clone();
-        times(recording, series, 0, &name, &pool(|task| &task.responses), &pool(|task| &task.latencies));
+        let responses = pool(|task| &task.responses);
+        times(recording, series, 0, &name, &responses, &pool(|task| &task.latencies));
+        let is_first = found[0].tasks[..at].iter().all(|task| task.responses.is_empty());
+        if is_first && !responses.is_empty() {
+            histogram(recording, series, &responses);
+        }
+    }
+}
+
+/// The axis of classes of response times, in milliseconds.
+const RESPONSE_AXIS: &str = "response_ms";
+
+/// Adds which share of periods took how long, in ns, by class.
+fn histogram(recording: &mut Recording, series: Series, responses: &[u32]) {
+    let histogram: recording::Histogram = responses.iter().map(|&ns| u64::from(ns)).collect();
+    for (end_ns, share) in histogram.shares() {
+        let ms = end_ns as f64 / 1e6;
+        let class = format!("up to {ms} ms");
+        let place = toml::Table::from_iter([(RESPONSE_AXIS.to_owned(), ms.into())]);
+        recording.header.coordinates.insert(class.clone(), place);
+        let subject = recording.name(&class);
+        let metric = metrics::RESPONSE_SHARE;
+        recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
     }
 }
 

@@ -25,13 +25,13 @@ pub struct Mark<'r> {
     pub argument: u32,
 }
 
-/// A lane of a CPU.
+/// A lane of a CPU, or of the whole machine.
 #[derive(Clone, Debug)]
 pub struct CpuLane<'r> {
     /// Whose events these are: a trace's, or those of one of several governors.
     pub series: Series,
-    /// The CPU.
-    pub cpu: u16,
+    /// The CPU; `None` for a lane of the whole machine.
+    pub cpu: Option<u16>,
     /// What the lane shows.
     pub lane: &'r Lane,
     /// Its stretches, in order; none overlaps another.
@@ -40,18 +40,28 @@ pub struct CpuLane<'r> {
     pub marks: Vec<Mark<'r>>,
 }
 
-/// The lanes of every CPU: by CPU, then by series and lane in the order in which they are declared. A lane without a stretch is left out.
+impl CpuLane<'_> {
+    /// Whose it is: "CPU 3".
+    pub fn owner(&self) -> String {
+        self.cpu.map_or_else(|| "machine".to_owned(), |cpu| format!("CPU {cpu}"))
+    }
+}
+
+/// The lanes of every CPU and then those of the machine: by CPU, then by series and lane in the order in which they are declared. A lane
+/// without a stretch is left out.
 ///
 /// Events of a CPU must come in the order of time, as they do in recordings. A stretch that has no end lasts until the last event.
 pub fn cpu_lanes(recording: &Recording) -> Vec<CpuLane<'_>> {
     let declared = &recording.header.lanes;
     let roles = roles(recording);
-    let mut lanes: BTreeMap<(u16, Series, usize), Open<'_>> = BTreeMap::new();
+    let mut lanes: BTreeMap<(u32, Series, usize), Open<'_>> = BTreeMap::new();
     for event in recording.events() {
         for (number, role) in roles.get(event.point.index()).into_iter().flatten() {
             let lane = &declared[*number];
-            let of_cpu = lanes.entry((event.cpu, event.series, *number)).or_insert_with(|| {
-                let (series, cpu) = (event.series, event.cpu);
+            let cpu = (!lane.machine).then_some(event.cpu);
+            let place = cpu.map_or(u32::MAX, u32::from);
+            let of_cpu = lanes.entry((place, event.series, *number)).or_insert_with(|| {
+                let series = event.series;
                 Open { lane: CpuLane { series, cpu, lane, stretches: Vec::new(), marks: Vec::new() }, begun: None }
             });
             match role {
@@ -141,9 +151,29 @@ mod tests {
         }
         let lanes = cpu_lanes(&recording);
         let of = |number: usize| lanes[number].stretches.iter().map(|s| (s.from, s.to, s.what)).collect::<Vec<_>>();
-        assert_eq!((lanes.len(), lanes[0].cpu), (2, 4));
+        assert_eq!((lanes.len(), lanes[0].cpu), (2, Some(4)));
         assert_eq!(of(0), [(2, 6, 3), (10, 12, 1)]);
         assert_eq!(of(1), [(7, 9, 42)]);
         assert_eq!(lanes[0].marks, [Mark { at: 5, name: "timer", argument: 9 }]);
+    }
+
+    #[test]
+    fn a_stretch_of_the_machine_may_end_on_another_cpu_than_it_began_on() {
+        let mut recording = Recording::new(Header::new("small-kernel", "sim", "ns"));
+        recording.header.lanes = vec![Lane {
+            title: "grace periods".to_owned(),
+            begin: "start".to_owned(),
+            end: Some("end".to_owned()),
+            machine: true,
+            ..Lane::default()
+        }];
+        let series = recording.series("reference", "audio", "");
+        for (at, cpu, point) in [(1, 3, "start"), (7, 0, "end"), (8, 0, "start"), (9, 2, "end")] {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, at, at, point, 1);
+        }
+        let lanes = cpu_lanes(&recording);
+        assert_eq!((lanes.len(), lanes[0].owner().as_str()), (1, "machine"));
+        assert_eq!(lanes[0].stretches.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(), [(1, 7), (8, 9)]);
     }
 }

@@ -91,6 +91,10 @@ pub struct Lane {
     /// Points that are marks on the lane, each with what to call it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks: BTreeMap<String, String>,
+    /// Whether it is one lane of the whole machine: a stretch may then begin on one CPU and end on another. Events of such a lane must come
+    /// in the order of time over all CPUs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub machine: bool,
 }
 
 /// A picture of some measures, drawn by reports.

@@ -40,6 +40,7 @@ mod columns;
 mod error;
 mod folder;
 mod header;
+mod histogram;
 pub mod metrics;
 mod names;
 mod parquet;
@@ -51,6 +52,7 @@ mod writer;
 
 pub use error::Error;
 pub use header::{FileFacts, Header, Lane, Picture, PictureKind, Platform, Run, TimeBase};
+pub use histogram::Histogram;
 pub use names::{Name, printable_lines, unprintable};
 pub use reader::Reader;
 pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};

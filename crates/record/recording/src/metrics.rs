@@ -204,6 +204,12 @@ metrics! {
     PERIODS = Metric::new("periods", ("Periods", "periods"), "1", Neither);
     /// From when a timer should have woken a task until the task ran.
     WAKE_LATENCY = Metric::new("wake_latency", ("Wake-up latency", "latency"), "us", Lower);
+    /// Share of a task's periods whose response time is in a class, of which the subject is the upper end.
+    RESPONSE_SHARE = Metric::new("response_share", ("Share of periods", "share"), "1", Neither);
+    /// Share of wake-ups whose latency is in a class, of which the subject is the upper end.
+    LATENCY_SHARE = Metric::new("latency_share", ("Share of wake-ups", "share"), "1", Neither);
+    /// Share of the time that a domain was in a state, or on its way into one or out of it; each domain counts as much.
+    RESIDENCY = Metric::new("residency", ("Residency", "residency"), "1", Neither);
     /// Share of the time in which at least one CPU of a domain ran.
     RUNNING = Metric::new("running", ("Running", "running"), "1", Neither);
     /// Share of the time in which all CPUs of a domain were in the domain's deepest idle state.

@@ -1,6 +1,7 @@
 //! Tables and paragraphs in a terminal of any width.
 
 use crate::Style;
+use crate::model::told::as_cells;
 use crate::words::wrap;
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
 use std::fmt::Write;
@@ -34,6 +35,9 @@ pub(crate) fn right(text: String) -> Cell {
 /// do, in several tables below each other, each with the first column. A word or number is never broken: a column that is too wide
 /// of itself stays so.
 pub(crate) fn fitted(mut table: Table, style: Style) -> String {
+    if style == Style::PAGE {
+        return cells(&table);
+    }
     let columns = u32::from(columns(style));
     let widest = widest_words(&mut table, columns);
     let narrowest = |columns: &[usize]| 1 + columns.iter().map(|&at| u32::from(widest[at]) + 1).sum::<u32>();
@@ -135,13 +139,20 @@ fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before the first line, `more` before the others.
 pub(crate) fn paragraph(text: &mut String, words: &str, (first, more): (&str, &str), colour: &str, style: Style) {
-    for (index, line) in wrap(words, usize::from(columns(style)) - more.len()).into_iter().enumerate() {
+    let room = if style == Style::PAGE { usize::MAX } else { usize::from(columns(style)) - more.len() };
+    for (index, line) in wrap(words, room).into_iter().enumerate() {
         let _ = writeln!(text, "{}{}", if index == 0 { first } else { more }, style.paint(colour, &line));
     }
 }
 
 fn columns(style: Style) -> u16 {
     style.width.clamp(40, 140) as u16
+}
+
+/// The header and the rows of a table.
+fn cells(table: &Table) -> String {
+    let texts = |row: &Row| row.cell_iter().map(Cell::content).collect::<Vec<String>>();
+    as_cells(table.header().into_iter().chain(table.row_iter()).map(texts))
 }
 
 #[cfg(test)]

@@ -15,7 +15,10 @@ const NAME: usize = 24;
 
 /// A picture with its title; small, since its figures stand in the table.
 pub(crate) fn draw(text: &mut String, picture: &MeasurePicture, style: Style) {
-    let title = format!("{} ({})", picture.title, picture.unit);
+    let title = match picture.unit.as_str() {
+        "1" => picture.title.clone(),
+        unit => format!("{} ({unit})", picture.title),
+    };
     let _ = writeln!(text, "{}", style.bold(&title));
     match &picture.drawing {
         Drawing::Bars(bars) => draw_bars(text, bars, &picture.unit, style),

@@ -12,6 +12,8 @@ pub struct Style {
 impl Style {
     /// Plain text, 100 columns wide.
     pub const PLAIN: Self = Self { colour: false, width: 100 };
+    /// For reports that lay out words and tables by themselves: no line is broken, and tables are handed on as cells.
+    pub(crate) const PAGE: Self = Self { colour: false, width: usize::MAX };
 
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.colour && !code.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }

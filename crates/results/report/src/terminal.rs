@@ -21,7 +21,11 @@ pub(crate) fn text(findings: &Findings<'_>, style: Style) -> String {
     let mut text = tables(findings, style);
     if findings.compared.is_empty() {
         let _ = writeln!(text, "{}", style.bold(&findings.recording.header.experiment));
-        for measures in measure_tables(&findings.measures) {
+        if let Some(told) = &findings.told {
+            text.push_str(&told.text(style));
+        }
+        let tables = if findings.told.is_none() { measure_tables(&findings.measures) } else { Vec::new() };
+        for measures in tables {
             let mut table = table(style);
             table.set_header(&measures.header);
             for row in measures.rows {

@@ -6,7 +6,6 @@ use crate::events;
 use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::program::Life;
-use crate::settings::Form;
 use engine::Time;
 use soc::{Interrupts, Soc, Source};
 
@@ -53,18 +52,13 @@ impl Kernel {
         self.cpus[cpu].ipi_cause = None;
     }
 
-    /// The CPU's timer: the tick, precise timers, and the wheel where the tick is stopped.
+    /// The CPU's timer: the tick, precise timers, and where the tick is stopped what its timer stands for then.
     fn timer(&mut self, soc: &Soc, cpu: usize) {
         let now = self.now;
         if self.cpus[cpu].tick.is_some_and(|tick| tick <= now) {
             self.tick(soc, cpu);
-        } else if self.cpus[cpu].tick.is_none() && self.cpus[cpu].wheel.is_due(self.jiffy()) {
-            self.cpus[cpu].softirqs |= SOFTIRQ_TIMER;
-            if self.settings.form == Form::Modern {
-                // While the tick is stopped its timer stands for the wheel's, and its handler does all that a tick does.
-                self.owe(cpu, Owner::Interrupt, self.settings.costs.tick);
-                self.callbacks_tick(soc, cpu);
-            }
+        } else {
+            self.timer_of_stopped_tick(soc, cpu);
         }
         if self.cpus[cpu].callbacks_at.is_some_and(|at| at <= now) {
             self.cpus[cpu].callbacks_at = None;
@@ -84,6 +78,22 @@ impl Kernel {
                 }
                 Alarm::Start(task) => self.wake(soc, cpu, task, WakeCause::Task),
             }
+        }
+    }
+
+    /// While the tick is stopped its timer stands for the wheel's and for the wake-up that callbacks asked for. Its handler does all that a
+    /// tick does: in Linux 3.10 (`tick_sched_handle` calls `update_process_times`) as today.
+    fn timer_of_stopped_tick(&mut self, soc: &Soc, cpu: usize) {
+        let is_stopped = self.cpus[cpu].tick.is_none();
+        let of_wheel = is_stopped && self.cpus[cpu].wheel.is_due(self.jiffy());
+        let of_callbacks = is_stopped && self.cpus[cpu].callbacks_at.is_some_and(|at| at <= self.now);
+        if of_wheel {
+            self.cpus[cpu].softirqs |= SOFTIRQ_TIMER;
+        }
+        if of_wheel || of_callbacks {
+            let owner = if self.is_for_callbacks(cpu) { Owner::TickForRcu } else { Owner::Interrupt };
+            self.owe(cpu, owner, self.settings.costs.tick);
+            self.callbacks_tick(soc, cpu);
         }
     }
 

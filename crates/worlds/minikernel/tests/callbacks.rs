@@ -271,9 +271,9 @@ fn wake_ups_that_callbacks_ask_for_come_in_the_same_jiffy_everywhere() {
         // A callback is ready after 3 jiffies; its CPU is awake at a multiple of 4 that is at least 4 away.
         assert_eq!(outcome.cpus[cpu].woken_by(WakeCause::RcuTimer), 9, "CPU {cpu}");
     }
-    // Each wake-up's interrupt, and the turn of the idle loop after it, belong to it.
-    let little = 2 * 9 * (3_000_000 * 1024_u128).div_ceil(430) * 1024;
-    let big = 9 * 3_000_000 * 6997;
+    // Each wake-up's interrupt, the tick that its handler is, and the turn of the idle loop after it belong to it.
+    let little = 2 * 9 * (5_000_000 * 1024_u128).div_ceil(430) * 1024;
+    let big = 9 * 5_000_000 * 6997;
     let owned = outcome.energy(Owner::TickForRcu);
     assert!(owned > little + big && owned < 8 * (little + big), "{owned}, cores alone {}", little + big);
     let rcu_timer = WakeCause::RcuTimer as u32;

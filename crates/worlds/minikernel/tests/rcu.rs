@@ -145,11 +145,12 @@ fn callbacks_cost_more_the_more_there_are() {
     }
 }
 
-/// Grace periods, looks at who holds them up, and wake-ups of the thread behind them, in the modern form with that thread on CPU 0 and those
-/// for callbacks on CPU 2.
-fn grace_periods(every: u64, offloaded: Vec<usize>) -> [usize; 3] {
-    let settings = Settings { record: true, ..Settings::default() };
-    let mut of_rcu = rcu::Settings::new(5, u64::from(settings.hz), rcu::Form::Modern);
+/// Grace periods, looks at who holds them up, and wake-ups of the thread behind them, with that thread on CPU 0 and those for callbacks on
+/// CPU 2.
+fn grace_periods(settings: Settings, every: u64, offloaded: Vec<usize>) -> [usize; 3] {
+    let settings = Settings { record: true, ..settings };
+    let form = if settings.form == Form::Y2013 { rcu::Form::Y2013 } else { rcu::Form::Modern };
+    let mut of_rcu = rcu::Settings::new(5, u64::from(settings.hz), form);
     of_rcu.offloaded = offloaded;
     let affinities = Affinities { grace_periods: CpuSet::one(0), offload: CpuSet::one(2) };
     let code = Rcu::new(of_rcu, affinities, true).unwrap();
@@ -165,9 +166,14 @@ fn grace_periods(every: u64, offloaded: Vec<usize>) -> [usize; 3] {
 #[test]
 fn one_look_ends_a_grace_period_that_idle_cpus_hold_up() {
     // The timer that ends the thread's sleep is a tick, in which its own CPU reports; all others are idle.
-    for offloaded in [Vec::new(), (0..5).collect()] {
-        let [ended, looks, _] = grace_periods(20 * MS, offloaded);
-        assert!(ended > 200 && looks <= ended + ended / 20 + 1, "{looks} looks in {ended} grace periods");
+    for (settings, offloaded) in [
+        (Settings::default(), Vec::new()),
+        (Settings::default(), (0..5).collect()),
+        (Settings { hz: 250, ..Settings::of_2013() }, (1..5).collect()),
+    ] {
+        let form = settings.form;
+        let [ended, looks, _] = grace_periods(settings, 20 * MS, offloaded);
+        assert!(ended > 200 && looks <= ended + ended / 20 + 1, "{form:?}: {looks} looks in {ended} grace periods");
     }
 }
 
@@ -175,6 +181,6 @@ fn one_look_ends_a_grace_period_that_idle_cpus_hold_up() {
 fn a_thread_that_invokes_does_not_ask_for_a_grace_period() {
     // Callbacks come while it invokes. If it numbered them, the next grace period would be asked for before the one that runs ends, and
     // would start without a wake-up.
-    let [ended, _, wakes] = grace_periods(MS + 73_000, (0..5).collect());
+    let [ended, _, wakes] = grace_periods(Settings::default(), MS + 73_000, (0..5).collect());
     assert!(ended > 500 && wakes > ended + ended / 2, "{wakes} wake-ups in {ended} grace periods");
 }

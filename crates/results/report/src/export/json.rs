@@ -4,6 +4,7 @@ use crate::model::accuracy::accuracy;
 use crate::model::compared::{Compared, Spread};
 use crate::model::findings::Findings;
 use crate::model::pictures::{Bar, Curve, Drawing, Figure, HeatMap, MeasurePicture, pictures};
+use crate::model::told::Told;
 use attribution::Cause;
 use serde_json::{Map, Value, json};
 
@@ -57,7 +58,10 @@ pub fn json(findings: &Findings<'_>) -> Value {
     let header = &findings.recording.header;
     let mut value = match findings.compared.is_empty() {
         false => psci_latency_json(&findings.compared, &findings.spreads, Some(findings.folder.as_ref())),
-        true => json!({ "experiment": header.experiment, "recording": findings.folder }),
+        true => {
+            let own = json!({ "experiment": header.experiment, "recording": findings.folder });
+            with_story(own, findings)
+        }
     };
     let measures: Vec<Value> = findings
         .measures
@@ -82,6 +86,15 @@ pub fn json(findings: &Findings<'_>) -> Value {
         if !pictures.is_empty() {
             object.insert("pictures".to_owned(), Value::Array(pictures));
         }
+    }
+    value
+}
+
+/// The keys of the experiment's own story beside these.
+fn with_story(mut value: Value, findings: &Findings<'_>) -> Value {
+    if let (Some(object), Some(Value::Object(story))) = (value.as_object_mut(), findings.told.as_ref().map(Told::json))
+    {
+        story.into_iter().for_each(|(key, told)| _ = object.entry(key).or_insert(told));
     }
     value
 }

@@ -5,6 +5,7 @@ use crate::model::findings::Findings;
 use crate::model::findings::MeasureRow;
 use crate::model::headline::headlines;
 use crate::model::measures::measure_tables;
+use crate::model::told::Block;
 use crate::words::{ORDER_VARIES, case_title, number};
 use recording::metrics;
 use std::fmt::Write;
@@ -20,6 +21,12 @@ pub(crate) fn markdown(findings: &Findings<'_>) -> String {
     }
     for doubt in findings.doubts() {
         let _ = writeln!(text, "\n**{}**", escape(&doubt));
+    }
+    if let Some(told) = &findings.told {
+        for block in told.blocks() {
+            story(&mut text, &block);
+        }
+        return text;
     }
     for group in groups(&findings.compared) {
         let _ = writeln!(text, "\n## {}: {}, {}\n", group.release, case_title(group.case), group.mode);
@@ -112,6 +119,32 @@ fn measures(text: &mut String, rows: &[MeasureRow]) {
         }
         if let Some(note) = &table.note {
             let _ = writeln!(text, "\n{note}");
+        }
+    }
+}
+
+/// A part of what the experiment's own tables say.
+fn story(text: &mut String, block: &Block) {
+    text.push('\n');
+    match block {
+        Block::Paragraph(words) => {
+            let _ = writeln!(text, "{}", escape(words));
+        }
+        Block::List(items) => items.iter().for_each(|item| {
+            let _ = writeln!(text, "- {}", escape(item));
+        }),
+        // Indented by four, it is shown as it is.
+        Block::Preformatted(lines) => lines.iter().for_each(|line| {
+            let _ = writeln!(text, "    {line}");
+        }),
+        Block::Table { header, rows, figures } => {
+            let line = |cells: &[String]| cells.iter().map(|cell| escape(cell)).collect::<Vec<_>>().join(" | ");
+            let _ = writeln!(text, "| {} |", line(header));
+            let rules = figures.iter().map(|figure| if *figure { "--:|" } else { "---|" });
+            let _ = writeln!(text, "|{}", rules.collect::<String>());
+            rows.iter().for_each(|row| {
+                let _ = writeln!(text, "| {} |", line(row));
+            });
         }
     }
 }

@@ -398,7 +398,7 @@ impl Tracks {
     ) {
         for (number, lane) in lanes.iter().enumerate() {
             let track = self.process + 0x20_0000 + number as u64;
-            let name = format!("CPU {}, {}", lane.cpu, lane.lane.title);
+            let name = format!("{}, {}", lane.owner(), lane.lane.title);
             writer.track(track, &name, Some(self.process), (first_rank + number) as i32);
             let mut marks = lane.marks.iter().peekable();
             let mut mark_until = |writer: &mut Writer, until: u64| {

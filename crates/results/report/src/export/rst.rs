@@ -6,6 +6,7 @@
 use crate::model::figures::{Group, columns, cpus, groups, value_of};
 use crate::model::findings::Findings;
 use crate::model::measures::measure_tables;
+use crate::model::told::Block;
 use published::Layout;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use std::fmt::Write;
@@ -23,7 +24,9 @@ pub(crate) fn rst(findings: &Findings<'_>) -> String {
             Layout::ClusterCore => by_cluster(&mut text, &group),
         }
     }
-    if !findings.measures.is_empty() && findings.compared.is_empty() {
+    if let Some(told) = &findings.told {
+        told.blocks().iter().for_each(|block| story(&mut text, block));
+    } else if !findings.measures.is_empty() && findings.compared.is_empty() {
         measures(&mut text, findings);
     }
     text
@@ -120,6 +123,26 @@ fn measures(text: &mut String, findings: &Findings<'_>) {
         let note = table.note.map_or_else(String::new, |note| format!("; {note}"));
         let _ = writeln!(text, "\n.. table:: {}{note}\n", table.title);
         text.push_str(&grid(&table.header, &table.rows, '=', "    "));
+    }
+}
+
+/// A part of what the experiment's own tables say.
+fn story(text: &mut String, block: &Block) {
+    text.push('\n');
+    match block {
+        Block::Paragraph(words) => {
+            let _ = writeln!(text, "{words}");
+        }
+        Block::List(items) => items.iter().for_each(|item| {
+            let _ = writeln!(text, "- {item}");
+        }),
+        Block::Preformatted(lines) => {
+            text.push_str("::\n\n");
+            lines.iter().for_each(|line| {
+                let _ = writeln!(text, "    {line}");
+            });
+        }
+        Block::Table { header, rows, .. } => text.push_str(&grid(header, rows, '=', "")),
     }
 }
 

@@ -12,56 +12,70 @@ use std::fmt::Write;
 
 /// Height of a lane with its gap.
 const ROW: f64 = 22.0;
-/// Width of the lanes' names.
-const NAMES: f64 = 150.0;
+/// Width of the lanes' names: at least and at most.
+const NAMES: [f64; 2] = [150.0, 270.0];
 /// Height of the axis above the lanes.
 const AXIS: f64 = 18.0;
 
 /// The section with the lanes; nothing where the recording declares none.
 pub(super) fn lanes(findings: &Findings<'_>, detail: Detail) -> Markup {
     let stretches = if detail.tables { 400 } else { 150 };
-    let Some(lanes) = Lanes::of(findings.recording, stretches, 4 * detail.most_cpus) else { return html! {} };
-    let (height, drawing) = draw(&lanes);
+    let cases = Lanes::of(findings.recording, stretches, 4 * detail.most_cpus);
+    let shown = cases.len().min(detail.most_timelines);
+    html! {
+        @if shown > 0 {
+            section {
+                h2 id="lanes" { "Timeline" }
+                @for lanes in &cases[..shown] {
+                    @if cases.len() > 1 { h3 { (lanes.case) } }
+                    (one(lanes, findings, detail))
+                }
+                @if shown < cases.len() { p.note { "For want of room " (cases.len() - shown) " cases have no timeline here." } }
+            }
+        }
+    }
+}
+
+/// The lanes of a case.
+fn one(lanes: &Lanes, findings: &Findings<'_>, detail: Detail) -> Markup {
+    let (height, drawing) = draw(lanes);
     let kinds = lanes.kinds();
     html! {
-        section {
-            h2 id="lanes" { "Timeline" }
-            figure.measure-picture {
-                p.axis-title { b { (lanes.titles()) } ", " (words(&lanes)) }
-                div.scroll {
-                    svg.measures role="img" viewBox=(format!("0 0 {WIDTH} {height}")) {
-                        title { (lanes.titles()) " of " (lanes.rows.len()) " lanes, " (words(&lanes)) }
-                        (PreEscaped(drawing))
+        figure.measure-picture {
+            p.axis-title { b { (lanes.titles()) } ", " (words(lanes)) }
+            div.scroll {
+                svg.measures role="img" viewBox=(format!("0 0 {WIDTH} {height}")) {
+                    title { (lanes.titles()) " of " (lanes.rows.len()) " lanes, " (words(lanes)) }
+                    (PreEscaped(drawing))
+                }
+            }
+            ul.legend aria-label="Legend" {
+                @for (index, kind) in kinds.iter().enumerate().take(64) {
+                    li {
+                        svg width="22" height="12" aria-hidden="true" { rect class={ "m" (index % COLOURS) } width="22" height="12" {} }
+                        " " b { (index + 1) } " " (kind)
                     }
                 }
-                ul.legend aria-label="Legend" {
-                    @for (index, kind) in kinds.iter().enumerate().take(64) {
-                        li {
-                            svg width="22" height="12" aria-hidden="true" { rect class={ "m" (index % COLOURS) } width="22" height="12" {} }
-                            " " b { (index + 1) } " " (kind)
-                        }
-                    }
-                    @if lanes.rows.iter().any(|row| !row.marks.is_empty()) {
-                        li { svg width="22" height="12" aria-hidden="true" { path.curve d="M11 1v10" stroke="currentColor" {} } " marks; point at one to see what it is" }
-                    }
+                @if lanes.rows.iter().any(|row| !row.marks.is_empty()) {
+                    li { svg width="22" height="12" aria-hidden="true" { path.curve d="M11 1v10" stroke="currentColor" {} } " marks; point at one to see what it is" }
                 }
-                @if detail.tables {
-                    details {
-                        summary { "The timeline as a table" }
-                        div.scroll { table {
-                            thead { tr { th scope="col" { "Lane" } th.n scope="col" { "From (us)" } th.n scope="col" { "Took (us)" } th scope="col" { "What" } } }
-                            tbody { @for row in &lanes.rows { @for stretch in &row.stretches { tr {
-                                td { (row.name) }
-                                td.n { (format!("{:.2}", lanes.us(stretch.from))) }
-                                td.n { (format!("{:.2}", lanes.us(stretch.to) - lanes.us(stretch.from))) }
-                                td { (stretch.what) }
-                            } } } }
-                        } }
-                    }
+            }
+            @if detail.tables {
+                details {
+                    summary { "The timeline as a table" }
+                    div.scroll { table {
+                        thead { tr { th scope="col" { "Lane" } th.n scope="col" { "From (us)" } th.n scope="col" { "Took (us)" } th scope="col" { "What" } } }
+                        tbody { @for row in &lanes.rows { @for stretch in &row.stretches { tr {
+                            td { (row.name) }
+                            td.n { (format!("{:.2}", lanes.us(stretch.from))) }
+                            td.n { (format!("{:.2}", lanes.us(stretch.to) - lanes.us(stretch.from))) }
+                            td { (stretch.what) }
+                        } } } }
+                    } }
                 }
-                figcaption.note {
-                    "A row per CPU and lane." @if let Some(left_out) = lanes.left_out() { " " (left_out) } " " (source_line(findings))
-                }
+            }
+            figcaption.note {
+                "A row per lane." @if let Some(left_out) = lanes.left_out() { " " (left_out) } " " (source_line(findings))
             }
         }
     }
@@ -74,12 +88,14 @@ fn words(lanes: &Lanes) -> String {
 fn draw(lanes: &Lanes) -> (f64, String) {
     let mut out = String::new();
     let width = lanes.us(lanes.to).max(f64::MIN_POSITIVE);
-    let place = |time: u64| NAMES + lanes.us(time).clamp(0.0, width) / width * (WIDTH - NAMES);
+    let longest = lanes.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let names = (longest as f64 * LETTER + 8.0).clamp(NAMES[0], NAMES[1]);
+    let place = |time: u64| names + lanes.us(time).clamp(0.0, width) / width * (WIDTH - names);
     let height = AXIS + lanes.rows.len() as f64 * ROW + 4.0;
     let step = nice_step(width / 6.0);
     for index in 0..=(width / step) as usize {
         let us = index as f64 * step;
-        let x = NAMES + us / width * (WIDTH - NAMES);
+        let x = names + us / width * (WIDTH - names);
         let _ = write!(out, "<path class=\"grid\" d=\"M{x:.1} {AXIS}V{height}\"/>");
         let words = if step >= 1000.0 { format!("{:.0} ms", us / 1000.0) } else { format!("{us:.0} us") };
         if x + words.len() as f64 * LETTER <= WIDTH {
@@ -89,7 +105,7 @@ fn draw(lanes: &Lanes) -> (f64, String) {
     let kinds = lanes.kinds();
     for (index, row) in lanes.rows.iter().enumerate() {
         let top = AXIS + index as f64 * ROW;
-        text(&mut out, "name", (0.0, top + 13.0), &fitting(&row.name, NAMES - 8.0));
+        text(&mut out, "name", (0.0, top + 13.0), &fitting(&row.name, names - 8.0));
         stretches(&mut out, lanes, row, &kinds, top, &place);
         for mark in &row.marks {
             let x = place(mark.at);

@@ -27,6 +27,10 @@ pub(super) fn measure_pictures(findings: &Findings<'_>, detail: Detail, left_out
     }
 }
 
+/// An axis whose ends are further apart than this ratio is logarithmic.
+const LOGARITHMIC: f64 = 100.0;
+/// More marks than this on a curve are left out.
+const MOST_MARKS: usize = 32;
 /// More pictures than this are left out.
 const MOST_PICTURES: usize = 64;
 
@@ -49,7 +53,7 @@ fn one(picture: &MeasurePicture, findings: &Findings<'_>, most_rows: usize, left
     let has_published = rows.iter().any(|(_, figure)| figure.published.is_some());
     html! {
         figure.measure-picture {
-            p.axis-title { b { (picture.title) } ", " (recording::metrics::heading(&picture.metric)) " in " (unit) }
+            p.axis-title { b { (picture.title) } ", " (recording::metrics::heading(&picture.metric)) @if unit != "1" { " in " (unit) } }
             @for (name, (height, svg), words) in &drawings {
                 @if !name.is_empty() { p.map-name { (name) } }
                 div.scroll {
@@ -208,14 +212,18 @@ pub(super) fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, S
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let (least, most) = points().fold((f64::MAX, f64::MIN), |(low, high), (x, _)| (low.min(*x), high.max(*x)));
     let figures = points().flat_map(|(_, figure)| [Some(figure.value), figure.published]).flatten();
-    let highest = figures.fold(f64::MIN_POSITIVE, f64::max);
-    let of_y = nice_step(highest / 6.0);
-    let ceiling = (highest / of_y).ceil() * of_y;
-    let x = |place: f64| left + (place - least) / (most - least).max(f64::MIN_POSITIVE) * (right - left);
-    let y = |value: f64| bottom - value / ceiling * (bottom - top);
+    let (lowest, highest) =
+        figures.fold((0.0, f64::MIN_POSITIVE), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+    let of_y = nice_step((highest - lowest) / 6.0);
+    let [floor, ceiling] = [(lowest / of_y).floor() * of_y, (highest / of_y).ceil() * of_y];
+    // Places that lie tenfolds apart, such as latencies, are drawn by their ratios.
+    let scale = |place: f64| if least > 0.0 && most > LOGARITHMIC * least { place.ln() } else { place };
+    let [from, to] = [scale(least), scale(most)];
+    let x = |place: f64| left + (scale(place) - from) / (to - from).max(f64::MIN_POSITIVE) * (right - left);
+    let y = |value: f64| bottom - (value - floor) / (ceiling - floor) * (bottom - top);
     let mut out = String::new();
-    for number in 0..=(ceiling / of_y).round().clamp(0.0, 20.0) as u32 {
-        let value = f64::from(number) * of_y;
+    for number in 0..=((ceiling - floor) / of_y).round().clamp(0.0, 20.0) as u32 {
+        let value = floor + f64::from(number) * of_y;
         let _ =
             write!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{0:.1}\" y2=\"{0:.1}\"/>", y(value));
         text(&mut out, "scale", (left - 6.0, y(value) + 4.0), &short(value, of_y));
@@ -237,9 +245,12 @@ pub(super) fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, S
     let mut ends: Vec<(f64, usize)> =
         curves.iter().enumerate().filter_map(|(index, curve)| Some((y(curve.points.last()?.1.value), index))).collect();
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Where many end at the bottom, the first stand higher.
+    let room = |below: usize| bottom + 8.0 - below as f64 * 14.0;
     let mut lowest = f64::MIN;
-    for (at, index) in ends {
-        lowest = at.max(lowest + 14.0);
+    let count = ends.len();
+    for (rank, (at, index)) in ends.into_iter().enumerate() {
+        lowest = at.min(room(count - 1 - rank)).max(lowest + 14.0);
         mark(&mut out, index, (right + 12.0, lowest), &format!("m{}", index % COLOURS), &curves[index].name);
         text(
             &mut out,
@@ -260,7 +271,9 @@ pub(super) fn draw_curves(curves: &[Curve], x_axis: &str, unit: &str) -> (f64, S
             "<polyline class=\"curve published k{class}\" points=\"{}\"/>",
             line(&|figure| figure.published)
         );
-        for (place, figure) in &curve.points {
+        // Where there are many points the curve says it all, and the table beneath has each.
+        let step = curve.points.len().div_ceil(MOST_MARKS);
+        for (place, figure) in curve.points.iter().step_by(step.max(1)) {
             let words =
                 format!("{}, {} {place}: {} {unit}", curve.name, axis_words(x_axis), quantity(figure.value, unit));
             mark(&mut out, index, (x(*place), y(figure.value)), &format!("m{class}"), &words);
@@ -477,5 +490,24 @@ mod tests {
         let _ = measure_pictures(&findings, DETAILS[0], &mut left_out);
         assert_eq!(left_out.pictures, 300 - MOST_PICTURES);
         assert!(crate::html::html(&findings).len() <= crate::html::MOST_BYTES);
+    }
+
+    #[test]
+    fn a_curve_below_0_stays_above_the_names_of_its_axis_and_has_few_marks() {
+        let figure = |value| Figure { value, published: None };
+        let points = (1..=1000).map(|at| (f64::from(at), figure(2.0 - f64::from(at) / 100.0))).collect();
+        let (height, svg) = draw_curves(&[Curve { name: "c".to_owned(), points }], "rate", "%");
+        let line = svg.split("<polyline").nth(1).and_then(|of| of.split('"').nth(3)).unwrap();
+        let places: Vec<(f64, f64)> = line
+            .split(' ')
+            .map(|point| point.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap())
+            .collect();
+        assert_eq!(places.len(), 1000);
+        assert!(places.iter().all(|(_, y)| (0.0..=height - 40.0).contains(y)), "{places:?}");
+        // From 1 to 1000 a tenfold is a third of the width.
+        let [first, tenfold, last] = [places[0].0, places[9].0, places[999].0];
+        assert!(((tenfold - first) / (last - first) - 1.0 / 3.0).abs() < 0.01, "{first} {tenfold} {last}");
+        assert!(svg.matches("<circle").count() <= MOST_MARKS + 1, "{}", svg.matches("<circle").count());
+        assert!(svg.contains(">-8<") || svg.contains(">-8.0<"), "the axis has what is below 0");
     }
 }

@@ -16,6 +16,7 @@ mod page;
 mod parts;
 mod picture;
 mod section;
+mod story;
 mod style;
 mod summary;
 mod svg;

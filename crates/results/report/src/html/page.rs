@@ -10,6 +10,7 @@ use super::measure_pictures::measure_pictures;
 use super::parts::{cut, short_title, slug};
 use super::picture::Names;
 use super::section::{Section, sections};
+use super::story::story;
 use super::style::{patterns, style_sheet, without_indents};
 use super::summary::{accuracy, measures, overview, spreads};
 use super::timeline::json_text;
@@ -43,6 +44,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
             one_case(findings, section, &names, detail, with_timeline.contains(&index), &mut left_out)
         })
         .collect();
+    let story = story(findings, detail, &mut left_out);
     let lanes = lanes(findings, detail);
     let measure_pictures = measure_pictures(findings, detail, &mut left_out);
     let mut releases: Vec<&str> = Vec::new();
@@ -84,6 +86,7 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
                             }
                         }
                     }
+                    (story)
                     (lanes)
                     (measure_pictures)
                     @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }

@@ -121,7 +121,8 @@ pub(super) fn spreads(findings: &Findings<'_>, detail: Detail, left_out: &mut Le
 
 pub(super) fn measures(findings: &Findings<'_>, detail: Detail, left_out: &mut LeftOut) -> Markup {
     let mut tables = measure_tables(&findings.measures);
-    let mut room = detail.most_rows;
+    // Beside an experiment's own tables the bare figures are there to be looked up, which CSV and JSON do better.
+    let mut room = if findings.told.is_some() { detail.most_rows.min(64) } else { detail.most_rows };
     for table in &mut tables {
         left_out.rows += table.rows.len().saturating_sub(room);
         table.rows.truncate(room);
@@ -144,7 +145,7 @@ pub(super) fn measures(findings: &Findings<'_>, detail: Detail, left_out: &mut L
     html! {
         section {
             h2 id="measures" { "Measures" }
-            @if findings.compared.is_empty() { (table) }
+            @if findings.compared.is_empty() && findings.told.is_none() { (table) }
             @else { details { summary { "All other measures of the recording" } (table) } }
         }
     }

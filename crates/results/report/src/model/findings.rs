@@ -2,6 +2,7 @@
 
 use super::accuracy::{Accuracy, accuracy};
 use super::compared::{Compared, Spread, compare, spread};
+use super::told::Told;
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference};
 use recording::{Header, Recording, Series, metrics};
@@ -28,6 +29,8 @@ pub struct Findings<'a> {
     pub measures: Vec<MeasureRow>,
     /// Who did what when, and who waited for whom.
     pub timelines: Timelines<'a>,
+    /// What the experiment's own tables say; `None` where it has none, or where the tables of PSCI latencies are all that there is.
+    pub(crate) told: Option<Told<'a>>,
 }
 
 /// A measure over all iterations.
@@ -85,6 +88,7 @@ impl<'a> Findings<'a> {
             measures: measures(recording),
             compared,
             timelines,
+            told: None,
         }
     }
 

@@ -4,8 +4,10 @@ use attribution::{CpuLane, cpu_lanes};
 use recording::Recording;
 use std::collections::{BTreeMap, HashMap};
 
-/// Lanes over a window of time.
+/// The lanes of a case over a window of time.
 pub(crate) struct Lanes {
+    /// The case; may be empty.
+    pub(crate) case: String,
     /// The rows, from above.
     pub(crate) rows: Vec<Row>,
     /// The window, in the recording's unit of time.
@@ -76,23 +78,37 @@ fn names_in(text: &str) -> HashMap<u32, &str> {
 }
 
 impl Lanes {
-    /// The lanes over a part of the time in which at most so many stretches lie, in at most so many rows; `None` where the recording
-    /// declares none, or has no event on them.
-    pub(crate) fn of(recording: &Recording, most_stretches: usize, most_rows: usize) -> Option<Self> {
-        let per_us = units_per_us(recording)?;
-        if recording.header.lanes.is_empty() {
-            return None;
-        }
-        let all = cpu_lanes(recording);
-        let all_rows = all.len();
-        let lanes = &all[..all.len().min(most_rows)];
-        let (from, to) = window(lanes, most_stretches)?;
+    /// The lanes of each case over a part of the time in which at most so many stretches lie, in at most so many rows; none where the
+    /// recording declares none, or has no event on them.
+    pub(crate) fn of(recording: &Recording, most_stretches: usize, most_rows: usize) -> Vec<Self> {
+        let Some(per_us) = units_per_us(recording).filter(|_| !recording.header.lanes.is_empty()) else {
+            return Vec::new();
+        };
         let names = ArgumentNames::of(recording);
-        let several = all.iter().any(|lane| lane.series != all[0].series);
-        let titles = recording.header.lanes.iter().map(|lane| lane.title.clone()).collect();
-        let rows = lanes.iter().map(|lane| row(recording, lane, &names, several, (from, to))).collect();
-        let all_stretches = all.iter().map(|lane| lane.stretches.len()).sum();
-        Some(Self { rows, from, to, per_us, titles, all_stretches, all_rows })
+        let titles: Vec<String> = recording.header.lanes.iter().map(|lane| lane.title.clone()).collect();
+        let all = cpu_lanes(recording);
+        let case_of = |lane: &CpuLane<'_>| recording.series_texts(lane.series).1;
+        // In the order in which the recording has them.
+        let mut series: Vec<_> = all.iter().map(|lane| lane.series).collect();
+        series.sort_unstable();
+        let mut cases: Vec<&str> = Vec::new();
+        for series in series {
+            let case = recording.series_texts(series).1;
+            if !cases.contains(&case) {
+                cases.push(case);
+            }
+        }
+        let of_case = |case: &str| {
+            let all: Vec<&CpuLane<'_>> = all.iter().filter(|lane| case_of(lane) == case).collect();
+            let lanes = &all[..all.len().min(most_rows)];
+            let (from, to) = window(lanes, most_stretches)?;
+            let several = all.iter().any(|lane| lane.series != all[0].series);
+            let rows = lanes.iter().map(|lane| row(recording, lane, &names, several, (from, to))).collect();
+            let all_stretches = all.iter().map(|lane| lane.stretches.len()).sum();
+            let (case, titles, all_rows) = (case.to_owned(), titles.clone(), all.len());
+            Some(Self { case, rows, from, to, per_us, titles, all_stretches, all_rows })
+        };
+        cases.into_iter().filter_map(of_case).collect()
     }
 
     /// A time in microseconds from the window's begin.
@@ -135,15 +151,23 @@ impl Lanes {
     }
 }
 
-/// The part of the time that is shown: all of it if it has few enough stretches, and else as much about the middle.
-fn window(lanes: &[CpuLane<'_>], most_stretches: usize) -> Option<(u64, u64)> {
+/// The part of the time that is shown: all of it if it has few enough stretches, and else as much about the middle, or about the middle one of
+/// the machine's own stretches where there are any: they are rare, and what happens then is what one wants to see.
+fn window(lanes: &[&CpuLane<'_>], most_stretches: usize) -> Option<(u64, u64)> {
     let mut ends: Vec<u64> = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.to).collect();
     ends.sort_unstable();
     let first = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.from).min()?;
     if ends.len() <= most_stretches {
         return Some((first, *ends.last()?));
     }
-    let begin = (ends.len() - most_stretches) / 2;
+    let mut of_machine: Vec<u64> =
+        lanes.iter().filter(|lane| lane.cpu.is_none()).flat_map(|lane| &lane.stretches).map(|of| of.from).collect();
+    of_machine.sort_unstable();
+    let middle = match of_machine.get(of_machine.len() / 2) {
+        Some(&from) => ends.partition_point(|&end| end < from),
+        None => ends.len() / 2,
+    };
+    let begin = middle.saturating_sub(most_stretches / 2).min(ends.len() - most_stretches);
     Some((ends[begin], ends[begin + most_stretches - 1]))
 }
 
@@ -155,7 +179,12 @@ fn row(
     (from, to): (u64, u64),
 ) -> Row {
     let (variant, _, _) = recording.series_texts(lane.series);
-    let whose = if several { variant } else { &lane.lane.title };
+    let title = &lane.lane.title;
+    let name = match (several, recording.header.lanes.len()) {
+        (false, _) => format!("{}, {title}", lane.owner()),
+        (true, 1) => format!("{}, {variant}", lane.owner()),
+        (true, _) => format!("{}, {variant}, {title}", lane.owner()),
+    };
     let stretches = lane.stretches.iter().filter(|stretch| stretch.to > from && stretch.from < to);
     let named = |stretch: &attribution::Stretch| Named {
         from: stretch.from.max(from),
@@ -164,7 +193,7 @@ fn row(
     };
     let marks = lane.marks.iter().filter(|mark| (from..=to).contains(&mark.at));
     Row {
-        name: format!("CPU {}, {whose}", lane.cpu),
+        name,
         stretches: stretches.map(named).collect(),
         marks: marks.map(|mark| Marked { at: mark.at, what: mark.name.to_owned() }).collect(),
     }

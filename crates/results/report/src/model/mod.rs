@@ -9,3 +9,4 @@ pub(crate) mod headline;
 pub(crate) mod lanes;
 pub(crate) mod measures;
 pub(crate) mod pictures;
+pub(crate) mod told;

@@ -95,6 +95,8 @@ impl<'r> Reseeded<'r> {
 pub(super) struct EnergyCell<'r> {
     pub(super) benchmark: &'r str,
     pub(super) configuration: &'static str,
+    /// Whether there are draws from the ranges: seeds of one point make no sign certain.
+    drawn: bool,
     /// In units of the platform's table times seconds.
     pub(super) energy: Interval,
     pub(super) time: Interval,
@@ -134,16 +136,19 @@ pub(super) struct Bench<'r> {
 }
 
 impl EnergyCell<'_> {
-    /// `certain` or `undecided`.
+    /// `certain` or `undecided`; `None` in the reference and where nothing was drawn.
     pub(super) fn verdict(&self) -> Option<&'static str> {
-        self.benefit.map(|benefit| if benefit.excludes_zero() { "certain" } else { "undecided" })
+        let benefit = self.benefit.filter(|_| self.drawn)?;
+        Some(if benefit.excludes_zero() { "certain" } else { "undecided" })
     }
 
     /// Whether the sign is certain and the published one is the other.
     pub(super) fn is_wrong(&self) -> bool {
         let published = self.published.and_then(|published| published.benefit);
         match (self.benefit, published) {
-            (Some(benefit), Some(published)) => benefit.excludes_zero() && (benefit.median > 0.0) != (published > 0.0),
+            (Some(benefit), Some(published)) if self.drawn => {
+                benefit.excludes_zero() && (benefit.median > 0.0) != (published > 0.0)
+            }
             _ => false,
         }
     }
@@ -227,6 +232,7 @@ impl<'r> Energy<'r> {
                 cells.push(EnergyCell {
                     benchmark: name,
                     configuration,
+                    drawn: mode == "draws",
                     energy: energies,
                     time: lengths,
                     benefit: Interval::of(&benefits).filter(|_| !is_reference),

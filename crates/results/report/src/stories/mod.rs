@@ -6,6 +6,7 @@ mod batch;
 mod energy_cells;
 mod energy_effects;
 mod energy_explain;
+mod energy_owners;
 mod energy_predictors;
 mod exploration;
 mod forward;
@@ -24,10 +25,9 @@ mod stride_cells;
 mod strides;
 mod work_costs;
 
-pub use run::findings;
-
 use self::run::Run;
-use crate::{Format, Style};
+use crate::model::told::Told;
+use crate::{Findings, Format, Style};
 use published::Published;
 use recording::Recording;
 use serde_json::Value;
@@ -66,6 +66,25 @@ fn story_of(recording: &Recording) -> Option<&'static Story> {
     STORIES
         .iter()
         .find(|story| story.experiment == header.experiment && story.world.is_none_or(|world| world == header.world))
+}
+
+/// What is read from a recording that lies in `folder`, with the published figures of its platform beside it, and with its story: what its run
+/// printed is read from the recording, so that every report says the same.
+pub fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
+    let findings = run::findings(recording, folder, published);
+    // Reports have tables of their own for PSCI latencies.
+    let Some(story) = story_of(recording).filter(|_| findings.compared.is_empty()) else { return findings };
+    let of_run = move |folder: &str, style| {
+        let mut text = (story.text)(&Run { recording, folder, published }, style);
+        recording.header.notes.iter().for_each(|note| text.push_str(&format!("{note}\n")));
+        text
+    };
+    let (of_text, of_json) = (folder.to_owned(), folder.to_owned());
+    let told = Told::new(
+        move |style| of_run(&of_text, style),
+        move || (story.json)(&Run { recording, folder: &of_json, published }),
+    );
+    Findings { told: Some(told), ..findings }
 }
 
 /// What a run prints for people.

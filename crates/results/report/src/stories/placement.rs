@@ -110,19 +110,31 @@ fn expectations(recording: &Recording) -> Vec<Expected> {
     if !usual {
         return all;
     }
-    if let Some(ratio) = ratio("hmp") {
-        all.push(Expected {
-            words: "under HMP the render thread's p95 is within 10 % of all-big's",
+    let of_hmp = |name, latency, thrift| {
+        let Some(ratio) = ratio(name) else { return Vec::new() };
+        let energy = relative(recording, name, YARDSTICK);
+        let late = Expected {
+            words: latency,
             holds: (ratio - 1.0).abs() <= 0.1,
             found: format!("{ratio:.2} times all-big's"),
-        });
-        let energy = relative(recording, "hmp", YARDSTICK);
-        all.push(Expected {
-            words: "HMP takes less energy than all-big, with every seed",
+        };
+        let thrifty = Expected {
+            words: thrift,
             holds: !energy.is_empty() && energy.iter().all(|ratio| *ratio < 1.0),
             found: format!("{} % of all-big's", ends(&energy, |ratio| format!("{:.1}", ratio * 100.0))),
-        });
-    }
+        };
+        vec![late, thrifty]
+    };
+    all.extend(of_hmp(
+        "hmp",
+        "under HMP the render thread's p95 is within 10 % of all-big's",
+        "HMP takes less energy than all-big, with every seed",
+    ));
+    all.extend(of_hmp(
+        "hmp-early",
+        "under hmp-early, with the thresholds of HMP's first patches, that p95 is within 10 % of all-big's",
+        "hmp-early takes less energy than all-big, with every seed",
+    ));
     if let Some(ratio) = ratio("even") {
         all.push(Expected {
             words: "even spread is at least 1.5 times as slow as all-big (p95)",

@@ -4,7 +4,7 @@ use super::energy_cells::{CONFIGURATIONS, Energy, EnergyCell, Interval, REFERENC
 use super::energy_effects::{asleep, effects, late};
 use super::energy_explain::{AXES, Explained, Solution, curve, explain};
 use super::energy_predictors::{best_order, predictors};
-use super::{Run, Style};
+use super::{Run, Style, energy_owners};
 use crate::grid::{PLAIN, fitted, paragraph, right, table};
 use crate::words::number;
 use recording::{metrics, stats};
@@ -81,6 +81,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
     json!({
         "cells": cells,
         "references": references,
+        "owners": energy_owners::json(run, &energy),
         "watts_per_unit": energy.scale,
         "predictors": compared,
         "nearest": all.first().map(|best| best.name),
@@ -188,7 +189,9 @@ fn claims(run: &Run<'_>, energy: &Energy<'_>) -> Vec<Value> {
             .map(|configuration| values.get(bench.name, configuration, energy.mode));
         let [offload_time, idle_time] = [CONFIGURATIONS[0], CONFIGURATIONS[1]]
             .map(|configuration| times.get(bench.name, configuration, energy.mode));
-        let count = reference.len();
+        // A recording of which a part is missing has fewer of some than of others.
+        let all = [reference, offload, idle, both, offload_time, idle_time];
+        let count = all.iter().map(|values| values.len()).min().unwrap_or(0);
         let draws = || 0..count;
         json!({
             "benchmark": bench.name,
@@ -231,9 +234,9 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         "draws" => format!("{} draws from the ranges of what was not published", run.recording.header.iterations),
         _ => "the seeds at the central point; nothing was drawn".to_owned(),
     };
+    let certain = if energy.mode == "draws" { " A sign is certain when they exclude 0." } else { "" };
     let head = format!(
-        "Energy saved against the reference, in percent: published, and what 95 % of the predictions lie between, over {over}. A sign is \
-         certain when they exclude 0."
+        "Energy saved against the reference, in percent: published, and what 95 % of the predictions lie between, over {over}.{certain}"
     );
     paragraph(&mut text, &head, ("", ""), PLAIN, style);
     let mut drawn = table(style);
@@ -285,6 +288,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
          draw{worst}."
     );
     paragraph(&mut text, &words, ("", ""), PLAIN, style);
+    energy_owners::text(&mut text, run, &energy, style);
     times(&mut text, &energy, style);
     references(&mut text, &energy, style);
     compared(&mut text, &energy, style);
@@ -338,7 +342,8 @@ fn references(text: &mut String, energy: &Energy<'_>, style: Style) {
         || "no unit is known in watts".to_owned(),
         |scale| format!("one unit of the platform's table is {scale:.4e} W, fitted to the benchmark that is marked"),
     );
-    let _ = writeln!(text, "\nPower of the reference: {scale}.");
+    text.push('\n');
+    paragraph(text, &format!("Power of the reference: {scale}."), ("", ""), PLAIN, style);
     let mut drawn = table(style);
     drawn.set_header([
         "benchmark",
@@ -476,7 +481,9 @@ fn claimed(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) 
 fn dosed(text: &mut String, run: &Run<'_>, style: Style) {
     let doses = doses(run);
     let Some(points) = doses.first().and_then(|first| first["points"].as_array()) else { return };
-    text.push_str("\nEnergy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over its seeds:\n");
+    let title = "Energy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over its seeds:";
+    text.push('\n');
+    paragraph(text, title, ("", ""), PLAIN, style);
     let mut drawn = table(style);
     let heads = points.iter().map(|point| number_of(&point["callbacks_per_second_and_cpu"]));
     drawn.set_header(["benchmark", "configuration"].map(str::to_owned).into_iter().chain(heads));
@@ -495,9 +502,9 @@ fn number_of(value: &Value) -> String {
 }
 
 fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style) {
-    text.push_str(
-        "\nSettings that would give the published figure, all else at the central point, medians over its seeds:\n",
-    );
+    text.push('\n');
+    let title = "Settings that would give the published figure, all else at the central point, medians over its seeds:";
+    paragraph(text, title, ("", ""), PLAIN, style);
     let mut drawn = table(style);
     drawn.set_header([
         "benchmark",
@@ -519,7 +526,7 @@ fn explained(text: &mut String, run: &Run<'_>, energy: &Energy<'_>, style: Style
         drawn.add_row(names.into_iter().chain(solutions));
     }
     let _ = writeln!(text, "{}", fitted(drawn, style));
-    text.push_str(
-        "To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE, which prints the median.\n",
-    );
+    let how =
+        "To see one: stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE, which prints the median.";
+    paragraph(text, how, ("", ""), PLAIN, style);
 }

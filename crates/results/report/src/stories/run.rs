@@ -20,7 +20,7 @@ impl<'a> Run<'a> {
 }
 
 /// What is read from a recording that lies in `folder`, with the published figures of its platform beside it.
-pub fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
+pub(super) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
     let platform = recording.header.platform.as_ref();
     let findings = Findings::new(recording, folder, platform.and_then(|platform| published.psci_of(&platform.name)));
     findings.with_published(|row| stride_cells::published(recording, published, row))

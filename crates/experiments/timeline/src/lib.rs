@@ -1,0 +1,247 @@
+//! The timeline of a run of the small kernel: tasks and idle states of each CPU, and for the whole machine its callbacks and grace periods.
+//!
+//! A run is longer than anybody looks at, so a part of it is kept. Several runs of one recording share the lanes and the names of tasks.
+#![forbid(unsafe_code)]
+
+use minikernel::{Hardware, Outcome, WakeCause, events};
+use recording::{Header, Lane, Recording, Series};
+use std::fmt::Write;
+use std::ops::Range;
+
+const SWITCH: &str = "task-switch";
+const ENTER: &str = "idle-enter";
+const LEAVE: &str = "idle-leave";
+const WAITING: &str = "callbacks-waiting";
+const NONE_WAIT: &str = "callbacks-none-wait";
+const GRACE: &str = "grace-period-runs";
+const NO_GRACE: &str = "grace-period-over";
+
+/// Keys of a header's texts that name the arguments of lanes.
+const TASKS: &str = "tasks";
+const STATES: &str = "idle-states";
+const RCU: &str = "rcu-lanes";
+/// The one argument of the machine's lanes, by its name below [`RCU`].
+const CALLBACKS_WAIT: u32 = 1;
+const GRACE_PERIOD: u32 = 2;
+
+/// The timelines of a recording's runs.
+#[derive(Debug, Default)]
+pub struct Timelines {
+    /// Names of tasks; the number of a task is its place and 1 more, for 0 is the idle loop.
+    tasks: Vec<String>,
+}
+
+/// What stands on the lanes at a time: what goes on there when the kept part begins, and what is still going on when it ends.
+struct Now {
+    /// By CPU: the task that runs, and the idle state that it is in, if any.
+    cpus: Vec<(u32, Option<u32>)>,
+    /// Callbacks that were queued and not yet invoked.
+    waiting: u64,
+    /// Whether a grace period runs.
+    grace: bool,
+}
+
+impl Timelines {
+    /// Keeps a part of a run, in nanoseconds from its beginning; times of the recording are in nanoseconds, too. The run must have kept its
+    /// stamps (`Settings::record`), and for grace periods those of RCU.
+    pub fn add(
+        &mut self,
+        recording: &mut Recording,
+        series: Series,
+        hardware: &Hardware,
+        outcome: &Outcome,
+        kept: Range<u64>,
+    ) {
+        if recording.header.lanes.is_empty() {
+            declare(&mut recording.header, hardware);
+        }
+        let tasks: Vec<u32> = outcome.tasks.iter().map(|task| self.number(&task.name)).collect();
+        let mut log = Log { recording, series };
+        let mut now = Now { cpus: vec![(0, None); hardware.cpus()], waiting: 0, grace: false };
+        let mut begun = false;
+        // Lanes of the whole machine need the order of time over all CPUs.
+        let mut stamps: Vec<_> = outcome.events.iter().collect();
+        stamps.sort_by_key(|event| event.time);
+        for event in stamps {
+            let time = event.time.saturating_sub(outcome.begin) / 1_000;
+            if time >= kept.end {
+                break;
+            }
+            let is_kept = time >= kept.start && event.time >= outcome.begin;
+            if is_kept && !std::mem::replace(&mut begun, true) {
+                log.all(&now, kept.start, true);
+            }
+            log.stamp(&mut now, is_kept.then_some(time), event, &tasks);
+        }
+        if !begun {
+            log.all(&now, kept.start, true);
+        }
+        log.all(&now, kept.end, false);
+    }
+
+    /// The number of a task on its lane.
+    fn number(&mut self, name: &str) -> u32 {
+        let at = self.tasks.iter().position(|other| other == name).unwrap_or_else(|| {
+            self.tasks.push(name.to_owned());
+            self.tasks.len() - 1
+        });
+        at as u32 + 1
+    }
+
+    /// Writes down how the tasks on the lanes are called, when all runs were added.
+    pub fn name_tasks(&self, header: &mut Header) {
+        let mut text = String::new();
+        for (number, task) in self.tasks.iter().enumerate() {
+            let _ = writeln!(text, "{} {}", number + 1, one_word(task));
+        }
+        header.texts.insert(TASKS.to_owned(), text);
+    }
+}
+
+/// Where the events of a run go.
+struct Log<'r> {
+    recording: &'r mut Recording,
+    series: Series,
+}
+
+impl Log<'_> {
+    fn put(&mut self, cpu: u16, time: u64, point: &str, argument: Option<&str>, value: u32) {
+        let point = match argument {
+            Some(argument) => self.recording.point_with_argument(point, argument),
+            None => self.recording.point(point),
+        };
+        self.recording.event(self.series, 0, cpu, time, 0, point, value);
+    }
+
+    /// What goes on at one end of the kept part: its begin, or its end.
+    fn all(&mut self, now: &Now, time: u64, begins: bool) {
+        for (cpu, (task, state)) in now.cpus.iter().enumerate() {
+            if begins || *task != 0 {
+                self.put(cpu as u16, time, SWITCH, Some("task"), if begins { *task } else { 0 });
+            }
+            if let Some(state) = state {
+                self.put(cpu as u16, time, if begins { ENTER } else { LEAVE }, Some("idle-state"), *state);
+            }
+        }
+        if now.waiting > 0 {
+            self.put(0, time, if begins { WAITING } else { NONE_WAIT }, None, CALLBACKS_WAIT);
+        }
+        if now.grace {
+            self.put(0, time, if begins { GRACE } else { NO_GRACE }, None, GRACE_PERIOD);
+        }
+    }
+
+    /// A stamp of the kernel's or of RCU's; it is written where `kept` says when it was.
+    fn stamp(&mut self, now: &mut Now, kept: Option<u64>, event: &soc::Event, tasks: &[u32]) {
+        let point = events::ALL.iter().chain(rcu::points::ALL).find(|point| point.id() == event.point);
+        let Some(point) = point else { return };
+        let mut argument = event.argument;
+        let mut is = point.argument();
+        let mut of_machine = None;
+        let state = &mut now.cpus[usize::from(event.cpu)];
+        if *point == events::TASK_SWITCH || *point == events::TASK_WAKE {
+            // The kernel counts tasks from 1 where it switches to them, for 0 is the idle loop, and from 0 where it wakes them.
+            let first = u32::from(*point == events::TASK_SWITCH);
+            let task = argument.checked_sub(first).and_then(|task| tasks.get(task as usize));
+            argument = task.copied().unwrap_or(0);
+            if first == 1 {
+                state.0 = argument;
+            }
+        } else if *point == events::IDLE_ENTER {
+            state.1 = Some(argument);
+        } else if *point == events::IDLE_LEAVE {
+            if let (Some(time), Some(cause)) = (kept, WakeCause::ALL.get(argument as usize)) {
+                self.put(event.cpu, time, &woken_by(*cause), None, 0);
+            }
+            (is, argument) = (Some("idle-state"), state.1.take().unwrap_or_default());
+        } else if *point == events::CALLBACKS_QUEUED || *point == events::CALLBACKS_INVOKED {
+            let before = now.waiting;
+            let count = u64::from(argument);
+            let queued = *point == events::CALLBACKS_QUEUED;
+            now.waiting = if queued { before + count } else { before.saturating_sub(count) };
+            of_machine = match (before, now.waiting) {
+                (0, 1..) => Some((WAITING, CALLBACKS_WAIT)),
+                (1.., 0) => Some((NONE_WAIT, CALLBACKS_WAIT)),
+                _ => None,
+            };
+        } else if *point == rcu::points::GRACE_PERIOD_START {
+            now.grace = true;
+            of_machine = Some((GRACE, GRACE_PERIOD));
+        } else if *point == rcu::points::GRACE_PERIOD_END {
+            now.grace = false;
+            of_machine = Some((NO_GRACE, GRACE_PERIOD));
+        }
+        if let Some(time) = kept {
+            self.put(event.cpu, time, point.name(), is, argument);
+            if let Some((point, value)) = of_machine {
+                self.put(event.cpu, time, point, None, value);
+            }
+        }
+    }
+}
+
+fn woken_by(cause: WakeCause) -> String {
+    format!("woken-by-{}", cause.name())
+}
+
+/// A name ends at a blank.
+fn one_word(name: &str) -> String {
+    name.replace(char::is_whitespace, "_")
+}
+
+/// Declares the lanes, and names idle states.
+fn declare(header: &mut Header, hardware: &Hardware) {
+    let mut states = String::new();
+    for number in 0..hardware.states() {
+        let mut names: Vec<&str> = Vec::new();
+        for domain in &hardware.domains {
+            names.extend(domain.states.get(number).map(|state| state.name.as_str()));
+        }
+        names.dedup();
+        let _ = writeln!(states, "{number} {}", one_word(&names.join("/")));
+    }
+    header.texts.insert(STATES.to_owned(), states);
+    let rcu = format!("{CALLBACKS_WAIT} callbacks-wait\n{GRACE_PERIOD} grace-period\n");
+    header.texts.insert(RCU.to_owned(), rcu);
+    let of_tasks = [
+        ("task-wake", "a task is woken"),
+        ("operating-point", "another operating point"),
+        ("callbacks-queued", "callbacks queued"),
+        ("callbacks-invoked", "callbacks invoked"),
+        ("rcu-grace-period-start", "grace period starts"),
+        ("rcu-grace-period-end", "grace period has ended"),
+    ];
+    let mut of_idle = vec![("tick".to_owned(), "tick".to_owned())];
+    for cause in WakeCause::ALL {
+        of_idle.push((woken_by(cause), format!("woken by: {}", cause.name().replace('-', " "))));
+    }
+    let marks = of_tasks.map(|(point, name)| (point.to_owned(), name.to_owned()));
+    let machine = |title: &str, begin: &str, end: &str| Lane {
+        title: title.to_owned(),
+        begin: begin.to_owned(),
+        end: Some(end.to_owned()),
+        names: Some(RCU.to_owned()),
+        machine: true,
+        ..Lane::default()
+    };
+    header.lanes = vec![
+        Lane {
+            title: "task".to_owned(),
+            begin: SWITCH.to_owned(),
+            names: Some(TASKS.to_owned()),
+            nothing: Some(0),
+            marks: marks.into(),
+            ..Lane::default()
+        },
+        Lane {
+            title: "idle state".to_owned(),
+            begin: ENTER.to_owned(),
+            end: Some(LEAVE.to_owned()),
+            names: Some(STATES.to_owned()),
+            marks: of_idle.into_iter().collect(),
+            ..Lane::default()
+        },
+        machine("callbacks", WAITING, NONE_WAIT),
+        machine("grace periods", GRACE, NO_GRACE),
+    ];
+}
