@@ -35,6 +35,9 @@ fn what_is_found_is_said_in_sentences_runs_again_and_stands_on_a_timeline() {
     let (_, json, _) = run(&["explore", "replay", "f", "--format", "json"]);
     assert!(json.contains("\"same\": true") && json.contains("\"invariant\": \"entry-point\""), "{json}");
 
+    let (code, shown, _) = run(&["report", "f"]);
+    assert_eq!(code, Some(0));
+    assert!(shown.contains("(entry-point)") && shown.contains("deviation"), "{shown}");
     let (code, _, error) = run(&["report", "f", "-o", "f.html"]);
     assert_eq!(code, Some(0), "{error}");
     let page = std::fs::read_to_string(folder.path().join("f.html")).unwrap();
@@ -79,7 +82,7 @@ fn what_cannot_be_done_is_2_and_says_what_would_be_right() {
     refused(None, &["explore", "psci", "--cpus", "0"], "0 is not in 1..=16");
     refused(None, &["explore", "psci", "--cpus", "65536"], "65536");
     refused(None, &["explore", "psci", "--schedules", "0"], "0 is not in");
-    refused(None, &["explore", "psci", "--strategy", "luck"], "random, pct:N and passing-over are right");
+    refused(None, &["explore", "psci", "--strategy", "luck"], "passing-over and dfs:N are right");
     refused(None, &["explore", "psci", "--for", "soon"], "60s or 5m would be right");
     refused(None, &psci, "s.toml");
     refused(Some("cpus = [[{ on = 7 }], [], [], [], [], []]"), &psci, "names CPU 7, and there are CPUs 0 to 5");
