@@ -237,9 +237,9 @@ fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer> {
     let cpus = subject.cpus;
     let watchdog = explore::watch(PATIENCE, move |process, operation| {
         let who = explore::narrate::process(cpus, process);
-        eprintln!(
+        crate::errors::note(&format!(
             "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: the library loops"
-        );
+        ));
         std::process::exit(2);
     });
     let start = Instant::now();
@@ -381,31 +381,47 @@ fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
 /// Schedules of a litmus program that are tried one by one; none of those shipped has more.
 const EVERY: u64 = 100_000_000;
 
+/// What of a memory a table of litmus programs tries.
+type Memories = &'static [(&'static str, Caches)];
+
 fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
+    let order: Memories = &[("caches_on", Caches::On), ("caches_off", Caches::Off)];
+    let mixed: Memories = &[("mixed", Caches::On)];
+    let tables = [
+        ("caches on: seen, schedules, drawn    caches off: the same", order, litmus::shipped()),
+        ("some caches on, some off: seen, schedules, drawn", mixed, litmus::of_maintenance()),
+    ];
     let mut rows = Vec::new();
     let mut right = true;
-    for program in litmus::shipped() {
-        let expected = if program.verdict == Verdict::Allowed { "allowed" } else { "forbidden" };
-        let mut row = json!({ "name": program.name, "expected": expected });
-        let mut text = format!("{:<20} {expected:<10}", program.name);
-        for (name, caches) in [("caches_on", Caches::On), ("caches_off", Caches::Off)] {
-            let every = litmus::enumerate(&program, caches, EVERY);
-            let drawn = litmus::draw(&program, caches, options.seed, options.schedules);
-            let seen = every.outcomes + drawn.outcomes > 0;
-            right &= seen == (program.verdict == Verdict::Allowed) && every.complete;
-            row[name] = json!({
-                "seen": seen, "schedules": every.runs, "complete": every.complete, "drawn": drawn.runs, "drawn_with_outcome": drawn.outcomes,
-            });
-            let word = if seen { "seen" } else { "never" };
-            let complete = if every.complete { "all" } else { "first" };
-            text.push_str(&format!(" {word:<6} {complete} {:<7} {:>9} of {}", every.runs, drawn.outcomes, drawn.runs));
+    for (heading, memories, programs) in tables {
+        if options.format == Format::Term {
+            output::print_text(&format!("{:<23} {:<10} {heading}\n", "program", "expected"))?;
         }
-        match options.format {
-            Format::Term if rows.is_empty() => output::print_text(&format!("{HEADING}\n{text}\n"))?,
-            Format::Term => output::print_text(&format!("{text}\n"))?,
-            Format::Json => {}
+        for program in programs {
+            let expected = if program.verdict == Verdict::Allowed { "allowed" } else { "forbidden" };
+            let mut row = json!({ "name": program.name, "expected": expected });
+            let mut text = format!("{:<23} {expected:<10}", program.name);
+            for &(name, caches) in memories {
+                let every = litmus::enumerate(&program, caches, EVERY);
+                let drawn = litmus::draw(&program, caches, options.seed, options.schedules);
+                let seen = every.outcomes + drawn.outcomes > 0;
+                right &= seen == (program.verdict == Verdict::Allowed) && every.complete;
+                row[name] = json!({
+                    "seen": seen, "schedules": every.runs, "complete": every.complete,
+                    "drawn": drawn.runs, "drawn_with_outcome": drawn.outcomes,
+                });
+                let word = if seen { "seen" } else { "never" };
+                let complete = if every.complete { "all" } else { "first" };
+                text.push_str(&format!(
+                    " {word:<6} {complete} {:<7} {:>7} of {}",
+                    every.runs, drawn.outcomes, drawn.runs
+                ));
+            }
+            if options.format == Format::Term {
+                output::print_text(&format!("{text}\n"))?;
+            }
+            rows.push(row);
         }
-        rows.push(row);
     }
     match options.format {
         Format::Json => output::print_json(&json!({ "programs": rows, "agrees": right }))?,
@@ -417,9 +433,6 @@ fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
     }
     Ok(if right { Answer::Yes } else { Answer::No })
 }
-
-const HEADING: &str = "\
-program              expected   caches on: seen, schedules, drawn    caches off: the same";
 
 /// How long a fault is looked for with one seed.
 const LOOKED_FOR: Duration = Duration::from_secs(10);

@@ -60,7 +60,7 @@ fn litmus_programs_agree() {
     let folder = tempfile::tempdir().unwrap();
     let (code, out, _) = text(&stopwatt(folder.path(), &["explore", "litmus", "--schedules", "10000"]));
     assert_eq!(code, Some(0), "{out}");
-    assert!(out.contains("All agree") && out.lines().count() == 38, "{out}");
+    assert!(out.contains("All agree") && out.lines().count() == 50, "{out}");
 }
 
 #[test]

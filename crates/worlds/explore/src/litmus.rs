@@ -25,6 +25,8 @@ pub struct Litmus {
     /// What the architecture says.
     pub verdict: Verdict,
     threads: Vec<Vec<Instruction>>,
+    /// Threads whose caches are off whatever the run says; lines then come and go on their own.
+    off: Vec<bool>,
     /// Registers and words with the values that they have in the outcome.
     registers: Vec<(usize, u64)>,
     words: Vec<(u16, u64)>,
@@ -42,6 +44,7 @@ enum Data {
 enum Instruction {
     Load { word: u16, to: usize, order: Order, address: Option<usize> },
     Store { word: u16, data: Data, order: Order, address: Option<usize> },
+    Maintain { word: u16, invalidate: bool },
     BarrierSy,
     BarrierLd,
     BarrierSt,
@@ -49,12 +52,24 @@ enum Instruction {
     Isb,
 }
 
-/// The tests that the program ships, by name.
+/// The tests of the order of accesses that the program ships.
 ///
 /// # Panics
 /// Never: a test reads them all.
 pub fn shipped() -> Vec<Litmus> {
-    match parse(include_str!("../litmus/aarch64.txt")) {
+    parsed(include_str!("../litmus/aarch64.txt"))
+}
+
+/// Those of cache maintenance, between CPUs whose caches are on and CPUs whose caches are off.
+///
+/// # Panics
+/// Never: a test reads them all.
+pub fn of_maintenance() -> Vec<Litmus> {
+    parsed(include_str!("../litmus/maintenance.txt"))
+}
+
+fn parsed(text: &str) -> Vec<Litmus> {
+    match parse(text) {
         Ok(programs) => programs,
         Err(error) => unreachable!("the file is part of the program: {error}"),
     }
@@ -85,9 +100,17 @@ fn parse_line(line: &str) -> Result<Litmus, String> {
     };
     let (program, outcome) = rest.split_once("exists").ok_or("`exists` and an outcome are missing")?;
     let mut names = Names::default();
-    let threads =
-        program.split('|').map(|thread| thread.split(';').map(|text| names.instruction(text.trim())).collect());
-    let threads = threads.collect::<Result<Vec<Vec<_>>, String>>()?;
+    let (mut threads, mut off) = (Vec::new(), Vec::new());
+    for thread in program.split('|') {
+        let (is_off, thread) = match thread.trim().strip_prefix("off:") {
+            Some(thread) => (true, thread),
+            None => (false, thread),
+        };
+        let instructions: Result<Vec<_>, String> =
+            thread.split(';').map(|text| names.instruction(text.trim())).collect();
+        threads.push(instructions?);
+        off.push(is_off);
+    }
     let (mut registers, mut words) = (Vec::new(), Vec::new());
     for condition in outcome.split_whitespace() {
         let (what, value) =
@@ -103,6 +126,7 @@ fn parse_line(line: &str) -> Result<Litmus, String> {
         name,
         verdict,
         threads,
+        off,
         registers,
         words,
         register_count: names.registers.len(),
@@ -135,7 +159,12 @@ impl Names {
     fn instruction(&mut self, text: &str) -> Result<Instruction, String> {
         let parts: Vec<&str> = text.split_whitespace().collect();
         Ok(match parts[..] {
-            ["dmb.sy"] => Instruction::BarrierSy,
+            // What is in a buffer is all that a DSB completes and a DMB does not, and there the two do the same.
+            ["dmb.sy" | "dsb"] => Instruction::BarrierSy,
+            [clean @ ("dc.cvac" | "dc.civac"), word] => {
+                let (word, _) = self.address(word)?;
+                Instruction::Maintain { word, invalidate: clean == "dc.civac" }
+            }
             ["dmb.ld"] => Instruction::BarrierLd,
             ["dmb.st"] => Instruction::BarrierSt,
             ["isb"] => Instruction::Isb,
@@ -256,6 +285,9 @@ struct Run<'p> {
     /// When the value of each register came.
     came: Vec<Moment>,
     threads: Vec<Thread>,
+    /// Lines that have come and gone on their own, as sets of bits.
+    filled: u32,
+    evicted: u32,
 }
 
 /// Runs at most so many schedules of a program, drawn with `seed`.
@@ -295,7 +327,7 @@ impl<'p> Run<'p> {
         let clusters = vec![0; program.threads.len()];
         let mut memory = Memory::new(&vec![0; program.word_count], 1, &clusters);
         if caches == Caches::On {
-            (0..clusters.len()).for_each(|cpu| memory.join(cpu));
+            (0..clusters.len()).filter(|&cpu| !program.off[cpu]).for_each(|cpu| memory.join(cpu));
         }
         let threads = program.threads.iter().map(|_| Thread { next: 0, put_off: Vec::new() }).collect();
         Self {
@@ -304,6 +336,8 @@ impl<'p> Run<'p> {
             registers: vec![0; program.register_count],
             came: vec![0; program.register_count],
             threads,
+            filled: 0,
+            evicted: 0,
         }
     }
 
@@ -311,6 +345,7 @@ impl<'p> Run<'p> {
         self.memory.restore(blank);
         self.registers.fill(0);
         self.came.fill(0);
+        (self.filled, self.evicted) = (0, 0);
         for thread in &mut self.threads {
             thread.next = 0;
             thread.put_off.clear();
@@ -340,6 +375,13 @@ impl<'p> Run<'p> {
             if actions.is_empty() {
                 break;
             }
+            if self.program.off.contains(&true) {
+                let lines = 0..self.memory.lines();
+                actions.extend(
+                    lines.clone().filter(|line| self.filled >> line & 1 == 0).map(|line| (0, Action::Fill(line))),
+                );
+                actions.extend(lines.filter(|line| self.evicted >> line & 1 == 0).map(|line| (0, Action::Evict(line))));
+            }
             if source.has_been_at(|| self.state()) {
                 return false;
             }
@@ -351,6 +393,7 @@ impl<'p> Run<'p> {
 
     fn state(&self) -> Vec<u64> {
         let mut state = self.registers.clone();
+        state.extend([u64::from(self.filled), u64::from(self.evicted)]);
         self.memory.state(&mut state);
         // Moments that registers carry matter as far as something depends on them; they are kept as they are.
         state.extend(self.came.iter().map(|&moment| u64::from(moment)));
@@ -387,6 +430,14 @@ impl<'p> Run<'p> {
                 self.perform(thread, at, source);
             }
             Action::Leave(entry) => self.memory.let_leave(thread, entry),
+            Action::Fill(line) => {
+                self.filled |= 1 << line;
+                self.memory.fill_early(line);
+            }
+            Action::Evict(line) => {
+                self.evicted |= 1 << line;
+                self.memory.evict(line);
+            }
         }
     }
 
@@ -404,6 +455,7 @@ impl<'p> Run<'p> {
                 };
                 self.memory.store(thread, word, value, order, source);
             }
+            Instruction::Maintain { word, invalidate } => self.memory.maintain(thread, word, invalidate, source),
             Instruction::BarrierSy => self.memory.barrier(thread),
             Instruction::BarrierLd => self.memory.load_barrier(thread),
             Instruction::BarrierSt => self.memory.store_barrier(thread),
@@ -435,6 +487,9 @@ enum Action {
     PutOff,
     Load(usize),
     Leave(usize),
+    /// The caches read a line in, or let it go.
+    Fill(usize),
+    Evict(usize),
 }
 
 /// Whether an instruction may not be issued while `load`, which comes before it, is put off.
@@ -449,6 +504,7 @@ fn must_follow(load: Instruction, later: Instruction, thread: &[Instruction], at
         Instruction::Store { word: other, data, order, address } => {
             other == word || order == Order::Ordered || depends(address) || data == Data::Register(to) || branched
         }
+        Instruction::Maintain { word: other, .. } => other == word,
         Instruction::BarrierSy | Instruction::BarrierLd => true,
         // The branch itself may be guessed; a store after it may not be seen, nor anything after an ISB.
         Instruction::BarrierSt | Instruction::Branch(_) => false,
@@ -458,7 +514,7 @@ fn must_follow(load: Instruction, later: Instruction, thread: &[Instruction], at
 
 #[cfg(test)]
 mod tests {
-    use super::{Caches, Verdict, draw, enumerate, parse, shipped};
+    use super::{Caches, Verdict, draw, enumerate, of_maintenance, parse, shipped};
 
     #[test]
     fn every_program_shows_what_the_architecture_says() {
@@ -475,6 +531,19 @@ mod tests {
                         assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name)
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_program_of_maintenance_shows_what_the_architecture_says() {
+        for program in of_maintenance() {
+            let every = enumerate(&program, Caches::On, 30_000_000);
+            assert!(every.complete, "{}: more than {} schedules", program.name, every.runs);
+            let drawn = draw(&program, Caches::On, 1, 100_000);
+            match program.verdict {
+                Verdict::Allowed => assert!(every.outcomes > 0 && drawn.outcomes > 0, "{} is never seen", program.name),
+                Verdict::Forbidden => assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name),
             }
         }
     }

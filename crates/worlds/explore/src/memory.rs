@@ -25,7 +25,8 @@
 //! | an atomic | as `DMB SY`; reads the newest value |
 //!
 //! Maintenance by address and an access of the same line keep their order while the cache is on (Arm DDI 0487, B2.3: data cache
-//! instructions by VA execute in program order relative to loads and stores of a line that is cacheable), and do not while it is off.
+//! instructions by VA execute in program order relative to loads and stores of a line that is cacheable), and do not while it is off. To be
+//! complete is another matter: until a `DSB` a load may still return what the line held, since another cache may hand it over.
 //!
 //! A CPU whose cache is off has left coherency in this machine: its maintenance by address reaches no cache of the others, which is the
 //! least that the architecture promises (DDI 0487, D7.5: whether an instruction affects the caches of others depends on the shareability that
