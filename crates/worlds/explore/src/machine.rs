@@ -10,6 +10,7 @@ use crate::strategy::{Chooser, Drawn, Ready};
 use crate::watchdog::beat;
 use engine::Scheduler;
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 /// What a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +117,12 @@ pub struct Machine {
     pub(crate) over: Cell<bool>,
     pub(crate) failure: RefCell<Option<Failure>>,
     hash: Cell<u64>,
+    /// The same for each process by itself: what it did and got. Code that draws on nothing else goes on alike from the same number.
+    own_hashes: Vec<Cell<u64>>,
+    /// States from which all was tried, where they are kept.
+    pub(crate) known: RefCell<Option<HashSet<Vec<u64>>>>,
+    /// The run has come to such a state, and ended there.
+    pub(crate) pruned: Cell<bool>,
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
     pub(crate) options: Cell<MachineOptions>,
@@ -184,6 +191,9 @@ impl Machine {
             over: Cell::new(false),
             failure: RefCell::default(),
             hash: Cell::new(0),
+            own_hashes: (0..=cpus).map(|_| Cell::new(0)).collect(),
+            known: RefCell::default(),
+            pruned: Cell::new(false),
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
             options: Cell::new(options),
@@ -223,6 +233,8 @@ impl Machine {
         self.operations.iter().for_each(|operations| operations.set(0));
         self.steps.set(0);
         self.over.set(false);
+        self.pruned.set(false);
+        self.own_hashes.iter().for_each(|hash| hash.set(0));
         self.failure.take();
         self.hash.set(0xcbf2_9ce4_8422_2325);
         self.schedule.borrow_mut().clear();
@@ -240,7 +252,10 @@ impl Machine {
 
     #[inline(always)]
     pub(crate) fn mix(&self, value: u64) {
-        self.hash.set((self.hash.get() ^ value).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23));
+        let mixed = |hash: u64| (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+        self.hash.set(mixed(self.hash.get()));
+        let own = &self.own_hashes[self.process()];
+        own.set(mixed(own.get()));
     }
 
     // --- Who goes --------------------------------------------------------------------------------
@@ -281,6 +296,9 @@ impl Machine {
                 format!("nobody gets on after {steps} operations: {}", self.describe_waits()),
             );
         }
+        if self.known.borrow().is_some() {
+            self.prune(process);
+        }
         let goes = self.chooser.borrow_mut().preempt(process, operation, self.ready());
         if goes != process {
             self.schedule.borrow_mut().push(Deviation {
@@ -303,6 +321,20 @@ impl Machine {
         }
         if self.keeps_steps.get() {
             self.log.borrow_mut().push(Step { process: process as u8, operation, did });
+        }
+    }
+
+    /// Ends the run if it has come, by choices that are new, to a state from which all was tried.
+    #[cold]
+    fn prune(&self, process: usize) {
+        let Some(left) = self.chooser.borrow().preemptions_left_at_a_new_choice() else { return };
+        let mut state = vec![process as u64, u64::from(left), self.awake.get()];
+        state.extend(self.own_hashes.iter().map(Cell::get));
+        state.extend(self.cpus.iter().map(|cpu| u64::from(cpu.event.get())));
+        self.memory.borrow().state(&mut state);
+        if !self.known.borrow_mut().as_mut().is_none_or(|known| known.insert(state)) {
+            self.pruned.set(true);
+            self.over.set(true);
         }
     }
 

@@ -46,6 +46,7 @@ use crate::strategy::{Every, Strategy};
 use crate::watchdog::watch;
 use engine::{Runner, SplitMix64};
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -63,6 +64,9 @@ pub struct Config {
     pub seed: u64,
     /// What a run may take.
     pub limits: Limits,
+    /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried. Right only for a test that keeps nothing outside
+    /// of shared words but what follows from how far each CPU is and what it has read.
+    pub prune: bool,
     /// Whether all CPUs are in coherency from the start; otherwise their caches are off, and [`Machine::join`] turns them on.
     pub coherent: bool,
 }
@@ -71,7 +75,7 @@ impl Default for Config {
     /// 100 000 runs by all strategies in turn, in coherency.
     fn default() -> Self {
         let strategies = vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver];
-        Self { strategies, schedules: 100_000, seed: 1, limits: Limits::default(), coherent: true }
+        Self { strategies, schedules: 100_000, seed: 1, limits: Limits::default(), prune: false, coherent: true }
     }
 }
 
@@ -158,6 +162,9 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally {
     });
     let mut session =
         ModelSession { machine: &machine, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
+    if config.prune {
+        machine.known.replace(Some(HashSet::new()));
+    }
     let scenario = Scenario { cpus: vec![Vec::new(); cpus], ..Scenario::default() };
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
         let schedule = read(&path, cpus);
@@ -170,6 +177,7 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally {
         return tally;
     }
     let tally = explore(config, &mut session, &scenario);
+    machine.known.replace(None);
     if let Some(found) = &tally.found {
         let shrunk = crate::shrink::shrink(&mut session, found);
         session.keep_steps(true);
@@ -270,6 +278,9 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs for ModelSession<'_, M, S> {
         if let Err(payload) = result {
             failure = Some(Failure::of_panic(&*payload));
         }
+        if machine.pruned.get() {
+            return Ran { failure, steps: machine.steps.get(), hash: machine.hash() };
+        }
         let stuck = || machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done);
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
@@ -338,8 +349,9 @@ struct File {
 /// Leaves a schedule in `target/explore`, whole or not at all.
 fn leave(schedule: &[Deviation], cpus: usize) -> PathBuf {
     let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
-    let folder =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from).join("explore");
+    // A test's program lies in `target/PROFILE/deps`, wherever `target` is.
+    let target = std::env::current_exe().ok().and_then(|program| program.ancestors().nth(3).map(PathBuf::from));
+    let folder = target.unwrap_or_else(|| PathBuf::from("target")).join("explore");
     let path = folder.join(format!("{name}.schedule"));
     let text = toml::to_string(&File { cpus, deviation: schedule.to_vec() })
         .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));

@@ -43,7 +43,7 @@ pub enum Strategy {
     Pct(u32),
     /// A process runs until it cannot go on; now and then one stands still for up to 256 operations of the others.
     PassingOver,
-    /// Every run with at most so many preemptions, one after the other: all choices of who goes on and of what the hardware answers, with memory
+    /// Every run with at most so many preemptions, [`u32::MAX`] for any number, one after the other: all choices of who goes on and of what the hardware answers, with memory
     /// sequentially consistent. Alone, or not at all.
     Every(u32),
 }
@@ -320,7 +320,9 @@ impl Every {
         match self.below(others.count_ones() + 1) {
             0 => running,
             other => {
-                self.left -= 1;
+                if self.left != u32::MAX {
+                    self.left -= 1;
+                }
                 nth(others, u64::from(other) - 1)
             }
         }
@@ -339,6 +341,14 @@ impl Every {
 }
 
 impl Chooser {
+    /// In a run of every run: how many preemptions are left, if what is chosen next was not chosen before.
+    pub(crate) fn preemptions_left_at_a_new_choice(&self) -> Option<u32> {
+        match self {
+            Self::Every(every) => (every.at == every.tape.len()).then_some(every.left),
+            _ => None,
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn preempt(&mut self, running: usize, operation: u32, ready: Ready) -> usize {
         match self {
