@@ -97,14 +97,14 @@ library!(psci_faults, with_faults);
 mod tests {
     use super::with_sound;
     use crate::board::CPUS_PER_CLUSTER;
-    use crate::names::{CPU_WORDS, DOMAIN_WORDS, Names};
+    use crate::names::{Names, WORDS_OF_CPU, WORDS_OF_DOMAIN};
     use crate::options::MachineOptions;
 
     #[test]
     fn every_word_of_the_library_has_a_name() {
         for cpus in 1..6_usize {
             let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
-            let named = cpus * CPU_WORDS.len() + domains * DOMAIN_WORDS.len() + 2 * cpus + 2;
+            let named = cpus * WORDS_OF_CPU + domains * WORDS_OF_DOMAIN + 2 * cpus + 2;
             with_sound(cpus, MachineOptions::default(), |machine, _| {
                 assert_eq!(machine.memory.borrow().lines(), named);
                 let names = Names::Library(cpus);

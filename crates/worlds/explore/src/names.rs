@@ -2,8 +2,8 @@
 
 use crate::memory::NOBODY;
 
-/// The words of a CPU's record, in the order in which the library makes them.
-pub(crate) const CPU_WORDS: [&str; WORDS_OF_CPU] = [
+/// The words of a CPU's record that a domain's has not, in the order in which the library makes them.
+const OF_CPU: [&str; 18] = [
     "own lock",
     "affinity state",
     "wake record",
@@ -22,6 +22,13 @@ pub(crate) const CPU_WORDS: [&str; WORDS_OF_CPU] = [
     "stamp 3",
     "stamp 4",
     "stamp 5",
+];
+
+/// Those of a domain's record that a CPU's has not.
+const OF_DOMAIN: [&str; 2] = ["lock", "state"];
+
+/// The words of statistics, with which both end.
+const STATISTICS: [&str; 9] = [
     "start of its stay",
     "residency in state 1",
     "count of state 1",
@@ -33,23 +40,14 @@ pub(crate) const CPU_WORDS: [&str; WORDS_OF_CPU] = [
     "count of state 4",
 ];
 
-/// The words of a domain's record.
-pub(crate) const DOMAIN_WORDS: [&str; 11] = [
-    "lock",
-    "state",
-    "start of its stay",
-    "residency in state 1",
-    "count of state 1",
-    "residency in state 2",
-    "count of state 2",
-    "residency in state 3",
-    "count of state 3",
-    "residency in state 4",
-    "count of state 4",
-];
+/// How many words a CPU's record has, and a domain's.
+pub(crate) const WORDS_OF_CPU: usize = OF_CPU.len() + STATISTICS.len();
+pub(crate) const WORDS_OF_DOMAIN: usize = OF_DOMAIN.len() + STATISTICS.len();
 
-/// How many words a CPU's record has.
-pub(crate) const WORDS_OF_CPU: usize = 27;
+/// The word at a place of a record that starts with `own`.
+fn word(own: &[&'static str], at: usize) -> &'static str {
+    own.get(at).copied().unwrap_or_else(|| STATISTICS[at - own.len()])
+}
 
 /// Who gives words their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +72,14 @@ fn of_library(cpus: usize, cell: u16) -> String {
     let mut at = usize::from(cell);
     let of_cpus = cpus * WORDS_OF_CPU;
     if at < of_cpus {
-        return format!("CPU {}'s {}", at / WORDS_OF_CPU, CPU_WORDS[at % WORDS_OF_CPU]);
+        return format!("CPU {}'s {}", at / WORDS_OF_CPU, word(&OF_CPU, at % WORDS_OF_CPU));
     }
     at -= of_cpus;
     let domains = cpus.div_ceil(crate::board::CPUS_PER_CLUSTER) + 1;
-    if at < domains * DOMAIN_WORDS.len() {
-        return format!("the {} of {}", DOMAIN_WORDS[at % DOMAIN_WORDS.len()], domain(at / DOMAIN_WORDS.len()));
+    if at < domains * WORDS_OF_DOMAIN {
+        return format!("the {} of {}", word(&OF_DOMAIN, at % WORDS_OF_DOMAIN), domain(at / WORDS_OF_DOMAIN));
     }
-    at -= domains * DOMAIN_WORDS.len();
+    at -= domains * WORDS_OF_DOMAIN;
     if at < 2 * cpus {
         let (level, cpu) = (at / cpus, at % cpus);
         let of = if level == 0 {
@@ -121,6 +119,6 @@ pub(crate) fn writer(writer: u8) -> String {
 
 /// The words that count a domain's stays, by state.
 pub(crate) fn counts_of_domain(cpus: usize, domain: usize) -> impl Iterator<Item = u16> {
-    let first = cpus * WORDS_OF_CPU + domain * DOMAIN_WORDS.len();
+    let first = cpus * WORDS_OF_CPU + domain * WORDS_OF_DOMAIN;
     (0..4).map(move |state| (first + 4 + 2 * state) as u16)
 }

@@ -3,8 +3,8 @@
 use super::style::style_sheet;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// A page of a title, a line beneath it, and a body.
-pub(super) fn frame(title: &str, lead: &str, body: &Markup) -> String {
+/// A whole page: its head, and what its body holds.
+pub(super) fn document(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -15,13 +15,19 @@ pub(super) fn frame(title: &str, lead: &str, body: &Markup) -> String {
                 title { (title) " - Stopwatt" }
                 style { (PreEscaped(style_sheet())) }
             }
-            body {
-                header { p.brand { "Stopwatt" } h1 { (title) } p.lead { (lead) } }
-                main { (body) }
-            }
+            body { (body) }
         }
     };
     page.into_string()
+}
+
+/// A page of a title, a line beneath it, and what is told.
+pub(super) fn frame(title: &str, lead: &str, told: &Markup) -> String {
+    let body = html! {
+        header { p.brand { "Stopwatt" } h1 { (title) } p.lead { (lead) } }
+        main { (told) }
+    };
+    document(title, &body)
 }
 
 /// A picture with its height as SVG that scales with the page.

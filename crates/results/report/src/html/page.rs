@@ -3,7 +3,7 @@
 use super::case::one_case;
 use super::detail::{Detail, LeftOut};
 use super::draw::geometry;
-use super::frame::frame;
+use super::frame::{document, frame};
 use super::kinds::kinds_json;
 use super::lanes::lanes;
 use super::measure_pictures::measure_pictures;
@@ -11,12 +11,11 @@ use super::parts::{cut, short_title, slug};
 use super::picture::Names;
 use super::section::{Section, sections};
 use super::story::story;
-use super::style::{patterns, style_sheet, without_indents};
+use super::style::{patterns, without_indents};
 use super::summary::{accuracy, measures, overview, spreads};
 use super::timeline::json_text;
 use crate::model::findings::Findings;
 use crate::words::grouped;
-use maud::DOCTYPE;
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 
@@ -53,56 +52,44 @@ pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
             releases.push(section.group.release);
         }
     }
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " - Stopwatt" }
-                style { (PreEscaped(style_sheet())) }
-            }
-            body {
-                (PreEscaped(patterns()))
-                header {
-                    p.brand { "Stopwatt" }
-                    h1 { (title) }
-                    p.lead { (lead(findings)) }
-                    @if let Some(warning) = findings.what_if() { p { b { (warning) } } }
-                    @for doubt in findings.doubts() { p { b { (cut(&doubt)) } } }
-                    details.from { summary { "Where the figures are from" } (source(findings)) }
-                }
-                @if !sections.is_empty() { (contents(findings, &sections, &releases)) }
-                main {
-                    @if !sections.is_empty() { (overview(findings, &sections)) }
-                    @for release in &releases {
-                        section.release {
-                            h2 id=(slug(release)) { (release)
-                                @if let Some(version) = header.versions.get(*release) { " " small { (version) } }
-                            }
-                            @for (section, body) in sections.iter().zip(&bodies) {
-                                @if section.group.release == *release { (body) }
-                            }
-                        }
+    let body = html! {
+        (PreEscaped(patterns()))
+        header {
+            p.brand { "Stopwatt" }
+            h1 { (title) }
+            p.lead { (lead(findings)) }
+            @if let Some(warning) = findings.what_if() { p { b { (warning) } } }
+            @for doubt in findings.doubts() { p { b { (cut(&doubt)) } } }
+            details.from { summary { "Where the figures are from" } (source(findings)) }
+        }
+        @if !sections.is_empty() { (contents(findings, &sections, &releases)) }
+        main {
+            @if !sections.is_empty() { (overview(findings, &sections)) }
+            @for release in &releases {
+                section.release {
+                    h2 id=(slug(release)) { (release)
+                        @if let Some(version) = header.versions.get(*release) { " " small { (version) } }
                     }
-                    (story)
-                    (lanes)
-                    (measure_pictures)
-                    @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }
-                    @if !findings.spreads.is_empty() { (spreads(findings, detail, &mut left_out)) }
-                    @if !findings.measures.is_empty() { (measures(findings, detail, &mut left_out)) }
-                    (leaves_out(findings, detail, &left_out, all_sections > 0))
-                }
-                @if !sections.is_empty() { script { (PreEscaped(without_indents(CONTENTS))) } }
-                @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
-                    script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
-                    script { (PreEscaped(without_indents(SCRIPT))) }
+                    @for (section, body) in sections.iter().zip(&bodies) {
+                        @if section.group.release == *release { (body) }
+                    }
                 }
             }
+            (story)
+            (lanes)
+            (measure_pictures)
+            @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }
+            @if !findings.spreads.is_empty() { (spreads(findings, detail, &mut left_out)) }
+            @if !findings.measures.is_empty() { (measures(findings, detail, &mut left_out)) }
+            (leaves_out(findings, detail, &left_out, all_sections > 0))
+        }
+        @if !sections.is_empty() { script { (PreEscaped(without_indents(CONTENTS))) } }
+        @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
+            script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
+            script { (PreEscaped(without_indents(SCRIPT))) }
         }
     };
-    page.into_string()
+    document(&title, &body)
 }
 
 /// A page for a recording whose names alone are longer than a page may be. It has none of them.
