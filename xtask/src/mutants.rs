@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-/// The crates in which a fault would change figures without a word, each with the crates whose tests see it. The lock's
-/// interleavings are tried in `soc`.
+/// The crates in which a fault would change figures without a word, each with the crates whose tests see it. The library's
+/// interleavings are tried in `explore`.
 const PACKAGES: [(&str, &[&str]); 4] = [
-    ("stopwatt-psci", &["stopwatt-psci", "soc"]),
+    ("stopwatt-psci", &["stopwatt-psci", "soc", "explore"]),
     ("stopwatt-engine", &["stopwatt-engine", "soc"]),
     ("attribution", &["attribution"]),
     ("comparison", &["comparison"]),
