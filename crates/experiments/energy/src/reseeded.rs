@@ -5,7 +5,7 @@ use crate::plan::{Kind, Visit, Visited};
 use crate::runs::Ran;
 
 /// Seeds beside the draw's own.
-const SEEDS: u64 = 7;
+const SEEDS: u64 = 31;
 
 /// The points to be run again: draws in which a configuration saves more than the run without callbacks, by more than the seeds spread at the
 /// central point.
