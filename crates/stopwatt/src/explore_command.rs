@@ -75,7 +75,7 @@ pub struct PsciOptions {
     #[arg(long, value_name = "KIND")]
     machine: Vec<MachineKind>,
     /// Operations that a run may make before it counts as one that never ends.
-    #[arg(long, default_value_t = Limits::default().steps, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
+    #[arg(long, default_value_t = Limits::default().steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
     steps: u32,
     /// Folder for what is found [default: recordings/explore-psci, with the fault's name].
     #[arg(short, long, value_name = "DIR")]
@@ -352,7 +352,7 @@ fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
         }))?,
         Format::Term => {
             if options.all {
-                let narrator = explore::narrate::Narrator::of_library(&found.scenario);
+                let narrator = explore::narrate::Narrator::of_library(&found.scenario, found.machine);
                 let lines = steps.iter().map(|step| {
                     let who = explore::narrate::process(subject.cpus, step.process);
                     format!("{who:<21} {:>5}  {}\n", step.operation, narrator.step(step))

@@ -111,6 +111,8 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_what_differs() {
         ("subject = \"psci\"", "subject = \"tea\"", "`tea`"),
         ("fault = \"early-off\"", "fault = \"late-off\"", "there is no fault `late-off`"),
         ("invariant = ", "invariants = ", "the schedule cannot be read"),
+        ("ticket = false", "ticket = true", "ticket locks need a machine that stays coherent"),
+        ("steps = 10000", "steps = 4294967295", "a run may make 1000 to 10000000 operations"),
     ] {
         std::fs::write(&header, whole.replace(from, to)).unwrap();
         let (code, out, error) = run(&["explore", "replay", "f"]);
@@ -120,4 +122,18 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_what_differs() {
     }
     std::fs::write(&header, whole.replace(&own, "0000000000000000")).unwrap();
     assert_eq!(run(&["explore", "replay", "f", "--anyway"]).0, Some(1));
+}
+
+#[test]
+fn a_library_that_does_not_boot_is_found_by_every_strategy() {
+    let folder = tempfile::tempdir().unwrap();
+    for strategy in ["random", "dfs:1"] {
+        let arguments = ["explore", "psci", "--fault", "no-clean", "--strategy", strategy, "-o", "f", "--replace"];
+        let (code, out, _) = text(&stopwatt(folder.path(), &arguments));
+        assert_eq!(code, Some(1), "{strategy}: {out}");
+        assert!(out.contains("CPU 0 calls CPU_ON of CPU 1"), "{strategy}: {out}");
+        let (code, again, _) = text(&stopwatt(folder.path(), &["explore", "replay", "f"]));
+        assert_eq!(code, Some(1), "{strategy}");
+        assert!(again.contains("The same "), "{strategy}: {again}");
+    }
 }

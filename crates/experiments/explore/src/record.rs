@@ -34,7 +34,7 @@ pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, 
     ));
     header.complaints.push(format!("{}.", found.failure.what));
     header.texts.insert(SCHEDULE.to_owned(), Schedule::of(found, subject, limits).text());
-    let narrator = Narrator::of_library(&found.scenario);
+    let narrator = Narrator::of_library(&found.scenario, found.machine);
     let sentences: Vec<String> = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation)).collect();
     header.texts.insert(SENTENCES.to_owned(), sentences.join("\n"));
     header.texts.insert(SCENARIO.to_owned(), narrator.calls().join("\n"));

@@ -142,6 +142,16 @@ impl Schedule {
                 self.machine.cells_per_line
             )));
         }
+        if self.machine.ticket && !self.machine.coherent {
+            return Err(ScheduleError::Scenario("ticket locks need a machine that stays coherent".to_owned()));
+        }
+        if !Limits::STEPS.contains(&self.steps) {
+            let (least, most) = (Limits::STEPS.start(), Limits::STEPS.end());
+            return Err(ScheduleError::Scenario(format!(
+                "a run may make {least} to {most} operations, not {}",
+                self.steps
+            )));
+        }
         let failure = Failure {
             invariant: self.invariant,
             what: self.what.clone(),

@@ -120,26 +120,23 @@ impl Subject {
                     let mut every = Every::new(preemptions);
                     loop {
                         let ran = session.run(&scenario, By::Every(every));
-                        let Some(tape) = session.take_every() else { return false };
-                        every = tape;
                         tally.schedules += 1;
                         tally.steps += u64::from(ran.steps);
                         if let Some(failure) = ran.failure {
-                            let (schedule, strategy) = (session.schedule(), Strategy::Every(preemptions));
-                            let (hash, steps, run) = (ran.hash, ran.steps, tally.schedules - 1);
-                            let scenario = scenario.clone();
                             tally.found = Some(Found {
                                 failure,
                                 machine: *machine,
-                                scenario,
-                                schedule,
-                                hash,
-                                steps,
-                                strategy,
-                                run,
+                                scenario: session.scenario(),
+                                schedule: session.schedule(),
+                                hash: ran.hash,
+                                steps: ran.steps,
+                                strategy: Strategy::Every(preemptions),
+                                run: tally.schedules - 1,
                             });
                             return false;
                         }
+                        let Some(tape) = session.take_every() else { return false };
+                        every = tape;
                         if !every.advance() {
                             return true;
                         }
@@ -178,7 +175,7 @@ impl Subject {
         tally.schedules += 1;
         tally.steps += u64::from(steps);
         if let Some(failure) = failure {
-            let schedule = session.schedule();
+            let (scenario, schedule) = (session.scenario(), session.schedule());
             tally.found = Some(Found { failure, machine, scenario, schedule, hash, steps, strategy, run });
         }
     }

@@ -85,7 +85,7 @@ pub(crate) struct Cpu {
     pub(crate) off_since: Cell<u32>,
     /// The last word that it loaded, its value, and how often in a row.
     pub(crate) polled: Cell<(u16, u64, u8)>,
-    /// In coherency since it was powered up last.
+    /// Its context is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }
 
@@ -362,6 +362,11 @@ impl Machine {
             self.unblock(process);
         }
         self.next.set(Some(process));
+    }
+
+    /// The lowest process that can go starts the run.
+    pub(crate) fn begin(&self) {
+        self.next.set(self.ready().first());
     }
 
     /// The process that goes on, for the engine.

@@ -273,6 +273,7 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs for ModelSession<'_, M, S> {
             cpu.polled.set((u16::MAX, 0, 0));
         }
         (0..cpus).for_each(|cpu| machine.can_go(cpu));
+        machine.begin();
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
         let mut failure = machine.failure.take();
         if let Err(payload) = result {
@@ -299,6 +300,11 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs for ModelSession<'_, M, S> {
         let steps = machine.steps.get();
         self.length.set((self.length.get() * 7 + u64::from(steps)) / 8);
         Ran { failure, steps, hash: machine.hash() }
+    }
+
+    /// A model has no calls.
+    fn scenario(&self) -> Scenario {
+        Scenario { cpus: vec![Vec::new(); self.machine.cpus.len()], ..Scenario::default() }
     }
 
     fn schedule(&self) -> Vec<Deviation> {

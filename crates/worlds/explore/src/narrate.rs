@@ -2,6 +2,7 @@
 
 use crate::choice::{Deviation, Kind};
 use crate::names::{self, Names};
+use crate::options::MachineOptions;
 use crate::scenario::Scenario;
 use crate::step::{Did, Step};
 
@@ -15,17 +16,18 @@ pub fn process(cpus: usize, process: u8) -> String {
 pub struct Narrator<'s> {
     scenario: &'s Scenario,
     names: Names,
+    words_per_line: u16,
 }
 
 impl<'s> Narrator<'s> {
-    /// Of a run of the PSCI library.
-    pub fn of_library(scenario: &'s Scenario) -> Self {
-        Self { scenario, names: Names::Library(scenario.cpus.len()) }
+    /// Of a run of the PSCI library on a machine of this kind.
+    pub fn of_library(scenario: &'s Scenario, machine: MachineOptions) -> Self {
+        Self { scenario, names: Names::Library(scenario.cpus.len()), words_per_line: machine.cells_per_line as u16 }
     }
 
     /// Of a run of a model; its scenario has no calls.
     pub(crate) fn of_model(scenario: &'s Scenario) -> Self {
-        Self { scenario, names: Names::Numbers }
+        Self { scenario, names: Names::Numbers, words_per_line: 1 }
     }
 
     /// What a step did, as the rest of a sentence that starts with who did it.
@@ -82,7 +84,8 @@ impl<'s> Narrator<'s> {
             None => "before it does anything".to_owned(),
         };
         let doing = here.map_or_else(|| "acts".to_owned(), |here| self.step(here));
-        let word = |line: u16| self.names.cell(line - 1);
+        // The first word of the line.
+        let word = |line: u16| self.names.cell(line.saturating_sub(1).saturating_mul(self.words_per_line));
         match deviation.kind {
             Kind::Preempt => {
                 format!("{who} stands still {after}, and {} goes on.", process(cpus, deviation.value as u8))

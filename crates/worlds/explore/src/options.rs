@@ -7,6 +7,11 @@ pub struct Limits {
     pub steps: u32,
 }
 
+impl Limits {
+    /// The numbers of operations that make sense: fewer are not enough to boot 16 CPUs, more take a run's memory.
+    pub const STEPS: std::ops::RangeInclusive<u32> = 1_000..=10_000_000;
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { steps: 10_000 }

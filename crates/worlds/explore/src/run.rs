@@ -13,7 +13,7 @@ use crate::scenario::{Ask, Scenario};
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, Drawn, Every, Replayed, Strategy};
 use engine::{Candidate, Runner};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -38,6 +38,8 @@ pub(crate) enum By<'a> {
 /// The machine after its boot, with some CPUs running.
 struct Snapshot {
     memory: Memory,
+    /// Stays of each domain that have begun.
+    stays: Vec<u64>,
     clusters: Vec<(bool, bool)>,
 }
 
@@ -82,6 +84,8 @@ pub(crate) fn with_session<R>(
 /// What a session can do, whatever its library.
 pub(crate) trait Runs {
     fn run(&mut self, scenario: &Scenario, by: By<'_>) -> Ran;
+    /// The calls of the last run: those that it was given, or those of the boot if that failed.
+    fn scenario(&self) -> Scenario;
     /// The deviations of the last run.
     fn schedule(&self) -> Vec<Deviation>;
     /// What the last run did, if steps were kept.
@@ -106,7 +110,14 @@ impl<M: Fn(usize, u32)> Runs for Session<'_, M> {
         self.scenario.borrow_mut().clone_from(scenario);
         self.restore(key);
         self.start(SCRIPT, mask);
+        for (stays, &before) in self.machine.stays.iter().zip(&self.snapshots[&key].stays) {
+            stays.set(before);
+        }
         self.go()
+    }
+
+    fn scenario(&self) -> Scenario {
+        self.scenario.borrow().clone()
     }
 
     fn schedule(&self) -> Vec<Deviation> {
@@ -132,7 +143,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let machine = self.machine;
         let count = machine.cpus.len();
         // CPU 0 boots; if it is to be off, it goes off last, once another one runs.
-        let mut boot = Scenario { cpus: vec![Vec::new(); count], ..Scenario::default() };
+        let mut boot = Scenario { cpus: vec![Vec::new(); count], ..scenario.clone() };
         let stays_off = |cpu: usize| scenario.off.contains(&(cpu as u8));
         boot.cpus[0].extend((1..count).filter(|&cpu| !stays_off(cpu)).map(|cpu| Ask::On(cpu as u8)));
         if scenario.os_initiated {
@@ -154,6 +165,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         }
         Ok(Snapshot {
             memory: machine.memory.borrow().clone(),
+            stays: machine.stays.iter().map(Cell::get).collect(),
             clusters: machine.clusters.iter().map(|cluster| (cluster.power.get(), cluster.port.get())).collect(),
         })
     }
@@ -197,6 +209,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let controller = self.machine.controller();
         self.runner.start(controller, SCRIPT);
         self.machine.can_go(controller);
+        self.machine.begin();
     }
 
     fn go(&mut self) -> Ran {
@@ -265,8 +278,7 @@ fn at_the_end(machine: &Machine) -> Option<Failure> {
     let cpus = machine.cpus.len();
     for (domain, stays) in machine.stays.iter().enumerate() {
         let counted: u64 = names::counts_of_domain(cpus, domain).map(|cell| machine.memory.borrow().newest(cell)).sum();
-        let before = 0;
-        if counted > before + stays.get() {
+        if counted > stays.get() {
             let what = format!(
                 "{} was counted {counted} times out of its low-power states and had gone into them {} times",
                 names::domain(domain),

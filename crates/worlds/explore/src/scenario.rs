@@ -125,16 +125,12 @@ impl Scenario {
         self.os_initiated = random.below(3) == 0;
         self.off.clear();
         self.cpus.resize_with(cpus, Vec::new);
-        let mut running = 0;
-        for cpu in 0..cpus {
+        for cpu in 1..cpus {
             // CPU 0 has booted; of the others every third is off.
-            if cpu > 0 && random.below(3) == 0 {
+            if random.below(3) == 0 {
                 self.off.push(cpu as u8);
-            } else {
-                running += 1;
             }
         }
-        let _ = running;
         let os_initiated = self.os_initiated;
         for asks in &mut self.cpus {
             asks.clear();

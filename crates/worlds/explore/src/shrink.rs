@@ -49,22 +49,22 @@ fn reduce(session: &mut dyn Runs, best: &mut Found) {
     }
 }
 
-/// Takes a run over if it breaks the same invariant.
+/// Takes a run over if it breaks the same invariant with less.
 fn try_run(session: &mut dyn Runs, best: &mut Found, scenario: &Scenario, schedule: &[Deviation]) -> bool {
     let ran = session.run(scenario, By::Schedule(schedule));
     match ran.failure {
         Some(failure) if failure.invariant == best.failure.invariant => {
-            // What the run did not come to is gone as well.
-            let schedule = session.schedule();
-            *best = Found {
-                failure,
-                scenario: scenario.clone(),
-                schedule,
-                hash: ran.hash,
-                steps: ran.steps,
-                ..best.clone()
+            // What the run did not come to is gone as well. A boot that fails has calls of its own, of which none can go.
+            let (scenario, schedule) = (session.scenario(), session.schedule());
+            let size = |scenario: &Scenario, schedule: &[Deviation]| {
+                (scenario.cpus.iter().map(Vec::len).sum::<usize>(), schedule.len())
             };
-            true
+            let (before, after) = (size(&best.scenario, &best.schedule), size(&scenario, &schedule));
+            let smaller = after.0 < before.0 || after.0 == before.0 && after.1 < before.1;
+            if smaller {
+                *best = Found { failure, scenario, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+            }
+            smaller
         }
         _ => false,
     }

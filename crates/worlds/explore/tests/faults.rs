@@ -45,6 +45,17 @@ fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations() {
             let same = ran.failure.is_some_and(|failure| failure.invariant == shrunk.failure.invariant);
             assert!(!same, "{}: {:?} is not needed", fault.name, shrunk.schedule[left_out]);
         }
+        // A boot that fails has no calls that could be left out.
+        let boots = fault.name != "no-clean";
+        for cpu in (0..subject.cpus).filter(|_| boots) {
+            for left_out in 0..shrunk.scenario.cpus[cpu].len() {
+                let mut less = shrunk.clone();
+                less.scenario.cpus[cpu].remove(left_out);
+                let (ran, _) = subject.replay(&less, Limits::default());
+                let same = ran.failure.is_some_and(|failure| failure.invariant == shrunk.failure.invariant);
+                assert!(!same, "{}: call {left_out} of CPU {cpu} is not needed: {:?}", fault.name, shrunk.scenario);
+            }
+        }
     }
 }
 
@@ -101,4 +112,15 @@ fn words_lie_in_lines_as_they_do_in_the_image() {
         text.contains("#[repr(align(64))]\npub struct Word(AtomicU64);") && text.contains("const LINE: usize = 64;")
     );
     assert!(MachineOptions::all().iter().all(|machine| machine.cells_per_line == 1));
+}
+
+/// Stays that began while the machine was set up are counted as well: here cluster 0 goes down with CPU 0 before the run starts.
+#[test]
+fn a_cluster_that_was_down_at_the_start_is_counted_once() {
+    use explore::{Ask, Scenario};
+    let cpus = vec![Vec::new(), Vec::new(), vec![Ask::On(0)], Vec::new()];
+    let scenario = Scenario { os_initiated: false, cpus, off: vec![0, 1] };
+    let exploration = Exploration { scenario: Some(scenario), ..exploration(1, 3_000) };
+    let tally = Subject { cpus: 4, ..subject(None) }.explore(&exploration, |_| true);
+    assert_eq!(tally.found, None);
 }
