@@ -60,6 +60,11 @@ impl Names {
         self.texts.len()
     }
 
+    /// Every text, in the order of its number.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(String::as_str)
+    }
+
     pub(crate) fn find(&self, text: &str) -> Option<Name> {
         self.numbers.get(text).copied().map(Name)
     }

@@ -351,6 +351,12 @@ impl Recording {
         self.causes.retain(|cause| series.contains(&cause.series));
     }
 
+    /// Forgets the measures of all metrics but some.
+    pub fn keep_metrics(&mut self, is_kept: impl Fn(&str) -> bool) {
+        let kept: Vec<bool> = self.names.all().map(is_kept).collect();
+        self.measures.retain(|measure| kept[measure.metric.0 as usize]);
+    }
+
     /// Appends another recording's rows; the header stays as it is.
     pub fn append(&mut self, other: &Recording) {
         self.append_as(other, str::to_owned);
