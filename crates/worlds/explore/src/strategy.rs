@@ -1,6 +1,7 @@
 //! Strategies: who answers the choices of a run.
 
 use crate::choice::{Deviation, Kind};
+use crate::place::Place;
 use engine::SplitMix64;
 
 /// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt, which may come at any time.
@@ -234,6 +235,8 @@ impl Drawn {
         let chance = match kind {
             Kind::Evict | Kind::Fill => self.memory.min(4),
             kind if kind.is_memory() => self.memory,
+            // It refuses nothing, and harms nobody.
+            Kind::LateTick => (8 * self.hardware).min(32),
             _ => self.hardware,
         };
         if chance == 0 || options < 2 {
@@ -264,7 +267,7 @@ impl Replayed {
         Self { deviations }
     }
 
-    fn find(&self, process: usize, operation: u32, kind: Kind) -> Option<u16> {
+    fn find(&self, process: usize, operation: Place, kind: Kind) -> Option<u16> {
         let of_process = self.deviations.get(process)?;
         let at = of_process
             .binary_search_by_key(&(operation, kind), |deviation| (deviation.operation, deviation.kind))
@@ -350,7 +353,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn preempt(&mut self, running: usize, operation: u32, ready: Ready) -> usize {
+    pub(crate) fn preempt(&mut self, running: usize, operation: Place, ready: Ready) -> usize {
         match self {
             Self::Drawn(drawn) => drawn.preempt(running, ready),
             Self::Every(every) => every.preempt(running, ready),
@@ -362,7 +365,7 @@ impl Chooser {
         }
     }
 
-    pub(crate) fn next(&mut self, blocked: usize, operation: u32, ready: Ready) -> Option<usize> {
+    pub(crate) fn next(&mut self, blocked: usize, operation: Place, ready: Ready) -> Option<usize> {
         match self {
             Self::Drawn(drawn) => drawn.next(ready),
             Self::Every(every) => every.next(ready),
@@ -374,7 +377,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn answer(&mut self, process: usize, operation: u32, kind: Kind, options: u32) -> u32 {
+    pub(crate) fn answer(&mut self, process: usize, operation: Place, kind: Kind, options: u32) -> u32 {
         match self {
             Self::Drawn(drawn) => drawn.answer(kind, options),
             Self::Every(every) => every.answer(kind, options),

@@ -107,7 +107,7 @@ mod tests {
             let named = cpus * WORDS_OF_CPU + domains * WORDS_OF_DOMAIN + 2 * cpus + 2;
             with_sound(cpus, MachineOptions::default(), |machine, _| {
                 assert_eq!(machine.memory.borrow().lines(), named);
-                let names = Names::Library(cpus);
+                let names = Names::Psci(cpus);
                 assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
                 assert_eq!(names.cell(named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));
             });

@@ -1,7 +1,11 @@
 //! Scenarios: what each CPU asks of the firmware.
 
+use crate::options::MOST_CPUS;
+use crate::place::MOST_DEEDS;
+use crate::script::Script;
 use engine::SplitMix64;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A call that a CPU makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +71,9 @@ pub enum ScenarioError {
     /// Too few or too many CPUs.
     #[error("a scenario has 1 to {MOST_CPUS} CPUs, not {0}")]
     Cpus(usize),
+    /// A CPU has too many calls.
+    #[error("CPU {0} has {1} calls, and at most {MOST_DEEDS} would be right")]
+    Calls(usize, usize),
     /// A CPU is named that is not there.
     #[error("{what} names CPU {cpu}, and there are CPUs 0 to {last}")]
     NoSuchCpu {
@@ -79,8 +86,37 @@ pub enum ScenarioError {
     },
 }
 
-/// The most CPUs that a machine to explore has.
-pub const MOST_CPUS: usize = 16;
+impl Script for Scenario {
+    fn cpus(&self) -> usize {
+        self.cpus.len()
+    }
+
+    fn deeds(&self, cpu: usize) -> usize {
+        self.cpus.get(cpu).map_or(0, Vec::len)
+    }
+
+    fn deed(&self, cpu: usize, number: usize) -> Option<String> {
+        Some(format!("calls {}", self.cpus.get(cpu)?.get(number)?))
+    }
+
+    fn leave_out(&mut self, cpu: usize, deeds: Range<usize>) {
+        self.cpus[cpu].drain(deeds);
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for (cpu, asks) in self.cpus.iter().enumerate() {
+            let off = if self.off.contains(&(cpu as u8)) { ", which is off at the start," } else { "" };
+            if !asks.is_empty() {
+                let calls: Vec<String> = asks.iter().map(ToString::to_string).collect();
+                sentences.push(format!("CPU {cpu}{off} calls {}.", calls.join(", then ")));
+            }
+        }
+        let coordinates = if self.os_initiated { "The OS coordinates." } else { "The platform coordinates." };
+        sentences.push(coordinates.to_owned());
+        sentences
+    }
+}
 
 impl Scenario {
     /// Reads a scenario from TOML.
@@ -111,6 +147,9 @@ impl Scenario {
             known("`off`".to_owned(), cpu)?;
         }
         for (cpu, asks) in self.cpus.iter().enumerate() {
+            if asks.len() > MOST_DEEDS {
+                return Err(ScenarioError::Calls(cpu, asks.len()));
+            }
             for ask in asks {
                 if let Ask::On(target) | Ask::Affinity(target) = *ask {
                     known(format!("{ask}, a call of CPU {cpu},"), target)?;

@@ -1,8 +1,8 @@
 //! The power controller: it takes commands in order, and turns CPUs and clusters off and on.
 
+use super::frame::DOWN;
 use crate::choice::Kind;
 use crate::failure::Invariant;
-use crate::frame::DOWN;
 use crate::machine::{Command, Machine, Power, Waits};
 use crate::step::Did;
 
