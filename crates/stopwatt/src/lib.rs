@@ -8,9 +8,10 @@
 mod answer;
 mod arguments;
 mod calibrate_command;
-mod compare_command;
+pub mod caught;
+pub mod compare_command;
 pub mod data;
-mod errors;
+pub mod errors;
 pub mod experiments;
 mod explore_command;
 mod import_command;
@@ -20,32 +21,43 @@ mod list;
 mod output;
 mod payload_command;
 mod progress;
-mod recordings;
+pub mod recordings;
 mod report_command;
-mod run;
+pub mod run;
 mod run_arguments;
 mod shell_commands;
 pub mod sweep_command;
 mod what_if;
 
-use answer::Answer;
+pub use answer::Answer;
 use arguments::{Command, FORWARDER, Import};
 use clap::ArgMatches;
 use data::Data;
 use miette::miette;
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-/// Does what the program's arguments say: 0 when done, 1 when the answer is no, 2 when it cannot be done.
-pub fn command_line() -> ExitCode {
+/// Does what the program's arguments say, of which the first is the program's name: 0 when done, 1 when the answer is no, 2 when it cannot
+/// be done. Signals stop it from now on.
+pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::watch();
-    match run(&arguments::command().get_matches()) {
-        Ok(answer) => answer.into(),
+    match run(&arguments::command().get_matches_from(arguments)) {
+        Ok(answer) => answer.status(),
         Err(error) => {
             errors::print(&error);
-            ExitCode::from(2)
+            2
         }
     }
+}
+
+/// Does what arguments say, without the program's name, in a program of which this is a part.
+///
+/// # Errors
+/// It cannot be done: the text is what the command prints.
+pub fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<Answer, String> {
+    let arguments = std::iter::once(OsString::from("stopwatt")).chain(arguments);
+    let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| error.to_string())?;
+    run(&matches).map_err(|error| errors::plain(&error))
 }
 
 fn run(matches: &ArgMatches) -> miette::Result<Answer> {

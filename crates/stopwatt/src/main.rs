@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    stopwatt::command_line()
+    stopwatt::command_line(std::env::args_os()).into()
 }

@@ -74,10 +74,10 @@ pub fn run(data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
     let share = options.shard.clone().unwrap_or(Share::All);
     let progress: Arc<Progress> = Arc::default();
     let shown = progress::show(progress.clone());
-    let outcome = run_share(data, &dataset, &fitting, &share, &progress);
+    let outcome = run_share(data, &dataset, &fitting, &share, None, &progress);
     drop(shown);
     let outcome = outcome?;
-    let missing = dataset.size().1 - dataset.done()?.len() as u64;
+    let missing = dataset.size().1 - dataset.done()?;
     match options.format {
         Format::Json => output::print_json(&as_json(&dataset, &outcome, missing))?,
         Format::Term => output::print_text(&as_text(&dataset, &share, &outcome, missing))?,
@@ -95,8 +95,13 @@ pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
 
 /// Begins the data set of a plan, or finds the one that was begun, if some point of it can run.
 pub fn begin(data: &Data, fitting: &Fitting, folder: &Path) -> miette::Result<Dataset> {
-    in_place(data, |place| sweep::some_point_can_run(fitting, place))?;
+    in_place(data, None, |place| sweep::some_point_can_run(fitting, place))?;
     Ok(Dataset::begin(folder, fitting)?)
+}
+
+/// Numbers of the chunks that are not there, or have points that failed.
+pub fn missing(dataset: &Dataset) -> miette::Result<Vec<u64>> {
+    Ok(dataset.missing()?)
 }
 
 /// Runs a share of a data set with the data that is in force.
@@ -105,16 +110,21 @@ pub fn run_share(
     dataset: &Dataset,
     fitting: &Fitting,
     share: &Share,
+    threads: Option<usize>,
     progress: &Arc<Progress>,
 ) -> miette::Result<Outcome> {
-    in_place(data, |place| sweep::run(dataset, fitting, place, share, progress))
+    in_place(data, threads, |place| sweep::run(dataset, fitting, place, share, progress))
 }
 
 /// Does something with the data that is in force.
-fn in_place<T>(data: &Data, with: impl FnOnce(&Place<'_>) -> Result<T, sweep::Error>) -> miette::Result<T> {
+fn in_place<T>(
+    data: &Data,
+    threads: Option<usize>,
+    with: impl FnOnce(&Place<'_>) -> Result<T, sweep::Error>,
+) -> miette::Result<T> {
     let (platforms, tree) = (data.platforms(), data.source_tree());
     let conditions = data.published()?.conditions();
-    Ok(with(&Place { platforms: &platforms, conditions, source_tree: tree.as_deref() })?)
+    Ok(with(&Place { platforms: &platforms, conditions, source_tree: tree.as_deref(), threads })?)
 }
 
 /// Where a plan's data goes if nobody says.
@@ -171,7 +181,8 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
     text
 }
 
-fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
+/// What came of a run, for machines.
+pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
     let failed = outcome.failed.iter().map(|failed| json!({ "point": failed.point, "why": failed.why }));
     let unwritten = outcome.unwritten.iter().map(|it| json!({ "chunk": it.chunk, "why": it.why.to_string() }));
     json!({

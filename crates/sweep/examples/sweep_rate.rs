@@ -75,7 +75,7 @@ fn bare(platforms: &Folder, fitting: &Fitting, points: u64) -> miette::Result<f6
 
 fn swept(platforms: &Folder, fitting: &Fitting, to: &Path) -> miette::Result<f64> {
     let dataset = Dataset::begin(to, fitting)?;
-    let place = Place { platforms, conditions: Conditions::default(), source_tree: None };
+    let place = Place { platforms, conditions: Conditions::default(), source_tree: None, threads: None };
     let outcome = sweep::run(&dataset, fitting, &place, &Share::All, &Arc::default())?;
     assert_eq!((outcome.failures, outcome.unwritten.len()), (0, 0));
     Ok(outcome.time.as_secs_f64())

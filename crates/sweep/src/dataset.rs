@@ -185,18 +185,30 @@ impl Dataset {
         Ok(is_whole.then_some(said))
     }
 
-    /// Numbers of the chunks that are there.
+    /// How many chunks are there.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn done(&self) -> Result<Vec<u64>, Error> {
-        let mut done = Vec::new();
+    pub fn done(&self) -> Result<u64, Error> {
+        let mut done = 0;
         for chunk in 0..self.marks.chunks {
-            if self.chunk(chunk)?.is_some() {
-                done.push(chunk);
-            }
+            done += u64::from(self.chunk(chunk)?.is_some());
         }
         Ok(done)
+    }
+
+    /// Numbers of the chunks that are not there, or have points that failed.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn missing(&self) -> Result<Vec<u64>, Error> {
+        let mut missing = Vec::new();
+        for chunk in 0..self.marks.chunks {
+            if self.chunk(chunk)?.is_none_or(|said| !said.failed.is_empty()) {
+                missing.push(chunk);
+            }
+        }
+        Ok(missing)
     }
 
     /// How many points and chunks it is to have.

@@ -76,6 +76,8 @@ pub struct Place<'a> {
     pub conditions: Conditions,
     /// A checkout of Stopwatt, where there is one.
     pub source_tree: Option<&'a Path>,
+    /// On how many threads; on as many as rayon would use if it is not said.
+    pub threads: Option<usize>,
 }
 
 /// A chunk that could not be written.
@@ -150,7 +152,7 @@ pub fn run(
     let points: u64 = missing.iter().map(|chunk| plan.points_of(*chunk)).map(|points| points.end - points.start).sum();
     progress.expect(points, "points");
     let note = Note::begin(dataset, share);
-    let cores = rayon::current_num_threads().max(1);
+    let cores = place.threads.unwrap_or_else(rayon::current_num_threads).max(1);
     let workers = cores.min(missing.len());
     let (next, done, full) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let pace = Pace { begin, said: AtomicU64::new(0), points };

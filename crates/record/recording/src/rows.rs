@@ -13,6 +13,13 @@ pub struct Series(pub(crate) u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PointName(pub(crate) u16);
 
+impl Series {
+    /// Its number: series are numbered from 0 on, as they come. For tables by series.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
 impl PointName {
     /// Its number: points are numbered from 0 on, as they come. For tables by point.
     pub fn index(self) -> usize {
