@@ -26,6 +26,7 @@ mod report_command;
 pub mod run;
 mod run_arguments;
 mod shell_commands;
+mod slurm;
 pub mod sweep_command;
 mod what_if;
 
@@ -98,7 +99,7 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
             import_command::run(&data, import_command::Kind::Csv, options)
         }
         Command::Explore { what } => return explore_command::run(&data, what),
-        Command::Sweep(options) => return sweep_command::run(&data, options),
+        Command::Sweep(options) => return sweep_command::run(&data, given, options),
         Command::Calibrate(options) => return calibrate_command::run(&data, options),
         Command::Compare(options) => return compare_command::run(&data, options),
         Command::List(options) => list::run(&data, options),

@@ -3,10 +3,11 @@
 use crate::answer::Answer;
 use crate::data::Data;
 use crate::output::{self, Format};
+use crate::slurm::Array;
 use crate::{experiments, progress};
 use clap::Args;
 use experiment::Progress;
-use miette::miette;
+use miette::{IntoDiagnostic, miette};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use sweep::{DEFAULT_MOST, Dataset, Fitting, Outcome, Place, Plan, Point, Share};
   stopwatt sweep plan.toml --dry-run                     how many points and chunks, and the first of them
   stopwatt sweep plan.toml -o recordings/s --shard 2/7   a seventh of it; the other six may run elsewhere
   stopwatt sweep --resume recordings/s                   what is missing after a kill, and points that failed
+  stopwatt sweep plan.toml -o /shared/s --slurm 64       as an array of 64 jobs of Slurm
   stopwatt report recordings/s --format csv              its tables
 
 A plan:
@@ -47,6 +49,12 @@ pub struct SweepOptions {
     /// Run only the chunks of shard I of N, from 1; shards may run at the same time, on machines that share the folder.
     #[arg(long, value_name = "I/N")]
     shard: Option<Share>,
+    /// Write an array of N jobs, one a shard, into the folder, and submit it with sbatch; the nodes must share the folder.
+    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    slurm: Option<u64>,
+    /// A line for sbatch, such as --partition=long; may be given again.
+    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
+    slurm_option: Vec<String>,
     /// Run a plan of more points than a million, up to so many.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MOST, hide_default_value = true)]
     at_most: u64,
@@ -58,8 +66,9 @@ pub struct SweepOptions {
     format: Format,
 }
 
-/// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are missing.
-pub fn run(data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
+/// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are missing. `given` is the folder of the data if
+/// one was named.
+pub fn run(data: &Data, given: Option<&Path>, options: &SweepOptions) -> miette::Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
         (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
         (None, Some(path)) => (Plan::read(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
@@ -71,6 +80,9 @@ pub fn run(data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
         return output::print_text(&foretold(&fitting, &folder)).map(|()| Answer::Yes);
     }
     let dataset = begin(data, &fitting, &folder)?;
+    if let Some(shards) = options.slurm {
+        return submit(&dataset, given, shards, &options.slurm_option).map(|()| Answer::Yes);
+    }
     let share = options.shard.clone().unwrap_or(Share::All);
     let progress: Arc<Progress> = Arc::default();
     let shown = progress::show(progress.clone());
@@ -86,6 +98,21 @@ pub fn run(data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
         Some(why) => Answer::no(&why),
         None => Answer::Yes,
     })
+}
+
+/// Writes the array of jobs of a data set and submits it.
+fn submit(dataset: &Dataset, data: Option<&Path>, shards: u64, options: &[String]) -> miette::Result<()> {
+    let whole = |path: &Path| std::path::absolute(path).into_diagnostic();
+    let folder = whole(dataset.folder())?;
+    let array = Array { shards, options: options.to_vec(), data: data.map(whole).transpose()?, folder };
+    let script = array.folder.join("slurm.sh");
+    output::write_file(&script, array.script()?.as_bytes())?;
+    let job = array.submit(&script)?;
+    output::print_text(&format!(
+        "{shards} jobs of the array {job} for {} chunks. Data set: {}\n",
+        dataset.missing()?.len(),
+        dataset.folder().display()
+    ))
 }
 
 /// The plan with its experiment, to which it must fit.

@@ -60,7 +60,9 @@ impl Dataset {
         match there {
             Ok(mut entries) => {
                 // What another program is about to begin here starts with a dot, or is one of our names.
-                let is_ours = |name: &str| name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS].contains(&name);
+                let is_ours = |name: &str| {
+                    name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
+                };
                 let strange = entries.find_map(|entry| {
                     let name = entry.ok()?.file_name().to_string_lossy().into_owned();
                     (!is_ours(&name)).then_some(name)
