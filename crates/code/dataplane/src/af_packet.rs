@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::buffers::DATA_BYTES;
 use crate::frame::{FRAME_MAX, Frame};
-use crate::node::Input;
+use crate::node::{Input, Reason};
 use crate::nodes::Device;
+use crate::offload::{HEADER_BYTES, Offload, Splitter, Unfinished};
 use crate::plane::{Mac, Plane};
 
 const BLOCK_BYTES: usize = 1 << 18;
@@ -93,6 +94,19 @@ fn bind(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
     .map(|_| ())
 }
 
+/// A packet that came in, readable until the next one is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// From the Ethernet header on.
+    pub bytes: &'a [u8],
+    /// The VLAN tag that the kernel took out of it.
+    pub tag: Option<[u8; 4]>,
+    /// What the sender left for a device to do.
+    pub offload: Offload,
+    /// Whether the packet was longer than what the ring holds of it.
+    pub is_cut: bool,
+}
+
 /// Receives through a ring (TPACKET_V3).
 pub struct Receiver {
     socket: OwnedFd,
@@ -111,6 +125,8 @@ impl Receiver {
     pub fn new(interface: &str) -> io::Result<Self> {
         let socket = open()?;
         set_option(&socket, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V3)?;
+        // With it, a packet says whether its checksum is missing and how it is to be split.
+        set_option(&socket, libc::PACKET_VNET_HDR, &1_i32)?;
         let request = libc::tpacket_req3 {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: BLOCKS as u32,
@@ -160,8 +176,8 @@ impl Receiver {
         unsafe { AtomicU32::from_ptr(std::ptr::addr_of_mut!((*self.block_header().as_ptr()).block_status)) }
     }
 
-    /// The next packet, if one is there: its bytes, and the VLAN tag that the kernel took out of it. It stays readable until the next call.
-    pub fn next_packet(&mut self) -> Option<(&[u8], Option<[u8; 4]>)> {
+    /// The next packet, if one is there.
+    pub fn next_packet(&mut self) -> Option<Received<'_>> {
         if self.left == 0 && !self.next_block() {
             return None;
         }
@@ -173,6 +189,8 @@ impl Receiver {
         let length = (header.tp_snaplen as usize).min(BLOCK_BYTES * BLOCKS - from);
         // SAFETY: as above; the packet lies behind its header, and `length` ends within the ring in any case.
         let bytes = unsafe { std::slice::from_raw_parts(self.ring.add(from).as_ptr(), length) };
+        // SAFETY: the socket asked for this header, and the kernel writes it between its own header and the packet.
+        let offload = unsafe { self.ring.add(from - HEADER_BYTES).cast::<[u8; HEADER_BYTES]>().read() };
         let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
             let [a, b] = if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0 {
                 header.hv1.tp_vlan_tpid.to_be_bytes()
@@ -182,9 +200,10 @@ impl Receiver {
             let [c, d] = (header.hv1.tp_vlan_tci as u16).to_be_bytes();
             [a, b, c, d]
         });
+        let is_cut = header.tp_len > header.tp_snaplen;
         self.left -= 1;
         self.offset += header.tp_next_offset as usize;
-        Some((bytes, tag))
+        Some(Received { bytes, tag, offload: Offload::parse(offload), is_cut })
     }
 
     /// Gives the block that was read back and takes the next one, if it is ours.
@@ -304,19 +323,89 @@ impl Sender {
     }
 }
 
-/// Receives into the graph.
+/// What the input does with packets that are not complete, and how often.
+const REASONS: [Reason; 5] = [
+    Reason::info("large packet split"),
+    Reason::error("large packet of a kind that is not split"),
+    Reason::error("part of a large packet longer than a buffer"),
+    Reason::error("offload header contradicts the packet"),
+    Reason::error("packet longer than the ring's block"),
+];
+const SPLIT: usize = 0;
+const CUT: usize = 4;
+
+fn reason(unfinished: Unfinished) -> usize {
+    match unfinished {
+        Unfinished::Kind => 1,
+        Unfinished::Long => 2,
+        Unfinished::Malformed => 3,
+    }
+}
+
+/// Receives into the graph. Packets are whole there: missing checksums are written, and large packets are split.
 pub struct PacketInput {
     receiver: Receiver,
     interface: u16,
     name: String,
     polls: u32,
     was_busy: bool,
+    splitter: Splitter,
+    counts: [u64; REASONS.len()],
 }
 
 impl PacketInput {
     /// An input node for an interface of the graph.
     pub fn new(receiver: Receiver, interface: u16, name: &str) -> Self {
-        Self { receiver, interface, name: format!("af-packet-input-{name}"), polls: 0, was_busy: false }
+        Self {
+            receiver,
+            interface,
+            name: format!("af-packet-input-{name}"),
+            polls: 0,
+            was_busy: false,
+            splitter: Splitter::default(),
+            counts: [0; REASONS.len()],
+        }
+    }
+
+    /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
+    fn next_into(&mut self, data: &mut [u8; DATA_BYTES], dropped: &mut u64) -> Option<usize> {
+        loop {
+            if let Some(length) = self.splitter.next_part(data) {
+                return Some(length);
+            }
+            let Received { bytes, tag, offload, is_cut } = self.receiver.next_packet()?;
+            let problem = if is_cut {
+                Some(CUT)
+            } else if offload.splits() {
+                self.counts[SPLIT] += 1;
+                self.splitter.take(bytes, tag, offload, DATA_BYTES).err().map(reason)
+            } else {
+                // Longer than a buffer is longer than any interface's MTU: the graph sees a giant and counts it.
+                let length = bytes.len().min(DATA_BYTES);
+                data[..length].copy_from_slice(&bytes[..length]);
+                match offload.finish(&mut data[..length]) {
+                    Err(unfinished) if length == bytes.len() => Some(reason(unfinished)),
+                    _ => return Some(insert_tag(data, length, tag)),
+                }
+            };
+            if let Some(problem) = problem {
+                self.counts[problem] += 1;
+                *dropped += 1;
+            }
+        }
+    }
+}
+
+/// Puts the tag back that the kernel took out; returns the packet's new length.
+fn insert_tag(data: &mut [u8; DATA_BYTES], length: usize, tag: Option<[u8; 4]>) -> usize {
+    match tag {
+        Some(tag) if length >= 12 => {
+            let length = length.min(DATA_BYTES - 4);
+            data.copy_within(12..length, 16);
+            data[12..16].copy_from_slice(&tag);
+            length + 4
+        }
+        _ => length,
     }
 }
 
@@ -331,31 +420,17 @@ impl Input for PacketInput {
 
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
         let wanted = plane.settings.frame_size.min(FRAME_MAX);
-        let mut bytes = 0;
+        let (mut bytes, mut dropped) = (0, 0);
         while frame.len < wanted {
             let lane = frame.len;
             // A buffer first: without one, the packet stays in the ring.
             if plane.pool.allocate(&mut frame.buffer[lane..=lane]) == 0 {
                 break;
             }
-            let Some((packet, tag)) = self.receiver.next_packet() else {
+            let data = plane.pool.data_mut(frame.buffer[lane]);
+            let Some(length) = self.next_into(data, &mut dropped) else {
                 plane.pool.free(&frame.buffer[lane..=lane]);
                 break;
-            };
-            let data = plane.pool.data_mut(frame.buffer[lane]);
-            let length = match tag {
-                Some(tag) if packet.len() >= 12 => {
-                    let rest = (packet.len() - 12).min(DATA_BYTES - 16);
-                    data[..12].copy_from_slice(&packet[..12]);
-                    data[12..16].copy_from_slice(&tag);
-                    data[16..16 + rest].copy_from_slice(&packet[12..12 + rest]);
-                    16 + rest
-                }
-                _ => {
-                    let length = packet.len().min(DATA_BYTES);
-                    data[..length].copy_from_slice(&packet[..length]);
-                    length
-                }
             };
             // What an earlier packet left behind a short one must not be taken for its own.
             data[length..(length + 64).min(DATA_BYTES)].fill(0);
@@ -363,7 +438,9 @@ impl Input for PacketInput {
             frame.len += 1;
             bytes += length as u64;
         }
-        plane.interfaces[self.interface as usize].rx.add(frame.len as u64, bytes);
+        let interface = &mut plane.interfaces[self.interface as usize];
+        interface.rx.add(frame.len as u64 + dropped, bytes);
+        interface.drops += dropped;
         // Asking the kernel takes a call: now and then is enough, and always once the ring is empty after load.
         self.polls = self.polls.wrapping_add(1);
         let ask = (frame.len == 0 && self.was_busy) || self.polls.is_multiple_of(256);
@@ -371,6 +448,14 @@ impl Input for PacketInput {
             plane.interfaces[self.interface as usize].kernel_drops += drops;
         }
         self.was_busy = frame.len > 0;
+    }
+
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        REASONS.into_iter().zip(self.counts).collect()
+    }
+
+    fn clear_counts(&mut self) {
+        self.counts = [0; REASONS.len()];
     }
 }
 

@@ -239,6 +239,10 @@ impl Graph {
 
     /// What was dropped or punted, and why; counts of zero too.
     pub fn errors(&self) -> Vec<ErrorRow> {
+        let inputs = self.inputs.iter().flat_map(|slot| {
+            let node = slot.input.name();
+            slot.input.counts().into_iter().map(|(reason, count)| ErrorRow { count, node: node.to_owned(), reason })
+        });
         let rows = self.slots.iter().rev().flat_map(|slot| {
             slot.node.reasons().iter().zip(&slot.errors).map(|(reason, count)| ErrorRow {
                 count: *count,
@@ -246,7 +250,7 @@ impl Graph {
                 reason: *reason,
             })
         });
-        rows.collect()
+        inputs.chain(rows).collect()
     }
 
     /// Rounds since the counters were cleared.
@@ -275,6 +279,9 @@ impl Graph {
     pub fn clear_errors(&mut self) {
         for slot in &mut self.slots {
             slot.errors.fill(0);
+        }
+        for slot in &mut self.inputs {
+            slot.input.clear_counts();
         }
     }
 

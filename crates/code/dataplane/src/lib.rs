@@ -21,6 +21,7 @@
 //! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
 //! | [`inputs`], [`pcap`] | packets from a generator, a list, a capture file |
 //! | `af_packet` | packets of a Linux interface |
+//! | [`offload`] | checksums and splitting that a kernel left to a device |
 //! | [`machine`] | prefetch instruction and counter |
 //! | [`show`], [`trace`] | the prompt's commands; following packets through the graph |
 #![deny(unsafe_code)]
@@ -38,6 +39,7 @@ pub mod machine;
 pub mod memory;
 mod node;
 pub mod nodes;
+pub mod offload;
 pub mod pcap;
 pub mod plane;
 pub mod show;

@@ -76,4 +76,12 @@ pub trait Input: Send {
     fn is_done(&self) -> bool {
         false
     }
+
+    /// What it met that `show errors` tells, and how often.
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        Vec::new()
+    }
+
+    /// Sets those counts to zero.
+    fn clear_counts(&mut self) {}
 }
