@@ -2,12 +2,15 @@
 
 #![expect(unsafe_code, reason = "sockets, and a ring of memory shared with the kernel")]
 
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::mem::zeroed;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::time::{Duration, Instant};
 
 use crate::buffers::DATA_BYTES;
 use crate::frame::{FRAME_MAX, Frame};
@@ -26,6 +29,46 @@ const BATCH: usize = 64;
 /// The Ethernet address of an interface of this network namespace.
 pub fn mac(interface: &str) -> io::Result<Mac> {
     about(interface, "address")?.parse().map_err(io::Error::other)
+}
+
+/// Bytes of the largest IP packet of an interface of this network namespace.
+pub fn mtu(interface: &str) -> io::Result<u32> {
+    about(interface, "mtu")?.parse().map_err(io::Error::other)
+}
+
+/// Whether the kernel forwards what comes in on an interface.
+pub fn kernel_forwards(interface: &str) -> bool {
+    fs::read_to_string(format!("/proc/sys/net/ipv4/conf/{interface}/forwarding")).is_ok_and(|text| text.trim() == "1")
+}
+
+/// The IPv4 addresses that the kernel has on an interface, with the lengths of their networks' prefixes.
+pub fn addresses(interface: &str) -> io::Result<Vec<(Ipv4Addr, u8)>> {
+    let mut list = std::ptr::null_mut();
+    // SAFETY: the pointer is ours; the call sets it to a list that is freed below.
+    checked(unsafe { libc::getifaddrs(&mut list) })?;
+    let ip4 = |address: *const libc::sockaddr| {
+        // SAFETY: null, or an address of the list, whose family says which structure it is.
+        unsafe { address.as_ref() }.filter(|there| i32::from(there.sa_family) == libc::AF_INET).map(|there| {
+            // SAFETY: the family is that of this structure.
+            let there = unsafe { std::ptr::from_ref(there).cast::<libc::sockaddr_in>().read_unaligned() };
+            Ipv4Addr::from(u32::from_be(there.sin_addr.s_addr))
+        })
+    };
+    let (mut found, mut next) = (Vec::new(), list);
+    // SAFETY: each pointer of the list is null or a valid element until the list is freed.
+    while let Some(there) = unsafe { next.as_ref() } {
+        // SAFETY: the name is a string that ends with a zero, as long as the list is there.
+        let name = unsafe { CStr::from_ptr(there.ifa_name) };
+        if name.to_bytes() == interface.as_bytes()
+            && let (Some(address), Some(mask)) = (ip4(there.ifa_addr), ip4(there.ifa_netmask))
+        {
+            found.push((address, u32::from(mask).leading_ones() as u8));
+        }
+        next = there.ifa_next;
+    }
+    // SAFETY: the list of the call above, freed once.
+    unsafe { libc::freeifaddrs(list) };
+    Ok(found)
 }
 
 /// What the kernel says about an interface of this network namespace.
@@ -246,6 +289,22 @@ impl Receiver {
         Ok(u64::from(statistics.tp_drops))
     }
 
+    /// Whether the interface went down or away since the last call.
+    pub fn has_failed(&self) -> bool {
+        let (mut error, mut length) = (0_i32, size_of::<i32>() as libc::socklen_t);
+        // SAFETY: the pointers are to `error` and its length.
+        let asked = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_ERROR,
+                std::ptr::from_mut(&mut error).cast(),
+                &mut length,
+            )
+        };
+        asked < 0 || error != 0
+    }
+
     /// Waits until something may have come in, or the time is over.
     pub fn wait(&self, milliseconds: u16) -> io::Result<()> {
         let mut poll = libc::pollfd { fd: self.socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -266,20 +325,42 @@ impl Drop for Receiver {
 /// Sends to an interface.
 pub struct Sender {
     socket: OwnedFd,
+    interface: String,
+    /// When the interface was found to be away, or was last looked for.
+    away: Option<Instant>,
 }
+
+/// How often an interface that is away is looked for.
+const LOOK: Duration = Duration::from_secs(1);
 
 impl Sender {
     /// Sends to an interface of this network namespace.
     pub fn new(interface: &str) -> io::Result<Self> {
         let socket = open()?;
         bind(&socket, interface, 0)?;
-        Ok(Self { socket })
+        Ok(Self { socket, interface: interface.to_owned(), away: None })
+    }
+
+    /// Whether the interface is there. One that is away may come back under its name, as another one.
+    fn is_there(&mut self) -> bool {
+        let Some(since) = self.away else { return true };
+        if since.elapsed() < LOOK {
+            return false;
+        }
+        match bind(&self.socket, &self.interface, 0) {
+            Ok(()) => self.away = None,
+            Err(_) => self.away = Some(Instant::now()),
+        }
+        self.away.is_none()
     }
 
     /// Sends packets in order; returns how many the kernel took. One that it refuses (too long for the interface) is passed over.
     pub fn send<'a>(&mut self, packets: impl IntoIterator<Item = &'a [u8]>) -> usize {
         let mut packets = packets.into_iter();
         let (mut sent, mut refused) = (0, 0);
+        if !self.is_there() {
+            return 0;
+        }
         loop {
             // SAFETY: zeros are values of these plain structures.
             let (mut parts, mut messages): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
@@ -309,6 +390,10 @@ impl Sender {
                     // The queue is full for a moment.
                     Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) && retries < 1000 => retries += 1,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if matches!(error.raw_os_error(), Some(libc::ENXIO | libc::ENODEV | libc::ENETDOWN)) => {
+                        self.away = Some(Instant::now());
+                        return sent + done - refused;
+                    }
                     Err(_) => {
                         done += 1;
                         refused += 1;
@@ -324,15 +409,17 @@ impl Sender {
 }
 
 /// What the input does with packets that are not complete, and how often.
-const REASONS: [Reason; 5] = [
+const REASONS: [Reason; 6] = [
     Reason::info("large packet split"),
     Reason::error("large packet of a kind that is not split"),
     Reason::error("part of a large packet longer than a buffer"),
     Reason::error("offload header contradicts the packet"),
     Reason::error("packet longer than the ring's block"),
+    Reason::error("interface went down or away"),
 ];
 const SPLIT: usize = 0;
 const CUT: usize = 4;
+const AWAY: usize = 5;
 
 fn reason(unfinished: Unfinished) -> usize {
     match unfinished {
@@ -346,7 +433,10 @@ fn reason(unfinished: Unfinished) -> usize {
 pub struct PacketInput {
     receiver: Receiver,
     interface: u16,
+    device: String,
     name: String,
+    /// When the interface was found to be away, or was last looked for.
+    away: Option<Instant>,
     polls: u32,
     was_busy: bool,
     splitter: Splitter,
@@ -354,17 +444,39 @@ pub struct PacketInput {
 }
 
 impl PacketInput {
-    /// An input node for an interface of the graph.
+    /// An input node for an interface of the graph, which has the name of the machine's.
     pub fn new(receiver: Receiver, interface: u16, name: &str) -> Self {
         Self {
             receiver,
             interface,
+            device: name.to_owned(),
             name: format!("af-packet-input-{name}"),
+            away: None,
             polls: 0,
             was_busy: false,
             splitter: Splitter::default(),
             counts: [0; REASONS.len()],
         }
+    }
+
+    /// Notices an interface that went away, and one that is back.
+    #[cold]
+    fn look_for_interface(&mut self, plane: &mut Plane) {
+        if self.receiver.has_failed() && self.away.is_none() {
+            self.counts[AWAY] += 1;
+            self.away = Some(Instant::now());
+        }
+        if self.away.is_some_and(|since| since.elapsed() >= LOOK) {
+            match Receiver::new(&self.device) {
+                // A receiver on an interface that is down has failed already.
+                Ok(receiver) if !receiver.has_failed() => {
+                    self.receiver = receiver;
+                    self.away = None;
+                }
+                _ => self.away = Some(Instant::now()),
+            }
+        }
+        plane.interfaces[self.interface as usize].is_up = self.away.is_none();
     }
 
     /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
@@ -446,6 +558,7 @@ impl Input for PacketInput {
         let ask = (frame.len == 0 && self.was_busy) || self.polls.is_multiple_of(256);
         if ask && let Ok(drops) = self.receiver.kernel_drops() {
             plane.interfaces[self.interface as usize].kernel_drops += drops;
+            self.look_for_interface(plane);
         }
         self.was_busy = frame.len > 0;
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::graph::Graph;
 use crate::machine;
-use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, MISS, Mac, Mode};
+use crate::plane::{DISCARD, GROUP, LOCAL, MARTIAN, MISS, Mode, OURS};
 
 /// A number as `1.54e0`: two decimals, the exponent unpadded.
 pub fn exponent(value: f64, decimals: usize) -> String {
@@ -76,7 +76,8 @@ pub fn interfaces(graph: &Graph) -> String {
     let mut out =
         format!("{:<28}{:<6}{:<8}{:<20}{:<20}{:>16}\n", "Name", "Idx", "State", "MTU (L3/IP4)", "Counter", "Count");
     for (number, interface) in graph.plane.interfaces.iter().enumerate() {
-        let mut first = format!("{:<28}{:<6}{:<8}{:<20}", interface.name, number, "up", format!("{}", interface.mtu));
+        let state = if interface.is_up { "up" } else { "down" };
+        let mut first = format!("{:<28}{number:<6}{state:<8}{:<20}", interface.name, interface.mtu);
         let mut any = false;
         for (name, count) in interface.counters().into_iter().filter(|(_, count)| *count > 0) {
             let _ = writeln!(out, "{first:<62}{name:<20}{count:>16}");
@@ -93,30 +94,60 @@ pub fn interfaces(graph: &Graph) -> String {
 /// `show ip fib`, at most `limit` routes.
 pub fn fib(graph: &Graph, limit: usize) -> String {
     let plane = &graph.plane;
-    let routes = plane.fib.routes();
+    let control = plane.shared.control();
+    let routes = control.fib.routes();
     let mut out = format!(
         "ipv4-VRF:0, fib_index:0, {} routes, {:.1} MB of tables\n",
         routes.len(),
-        plane.fib.table_bytes() as f64 / 1e6
+        control.fib.table_bytes() as f64 / 1e6
     );
     for (prefix, adjacency) in routes.iter().take(limit) {
         let to = match *adjacency {
             MISS => "no route".to_owned(),
             DISCARD => "dpo-drop ip4".to_owned(),
             LOCAL => "dpo-receive: punt to the host".to_owned(),
-            number => match plane.neighbours.get((number - FIRST_NEIGHBOUR) as usize) {
-                Some(neighbour) => {
-                    let [a, b, c, d, e, f, ..] = neighbour.rewrite;
-                    let name = &plane.interfaces[neighbour.interface as usize].name;
-                    format!("ipv4 via {name}: {} mtu:{}", Mac([a, b, c, d, e, f]), neighbour.mtu)
-                }
-                None => "adjacency not there".to_owned(),
-            },
+            OURS => "dpo-receive: answered here".to_owned(),
+            MARTIAN => "dpo-drop ip4: of no host".to_owned(),
+            GROUP => "multicast or broadcast: punt to the host".to_owned(),
+            number => {
+                let there = plane.shared.adjacencies.get(number);
+                let name = &plane.interfaces[there.interface as usize].name;
+                let to = match (there.address, there.to.is_group_or_zero()) {
+                    (None, true) => "glean".to_owned(),
+                    (None, false) => there.to.to_string(),
+                    (Some(address), true) => format!("{address} not resolved"),
+                    (Some(address), false) => format!("{address} {}", there.to),
+                };
+                format!("ipv4 via {name}: {to} mtu:{}", there.mtu)
+            }
         };
         let _ = writeln!(out, "{prefix}\n  [@{adjacency}] {to}");
     }
     if routes.len() > limit {
         let _ = writeln!(out, "... {} more", routes.len() - limit);
+    }
+    out
+}
+
+/// `show ip address`: our addresses, and who answers for them.
+pub fn addresses(graph: &Graph) -> String {
+    let mut out = format!("{:<24}{:<20}{}\n", "Interface", "Address", "Answered by");
+    for own in graph.plane.own.all() {
+        let name = &graph.plane.interfaces[own.interface as usize].name;
+        let _ = writeln!(out, "{name:<24}{:<20}{}", format!("{}/{}", own.address, own.length), own.owner.name());
+    }
+    out
+}
+
+/// `show ip neighbor`.
+pub fn neighbours(graph: &Graph) -> String {
+    let plane = &graph.plane;
+    let mut out = format!("{:<24}{:<18}{:<20}{:<10}\n", "Interface", "Address", "Ethernet", "State");
+    for (interface, address, neighbour) in plane.shared.control().neighbours() {
+        let name = &plane.interfaces[interface as usize].name;
+        let to = plane.shared.adjacencies.get(neighbour.adjacency).to;
+        let to = if to.is_group_or_zero() { "-".to_owned() } else { to.to_string() };
+        let _ = writeln!(out, "{name:<24}{:<18}{to:<20}{}", address.to_string(), neighbour.state.name());
     }
     out
 }
@@ -175,6 +206,8 @@ pub fn command(graph: &mut Graph, line: &str) -> Result<String, String> {
         ["show", "errors" | "error"] => Ok(errors(graph)),
         ["show", "interface" | "int"] => Ok(interfaces(graph)),
         ["show", "ip", "fib"] => Ok(fib(graph, MANY)),
+        ["show", "ip", "address"] => Ok(addresses(graph)),
+        ["show", "ip", "neighbor" | "neighbour"] => Ok(neighbours(graph)),
         ["show", "mode"] => Ok(modes(graph)),
         ["show", "trace"] => Ok(trace(graph, MANY)),
         ["show", "trace", "max", count] => number(count).map(|count| trace(graph, count)),
@@ -208,7 +241,7 @@ pub fn command(graph: &mut Graph, line: &str) -> Result<String, String> {
             Ok(String::new())
         }
         _ => Err(format!(
-            "no command `{line}`: show runtime | trace [max N] | errors | interface | ip fib | mode, trace add NODE N, clear runtime | trace | errors, run ROUNDS"
+            "no command `{line}`: show runtime | trace [max N] | errors | interface | ip fib | ip address | ip neighbor | mode, trace add NODE N, clear runtime | trace | errors, run ROUNDS"
         )),
     }
 }

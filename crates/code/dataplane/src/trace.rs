@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use crate::buffers::DATA_BYTES;
 use crate::frame::Frame;
+use crate::mac::Mac;
 use crate::node::Node;
-use crate::plane::{Mac, Plane};
+use crate::plane::Plane;
 
 /// What one node saw of one packet.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -236,6 +236,9 @@ fn under_full_load_nothing_is_lost_but_in_the_kernels_queues_and_memory_does_not
     assert!(received > 10_000, "{said}");
     assert_eq!(rx, tx + refused, "the forwarder itself lost packets:\n{said}");
     let lost = sent - received;
+    if lost > ring + sink + backlog + refused {
+        support::ip(&format!("-s -n {} link show", namespaces.of("m")));
+    }
     assert!(lost <= ring + sink + backlog + refused, "{lost} lost, and the kernel reports fewer");
     let (early, late) = (number(folder, "memory-early"), number(folder, "memory-late"));
     assert!(late <= early + 4096, "memory grew from {early} kB to {late} kB");

@@ -1,4 +1,5 @@
-//! Ordinary programs talk through the forwarder: TCP and UDP between two namespaces whose interfaces keep their usual offloads.
+//! Ordinary programs talk through the forwarder, with nothing set up before: TCP, UDP, ping and traceroute between two namespaces whose
+//! interfaces keep their usual offloads.
 //!
 //! ```text
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ (bridge in namespace R) ═══ b0 :namespace B
@@ -15,6 +16,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dataplane::af_packet::{Received, Receiver, Sender};
+use dataplane::checksum;
+use dataplane::inputs::udp_packet;
+use dataplane::plane::Mac;
 use support::{Namespaces, may_run, shown};
 
 /// Bytes that are sent each way.
@@ -97,6 +102,69 @@ fn client(folder: &Path) {
     println!("{BYTES} bytes each way in {:.1} s", start.elapsed().as_secs_f64());
 }
 
+/// What ping and traceroute send, destination and TTL, and the type, code and source of the answer.
+type Probe = ([u8; 4], u8, (u8, u8), [u8; 4]);
+
+const PROBES: [Probe; 6] = [
+    ([10, 0, 2, 2], 64, (0, 0), [10, 0, 2, 2]),
+    ([10, 0, 2, 2], 1, (11, 0), [10, 0, 1, 1]),
+    ([10, 0, 1, 1], 64, (0, 0), [10, 0, 1, 1]),
+    ([10, 0, 2, 1], 64, (0, 0), [10, 0, 2, 1]),
+    ([10, 0, 2, 77], 64, (3, 1), [10, 0, 1, 1]),
+    ([99, 9, 9, 9], 64, (3, 0), [10, 0, 1, 1]),
+];
+
+fn expected_answers() -> String {
+    PROBES.map(|(_, _, kind, from)| format!("{kind:?} {from:?}\n")).concat()
+}
+
+/// Sends each probe and notes the answer.
+fn probe(folder: &Path) {
+    let mut receiver = Receiver::new("a0").unwrap();
+    let mut sender = Sender::new("a0").unwrap();
+    let answers = PROBES.map(|(to, ttl, _, _)| {
+        let (router, own) = (Mac([2, 0, 0, 0, 0, 0x10]), Mac([2, 0, 0, 0, 0, 0xa]));
+        let mut packet = udp_packet(router, own, [10, 0, 1, 2].into(), to.into(), ttl)[..60].to_vec();
+        packet[23] = 1;
+        packet[34..42].copy_from_slice(&[8, 0, 0, 0, 7, 7, to[3], ttl]);
+        let sum = !checksum::sum(&packet[34..]);
+        packet[36..38].copy_from_slice(&sum.to_le_bytes());
+        let mut header: [u8; 20] = packet[14..34].try_into().unwrap();
+        checksum::write_header(&mut header);
+        packet[14..34].copy_from_slice(&header);
+        assert_eq!(sender.send([&packet[..]]), 1);
+        let mark = &packet[38..42];
+        // A reply has the mark where the request has it, an error in what it quotes.
+        let is_answer = |bytes: &[u8]| {
+            let icmp = bytes.get(23) == Some(&1) && bytes[12..14] == [8, 0];
+            icmp && (bytes.get(38..42) == Some(mark) || bytes.get(66..70) == Some(mark))
+        };
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < deadline {
+            match receiver.next_packet() {
+                Some(Received { bytes, .. }) if is_answer(bytes) => {
+                    return format!("{:?} {:?}\n", (bytes[34], bytes[35]), &bytes[26..30]);
+                }
+                Some(_) => {}
+                None => receiver.wait(20).unwrap(),
+            }
+        }
+        format!("no answer from {to:?}\n")
+    });
+    fs::write(folder.join("answers"), answers.concat()).unwrap();
+}
+
+/// Sends to B, and ARP for addresses that nobody has, until the file `enough` is there.
+fn flood(folder: &Path) {
+    let mut sender = Sender::new("a0").unwrap();
+    let (router, own) = (Mac([2, 0, 0, 0, 0, 0x10]), Mac([2, 0, 0, 0, 0, 0xa]));
+    let batch = [0, 1, 2, 3].map(|n| udp_packet(router, own, [10, 0, 1, 2].into(), [10, 0, 2, 2 + n].into(), 64));
+    while !folder.join("enough").exists() {
+        sender.send(batch.iter().map(|packet| &packet[..60]));
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
 /// What runs inside a namespace; as a test of its own it does nothing.
 #[test]
 fn a_role_in_a_namespace() {
@@ -104,29 +172,35 @@ fn a_role_in_a_namespace() {
     match role.as_str() {
         "server" => server(&folder),
         "client" => client(&folder),
+        "probe" => probe(&folder),
+        "flood" => flood(&folder),
         "forward" => support::forward(&folder),
         other => panic!("no role {other}"),
     }
 }
 
-const CONFIG: &str = r#"
+/// Where the kernel has the addresses, it answers for them.
+const ADDRESSES_OF_THE_KERNEL: &str = r#"
+neighbours.interval_ms = 100
 [[interface]]
 name = "in0"
-addresses = ["10.0.1.1"]
 [[interface]]
 name = "out0"
-addresses = ["10.0.2.1"]
-[[neighbour]]
-address = "10.0.1.2"
-interface = "in0"
-mac = "02:00:00:00:00:0a"
-[[neighbour]]
-address = "10.0.2.2"
-interface = "out0"
-mac = "02:00:00:00:00:0b"
 "#;
 
-/// Two hosts and what lies between them, with the addresses that an administrator gives and nothing else.
+/// The same addresses, which the kernel does not have.
+const ADDRESSES_OF_OURS: &str = r#"
+neighbours.interval_ms = 100
+[[interface]]
+name = "in0"
+addresses = ["10.0.1.1/24"]
+[[interface]]
+name = "out0"
+addresses = ["10.0.2.1/24"]
+"#;
+
+/// Two hosts and what lies between them, with the addresses that an administrator gives and nothing else. With a bridge, the kernel in the
+/// middle has no addresses.
 fn network(test: &str, bridge: bool) -> Namespaces {
     let made = Namespaces::new(test, &["a", "m", "b", "r"]);
     let at = |last| [2, 0, 0, 0, 0, last];
@@ -140,12 +214,11 @@ fn network(test: &str, bridge: bool) -> Namespaces {
         made.ip("r", "link set r1 master br0");
     } else {
         made.cable(("b", "b0", at(0xb)), ("m", "out0", at(0x20)));
+        made.ip("m", "address add 10.0.1.1/24 dev in0");
+        made.ip("m", "address add 10.0.2.1/24 dev out0");
     }
-    for (letter, interface, address) in
-        [("m", "in0", "10.0.1.1"), ("m", "out0", "10.0.2.1"), ("a", "a0", "10.0.1.2"), ("b", "b0", "10.0.2.2")]
-    {
-        made.ip(letter, &format!("address add {address}/24 dev {interface}"));
-    }
+    made.ip("a", "address add 10.0.1.2/24 dev a0");
+    made.ip("b", "address add 10.0.2.2/24 dev b0");
     made.ip("a", "route add default via 10.0.1.1");
     made.ip("b", "route add default via 10.0.2.1");
     made
@@ -153,27 +226,66 @@ fn network(test: &str, bridge: bool) -> Namespaces {
 
 fn talk(test: &str, bridge: bool) {
     let namespaces = network(test, bridge);
-    let said = namespaces.forwarding("m", CONFIG, || {
+    let config = if bridge { ADDRESSES_OF_OURS } else { ADDRESSES_OF_THE_KERNEL };
+    let said = namespaces.forwarding("m", config, || {
+        namespaces.run("a", "probe");
         let mut server = namespaces.start("b", "server");
         namespaces.wait_for("listening");
         namespaces.run("a", "client");
         assert!(server.wait().unwrap().success());
     });
     assert_eq!(support::number(&namespaces.folder, "answered"), u64::from(DATAGRAMS), "{said}");
+    let answers = fs::read_to_string(namespaces.folder.join("answers")).unwrap();
+    assert_eq!(answers, expected_answers(), "{said}");
     let split = shown(&said, "af-packet-input-in0: large packet split", "packets");
     assert!(split > 100, "the sender left {split} packets to split, so this shows nothing:\n{said}");
 }
 
 #[test]
-fn tcp_and_udp_between_interfaces_with_their_usual_offloads() {
-    if may_run("tcp_and_udp_between_interfaces_with_their_usual_offloads") {
+fn programs_talk_between_interfaces_with_their_usual_offloads() {
+    if may_run("programs_talk_between_interfaces_with_their_usual_offloads") {
         talk("t", false);
     }
 }
 
 #[test]
-fn tcp_and_udp_over_a_bridge() {
-    if may_run("tcp_and_udp_over_a_bridge") {
+fn programs_talk_over_a_bridge_with_addresses_that_only_the_forwarder_has() {
+    if may_run("programs_talk_over_a_bridge_with_addresses_that_only_the_forwarder_has") {
         talk("g", true);
     }
+}
+
+/// The far interface is removed under load and made again; then programs talk as before.
+#[test]
+fn an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back() {
+    if !may_run("an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back") {
+        return;
+    }
+    let namespaces = network("v", false);
+    for interface in ["in0", "out0"] {
+        namespaces.ip("m", &format!("address flush dev {interface}"));
+    }
+    let said = namespaces.forwarding("m", ADDRESSES_OF_OURS, || {
+        let mut flood = namespaces.start("a", "flood");
+        thread::sleep(Duration::from_millis(500));
+        namespaces.ip("m", "link delete out0");
+        thread::sleep(Duration::from_millis(1500));
+        let at = |last| [2, 0, 0, 0, 0, last];
+        namespaces.cable(("b", "b0", at(0xb)), ("m", "out0", at(0x20)));
+        namespaces.ip("b", "address add 10.0.2.2/24 dev b0");
+        namespaces.ip("b", "route add default via 10.0.2.1");
+        // It is looked for every second.
+        thread::sleep(Duration::from_millis(2500));
+        fs::write(namespaces.folder.join("enough"), "").unwrap();
+        assert!(flood.wait().unwrap().success());
+        // Until what still waits has had its errors: there is a limit to them.
+        thread::sleep(Duration::from_millis(700));
+        namespaces.run("a", "probe");
+    });
+    let answers = fs::read_to_string(namespaces.folder.join("answers")).unwrap();
+    assert_eq!(answers, expected_answers(), "{said}");
+    assert_eq!(shown(&said, "af-packet-input-out0: interface went down or away", "packets"), 1, "{said}");
+    assert!(shown(&said, "out0", "tx-error") > 100, "{said}");
+    let full = "ip4-resolve: queue of the neighbour is full, oldest dropped";
+    assert!(shown(&said, full, "packets") > 100, "{said}");
 }

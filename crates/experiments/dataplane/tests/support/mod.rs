@@ -30,6 +30,7 @@ pub fn ip(arguments: &str) {
     let output = output.unwrap_or_else(|e| panic!("cannot start `ip`: {e}; Debian: apt-get install iproute2"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "`ip {arguments}` failed: {said}; network namespaces need root");
+    print!("{}", String::from_utf8_lossy(&output.stdout));
 }
 
 /// Namespaces with names of one letter, and a folder for what their programs tell each other; removed at the end.
@@ -119,7 +120,6 @@ impl Namespaces {
         fs::write(self.folder.join("forward.toml"), config).unwrap();
         let mut forwarder = self.start(letter, "forward");
         self.wait_for("forwarding");
-        std::thread::sleep(Duration::from_millis(200));
         during();
         fs::write(self.folder.join("stop"), "").unwrap();
         assert!(forwarder.wait().unwrap().success(), "the forwarder failed");
@@ -148,13 +148,18 @@ pub fn role() -> Option<(String, PathBuf)> {
 
 /// The role `forward`: forwards until the file `stop` is there, and leaves its counts.
 pub fn forward(folder: &Path) {
-    let (early, stop) = (folder.join("memory-early"), folder.join("stop"));
+    let (early, stop, forwarding) = (folder.join("memory-early"), folder.join("stop"), folder.join("forwarding"));
+    let config = fs::read_to_string(folder.join("forward.toml")).unwrap();
+    let interfaces = config.matches("[[interface]]").count();
     let mut sink = Memory::new(Arc::default());
     let progress = experiment::Sink::progress(&sink);
     std::thread::spawn(move || {
         let (start, mut noted) = (Instant::now(), false);
         while !stop.exists() {
             std::thread::sleep(Duration::from_millis(20));
+            if !forwarding.exists() && receiving_sockets() >= interfaces {
+                fs::write(&forwarding, "").unwrap();
+            }
             // What it takes once it runs, to compare with what it takes at its end.
             if !noted && start.elapsed() > Duration::from_millis(2500) {
                 fs::write(&early, resident_kb().to_string()).unwrap();
@@ -171,12 +176,17 @@ pub fn forward(folder: &Path) {
         conditions: Conditions::default(),
         source_tree: None,
     };
-    fs::write(folder.join("forwarding"), "").unwrap();
     Forward.run(&request, &mut sink).unwrap();
     let recording = sink.finish();
     assert!(recording.header.complaints.is_empty(), "{:?}", recording.header.complaints);
     fs::write(folder.join("forwarded.txt"), counts(&recording)).unwrap();
     fs::write(folder.join("memory-late"), resident_kb().to_string()).unwrap();
+}
+
+/// Packet sockets of this namespace that receive every protocol.
+fn receiving_sockets() -> usize {
+    let sockets = fs::read_to_string("/proc/self/net/packet").unwrap();
+    sockets.lines().filter(|line| line.split_whitespace().nth(3) == Some("0003")).count()
 }
 
 /// The counts of a recording, one per line: what of, metric, count.
