@@ -17,7 +17,7 @@ pub const DISCARD: u16 = 1;
 pub const LOCAL: u16 = 2;
 /// Adjacency of our own addresses that we answer for.
 pub const OURS: u16 = 3;
-/// Adjacency of networks to which nothing may be sent: 0/8 and 127/8.
+/// Adjacency of addresses to which nothing may be sent: 0/8 and 127/8.
 pub const MARTIAN: u16 = 4;
 /// Adjacency of multicast and broadcast addresses.
 pub const GROUP: u16 = 5;

@@ -1,5 +1,6 @@
 //! What all nodes share: buffers, interfaces, tables, settings.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,6 +60,8 @@ pub struct Interface {
     pub mode: Mode,
     /// VLANs whose tagged packets are taken; on a routing interface their tag is removed.
     pub vlans: Vec<u16>,
+    /// Whether the kernel sees each packet that comes in, too.
+    pub kernel_sees: bool,
     /// Whether its device is there and up.
     pub is_up: bool,
     /// Traffic that came in.
@@ -231,6 +234,7 @@ impl Plane {
             mtu: 1500,
             mode,
             vlans: Vec::new(),
+            kernel_sees: false,
             is_up: true,
             rx: Traffic::default(),
             tx: Traffic::default(),
@@ -281,6 +285,15 @@ impl Plane {
         }
         Arc::make_mut(&mut self.own).add(address);
         Ok(())
+    }
+
+    /// The address of ours that a packet to a destination leaves from; one of the interface where it came in if there is no route.
+    pub fn address_towards(&self, destination: Ipv4Addr, rx: u16) -> Option<Ipv4Addr> {
+        let adjacency = self.shared.routes.reader().lookup(destination.into());
+        let leaves = (adjacency >= FIRST_NEIGHBOUR).then(|| self.shared.adjacencies.get(adjacency));
+        let from =
+            leaves.and_then(|there| self.own.source(there.interface, Some(there.address.unwrap_or(destination))));
+        from.or_else(|| self.own.speaker(rx))
     }
 
     /// Sends a packet from the node that runs just now, beside its frame.

@@ -3,7 +3,7 @@
 use crate::graph::{Graph, NodeId};
 use crate::nodes::{
     ArpInput, Device, Drop, EthernetInput, Fused, IcmpError, InterfaceOutput, InterfaceTx, Ip4Fragment, Ip4Input,
-    Ip4Local, Ip4Lookup, Ip4Resolve, Ip4Rewrite, L2Input, L2Output, Local, Message, Punt,
+    Ip4Local, Ip4Lookup, Ip4Options, Ip4Resolve, Ip4Rewrite, L2Input, L2Output, Local, Message, Punt,
 };
 use crate::plane::Plane;
 
@@ -47,9 +47,18 @@ pub fn build(plane: Plane, devices: Vec<Box<dyn Device>>, path: Ip4Path) -> (Gra
         Message::ProtocolUnreachable,
         Message::PortUnreachable,
         Message::FragmentationNeeded,
+        Message::ParameterProblem,
     ];
     let errors = errors.map(|message| graph.add(IcmpError::new(message), &[drop, punt]));
-    let [time_exceeded, net_unreachable, host_unreachable, protocol_unreachable, port_unreachable, needed] = errors;
+    let [
+        time_exceeded,
+        net_unreachable,
+        host_unreachable,
+        protocol_unreachable,
+        port_unreachable,
+        needed,
+        wrong_option,
+    ] = errors;
     let resolve = graph.add(Ip4Resolve::new(outputs.len()), &with_outputs(&[drop, punt, host_unreachable]));
     let fragment = graph.add(Ip4Fragment, &[drop, punt]);
     let rewrite = graph.add(Ip4Rewrite, &with_outputs(&[drop, punt, time_exceeded, needed, fragment, resolve]));
@@ -62,7 +71,8 @@ pub fn build(plane: Plane, devices: Vec<Box<dyn Device>>, path: Ip4Path) -> (Gra
     for node in errors.into_iter().chain([for_us]) {
         graph.add_arc(node, lookup);
     }
-    let ip4_input = graph.add(Ip4Input, &[drop, punt, lookup]);
+    let options = graph.add(Ip4Options, &[drop, punt, lookup, wrong_option]);
+    let ip4_input = graph.add(Ip4Input, &[drop, punt, lookup, options]);
     let ip4 = match path {
         Ip4Path::Nodes => ip4_input,
         Ip4Path::Fused => graph.add(Fused, &with_outputs(&[drop, punt, ip4_input])),

@@ -82,7 +82,7 @@ impl Router {
             plane.add_interface(name, mac, Mode::Route);
         }
         plane.shared.control().timing =
-            Timing { interval: Duration::from_millis(30), queue: 4, queue_all: 6, ..Timing::default() };
+            Timing { interval: Duration::from_secs(5), queue: 4, queue_all: 6, ..Timing::default() };
         change(&mut plane);
         for (interface, third) in [(0, 1), (1, 2)] {
             let address = Ipv4Addr::new(10, 0, third, 1);
@@ -249,7 +249,7 @@ fn packets_wait_for_the_neighbour_in_order_and_only_so_many() {
     assert_eq!(router.graph.plane.held, 6);
 
     router.put(1, arp(2, B, B_ADDRESS, [10, 0, 2, 1]));
-    let [_, right] = router.wait(5);
+    let [_, right] = router.wait(20);
     let mut forwarded: Vec<_> = right.iter().filter(|packet| packet[13] == 0).collect();
     forwarded.retain(|packet| packet[..6] == B.0);
     assert_eq!(forwarded.iter().map(|packet| packet[33]).collect::<Vec<_>>(), [2, 3, 4, 5], "the oldest was dropped");
@@ -260,7 +260,7 @@ fn packets_wait_for_the_neighbour_in_order_and_only_so_many() {
 
 #[test]
 fn a_neighbour_that_does_not_answer_is_unreachable_and_is_asked_for_again() {
-    let mut router = Router::acquainted(|_| ());
+    let mut router = Router::acquainted(|plane| plane.shared.control().timing.interval = Duration::from_millis(30));
     let about = packet([10, 0, 2, 50], 64, 20, true);
     for _ in 0..2 {
         let [_, first] = router.put(0, about.clone());

@@ -141,11 +141,11 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
         ),
         (changed(|p| p[26] = 224), "ip4-input", "ip4 source is of no host, or our own"),
         (changed(|p| p[26] = 127), "ip4-input", "ip4 source is of no host, or our own"),
-        (changed(|p| p[26] = 0), "ip4-input", "ip4 source is of no host, or our own"),
+        (changed(|p| p[26..30].fill(0)), "ip4-input", "ip4 source is of no host, or our own"),
         (changed(|p| p[29] = 1), "ip4-input", "ip4 source is of no host, or our own"),
         (changed(|p| p[30] = 224), "ip4-lookup", "ip4 multicast or broadcast to the host"),
         (changed(|p| p[30] = 127), "ip4-lookup", "ip4 destination is of no host"),
-        (changed(|p| p[30] = 0), "ip4-lookup", "ip4 destination is of no host"),
+        (changed(|p| p[30..34].fill(0)), "ip4-lookup", "ip4 destination is of no host"),
         (changed(|p| p[30] = 30), "ip4-lookup", "no route"),
         (changed(|p| p[30..34].copy_from_slice(&[20, 9, 0, 1])), "ip4-lookup", "route drops"),
         (
@@ -189,15 +189,61 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
     }
 }
 
-#[test]
-fn options_are_punted_if_their_checksum_is_right() {
+/// A good packet with options, which are filled up to whole words.
+fn with_options(options: &[u8]) -> Vec<u8> {
     let mut packet = good(64);
-    packet[14] = 0x46;
+    let mut options = options.to_vec();
+    options.resize(options.len().next_multiple_of(4), 0);
+    packet[14] = 0x45 + (options.len() / 4) as u8;
+    packet[16..18].copy_from_slice(&(46 + options.len() as u16).to_be_bytes());
+    let end = 34 + options.len();
+    packet.splice(34..34, options);
     packet[24..26].fill(0);
-    let sum = !checksum::sum(&packet[14..38]);
+    let sum = !checksum::sum(&packet[14..end]);
     packet[24..26].copy_from_slice(&sum.to_le_bytes());
-    let (graph, _) = run(vec![packet]);
-    assert_eq!(reasons(&graph), [("ip4-input".to_owned(), "ip4 options to the host", 1)]);
+    packet
+}
+
+#[test]
+fn options_are_filled_in_and_wrong_ones_are_told() {
+    let address = Ipv4Addr::new(30, 0, 0, 1);
+    let run = |options: &[u8]| {
+        let mut plane = plane(Mode::Route, Settings::default());
+        plane.add_address(OwnAddress { address, length: 32, interface: 1, owner: Owner::Us }).unwrap();
+        let (graph, sent) = run_on(plane, Ip4Path::Nodes, vec![with_options(options)]);
+        assert!(sent.iter().all(|packet| checksum::sum(&packet[14..34 + packet[14] as usize % 16 * 4 - 20]) == 0xffff));
+        (reasons(&graph), sent.first().map(|packet| packet[34..34 + options.len()].to_vec()))
+    };
+    for (options, expected) in [
+        (vec![1, 1, 1, 0], vec![1, 1, 1, 0]),
+        (vec![0, 9, 9, 9], vec![0, 0, 0, 0]),
+        (vec![148, 4, 0, 0], vec![148, 4, 0, 0]),
+        (vec![7, 11, 4, 0, 0, 0, 0, 0, 0, 0, 0], vec![7, 11, 8, 30, 0, 0, 1, 0, 0, 0, 0]),
+        (vec![7, 7, 8, 9, 9, 9, 9], vec![7, 7, 8, 9, 9, 9, 9]),
+        (vec![68, 8, 9, 0x20, 1, 1, 1, 1], vec![68, 8, 9, 0x30, 1, 1, 1, 1]),
+        (vec![68, 12, 5, 3, 9, 9, 9, 9, 0, 0, 0, 0], vec![68, 12, 5, 3, 9, 9, 9, 9, 0, 0, 0, 0]),
+    ] {
+        assert_eq!(run(&options), (vec![], Some(expected)), "{options:?}");
+    }
+    let (counted, sent) = run(&[68, 12, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!((counted, &sent.unwrap()[..8]), (vec![], &[68, 12, 13, 1, 10, 0, 0, 1][..]));
+    for wrong in [
+        &[7, 2, 0, 0][..],
+        &[7, 7, 3, 0, 0, 0, 0],
+        &[7, 7, 6, 0, 0, 0, 0],
+        &[7, 50, 4, 0],
+        &[7, 0, 4, 0],
+        &[1, 1, 1, 7],
+        &[7, 3, 4, 7, 3, 4],
+        &[68, 8, 5, 1, 0, 0, 0, 0],
+        &[68, 4, 5, 0xf0],
+        &[148, 3, 0],
+    ] {
+        let expected = [("ip4-options".to_owned(), "ip4 option malformed", 1)];
+        assert_eq!(run(wrong), (expected.to_vec(), None), "{wrong:?}");
+    }
+    let refused = [("ip4-options".to_owned(), "ip4 source route refused", 1)];
+    assert_eq!(run(&[131, 7, 4, 1, 2, 3, 4]), (refused.to_vec(), None));
 }
 
 #[test]

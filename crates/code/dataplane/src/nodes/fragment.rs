@@ -47,7 +47,8 @@ fn fragment(plane: &mut Plane, frame: &Frame, lane: usize) {
     let mtu = plane.shared.adjacencies.rewrite(adjacency).mtu() as usize;
     let whole: [u8; DATA_BYTES] = *plane.pool.data(buffer);
     let headers = L3 + (whole[L3] & 15) as usize * 4;
-    let place = u16::from_be_bytes([whole[L3 + 6], whole[L3 + 7]]);
+    // Without the reserved bit, as the kernel does it.
+    let place = u16::from_be_bytes([whole[L3 + 6], whole[L3 + 7]]) & (MORE | 0x1fff);
     let size = (mtu - (headers - L3)) & !7;
     let parts = (end - headers).div_ceil(size);
     let mut buffers = [buffer; DATA_BYTES / 8];

@@ -98,9 +98,10 @@ impl IcmpError {
         if !may_get_error(data) {
             return (DROP, NOT_FOR_IT);
         }
-        // An error about what was sent to us comes from that address, any other from the interface that the packet came in on.
+        // An error about what was sent to us comes from that address, any other from where it leaves.
+        let source = [data[26], data[27], data[28], data[29]];
         let to_us = plane.own.find([data[30], data[31], data[32], data[33]].into()).map(|own| own.address);
-        let Some(from) = to_us.or_else(|| plane.own.speaker(rx)) else { return (DROP, NO_ADDRESS) };
+        let Some(from) = to_us.or_else(|| plane.address_towards(source.into(), rx)) else { return (DROP, NO_ADDRESS) };
         if !plane.icmp_limit.take(plane.now) {
             return (DROP, LIMITED);
         }
@@ -112,7 +113,6 @@ impl IcmpError {
         let quoted = bytes.min(ERROR_BYTES - IP - ICMP);
         self.identification = self.identification.wrapping_add(1);
         let data = plane.pool.data_mut(buffer);
-        let source = [data[26], data[27], data[28], data[29]];
         let tos = (data[L3 + 1] & 0x1e) | 0xc0;
         data.copy_within(L3..L3 + quoted, L3 + IP + ICMP);
         let [a, b] = ((IP + ICMP + quoted) as u16).to_be_bytes();
@@ -135,14 +135,13 @@ impl IcmpError {
     }
 }
 
-/// Whether an error may be sent about a packet (RFC 1122, section 3.2.2).
+/// Whether an error may be sent about a packet (RFC 1122, section 3.2.2). `ip4-input` has seen to it that its source is a host.
 fn may_get_error(data: &[u8; DATA_BYTES]) -> bool {
     let header = (data[L3] & 15) as usize * 4;
     let first_fragment = u16::from_be_bytes([data[L3 + 6], data[L3 + 7]]) & 0x1fff == 0;
     let is_error = data[L3 + 9] == PROTOCOL_ICMP && !matches!(data[L3 + header], 0 | 8 | 9 | 10 | 13..=18);
-    let from_a_host = !matches!(data[L3 + 12], 0 | 127 | 224..);
     let to_one = data[0] & 1 == 0;
-    first_fragment && !is_error && from_a_host && to_one
+    first_fragment && !is_error && to_one
 }
 
 impl Node for IcmpError {

@@ -27,23 +27,23 @@ mod bad {
     pub const LENGTH: u8 = 2;
     pub const CHECKSUM: u8 = 3;
     pub const SOURCE: u8 = 4;
-    pub const OPTIONS: u8 = 5;
-    pub const BROADCAST: u8 = 6;
+    pub const BROADCAST: u8 = 5;
 }
 
-const INPUT_REASONS: [Reason; 7] = [
+const INPUT_REASONS: [Reason; 6] = [
     Reason::error("ip4 header truncated"),
     Reason::error("ip4 version or header length wrong"),
     Reason::error("ip4 length > l2 length"),
     Reason::error("bad ip4 checksum"),
     Reason::error("ip4 source is of no host, or our own"),
-    Reason::info("ip4 options to the host"),
     Reason::info("ip4 from no address or to everyone"),
 ];
 
-/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
+/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup, ip4-options.
 #[derive(Default)]
 pub struct Ip4Input;
+
+const TO_OPTIONS: u8 = FIRST_ARC + 1;
 
 struct Validate<'a> {
     verify_checksum: bool,
@@ -147,7 +147,7 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
             // Padding behind the packet: it ends here.
             frame.length[lane] = (total + L3) as u16;
             match source_verdict(header, self.own) {
-                (FIRST_ARC, _) if header_bytes > 20 => (PUNT, bad::OPTIONS),
+                (FIRST_ARC, _) if header_bytes > 20 => (TO_OPTIONS, 0),
                 other => other,
             }
         };
@@ -165,7 +165,8 @@ fn source_verdict(header: Header, own: &Own) -> (u8, u8) {
         _ if source.is_broadcast() => (DROP, bad::SOURCE),
         // A host that has no address yet.
         _ if to_all => (PUNT, bad::BROADCAST),
-        0 | 127 => (DROP, bad::SOURCE),
+        127 => (DROP, bad::SOURCE),
+        _ if source.is_unspecified() => (DROP, bad::SOURCE),
         _ if own.find(source).is_some() => (DROP, bad::SOURCE),
         _ => (FIRST_ARC, 0),
     }

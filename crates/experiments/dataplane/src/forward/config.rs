@@ -333,6 +333,7 @@ impl Config {
             };
             let number = plane.add_interface(&interface.name, mac, mode);
             let added = &mut plane.interfaces[number as usize];
+            added.kernel_sees = !interface.is_capture();
             added.mtu = interface.mtu.unwrap_or(machine.mtu);
             added.vlans.clone_from(&interface.vlans);
             let addresses = match &interface.addresses {
@@ -366,8 +367,8 @@ impl Config {
             let route = there.get_ref();
             let prefix: Prefix = route.prefix.parse().map_err(|e: String| self.source.wrong(there, e))?;
             let wrong = |e: &dyn Display| self.source.wrong(there, format!("route {prefix}: {e}"));
-            if prefix.length() >= 4 && matches!(prefix.address().octets()[0], 0 | 127 | 224..=239) {
-                return Err(wrong(&"nothing is forwarded to 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/4"));
+            if prefix.length() >= 4 && matches!(prefix.address().octets()[0], 127 | 224..=239) {
+                return Err(wrong(&"nothing is forwarded to 127.0.0.0/8 and 224.0.0.0/4"));
             }
             let adjacency = match route.via {
                 None => DISCARD,
