@@ -15,7 +15,7 @@ use dataplane::buffers::Reuse;
 use dataplane::inputs::{Generator, udp_packet};
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
-use dataplane::show::command;
+use dataplane::prompt::run as command;
 use dataplane::standard::{Ip4Path, build};
 use std::net::Ipv4Addr;
 

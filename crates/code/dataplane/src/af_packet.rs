@@ -137,6 +137,18 @@ fn bind(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
     .map(|_| ())
 }
 
+/// Receivers of one interface that share its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fanout(u16);
+
+impl Fanout {
+    /// The group of this process for one of its interfaces, by its number in the graph.
+    pub fn of_interface(number: u16) -> Self {
+        // Groups are numbered for the whole network namespace: processes must not meet.
+        Self((std::process::id() as u16) << 6 | (number & 63))
+    }
+}
+
 /// A packet that came in, readable until the next one is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
@@ -207,6 +219,14 @@ impl Receiver {
         promiscuous.mr_type = libc::PACKET_MR_PROMISC as u16;
         set_option(&receiver.socket, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
         Ok(receiver)
+    }
+
+    /// Shares the interface with other receivers of this process: each packet comes to one of them, all packets of a flow to the same.
+    pub fn join(&self, group: Fanout) -> io::Result<()> {
+        // A group does not take over that its receivers leave alone what goes out. The name came late to the C library, too.
+        const PACKET_FANOUT_FLAG_IGNORE_OUTGOING: u32 = 0x4000;
+        let hashed = (libc::PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING) << 16 | u32::from(group.0);
+        set_option(&self.socket, libc::PACKET_FANOUT, &hashed)
     }
 
     fn block_header(&self) -> NonNull<libc::tpacket_hdr_v1> {
@@ -357,7 +377,7 @@ impl Sender {
     /// Sends packets in order; returns how many the kernel took. One that it refuses (too long for the interface) is passed over.
     pub fn send<'a>(&mut self, packets: impl IntoIterator<Item = &'a [u8]>) -> usize {
         let mut packets = packets.into_iter();
-        let (mut sent, mut refused) = (0, 0);
+        let (mut sent, mut refused, mut bound_again) = (0, 0, 0);
         if !self.is_there() {
             return 0;
         }
@@ -391,8 +411,12 @@ impl Sender {
                     Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) && retries < 1000 => retries += 1,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if matches!(error.raw_os_error(), Some(libc::ENXIO | libc::ENODEV | libc::ENETDOWN)) => {
-                        self.away = Some(Instant::now());
-                        return sent + done - refused;
+                        // It may be back already, as another one. The socket tells once more that the old one went.
+                        bound_again += 1;
+                        if bound_again > 2 || bind(&self.socket, &self.interface, 0).is_err() {
+                            self.away = Some(Instant::now());
+                            return sent + done - refused;
+                        }
                     }
                     Err(_) => {
                         done += 1;
@@ -431,9 +455,11 @@ fn reason(unfinished: Unfinished) -> usize {
 
 /// Receives into the graph. Packets are whole there: missing checksums are written, and large packets are split.
 pub struct PacketInput {
-    receiver: Receiver,
+    /// None while the interface is away.
+    receiver: Option<Receiver>,
     interface: u16,
     device: String,
+    group: Option<Fanout>,
     name: String,
     /// When the interface was found to be away, or was last looked for.
     away: Option<Instant>,
@@ -447,9 +473,10 @@ impl PacketInput {
     /// An input node for an interface of the graph, which has the name of the machine's.
     pub fn new(receiver: Receiver, interface: u16, name: &str) -> Self {
         Self {
-            receiver,
+            receiver: Some(receiver),
             interface,
             device: name.to_owned(),
+            group: None,
             name: format!("af-packet-input-{name}"),
             away: None,
             polls: 0,
@@ -459,22 +486,35 @@ impl PacketInput {
         }
     }
 
-    /// Notices an interface that went away, and one that is back.
+    /// The same, which shares the interface with the inputs of other workers.
+    pub fn shared(receiver: Receiver, interface: u16, name: &str) -> io::Result<Self> {
+        let group = Fanout::of_interface(interface);
+        receiver.join(group)?;
+        Ok(Self { group: Some(group), ..Self::new(receiver, interface, name) })
+    }
+
+    /// A receiver on the interface that has come back.
+    fn reopened(&self) -> io::Result<Receiver> {
+        let receiver = Receiver::new(&self.device)?;
+        if let Some(group) = self.group {
+            receiver.join(group)?;
+        }
+        Ok(receiver)
+    }
+
+    /// Notices an interface that went away, and one that is back. The ring is empty.
     #[cold]
     fn look_for_interface(&mut self, plane: &mut Plane) {
-        if self.receiver.has_failed() && self.away.is_none() {
+        if self.away.is_none() && self.receiver.as_ref().is_some_and(Receiver::has_failed) {
             self.counts[AWAY] += 1;
             self.away = Some(Instant::now());
         }
         if self.away.is_some_and(|since| since.elapsed() >= LOOK) {
-            match Receiver::new(&self.device) {
-                // A receiver on an interface that is down has failed already.
-                Ok(receiver) if !receiver.has_failed() => {
-                    self.receiver = receiver;
-                    self.away = None;
-                }
-                _ => self.away = Some(Instant::now()),
-            }
+            // The old one goes first: a group of receivers is for one interface as long as one of them is there.
+            self.receiver = None;
+            // A receiver on an interface that is down has failed already.
+            self.receiver = self.reopened().ok().filter(|receiver| !receiver.has_failed());
+            self.away = if self.receiver.is_some() { None } else { Some(Instant::now()) };
         }
         plane.interfaces[self.interface as usize].is_up = self.away.is_none();
     }
@@ -485,7 +525,7 @@ impl PacketInput {
             if let Some(length) = self.splitter.next_part(data) {
                 return Some(length);
             }
-            let Received { bytes, tag, offload, is_cut } = self.receiver.next_packet()?;
+            let Received { bytes, tag, offload, is_cut } = self.receiver.as_mut()?.next_packet()?;
             let problem = if is_cut {
                 Some(CUT)
             } else if offload.splits() {
@@ -556,9 +596,12 @@ impl Input for PacketInput {
         // Asking the kernel takes a call: now and then is enough, and always once the ring is empty after load.
         self.polls = self.polls.wrapping_add(1);
         let ask = (frame.len == 0 && self.was_busy) || self.polls.is_multiple_of(256);
-        if ask && let Ok(drops) = self.receiver.kernel_drops() {
-            plane.interfaces[self.interface as usize].kernel_drops += drops;
-            self.look_for_interface(plane);
+        if ask {
+            let drops = self.receiver.as_ref().and_then(|receiver| receiver.kernel_drops().ok());
+            plane.interfaces[self.interface as usize].kernel_drops += drops.unwrap_or_default();
+            if frame.len == 0 {
+                self.look_for_interface(plane);
+            }
         }
         self.was_busy = frame.len > 0;
     }

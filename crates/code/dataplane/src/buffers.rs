@@ -96,6 +96,11 @@ impl Pool {
         self.free.len()
     }
 
+    /// In which order freed buffers are handed out again.
+    pub fn reuse(&self) -> Reuse {
+        self.reuse
+    }
+
     /// Number of buffers that nobody holds.
     pub fn available(&self) -> usize {
         self.free_count

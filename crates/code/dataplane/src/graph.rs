@@ -15,8 +15,11 @@
 use crate::epochs::Reader;
 use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
-use crate::plane::Plane;
-use crate::trace::Tracer;
+use crate::own::Own;
+use crate::plane::{Interface, Plane};
+use crate::shared::Shared;
+use crate::trace::{Trace, Tracer};
+use std::sync::Arc;
 
 pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
 pub use crate::node::{Input, Node, Reason, Severity};
@@ -78,6 +81,53 @@ pub struct ErrorRow {
     pub node: String,
     /// Why.
     pub reason: Reason,
+}
+
+/// What a graph did, for those who print it while it goes on.
+#[derive(Clone)]
+pub struct Report {
+    /// [`Graph::runtime`].
+    pub runtime: Vec<RuntimeRow>,
+    /// [`Graph::errors`].
+    pub errors: Vec<ErrorRow>,
+    /// Interfaces with this graph's counters.
+    pub interfaces: Vec<Interface>,
+    /// [`Graph::balance`].
+    pub balance: Balance,
+    /// [`Graph::loops`].
+    pub loops: u64,
+    /// [`Graph::seconds`].
+    pub seconds: f64,
+    /// Traces so far.
+    pub traces: Vec<Trace>,
+    /// Tables, which all workers share.
+    pub shared: Arc<Shared>,
+    /// Our addresses.
+    pub own: Arc<Own>,
+}
+
+impl Report {
+    /// What several workers did together: their counters added up, node by node. All have the same nodes. `None` of none.
+    pub fn sum(reports: &[Self]) -> Option<Self> {
+        let (first, others) = reports.split_first()?;
+        let mut sum = first.clone();
+        for other in others {
+            for (row, other) in sum.runtime.iter_mut().zip(&other.runtime) {
+                row.counters.add(other.counters);
+            }
+            for (row, other) in sum.errors.iter_mut().zip(&other.errors) {
+                row.count += other.count;
+            }
+            for (interface, other) in sum.interfaces.iter_mut().zip(&other.interfaces) {
+                interface.add(other);
+            }
+            sum.balance.add(other.balance);
+            sum.loops += other.loops;
+            sum.seconds = sum.seconds.max(other.seconds);
+            sum.traces.extend(other.traces.iter().cloned());
+        }
+        Some(sum)
+    }
 }
 
 /// Nodes, inputs, and what they share.
@@ -237,11 +287,11 @@ impl Graph {
         // A node that consumes its packets lets go of the buffers, so it is traced before.
         let ends = frame.traced && slot.arcs.is_empty();
         if ends {
-            self.tracer.note(slot.node.as_ref(), &self.plane, &frame);
+            self.tracer.note(slot.node.as_ref(), &self.plane, &frame, None);
         }
         let verdict = slot.node.run(&mut self.plane, &mut frame);
         if frame.traced && !ends {
-            self.tracer.note(slot.node.as_ref(), &self.plane, &frame);
+            self.tracer.note(slot.node.as_ref(), &self.plane, &frame, Some(verdict));
         }
         let len = frame.len;
         match verdict {
@@ -349,6 +399,21 @@ impl Graph {
         inputs.chain(rows).collect()
     }
 
+    /// All that the prompt and recordings tell of this graph.
+    pub fn report(&self) -> Report {
+        Report {
+            runtime: self.runtime(),
+            errors: self.errors(),
+            interfaces: self.plane.interfaces.clone(),
+            balance: self.balance(),
+            loops: self.loops,
+            seconds: self.seconds(),
+            traces: self.tracer.traces().to_vec(),
+            shared: self.plane.shared.clone(),
+            own: self.plane.own.clone(),
+        }
+    }
+
     /// Rounds since the counters were cleared.
     pub fn loops(&self) -> u64 {
         self.loops
@@ -426,7 +491,29 @@ impl Balance {
     }
 }
 
+impl Balance {
+    fn add(&mut self, other: Self) {
+        self.received += other.received;
+        self.sent += other.sent;
+        self.dropped += other.dropped;
+        self.punted += other.punted;
+        self.refused += other.refused;
+        self.local += other.local;
+        self.generated += other.generated;
+        self.held += other.held;
+    }
+}
+
 impl NodeCounters {
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.vectors += other.vectors;
+        self.ticks += other.ticks;
+        self.empty_polls += other.empty_polls;
+        self.empty_ticks += other.empty_ticks;
+        self.largest = self.largest.max(other.largest);
+    }
+
     #[inline(always)]
     fn count(&mut self, packets: usize, ticks: u64) {
         self.calls += 1;

@@ -28,7 +28,9 @@
 //! | `af_packet` | packets of a Linux interface |
 //! | [`offload`] | checksums and splitting that a kernel left to a device |
 //! | [`machine`] | prefetch instruction and counter |
-//! | [`show`], [`trace`] | the prompt's commands; following packets through the graph |
+//! | [`prompt`], [`show`] | the prompt's commands, and the tables that they print |
+//! | [`workers`] | threads that each run a graph over the same tables |
+//! | [`trace`] | following packets through the graph |
 #![deny(unsafe_code)]
 
 pub mod adjacency;
@@ -53,9 +55,11 @@ pub mod offload;
 pub mod own;
 pub mod pcap;
 pub mod plane;
+pub mod prompt;
 pub mod shared;
 pub mod show;
 pub mod standard;
 pub mod study;
 pub mod trace;
 pub mod walk;
+pub mod workers;

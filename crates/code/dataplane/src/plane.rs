@@ -81,6 +81,18 @@ pub struct Interface {
 }
 
 impl Interface {
+    /// Adds what another worker counted on the same interface.
+    pub fn add(&mut self, other: &Self) {
+        self.rx.add(other.rx.packets, other.rx.bytes);
+        self.tx.add(other.tx.packets, other.tx.bytes);
+        self.is_up &= other.is_up;
+        self.drops += other.drops;
+        self.punts += other.punts;
+        self.local += other.local;
+        self.tx_errors += other.tx_errors;
+        self.kernel_drops += other.kernel_drops;
+    }
+
     /// All counters, by the names that `show interface` prints.
     pub fn counters(&self) -> [(&'static str, u64); 9] {
         [
@@ -220,6 +232,28 @@ impl Plane {
             settings,
             now: Duration::ZERO,
             icmp_limit: RateLimit::new(ICMP_PER_SECOND),
+            generated: 0,
+            held: 0,
+            emitted: Vec::new(),
+        }
+    }
+
+    /// A plane for one more worker: the same interfaces, addresses and settings over the same tables, with buffers and counters of its own.
+    pub fn for_another_worker(&self) -> Self {
+        let mut interfaces = self.interfaces.clone();
+        for interface in &mut interfaces {
+            (interface.rx, interface.tx) = (Traffic::default(), Traffic::default());
+            (interface.drops, interface.punts, interface.local) = (0, 0, 0);
+            (interface.tx_errors, interface.kernel_drops) = (0, 0);
+        }
+        Self {
+            pool: Pool::new(self.pool.capacity(), self.pool.reuse()),
+            interfaces,
+            shared: self.shared.clone(),
+            own: self.own.clone(),
+            settings: self.settings,
+            now: self.now,
+            icmp_limit: self.icmp_limit,
             generated: 0,
             held: 0,
             emitted: Vec::new(),

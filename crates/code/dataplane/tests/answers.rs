@@ -188,7 +188,7 @@ fn who_asks_for_our_address_gets_it_and_is_known_then() {
     assert_eq!(left[0][..14], [&A.0[..], &LEFT.0, &[8, 6]].concat());
     assert_eq!(left[0][20..42], [&[0, 2][..], &LEFT.0, &[10, 0, 1, 1], &A.0, &A_ADDRESS].concat());
     assert_eq!(left[0].len(), 60);
-    let shown = dataplane::show::neighbours(&router.graph);
+    let shown = dataplane::show::neighbours(&router.graph.report());
     assert!(shown.contains("10.0.1.2") && shown.contains("02:00:00:00:00:0a") && shown.contains("known"), "{shown}");
     assert_eq!(router.put(0, arp(1, A, A_ADDRESS, [10, 0, 1, 77])), [vec![], vec![] as Vec<Vec<u8>>]);
 }

@@ -366,7 +366,8 @@ fn traces_follow_packets_to_their_end_and_no_others() {
     assert_eq!(ways[0], [&begin[..], &["out-output", "out-tx"]].concat());
     let back = ["icmp-time-exceeded", "ip4-lookup", "ip4-rewrite", "in-output", "in-tx"];
     assert_eq!(ways[1], [&begin[..], &back].concat());
-    let text = dataplane::show::trace(&graph, 10);
+    let text = dataplane::show::trace(&[graph.report()], 10);
+    assert!(text.contains("error: ip4 ttl <= 1"), "a reason by its name: {text}");
     assert!(text.contains("Packet 2") && text.contains("UDP: 10.0.0.9 -> 20.1.2.3"), "{text}");
 }
 

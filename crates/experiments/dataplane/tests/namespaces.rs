@@ -82,7 +82,7 @@ fn a_role_in_a_namespace() {
             let mut file = pcap::Writer::new(Vec::new()).unwrap();
             let mut last = Instant::now();
             // Until all was sent and nothing came for a while.
-            while last.elapsed() < Duration::from_millis(700) || !folder.join("sent-all").exists() {
+            while last.elapsed() < Duration::from_millis(700) || !support::is_there(&folder, "sent-all") {
                 match receiver.next_packet() {
                     Some(Received { bytes: packet, .. }) => {
                         // The kernels' own chatter is not ours.
@@ -111,7 +111,7 @@ fn a_role_in_a_namespace() {
             let mut receiver = Receiver::new("b0").unwrap();
             fs::write(folder.join("ready"), "").unwrap();
             let (mut last, mut received) = (Instant::now(), 0_u64);
-            while last.elapsed() < Duration::from_secs(1) || !folder.join("sent").exists() {
+            while last.elapsed() < Duration::from_secs(1) || !support::is_there(&folder, "sent") {
                 match receiver.next_packet() {
                     Some(Received { bytes: packet, .. }) if packet.get(30) == Some(&20) => {
                         received += 1;

@@ -159,7 +159,7 @@ fn flood(folder: &Path) {
     let mut sender = Sender::new("a0").unwrap();
     let (router, own) = (Mac([2, 0, 0, 0, 0, 0x10]), Mac([2, 0, 0, 0, 0, 0xa]));
     let batch = [0, 1, 2, 3].map(|n| udp_packet(router, own, [10, 0, 1, 2].into(), [10, 0, 2, 2 + n].into(), 64));
-    while !folder.join("enough").exists() {
+    while !support::is_there(folder, "enough") {
         sender.send(batch.iter().map(|packet| &packet[..60]));
         thread::sleep(Duration::from_micros(200));
     }
@@ -191,6 +191,7 @@ name = "out0"
 /// The same addresses, which the kernel does not have.
 const ADDRESSES_OF_OURS: &str = r#"
 neighbours.interval_ms = 100
+workers = 2
 [[interface]]
 name = "in0"
 addresses = ["10.0.1.1/24"]
@@ -284,7 +285,10 @@ fn an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back() {
     });
     let answers = fs::read_to_string(namespaces.folder.join("answers")).unwrap();
     assert_eq!(answers, expected_answers(), "{said}");
-    assert_eq!(shown(&said, "af-packet-input-out0: interface went down or away", "packets"), 1, "{said}");
+    // Each of the two workers noticed.
+    assert_eq!(shown(&said, "af-packet-input-out0: interface went down or away", "packets"), 2, "{said}");
+    let mirrored = "arp-input: arp: a neighbour has one of our addresses";
+    assert_eq!(shown(&said, mirrored, "packets"), 0, "what goes out came in again:\n{said}");
     assert!(shown(&said, "out0", "tx-error") > 100, "{said}");
     let full = "ip4-resolve: queue of the neighbour is full, oldest dropped";
     assert!(shown(&said, full, "packets") > 100, "{said}");

@@ -263,7 +263,7 @@ fn hear(folder: &Path, interface: &str) {
     fs::write(folder.join(format!("ready-{interface}")), "").unwrap();
     let mut file = pcap::Writer::new(Vec::new()).unwrap();
     let mut last = Instant::now();
-    while last.elapsed() < Duration::from_millis(700) || !folder.join("sent-all").exists() {
+    while last.elapsed() < Duration::from_millis(700) || !support::is_there(folder, "sent-all") {
         match receiver.next_packet() {
             Some(Received { bytes, .. }) => {
                 if bytes.len() >= 34 && bytes[12..14] == [8, 0] {

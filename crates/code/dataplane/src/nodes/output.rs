@@ -112,8 +112,8 @@ impl Node for Drop {
         Verdict::Consumed
     }
 
-    fn trace(&self, _plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        vec![format!("dropped, reason {}", frame.reason[lane])]
+    fn trace(&self, _plane: &Plane, _frame: &Frame, _lane: usize) -> Vec<String> {
+        vec!["dropped".to_owned()]
     }
 }
 
@@ -132,8 +132,8 @@ impl Node for Punt {
         Verdict::Consumed
     }
 
-    fn trace(&self, _plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        vec![format!("punted, reason {}", frame.reason[lane])]
+    fn trace(&self, _plane: &Plane, _frame: &Frame, _lane: usize) -> Vec<String> {
+        vec!["punted".to_owned()]
     }
 }
 

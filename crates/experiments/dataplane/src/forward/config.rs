@@ -75,6 +75,10 @@ pub struct Config {
     /// How neighbours are found.
     #[serde(default)]
     pub neighbours: NeighboursConfig,
+    /// Threads that forward; 1 by default.
+    pub workers: Option<Spanned<usize>>,
+    /// Processors on which they are kept, in their order; anywhere by default.
+    pub cpus: Option<Spanned<Vec<usize>>>,
     /// Most ICMP errors a second; 1000 by default.
     pub icmp_errors_per_second: Option<u32>,
     /// Where it was read.
@@ -160,6 +164,9 @@ pub struct RouteConfig {
     pub via: Option<Ipv4Addr>,
 }
 
+/// Most workers.
+const WORKERS_MAX: usize = 32;
+
 /// Most IP bytes that a buffer can hold behind an Ethernet header with a tag.
 const MTU_MAX: u16 = (dataplane::buffers::DATA_BYTES - 18) as u16;
 
@@ -210,6 +217,26 @@ impl Config {
             Settings::checked_frame_size(*size.get_ref()).map_err(|message| self.source.wrong(size, message))?;
         }
         self.timing()?;
+        if let Some(workers) = &self.workers {
+            if !(1..=WORKERS_MAX).contains(workers.get_ref()) {
+                let message = format!("workers must be 1 to {WORKERS_MAX}");
+                return Err(self.source.wrong(workers, message));
+            }
+            let capture = self.interface.iter().find(|there| there.get_ref().is_capture());
+            if *workers.get_ref() > 1
+                && let Some(there) = capture
+            {
+                let name = &there.get_ref().name;
+                return wrong(there, format!("`{name}` is a capture file, which one worker alone can read and write"));
+            }
+        }
+        if let Some(cpus) = &self.cpus
+            && cpus.get_ref().len() != self.workers()
+        {
+            let (cpus, given) = (cpus, cpus.get_ref().len());
+            let message = format!("cpus must have one processor for each of {} workers, not {given}", self.workers());
+            return Err(self.source.wrong(cpus, message));
+        }
         if let Some(count) = &self.buffers
             && !(1024..=1 << 20).contains(count.get_ref())
         {
@@ -251,8 +278,18 @@ impl Config {
         })
     }
 
-    /// Builds the graph on this machine's interfaces.
-    pub fn graph(&self) -> Result<Graph, ConfigError> {
+    /// How many threads forward.
+    pub fn workers(&self) -> usize {
+        self.workers.as_ref().map_or(1, |workers| *workers.get_ref())
+    }
+
+    /// Processors on which they are kept; none if it does not matter.
+    pub fn cpus(&self) -> &[usize] {
+        self.cpus.as_ref().map_or(&[], |cpus| cpus.get_ref())
+    }
+
+    /// Builds each worker's graph on this machine's interfaces.
+    pub fn graphs(&self) -> Result<Vec<Graph>, ConfigError> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
             self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
@@ -270,6 +307,18 @@ impl Config {
             let name = &there.get_ref().name;
             Machine::read(name).map_err(|e| on(there, e))
         })?;
+        let mut planes = vec![plane];
+        while planes.len() < self.workers() {
+            planes.push(planes[0].for_another_worker());
+        }
+        planes.into_iter().map(|plane| self.graph(plane)).collect()
+    }
+
+    /// Builds one worker's graph.
+    fn graph(&self, plane: Plane) -> Result<Graph, ConfigError> {
+        let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
+            self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
+        };
         let mut devices: Vec<Box<dyn Device>> = Vec::new();
         for there in &self.interface {
             let interface = there.get_ref();
@@ -284,18 +333,22 @@ impl Config {
         }
         let (mut graph, first) = build(plane, devices, Ip4Path::Nodes);
         for (number, there) in self.interface.iter().enumerate() {
-            let interface = there.get_ref();
+            let (interface, number) = (there.get_ref(), number as u16);
             if let Some(file) = &interface.pcap_in {
                 let packets = disk::read(file, disk::MOST_BYTES).map_err(ConfigError::io(file))?;
                 let packets = pcap::read(&packets).map_err(|e| ConfigError::data(file, e))?;
-                graph.add_input(Packets::new(number as u16, &format!("pcap-input-{}", interface.name), packets), first);
+                graph.add_input(Packets::new(number, &format!("pcap-input-{}", interface.name), packets), first);
                 continue;
             }
             if interface.is_capture() {
                 continue;
             }
             let receiver = af_packet::Receiver::new(&interface.name).map_err(|e| on(there, e))?;
-            graph.add_input(PacketInput::new(receiver, number as u16, &interface.name), first);
+            let input = match self.workers() {
+                1 => Ok(PacketInput::new(receiver, number, &interface.name)),
+                _ => PacketInput::shared(receiver, number, &interface.name),
+            };
+            graph.add_input(input.map_err(|e| on(there, e))?, first);
         }
         Ok(graph)
     }

@@ -146,16 +146,22 @@ pub fn role() -> Option<(String, PathBuf)> {
     Some((std::env::var(ROLE).ok()?, PathBuf::from(std::env::var(FOLDER).ok()?)))
 }
 
+/// Whether a file that a role waits for is there. Where the whole folder is gone the test has failed, and nobody waits any more.
+pub fn is_there(folder: &Path, file: &str) -> bool {
+    folder.join(file).exists() || !folder.exists()
+}
+
 /// The role `forward`: forwards until the file `stop` is there, and leaves its counts.
 pub fn forward(folder: &Path) {
-    let (early, stop, forwarding) = (folder.join("memory-early"), folder.join("stop"), folder.join("forwarding"));
+    let (early, waiting, forwarding) = (folder.join("memory-early"), folder.to_owned(), folder.join("forwarding"));
     let config = fs::read_to_string(folder.join("forward.toml")).unwrap();
-    let interfaces = config.matches("[[interface]]").count();
+    let workers = if config.contains("workers = 2") { 2 } else { 1 };
+    let interfaces = config.matches("[[interface]]").count() * workers;
     let mut sink = Memory::new(Arc::default());
     let progress = experiment::Sink::progress(&sink);
     std::thread::spawn(move || {
         let (start, mut noted) = (Instant::now(), false);
-        while !stop.exists() {
+        while !is_there(&waiting, "stop") {
             std::thread::sleep(Duration::from_millis(20));
             if !forwarding.exists() && receiving_sockets() >= interfaces {
                 fs::write(&forwarding, "").unwrap();
