@@ -250,6 +250,7 @@ mod forwarder {
         let result: Value = json(&run);
         assert_eq!(result["interfaces"]["right"]["tx packets"], 2);
         assert_eq!(result["errors"][0]["reason"], "ip4 ttl <= 1");
+        assert_eq!(result["threads"]["stopwatt_wk_0"]["received"], 3);
         let forwarded = |node: &Value| node["name"] == "ip4-rewrite" && node["vectors"] == 3;
         assert!(result["nodes"].as_array().unwrap().iter().any(forwarded));
         assert_eq!(Recording::read(&recorded).unwrap().header.experiment, "forward");
@@ -281,6 +282,19 @@ mod forwarder {
             ("mac = \"02:00:00:00:00:03\"\n", "", "needs a mac"),
             ("pcap_in", "pcap_into", "unknown field"),
             ("02:00:00:00:00:04", "02:00", "must look like 02:fe"),
+            ("name = \"right\"", "name = \"right\"\naddresses = [\"10.9.0.300/24\"]", "must look like 10.0.1.1/24"),
+            ("20.0.0.0/8", "127.1.0.0/16", "nothing is forwarded to"),
+            ("[[interface]]\nname = \"left\"", "workers = 2\n[[interface]]\nname = \"left\"", "one worker alone"),
+            (
+                "[[interface]]\nname = \"left\"",
+                "cpus = [0, 1]\n[[interface]]\nname = \"left\"",
+                "for each of 1 workers",
+            ),
+            (
+                "[[interface]]\nname = \"left\"",
+                "neighbours.queue = 0\n[[interface]]\nname = \"left\"",
+                "queue must be 1 to 1024",
+            ),
         ] {
             std::fs::write(&config, text.replace(from, to)).unwrap();
             let out = folder.path().join("r");

@@ -15,7 +15,7 @@ use dataplane::buffers::Reuse;
 use dataplane::inputs::{Generator, udp_packet};
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
-use dataplane::show::command;
+use dataplane::prompt::run as command;
 use dataplane::standard::{Ip4Path, build};
 use std::net::Ipv4Addr;
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut plane = Plane::new(16 * 1024, Reuse::Hot, Settings::default());
     let west = plane.add_interface("west", WEST, Mode::Route);
     let east = plane.add_interface("east", EAST, Mode::Route);
-    let next_hop = plane.add_neighbour(east, NEXT_HOP);
+    let next_hop = plane.add_neighbour(east, NEXT_HOP)?;
     plane.add_route("203.0.113.0/24".parse()?, next_hop).map_err(|_| "the table is full")?;
 
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(Discard)];

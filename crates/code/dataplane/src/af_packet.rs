@@ -2,17 +2,21 @@
 
 #![expect(unsafe_code, reason = "sockets, and a ring of memory shared with the kernel")]
 
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::mem::zeroed;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::time::{Duration, Instant};
 
 use crate::buffers::DATA_BYTES;
 use crate::frame::{FRAME_MAX, Frame};
-use crate::node::Input;
+use crate::node::{Input, Reason};
 use crate::nodes::Device;
+use crate::offload::{HEADER_BYTES, Offload, Splitter, Unfinished};
 use crate::plane::{Mac, Plane};
 
 const BLOCK_BYTES: usize = 1 << 18;
@@ -25,6 +29,46 @@ const BATCH: usize = 64;
 /// The Ethernet address of an interface of this network namespace.
 pub fn mac(interface: &str) -> io::Result<Mac> {
     about(interface, "address")?.parse().map_err(io::Error::other)
+}
+
+/// Bytes of the largest IP packet of an interface of this network namespace.
+pub fn mtu(interface: &str) -> io::Result<u32> {
+    about(interface, "mtu")?.parse().map_err(io::Error::other)
+}
+
+/// Whether the kernel forwards what comes in on an interface.
+pub fn kernel_forwards(interface: &str) -> bool {
+    fs::read_to_string(format!("/proc/sys/net/ipv4/conf/{interface}/forwarding")).is_ok_and(|text| text.trim() == "1")
+}
+
+/// The IPv4 addresses that the kernel has on an interface, with the lengths of their networks' prefixes.
+pub fn addresses(interface: &str) -> io::Result<Vec<(Ipv4Addr, u8)>> {
+    let mut list = std::ptr::null_mut();
+    // SAFETY: the pointer is ours; the call sets it to a list that is freed below.
+    checked(unsafe { libc::getifaddrs(&mut list) })?;
+    let ip4 = |address: *const libc::sockaddr| {
+        // SAFETY: null, or an address of the list, whose family says which structure it is.
+        unsafe { address.as_ref() }.filter(|there| i32::from(there.sa_family) == libc::AF_INET).map(|there| {
+            // SAFETY: the family is that of this structure.
+            let there = unsafe { std::ptr::from_ref(there).cast::<libc::sockaddr_in>().read_unaligned() };
+            Ipv4Addr::from(u32::from_be(there.sin_addr.s_addr))
+        })
+    };
+    let (mut found, mut next) = (Vec::new(), list);
+    // SAFETY: each pointer of the list is null or a valid element until the list is freed.
+    while let Some(there) = unsafe { next.as_ref() } {
+        // SAFETY: the name is a string that ends with a zero, as long as the list is there.
+        let name = unsafe { CStr::from_ptr(there.ifa_name) };
+        if name.to_bytes() == interface.as_bytes()
+            && let (Some(address), Some(mask)) = (ip4(there.ifa_addr), ip4(there.ifa_netmask))
+        {
+            found.push((address, u32::from(mask).leading_ones() as u8));
+        }
+        next = there.ifa_next;
+    }
+    // SAFETY: the list of the call above, freed once.
+    unsafe { libc::freeifaddrs(list) };
+    Ok(found)
 }
 
 /// What the kernel says about an interface of this network namespace.
@@ -93,6 +137,31 @@ fn bind(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
     .map(|_| ())
 }
 
+/// Receivers of one interface that share its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fanout(u16);
+
+impl Fanout {
+    /// The group of this process for one of its interfaces, by its number in the graph.
+    pub fn of_interface(number: u16) -> Self {
+        // Groups are numbered for the whole network namespace: processes must not meet.
+        Self((std::process::id() as u16) << 6 | (number & 63))
+    }
+}
+
+/// A packet that came in, readable until the next one is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// From the Ethernet header on.
+    pub bytes: &'a [u8],
+    /// The VLAN tag that the kernel took out of it.
+    pub tag: Option<[u8; 4]>,
+    /// What the sender left for a device to do.
+    pub offload: Offload,
+    /// Whether the packet was longer than what the ring holds of it.
+    pub is_cut: bool,
+}
+
 /// Receives through a ring (TPACKET_V3).
 pub struct Receiver {
     socket: OwnedFd,
@@ -111,6 +180,8 @@ impl Receiver {
     pub fn new(interface: &str) -> io::Result<Self> {
         let socket = open()?;
         set_option(&socket, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V3)?;
+        // With it, a packet says whether its checksum is missing and how it is to be split.
+        set_option(&socket, libc::PACKET_VNET_HDR, &1_i32)?;
         let request = libc::tpacket_req3 {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: BLOCKS as u32,
@@ -150,6 +221,14 @@ impl Receiver {
         Ok(receiver)
     }
 
+    /// Shares the interface with other receivers of this process: each packet comes to one of them, all packets of a flow to the same.
+    pub fn join(&self, group: Fanout) -> io::Result<()> {
+        // A group does not take over that its receivers leave alone what goes out. The name came late to the C library, too.
+        const PACKET_FANOUT_FLAG_IGNORE_OUTGOING: u32 = 0x4000;
+        let hashed = (libc::PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING) << 16 | u32::from(group.0);
+        set_option(&self.socket, libc::PACKET_FANOUT, &hashed)
+    }
+
     fn block_header(&self) -> NonNull<libc::tpacket_hdr_v1> {
         // SAFETY: the block lies within the ring; its header follows a version and an offset of 4 bytes each.
         unsafe { self.ring.add(self.block * BLOCK_BYTES + 8).cast() }
@@ -160,8 +239,8 @@ impl Receiver {
         unsafe { AtomicU32::from_ptr(std::ptr::addr_of_mut!((*self.block_header().as_ptr()).block_status)) }
     }
 
-    /// The next packet, if one is there: its bytes, and the VLAN tag that the kernel took out of it. It stays readable until the next call.
-    pub fn next_packet(&mut self) -> Option<(&[u8], Option<[u8; 4]>)> {
+    /// The next packet, if one is there.
+    pub fn next_packet(&mut self) -> Option<Received<'_>> {
         if self.left == 0 && !self.next_block() {
             return None;
         }
@@ -173,6 +252,8 @@ impl Receiver {
         let length = (header.tp_snaplen as usize).min(BLOCK_BYTES * BLOCKS - from);
         // SAFETY: as above; the packet lies behind its header, and `length` ends within the ring in any case.
         let bytes = unsafe { std::slice::from_raw_parts(self.ring.add(from).as_ptr(), length) };
+        // SAFETY: the socket asked for this header, and the kernel writes it between its own header and the packet.
+        let offload = unsafe { self.ring.add(from - HEADER_BYTES).cast::<[u8; HEADER_BYTES]>().read() };
         let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
             let [a, b] = if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0 {
                 header.hv1.tp_vlan_tpid.to_be_bytes()
@@ -182,9 +263,10 @@ impl Receiver {
             let [c, d] = (header.hv1.tp_vlan_tci as u16).to_be_bytes();
             [a, b, c, d]
         });
+        let is_cut = header.tp_len > header.tp_snaplen;
         self.left -= 1;
         self.offset += header.tp_next_offset as usize;
-        Some((bytes, tag))
+        Some(Received { bytes, tag, offload: Offload::parse(offload), is_cut })
     }
 
     /// Gives the block that was read back and takes the next one, if it is ours.
@@ -227,6 +309,22 @@ impl Receiver {
         Ok(u64::from(statistics.tp_drops))
     }
 
+    /// Whether the interface went down or away since the last call.
+    pub fn has_failed(&self) -> bool {
+        let (mut error, mut length) = (0_i32, size_of::<i32>() as libc::socklen_t);
+        // SAFETY: the pointers are to `error` and its length.
+        let asked = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_ERROR,
+                std::ptr::from_mut(&mut error).cast(),
+                &mut length,
+            )
+        };
+        asked < 0 || error != 0
+    }
+
     /// Waits until something may have come in, or the time is over.
     pub fn wait(&self, milliseconds: u16) -> io::Result<()> {
         let mut poll = libc::pollfd { fd: self.socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -247,20 +345,42 @@ impl Drop for Receiver {
 /// Sends to an interface.
 pub struct Sender {
     socket: OwnedFd,
+    interface: String,
+    /// When the interface was found to be away, or was last looked for.
+    away: Option<Instant>,
 }
+
+/// How often an interface that is away is looked for.
+const LOOK: Duration = Duration::from_secs(1);
 
 impl Sender {
     /// Sends to an interface of this network namespace.
     pub fn new(interface: &str) -> io::Result<Self> {
         let socket = open()?;
         bind(&socket, interface, 0)?;
-        Ok(Self { socket })
+        Ok(Self { socket, interface: interface.to_owned(), away: None })
+    }
+
+    /// Whether the interface is there. One that is away may come back under its name, as another one.
+    fn is_there(&mut self) -> bool {
+        let Some(since) = self.away else { return true };
+        if since.elapsed() < LOOK {
+            return false;
+        }
+        match bind(&self.socket, &self.interface, 0) {
+            Ok(()) => self.away = None,
+            Err(_) => self.away = Some(Instant::now()),
+        }
+        self.away.is_none()
     }
 
     /// Sends packets in order; returns how many the kernel took. One that it refuses (too long for the interface) is passed over.
     pub fn send<'a>(&mut self, packets: impl IntoIterator<Item = &'a [u8]>) -> usize {
         let mut packets = packets.into_iter();
-        let (mut sent, mut refused) = (0, 0);
+        let (mut sent, mut refused, mut bound_again) = (0, 0, 0);
+        if !self.is_there() {
+            return 0;
+        }
         loop {
             // SAFETY: zeros are values of these plain structures.
             let (mut parts, mut messages): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
@@ -290,6 +410,14 @@ impl Sender {
                     // The queue is full for a moment.
                     Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) && retries < 1000 => retries += 1,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if matches!(error.raw_os_error(), Some(libc::ENXIO | libc::ENODEV | libc::ENETDOWN)) => {
+                        // It may be back already, as another one. The socket tells once more that the old one went.
+                        bound_again += 1;
+                        if bound_again > 2 || bind(&self.socket, &self.interface, 0).is_err() {
+                            self.away = Some(Instant::now());
+                            return sent + done - refused;
+                        }
+                    }
                     Err(_) => {
                         done += 1;
                         refused += 1;
@@ -304,19 +432,132 @@ impl Sender {
     }
 }
 
-/// Receives into the graph.
+/// What the input does with packets that are not complete, and how often.
+const REASONS: [Reason; 6] = [
+    Reason::info("large packet split"),
+    Reason::error("large packet of a kind that is not split"),
+    Reason::error("part of a large packet longer than a buffer"),
+    Reason::error("offload header contradicts the packet"),
+    Reason::error("packet longer than the ring's block"),
+    Reason::error("interface went down or away"),
+];
+const SPLIT: usize = 0;
+const CUT: usize = 4;
+const AWAY: usize = 5;
+
+fn reason(unfinished: Unfinished) -> usize {
+    match unfinished {
+        Unfinished::Kind => 1,
+        Unfinished::Long => 2,
+        Unfinished::Malformed => 3,
+    }
+}
+
+/// Receives into the graph. Packets are whole there: missing checksums are written, and large packets are split.
 pub struct PacketInput {
-    receiver: Receiver,
+    /// None while the interface is away.
+    receiver: Option<Receiver>,
     interface: u16,
+    device: String,
+    group: Option<Fanout>,
     name: String,
+    /// When the interface was found to be away, or was last looked for.
+    away: Option<Instant>,
     polls: u32,
     was_busy: bool,
+    splitter: Splitter,
+    counts: [u64; REASONS.len()],
 }
 
 impl PacketInput {
-    /// An input node for an interface of the graph.
+    /// An input node for an interface of the graph, which has the name of the machine's.
     pub fn new(receiver: Receiver, interface: u16, name: &str) -> Self {
-        Self { receiver, interface, name: format!("af-packet-input-{name}"), polls: 0, was_busy: false }
+        Self {
+            receiver: Some(receiver),
+            interface,
+            device: name.to_owned(),
+            group: None,
+            name: format!("af-packet-input-{name}"),
+            away: None,
+            polls: 0,
+            was_busy: false,
+            splitter: Splitter::default(),
+            counts: [0; REASONS.len()],
+        }
+    }
+
+    /// The same, which shares the interface with the inputs of other workers.
+    pub fn shared(receiver: Receiver, interface: u16, name: &str) -> io::Result<Self> {
+        let group = Fanout::of_interface(interface);
+        receiver.join(group)?;
+        Ok(Self { group: Some(group), ..Self::new(receiver, interface, name) })
+    }
+
+    /// A receiver on the interface that has come back.
+    fn reopened(&self) -> io::Result<Receiver> {
+        let receiver = Receiver::new(&self.device)?;
+        if let Some(group) = self.group {
+            receiver.join(group)?;
+        }
+        Ok(receiver)
+    }
+
+    /// Notices an interface that went away, and one that is back. The ring is empty.
+    #[cold]
+    fn look_for_interface(&mut self, plane: &mut Plane) {
+        if self.away.is_none() && self.receiver.as_ref().is_some_and(Receiver::has_failed) {
+            self.counts[AWAY] += 1;
+            self.away = Some(Instant::now());
+        }
+        if self.away.is_some_and(|since| since.elapsed() >= LOOK) {
+            // The old one goes first: a group of receivers is for one interface as long as one of them is there.
+            self.receiver = None;
+            // A receiver on an interface that is down has failed already.
+            self.receiver = self.reopened().ok().filter(|receiver| !receiver.has_failed());
+            self.away = if self.receiver.is_some() { None } else { Some(Instant::now()) };
+        }
+        plane.interfaces[self.interface as usize].is_up = self.away.is_none();
+    }
+
+    /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
+    fn next_into(&mut self, data: &mut [u8; DATA_BYTES], dropped: &mut u64) -> Option<usize> {
+        loop {
+            if let Some(length) = self.splitter.next_part(data) {
+                return Some(length);
+            }
+            let Received { bytes, tag, offload, is_cut } = self.receiver.as_mut()?.next_packet()?;
+            let problem = if is_cut {
+                Some(CUT)
+            } else if offload.splits() {
+                self.counts[SPLIT] += 1;
+                self.splitter.take(bytes, tag, offload, DATA_BYTES).err().map(reason)
+            } else {
+                // Longer than a buffer is longer than any interface's MTU: the graph sees a giant and counts it.
+                let length = bytes.len().min(DATA_BYTES);
+                data[..length].copy_from_slice(&bytes[..length]);
+                match offload.finish(&mut data[..length]) {
+                    Err(unfinished) if length == bytes.len() => Some(reason(unfinished)),
+                    _ => return Some(insert_tag(data, length, tag)),
+                }
+            };
+            if let Some(problem) = problem {
+                self.counts[problem] += 1;
+                *dropped += 1;
+            }
+        }
+    }
+}
+
+/// Puts the tag back that the kernel took out; returns the packet's new length.
+fn insert_tag(data: &mut [u8; DATA_BYTES], length: usize, tag: Option<[u8; 4]>) -> usize {
+    match tag {
+        Some(tag) if length >= 12 => {
+            let length = length.min(DATA_BYTES - 4);
+            data.copy_within(12..length, 16);
+            data[12..16].copy_from_slice(&tag);
+            length + 4
+        }
+        _ => length,
     }
 }
 
@@ -331,31 +572,17 @@ impl Input for PacketInput {
 
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
         let wanted = plane.settings.frame_size.min(FRAME_MAX);
-        let mut bytes = 0;
+        let (mut bytes, mut dropped) = (0, 0);
         while frame.len < wanted {
             let lane = frame.len;
             // A buffer first: without one, the packet stays in the ring.
             if plane.pool.allocate(&mut frame.buffer[lane..=lane]) == 0 {
                 break;
             }
-            let Some((packet, tag)) = self.receiver.next_packet() else {
+            let data = plane.pool.data_mut(frame.buffer[lane]);
+            let Some(length) = self.next_into(data, &mut dropped) else {
                 plane.pool.free(&frame.buffer[lane..=lane]);
                 break;
-            };
-            let data = plane.pool.data_mut(frame.buffer[lane]);
-            let length = match tag {
-                Some(tag) if packet.len() >= 12 => {
-                    let rest = (packet.len() - 12).min(DATA_BYTES - 16);
-                    data[..12].copy_from_slice(&packet[..12]);
-                    data[12..16].copy_from_slice(&tag);
-                    data[16..16 + rest].copy_from_slice(&packet[12..12 + rest]);
-                    16 + rest
-                }
-                _ => {
-                    let length = packet.len().min(DATA_BYTES);
-                    data[..length].copy_from_slice(&packet[..length]);
-                    length
-                }
             };
             // What an earlier packet left behind a short one must not be taken for its own.
             data[length..(length + 64).min(DATA_BYTES)].fill(0);
@@ -363,14 +590,28 @@ impl Input for PacketInput {
             frame.len += 1;
             bytes += length as u64;
         }
-        plane.interfaces[self.interface as usize].rx.add(frame.len as u64, bytes);
+        let interface = &mut plane.interfaces[self.interface as usize];
+        interface.rx.add(frame.len as u64 + dropped, bytes);
+        interface.drops += dropped;
         // Asking the kernel takes a call: now and then is enough, and always once the ring is empty after load.
         self.polls = self.polls.wrapping_add(1);
         let ask = (frame.len == 0 && self.was_busy) || self.polls.is_multiple_of(256);
-        if ask && let Ok(drops) = self.receiver.kernel_drops() {
-            plane.interfaces[self.interface as usize].kernel_drops += drops;
+        if ask {
+            let drops = self.receiver.as_ref().and_then(|receiver| receiver.kernel_drops().ok());
+            plane.interfaces[self.interface as usize].kernel_drops += drops.unwrap_or_default();
+            if frame.len == 0 {
+                self.look_for_interface(plane);
+            }
         }
         self.was_busy = frame.len > 0;
+    }
+
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        REASONS.into_iter().zip(self.counts).collect()
+    }
+
+    fn clear_counts(&mut self) {
+        self.counts = [0; REASONS.len()];
     }
 }
 

@@ -96,6 +96,11 @@ impl Pool {
         self.free.len()
     }
 
+    /// In which order freed buffers are handed out again.
+    pub fn reuse(&self) -> Reuse {
+        self.reuse
+    }
+
     /// Number of buffers that nobody holds.
     pub fn available(&self) -> usize {
         self.free_count
@@ -227,7 +232,7 @@ pub mod region {
     ///
     /// # Safety
     /// All bytes zero must be a value of the type, and the type must hold no references.
-    pub unsafe trait Plain: Copy {}
+    pub unsafe trait Plain {}
 
     // SAFETY: arrays of bytes.
     unsafe impl Plain for super::Slot {}
@@ -237,6 +242,12 @@ pub mod region {
     unsafe impl Plain for u16 {}
     // SAFETY: an integer.
     unsafe impl Plain for u32 {}
+    // SAFETY: as an integer.
+    unsafe impl Plain for std::sync::atomic::AtomicU16 {}
+    // SAFETY: as an integer.
+    unsafe impl Plain for std::sync::atomic::AtomicU64 {}
+    // SAFETY: zeros are a value of each element.
+    unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
     /// A zeroed array, aligned to 2 MB when it is that long, for which huge pages were asked.
     pub struct Region<T: Plain> {

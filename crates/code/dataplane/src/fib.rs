@@ -6,11 +6,18 @@
 //! ```
 //! An entry takes 16 bits, so the first table is 32 MB. Beside each entry stands the length of the prefix that wrote it, in
 //! tables that only changes touch. The default route has no entries: an address that finds none takes it.
+//!
+//! A [`Table`] is read by any number of threads without a lock while the one [`Fib`] that owns it changes it. Each entry is one word that
+//! changes at once, from what held before to what holds after, so a lookup gives the one or the other. A group that is no longer
+//! pointed to is used again only when every reader has passed ([`Epochs`]).
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering, fence};
 
 use crate::buffers::region::Region;
+use crate::epochs::Epochs;
 
 /// Number of an adjacency: what becomes of a packet.
 pub type Adjacency = u16;
@@ -38,6 +45,11 @@ impl Prefix {
     /// The network's address.
     pub fn address(self) -> Ipv4Addr {
         self.address.into()
+    }
+
+    /// Whether an address is in it.
+    pub fn covers(self, address: Ipv4Addr) -> bool {
+        u32::from(address) & mask(self.length) == self.address
     }
 
     /// Length of the prefix in bits.
@@ -88,46 +100,62 @@ impl std::fmt::Display for RouteError {
 
 impl std::error::Error for RouteError {}
 
+/// What only changes need of a group.
+#[derive(Clone)]
 struct Group {
-    entries: [u16; 256],
     lengths: [u8; 256],
     /// Prefixes longer than 24 bits within.
     prefixes: u32,
 }
 
-/// The table.
+/// What lookups read.
+pub struct Table {
+    first: Region<AtomicU16>,
+    groups: Region<[AtomicU16; 256]>,
+    default: AtomicU16,
+}
+
+/// The table's one writer.
 pub struct Fib {
-    first: Region<u16>,
+    table: Arc<Table>,
+    epochs: Arc<Epochs>,
     lengths: Region<u8>,
     groups: Vec<Group>,
     free_groups: Vec<u16>,
-    default: Adjacency,
+    /// Groups that no entry points to any more, with the epoch after which nobody reads them.
+    retired: Vec<(u64, u16)>,
     routes: [HashMap<u32, Adjacency>; 33],
 }
 
 impl Fib {
-    /// A table without routes: every lookup gives `miss`.
+    /// A table without routes and without readers of other threads: every lookup gives `miss`.
     pub fn new(miss: Adjacency) -> Self {
+        Self::shared(miss, Arc::default())
+    }
+
+    /// A table whose readers are registered there.
+    pub fn shared(miss: Adjacency, epochs: Arc<Epochs>) -> Self {
+        let table =
+            Table { first: Region::new(1 << 24), groups: Region::new(LIMIT as usize), default: AtomicU16::new(miss) };
         Self {
-            first: Region::new(1 << 24),
+            table: Arc::new(table),
+            epochs,
             lengths: Region::new(1 << 24),
             groups: Vec::new(),
             free_groups: Vec::new(),
-            default: miss,
+            retired: Vec::new(),
             routes: std::array::from_fn(|_| HashMap::new()),
         }
     }
 
-    /// The adjacency of the longest prefix that covers the address.
-    pub fn lookup(&self, address: u32) -> Adjacency {
-        self.reader().lookup(address)
+    /// What lookups read.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
     }
 
-    /// The table for a loop: everything that a lookup needs stays in a few registers.
-    #[inline(always)]
-    pub fn reader(&self) -> Reader<'_> {
-        let first = self.first.as_slice().try_into().expect("the first table has 2^24 entries");
-        Reader { first, groups: &self.groups, default: self.default }
+    /// The adjacency of the longest prefix that covers the address.
+    pub fn lookup(&self, address: u32) -> Adjacency {
+        self.table.reader().lookup(address)
     }
 
     /// Adds a route or replaces it. Returns the adjacency that it had.
@@ -153,7 +181,7 @@ impl Fib {
         let length = prefix.length;
         let before = self.routes[length as usize].remove(&prefix.address)?;
         if length == 0 {
-            self.default = miss;
+            self.table.default.store(miss, Ordering::Relaxed);
             return Some(before);
         }
         let (entry, cover) = (1..length)
@@ -196,49 +224,66 @@ impl Fib {
 
     /// Bytes of the tables that a lookup may touch.
     pub fn table_bytes(&self) -> usize {
-        size_of_val(self.first.as_slice()) + self.groups.len() * 256 * size_of::<u16>()
+        size_of_val(self.table.first.as_slice()) + self.groups.len() * 256 * size_of::<u16>()
     }
 
     /// Whether huge pages were asked for the first table and not refused.
     pub fn huge_pages_advised(&self) -> bool {
-        self.first.huge_pages_advised()
+        self.table.first.huge_pages_advised()
     }
 
     /// Writes an entry over all that `over` admits, by the length of the prefix that wrote what is there.
     fn write(&mut self, prefix: Prefix, length: u8, entry: u16, over: impl Fn(u8) -> bool) {
         if prefix.length == 0 {
-            self.default = entry - 1;
+            self.table.default.store(entry - 1, Ordering::Relaxed);
             return;
         }
         let index = (prefix.address >> 8) as usize;
         if prefix.length > 24 {
             let Some(group) = self.group_of(prefix) else { return };
             let low = (prefix.address & 255) as usize;
-            self.groups[group].write(low..low + (1 << (32 - prefix.length)), length, entry, over);
+            self.write_group(group, low..low + (1 << (32 - prefix.length)), length, entry, over);
             return;
         }
         for index in index..index + (1 << (24 - prefix.length)) {
-            let there = self.first.get(index);
+            let there = self.table.first.get(index).load(Ordering::Relaxed);
             if there & EXTENDED != 0 {
-                let group = (there & !EXTENDED) as usize;
-                self.groups[group].write(0..256, length, entry, &over);
+                self.write_group((there & !EXTENDED) as usize, 0..256, length, entry, &over);
             } else if over(*self.lengths.get(index)) {
-                *self.first.get_mut(index) = entry;
+                self.table.first.get(index).store(entry, Ordering::Relaxed);
                 *self.lengths.get_mut(index) = length;
             }
         }
     }
 
+    fn write_group(
+        &mut self,
+        group: usize,
+        range: std::ops::Range<usize>,
+        length: u8,
+        entry: u16,
+        over: impl Fn(u8) -> bool,
+    ) {
+        let (entries, lengths) = (self.table.groups.get(group), &mut self.groups[group].lengths);
+        for index in range {
+            if over(lengths[index]) {
+                entries[index].store(entry, Ordering::Relaxed);
+                lengths[index] = length;
+            }
+        }
+    }
+
     fn group_of(&self, prefix: Prefix) -> Option<usize> {
-        let entry = *self.first.get((prefix.address >> 8) as usize);
+        let entry = self.table.first.get((prefix.address >> 8) as usize).load(Ordering::Relaxed);
         (entry & EXTENDED != 0).then_some((entry & !EXTENDED) as usize)
     }
 
     /// Turns a plain entry into a group of 256 like it.
     fn extend(&mut self, prefix: Prefix) -> Result<(), RouteError> {
         let index = (prefix.address >> 8) as usize;
-        let group =
-            Group { entries: [*self.first.get(index); 256], lengths: [*self.lengths.get(index); 256], prefixes: 0 };
+        let entry = self.table.first.get(index).load(Ordering::Relaxed);
+        let group = Group { lengths: [*self.lengths.get(index); 256], prefixes: 0 };
+        self.reclaim();
         let number = match self.free_groups.pop() {
             Some(number) => {
                 self.groups[number as usize] = group;
@@ -250,7 +295,11 @@ impl Fib {
                 number
             }
         };
-        *self.first.get_mut(index) = EXTENDED | number;
+        for same in self.table.groups.get(number as usize) {
+            same.store(entry, Ordering::Relaxed);
+        }
+        // Who sees the pointer sees what it points to.
+        self.table.first.get(index).store(EXTENDED | number, Ordering::Release);
         Ok(())
     }
 
@@ -260,20 +309,45 @@ impl Fib {
         let group = &mut self.groups[number];
         group.prefixes -= 1;
         if group.prefixes == 0 {
-            let (entry, length) = (group.entries[0], group.lengths[0]);
+            let (entry, length) = (self.table.groups.get(number)[0].load(Ordering::Relaxed), group.lengths[0]);
             let index = (prefix.address >> 8) as usize;
-            *self.first.get_mut(index) = entry;
+            self.table.first.get(index).store(entry, Ordering::Relaxed);
             *self.lengths.get_mut(index) = length;
-            self.free_groups.push(number as u16);
+            self.retired.push((self.epochs.retire(), number as u16));
         }
+    }
+
+    /// Takes groups back that nobody reads any more.
+    fn reclaim(&mut self) {
+        if self.retired.is_empty() {
+            return;
+        }
+        let passed = self.epochs.passed();
+        let free = &mut self.free_groups;
+        self.retired.retain(|&(epoch, group)| {
+            let waits = epoch > passed;
+            if !waits {
+                free.push(group);
+            }
+            waits
+        });
     }
 }
 
-/// A table that is only read.
+impl Table {
+    /// The table for a loop: everything that a lookup needs stays in a few registers.
+    #[inline(always)]
+    pub fn reader(&self) -> Reader<'_> {
+        let first = self.first.as_slice().try_into().expect("the first table has 2^24 entries");
+        Reader { first, groups: self.groups.as_slice(), default: self.default.load(Ordering::Relaxed) }
+    }
+}
+
+/// A table for one loop.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    first: &'a [u16; 1 << 24],
-    groups: &'a [Group],
+    first: &'a [AtomicU16; 1 << 24],
+    groups: &'a [[AtomicU16; 256]],
     default: Adjacency,
 }
 
@@ -281,22 +355,12 @@ impl Reader<'_> {
     /// The adjacency of the longest prefix that covers the address.
     #[inline(always)]
     pub fn lookup(&self, address: u32) -> Adjacency {
-        let mut entry = self.first[(address >> 8) as usize];
+        let mut entry = self.first[(address >> 8) as usize].load(Ordering::Relaxed);
         if entry & EXTENDED != 0 {
-            entry = self.groups[(entry & !EXTENDED) as usize].entries[(address & 255) as usize];
+            fence(Ordering::Acquire);
+            entry = self.groups[(entry & !EXTENDED) as usize][(address & 255) as usize].load(Ordering::Relaxed);
         }
         if entry == NONE { self.default } else { entry - 1 }
-    }
-}
-
-impl Group {
-    fn write(&mut self, range: std::ops::Range<usize>, length: u8, entry: u16, over: impl Fn(u8) -> bool) {
-        for index in range {
-            if over(self.lengths[index]) {
-                self.entries[index] = entry;
-                self.lengths[index] = length;
-            }
-        }
     }
 }
 

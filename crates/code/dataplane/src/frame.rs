@@ -56,6 +56,17 @@ impl Frame {
         &self.buffer[..self.len.min(FRAME_MAX)]
     }
 
+    /// Adds a packet that is not traced.
+    pub fn add(&mut self, buffer: Buffer, length: u16, adjacency: u16, reason: u8) {
+        let to = self.len;
+        self.buffer[to] = buffer;
+        self.length[to] = length;
+        self.adjacency[to] = adjacency;
+        self.reason[to] = reason;
+        self.trace[to] = 0;
+        self.len += 1;
+    }
+
     /// Copies one packet's lanes from another frame to the end of this one.
     #[inline(always)]
     pub fn take(&mut self, from: &Frame, lane: usize) {

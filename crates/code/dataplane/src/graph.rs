@@ -3,15 +3,23 @@
 //! ```text
 //!   input ──► ethernet-input ─┬─► l2-input ─► l2-output ──────────┬─► A-output ─► A-tx
 //!                             ├─► ip4-input ─► ip4-lookup ─► ip4-rewrite ─► B-output ─► B-tx
+//!                             │                    ▲ └► ip4-local ──► icmp-... ┐
+//!                             │                    └──────────────────────────┘ answers and errors
+//!                             ├─► arp-input ─► A-output
 //!                             └─► (every node) drop, punt
 //! ```
-//! Arcs lead forward only, so one pass over the nodes empties the graph. A frame whose packets all take the same arc is handed on
-//! as it is; only where they part are lanes copied.
+//! Arcs lead forward, but for those that packets made here take: one pass over the nodes empties the graph of what came in, and a second
+//! one follows only where there is an answer to send. A frame whose packets all take the same arc is handed on as it is; only where they
+//! part are lanes copied.
 
+use crate::epochs::Reader;
 use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
-use crate::plane::Plane;
-use crate::trace::Tracer;
+use crate::own::Own;
+use crate::plane::{Interface, Plane};
+use crate::shared::Shared;
+use crate::trace::{Trace, Tracer};
+use std::sync::Arc;
 
 pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
 pub use crate::node::{Input, Node, Reason, Severity};
@@ -39,6 +47,8 @@ struct Slot {
     waiting: Vec<Box<Frame>>,
     counters: NodeCounters,
     errors: Vec<u64>,
+    /// Arcs that are taken for a reason, as bits.
+    reasoned: u64,
 }
 
 struct InputSlot {
@@ -73,6 +83,53 @@ pub struct ErrorRow {
     pub reason: Reason,
 }
 
+/// What a graph did, for those who print it while it goes on.
+#[derive(Clone)]
+pub struct Report {
+    /// [`Graph::runtime`].
+    pub runtime: Vec<RuntimeRow>,
+    /// [`Graph::errors`].
+    pub errors: Vec<ErrorRow>,
+    /// Interfaces with this graph's counters.
+    pub interfaces: Vec<Interface>,
+    /// [`Graph::balance`].
+    pub balance: Balance,
+    /// [`Graph::loops`].
+    pub loops: u64,
+    /// [`Graph::seconds`].
+    pub seconds: f64,
+    /// Traces so far.
+    pub traces: Vec<Trace>,
+    /// Tables, which all workers share.
+    pub shared: Arc<Shared>,
+    /// Our addresses.
+    pub own: Arc<Own>,
+}
+
+impl Report {
+    /// What several workers did together: their counters added up, node by node. All have the same nodes. `None` of none.
+    pub fn sum(reports: &[Self]) -> Option<Self> {
+        let (first, others) = reports.split_first()?;
+        let mut sum = first.clone();
+        for other in others {
+            for (row, other) in sum.runtime.iter_mut().zip(&other.runtime) {
+                row.counters.add(other.counters);
+            }
+            for (row, other) in sum.errors.iter_mut().zip(&other.errors) {
+                row.count += other.count;
+            }
+            for (interface, other) in sum.interfaces.iter_mut().zip(&other.interfaces) {
+                interface.add(other);
+            }
+            sum.balance.add(other.balance);
+            sum.loops += other.loops;
+            sum.seconds = sum.seconds.max(other.seconds);
+            sum.traces.extend(other.traces.iter().cloned());
+        }
+        Some(sum)
+    }
+}
+
 /// Nodes, inputs, and what they share.
 pub struct Graph {
     /// What the nodes share.
@@ -84,12 +141,34 @@ pub struct Graph {
     spare: Vec<Box<Frame>>,
     loops: u64,
     started: std::time::Instant,
+    /// A frame waits at a node that this pass has been at already.
+    again: bool,
+    /// When housekeeping is due, in ticks, and how many lie between two.
+    due: u64,
+    interval: u64,
+    reader: Option<Reader>,
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            self.plane.shared.epochs.leave(reader);
+        }
+    }
 }
 
 impl Graph {
     /// A graph without nodes.
+    ///
+    /// # Panics
+    /// If [`READERS_MAX`](crate::epochs::READERS_MAX) graphs share the plane's tables already.
     pub fn new(plane: Plane) -> Self {
+        let reader = plane.shared.epochs.register().expect("a place among the readers of the tables");
         Self {
+            again: false,
+            due: 0,
+            interval: machine::counter_hz() / 1000,
+            reader: Some(reader),
             plane,
             tracer: Tracer::default(),
             slots: Vec::new(),
@@ -108,6 +187,7 @@ impl Graph {
         assert!(arcs.len() <= ARCS_MAX, "a node has at most {ARCS_MAX} arcs");
         let errors = vec![0; node.reasons().len()];
         self.slots.push(Slot {
+            reasoned: node.reasoned_arcs(),
             node: Box::new(node),
             arcs: arcs.iter().map(|arc| arc.0).collect(),
             waiting: Vec::new(),
@@ -115,6 +195,16 @@ impl Graph {
             errors,
         });
         NodeId(self.slots.len() - 1)
+    }
+
+    /// Adds one more arc to a node, which may lead to a node that was added after it.
+    ///
+    /// # Panics
+    /// With more than [`ARCS_MAX`] arcs.
+    pub fn add_arc(&mut self, node: NodeId, to: NodeId) {
+        let arcs = &mut self.slots[node.0].arcs;
+        assert!(arcs.len() < ARCS_MAX, "a node has at most {ARCS_MAX} arcs");
+        arcs.push(to.0);
     }
 
     /// Adds an input whose packets go to a node.
@@ -150,15 +240,45 @@ impl Graph {
             let arc = slot.arc;
             self.slots[arc].waiting.push(frame);
         }
-        if received > 0 {
+        if then.wrapping_sub(self.due) >= self.interval {
+            self.due = then;
+            self.housekeeping();
+            then = machine::ticks();
+        }
+        if received > 0 || self.again {
+            self.pass(then);
+        }
+        self.loops += 1;
+        if let Some(reader) = &self.reader {
+            self.plane.shared.epochs.pass(reader);
+        }
+        received
+    }
+
+    /// Every frame that waits walks through the graph.
+    fn pass(&mut self, mut then: u64) {
+        loop {
+            self.again = false;
             for index in (0..self.slots.len()).rev() {
                 while let Some(frame) = self.slots[index].waiting.pop() {
                     then = self.call(index, frame, then);
                 }
             }
+            if !self.again {
+                break;
+            }
         }
-        self.loops += 1;
-        received
+    }
+
+    #[cold]
+    fn housekeeping(&mut self) {
+        self.plane.now = self.plane.shared.now();
+        for index in 0..self.slots.len() {
+            self.slots[index].node.housekeeping(&mut self.plane);
+            // There may be no packet that came in to make a pass for.
+            self.again |= !self.plane.emitted.is_empty();
+            self.send_emitted(index);
+        }
     }
 
     #[inline(always)]
@@ -167,16 +287,17 @@ impl Graph {
         // A node that consumes its packets lets go of the buffers, so it is traced before.
         let ends = frame.traced && slot.arcs.is_empty();
         if ends {
-            self.tracer.note(slot.node.as_ref(), &self.plane, &frame);
+            self.tracer.note(slot.node.as_ref(), &self.plane, &frame, None);
         }
         let verdict = slot.node.run(&mut self.plane, &mut frame);
         if frame.traced && !ends {
-            self.tracer.note(slot.node.as_ref(), &self.plane, &frame);
+            self.tracer.note(slot.node.as_ref(), &self.plane, &frame, Some(verdict));
         }
         let len = frame.len;
         match verdict {
-            Verdict::All(arc) if arc >= FIRST_ARC => {
+            Verdict::All(arc) if slot.reasoned >> arc & 1 == 0 => {
                 let to = slot.arcs[arc as usize];
+                self.again |= to >= index;
                 self.slots[to].waiting.push(frame);
             }
             Verdict::Consumed => self.spare.push(frame),
@@ -185,6 +306,9 @@ impl Graph {
                 self.split_frame(index, frame);
             }
             Verdict::Mixed => self.split_frame(index, frame),
+        }
+        if !self.plane.emitted.is_empty() {
+            self.send_emitted(index);
         }
         let now = machine::ticks();
         self.slots[index].counters.count(len, now - then);
@@ -195,26 +319,48 @@ impl Graph {
     #[cold]
     fn split_frame(&mut self, index: usize, frame: Box<Frame>) {
         for lane in 0..frame.len.min(FRAME_MAX) {
-            let arc = frame.next[lane];
-            if arc < FIRST_ARC
-                && let Some(count) = self.slots[index].errors.get_mut(frame.reason[lane] as usize)
-            {
-                *count += 1;
-            }
-            let to = self.slots[index].arcs[arc as usize];
-            let open = self.slots[to].waiting.last().is_some_and(|last| last.rx == frame.rx && last.len < FRAME_MAX);
-            if !open {
-                let mut fresh = self.spare.pop().unwrap_or_default();
-                fresh.len = 0;
-                fresh.traced = false;
-                fresh.rx = frame.rx;
-                self.slots[to].waiting.push(fresh);
-            }
-            if let Some(last) = self.slots[to].waiting.last_mut() {
-                last.take(&frame, lane);
-            }
+            let to = self.follow(index, frame.next[lane], frame.reason[lane]);
+            self.open(to, frame.rx).take(&frame, lane);
         }
         self.spare.push(frame);
+    }
+
+    /// What a node emitted takes its arcs.
+    #[cold]
+    fn send_emitted(&mut self, index: usize) {
+        let mut emitted = std::mem::take(&mut self.plane.emitted);
+        for packet in emitted.drain(..) {
+            let to = self.follow(index, packet.arc, packet.reason);
+            self.open(to, packet.rx).add(packet.buffer, packet.length, packet.adjacency, packet.reason);
+        }
+        self.plane.emitted = emitted;
+    }
+
+    /// The node that an arc leads to; the reason is counted if the arc has one.
+    fn follow(&mut self, index: usize, arc: u8, reason: u8) -> usize {
+        let slot = &mut self.slots[index];
+        if slot.reasoned >> arc & 1 != 0
+            && let Some(count) = slot.errors.get_mut(reason as usize)
+        {
+            *count += 1;
+        }
+        let to = slot.arcs[arc as usize];
+        self.again |= to >= index;
+        to
+    }
+
+    /// A frame with room that waits at a node, for packets of an interface.
+    fn open(&mut self, node: usize, rx: u16) -> &mut Frame {
+        let waiting = &mut self.slots[node].waiting;
+        let has_room = waiting.last().is_some_and(|last| last.rx == rx && last.len < FRAME_MAX);
+        if !has_room {
+            let mut fresh = self.spare.pop().unwrap_or_default();
+            fresh.len = 0;
+            fresh.traced = false;
+            fresh.rx = rx;
+            waiting.push(fresh);
+        }
+        waiting.last_mut().expect("there is one by now")
     }
 
     /// Whether no input will ever have more packets.
@@ -239,6 +385,10 @@ impl Graph {
 
     /// What was dropped or punted, and why; counts of zero too.
     pub fn errors(&self) -> Vec<ErrorRow> {
+        let inputs = self.inputs.iter().flat_map(|slot| {
+            let node = slot.input.name();
+            slot.input.counts().into_iter().map(|(reason, count)| ErrorRow { count, node: node.to_owned(), reason })
+        });
         let rows = self.slots.iter().rev().flat_map(|slot| {
             slot.node.reasons().iter().zip(&slot.errors).map(|(reason, count)| ErrorRow {
                 count: *count,
@@ -246,7 +396,22 @@ impl Graph {
                 reason: *reason,
             })
         });
-        rows.collect()
+        inputs.chain(rows).collect()
+    }
+
+    /// All that the prompt and recordings tell of this graph.
+    pub fn report(&self) -> Report {
+        Report {
+            runtime: self.runtime(),
+            errors: self.errors(),
+            interfaces: self.plane.interfaces.clone(),
+            balance: self.balance(),
+            loops: self.loops,
+            seconds: self.seconds(),
+            traces: self.tracer.traces().to_vec(),
+            shared: self.plane.shared.clone(),
+            own: self.plane.own.clone(),
+        }
     }
 
     /// Rounds since the counters were cleared.
@@ -276,6 +441,9 @@ impl Graph {
         for slot in &mut self.slots {
             slot.errors.fill(0);
         }
+        for slot in &mut self.inputs {
+            slot.input.clear_counts();
+        }
     }
 
     /// Packets that came in, went out, were dropped, were punted, and that a device refused, over all interfaces.
@@ -287,7 +455,10 @@ impl Graph {
             balance.dropped += interface.drops;
             balance.punted += interface.punts;
             balance.refused += interface.tx_errors;
+            balance.local += interface.local;
         }
+        balance.generated = self.plane.generated;
+        balance.held = self.plane.held;
         balance
     }
 }
@@ -305,16 +476,44 @@ pub struct Balance {
     pub punted: u64,
     /// Refused by a device.
     pub refused: u64,
+    /// Were for us.
+    pub local: u64,
+    /// Made here: answers, requests, errors, fragments.
+    pub generated: u64,
+    /// Wait for a neighbour.
+    pub held: u64,
 }
 
 impl Balance {
-    /// Whether every packet that came in is accounted for.
+    /// Whether every packet that came in or was made is accounted for.
     pub fn holds(&self) -> bool {
-        self.received == self.sent + self.dropped + self.punted + self.refused
+        self.received + self.generated == self.sent + self.dropped + self.punted + self.refused + self.local + self.held
+    }
+}
+
+impl Balance {
+    fn add(&mut self, other: Self) {
+        self.received += other.received;
+        self.sent += other.sent;
+        self.dropped += other.dropped;
+        self.punted += other.punted;
+        self.refused += other.refused;
+        self.local += other.local;
+        self.generated += other.generated;
+        self.held += other.held;
     }
 }
 
 impl NodeCounters {
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.vectors += other.vectors;
+        self.ticks += other.ticks;
+        self.empty_polls += other.empty_polls;
+        self.empty_ticks += other.empty_ticks;
+        self.largest = self.largest.max(other.largest);
+    }
+
     #[inline(always)]
     fn count(&mut self, packets: usize, ticks: u64) {
         self.calls += 1;

@@ -19,29 +19,47 @@
 //! | [`memory`] | packets as the loops see them, in two layouts |
 //! | [`study`] | the one loop of the stride study |
 //! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
+//! | [`shared`] | the tables that all workers read, and their one lock to change them |
+//! | [`adjacency`], [`control`] | where packets may be sent next; routes, and neighbours found by asking |
+//! | [`own`] | our addresses, and who answers for them |
+//! | [`mac`], [`arp`] | Ethernet addresses; ARP packets |
+//! | [`epochs`] | when memory that was taken out of a shared table may be used again |
 //! | [`inputs`], [`pcap`] | packets from a generator, a list, a capture file |
 //! | `af_packet` | packets of a Linux interface |
+//! | [`offload`] | checksums and splitting that a kernel left to a device |
 //! | [`machine`] | prefetch instruction and counter |
-//! | [`show`], [`trace`] | the prompt's commands; following packets through the graph |
+//! | [`prompt`], [`show`] | the prompt's commands, and the tables that they print |
+//! | [`workers`] | threads that each run a graph over the same tables |
+//! | [`trace`] | following packets through the graph |
 #![deny(unsafe_code)]
 
+pub mod adjacency;
 #[cfg(target_os = "linux")]
 pub mod af_packet;
 mod arcs;
+pub mod arp;
 pub mod buffers;
 pub mod checksum;
+pub mod control;
+pub mod epochs;
 pub mod fib;
 pub mod frame;
 pub mod graph;
 pub mod inputs;
+pub mod mac;
 pub mod machine;
 pub mod memory;
 mod node;
 pub mod nodes;
+pub mod offload;
+pub mod own;
 pub mod pcap;
 pub mod plane;
+pub mod prompt;
+pub mod shared;
 pub mod show;
 pub mod standard;
 pub mod study;
 pub mod trace;
 pub mod walk;
+pub mod workers;

@@ -44,6 +44,30 @@ pub fn ticks() -> u64 {
     }
 }
 
+/// Keeps the calling thread on one processor.
+#[cfg(target_os = "linux")]
+pub fn pin(cpu: usize) -> std::io::Result<()> {
+    if cpu >= libc::CPU_SETSIZE as usize {
+        return Err(std::io::Error::other(format!("processors are numbered below {}", libc::CPU_SETSIZE)));
+    }
+    // SAFETY: zeros are an empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the number is within the set.
+    unsafe { libc::CPU_SET(cpu, &mut set) };
+    // SAFETY: the pointer and the size are those of `set`; 0 is the calling thread.
+    match unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// The processor that the calling thread is on just now.
+#[cfg(target_os = "linux")]
+pub fn cpu() -> Option<usize> {
+    // SAFETY: a call without arguments.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 /// What [`ticks`] counts.
 pub const COUNTER: &str = if cfg!(target_arch = "x86_64") {
     "TSC"

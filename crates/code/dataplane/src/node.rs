@@ -54,6 +54,14 @@ pub trait Node: Send {
         &[]
     }
 
+    /// The arcs, as bits, that are taken for a reason: [`Frame::reason`] has it, and it is counted. Drop and punt are among them.
+    fn reasoned_arcs(&self) -> u64 {
+        0b11
+    }
+
+    /// Does what is due without a packet. It is called about once a millisecond and may [emit](Plane::emit).
+    fn housekeeping(&mut self, _plane: &mut Plane) {}
+
     /// Works on a frame that is not empty.
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;
 
@@ -76,4 +84,12 @@ pub trait Input: Send {
     fn is_done(&self) -> bool {
         false
     }
+
+    /// What it met that `show errors` tells, and how often.
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        Vec::new()
+    }
+
+    /// Sets those counts to zero.
+    fn clear_counts(&mut self) {}
 }

@@ -1,45 +1,21 @@
-//! What all nodes share: buffers, interfaces, routes, settings.
+//! What all nodes share: buffers, interfaces, tables, settings.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::buffers::{Pool, Reuse};
-use crate::fib::{Fib, Prefix, RouteError};
+use crate::arp;
+use crate::buffers::{Buffer, Pool, Reuse};
+use crate::control::{NoNeighbour, Request, Side};
+use crate::fib::{Prefix, RouteError};
 use crate::frame::FRAME_SIZES;
+use crate::own::{Own, OwnAddress, Owner};
+use crate::shared::Shared;
 use crate::walk::{Shape, Strides};
 
-/// An Ethernet address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Mac(pub [u8; 6]);
+pub use crate::mac::Mac;
 
-impl Mac {
-    /// The address as the low 48 bits of a number, first byte lowest: as a load from a packet gives it.
-    pub fn bits(self) -> u64 {
-        let [a, b, c, d, e, f] = self.0;
-        u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
-    }
-}
-
-impl std::fmt::Display for Mac {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [a, b, c, d, e, g] = self.0;
-        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
-    }
-}
-
-impl std::str::FromStr for Mac {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no Ethernet address: it must look like 02:fe:00:00:00:01");
-        let mut mac = [0; 6];
-        let mut parts = text.split(':');
-        for byte in &mut mac {
-            let part = parts.next().filter(|part| part.len() == 2).ok_or_else(wrong)?;
-            *byte = u8::from_str_radix(part, 16).map_err(|_| wrong())?;
-        }
-        if parts.next().is_some() { Err(wrong()) } else { Ok(Self(mac)) }
-    }
-}
+pub use crate::adjacency::{DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, MISS, OURS};
 
 /// What an interface does with packets that come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +60,10 @@ pub struct Interface {
     pub mode: Mode,
     /// VLANs whose tagged packets are taken; on a routing interface their tag is removed.
     pub vlans: Vec<u16>,
+    /// Whether the kernel sees each packet that comes in, too.
+    pub kernel_sees: bool,
+    /// Whether its device is there and up.
+    pub is_up: bool,
     /// Traffic that came in.
     pub rx: Traffic,
     /// Traffic that went out.
@@ -92,6 +72,8 @@ pub struct Interface {
     pub drops: u64,
     /// Packets that came in here and were handed to the host.
     pub punts: u64,
+    /// Packets that came in here and were for us, such as ARP and echo requests.
+    pub local: u64,
     /// Packets that were to go out here and that the device did not take.
     pub tx_errors: u64,
     /// Packets that the kernel dropped before they came in, because its queue was full.
@@ -99,8 +81,20 @@ pub struct Interface {
 }
 
 impl Interface {
+    /// Adds what another worker counted on the same interface.
+    pub fn add(&mut self, other: &Self) {
+        self.rx.add(other.rx.packets, other.rx.bytes);
+        self.tx.add(other.tx.packets, other.tx.bytes);
+        self.is_up &= other.is_up;
+        self.drops += other.drops;
+        self.punts += other.punts;
+        self.local += other.local;
+        self.tx_errors += other.tx_errors;
+        self.kernel_drops += other.kernel_drops;
+    }
+
     /// All counters, by the names that `show interface` prints.
-    pub fn counters(&self) -> [(&'static str, u64); 8] {
+    pub fn counters(&self) -> [(&'static str, u64); 9] {
         [
             ("rx packets", self.rx.packets),
             ("rx bytes", self.rx.bytes),
@@ -108,31 +102,12 @@ impl Interface {
             ("tx bytes", self.tx.bytes),
             ("drops", self.drops),
             ("punt", self.punts),
+            ("local", self.local),
             ("tx-error", self.tx_errors),
             ("kernel queue full", self.kernel_drops),
         ]
     }
 }
-
-/// Where a route leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Neighbour {
-    /// The interface.
-    pub interface: u16,
-    /// The new Ethernet header.
-    pub rewrite: [u8; 14],
-    /// Bytes of the largest IP packet on the interface.
-    pub mtu: u16,
-}
-
-/// Adjacency of addresses without a route.
-pub const MISS: u16 = 0;
-/// Adjacency of routes that drop.
-pub const DISCARD: u16 = 1;
-/// Adjacency of our own addresses.
-pub const LOCAL: u16 = 2;
-/// The first adjacency with a neighbour.
-pub const FIRST_NEIGHBOUR: u16 = 3;
 
 /// Settings of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,29 +139,124 @@ impl Settings {
     }
 }
 
-/// What all nodes share.
+/// A packet that a node sends beside the frame that it works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Emitted {
+    /// The arc that it takes from the node.
+    pub arc: u8,
+    /// The interface that it came in on, or that it is sent on behalf of.
+    pub rx: u16,
+    /// The packet.
+    pub buffer: Buffer,
+    /// Its length, from the Ethernet header on.
+    pub length: u16,
+    /// The adjacency that was found for it, if it goes where one is needed.
+    pub adjacency: u16,
+    /// Why, on arcs that need a reason.
+    pub reason: u8,
+}
+
+/// Lets so many packets a second through, and as many at once as a twentieth of that.
+#[derive(Clone, Copy, Debug)]
+pub struct RateLimit {
+    per_second: f64,
+    tokens: f64,
+    then: Duration,
+}
+
+impl RateLimit {
+    /// So many a second.
+    pub fn new(per_second: u32) -> Self {
+        Self { per_second: per_second.into(), tokens: (f64::from(per_second) / 20.0).max(1.0), then: Duration::ZERO }
+    }
+
+    /// Whether one more may pass.
+    pub fn take(&mut self, now: Duration) -> bool {
+        let earned = now.saturating_sub(self.then).as_secs_f64() * self.per_second;
+        self.tokens = (self.tokens + earned).min((self.per_second / 20.0).max(1.0));
+        self.then = now;
+        let passes = self.tokens >= 1.0;
+        if passes {
+            self.tokens -= 1.0;
+        }
+        passes
+    }
+}
+
+/// ICMP errors a second where the configuration says nothing, as the kernel sends them.
+pub const ICMP_PER_SECOND: u32 = 1000;
+
+/// What all nodes of a worker share.
 pub struct Plane {
     /// Packet buffers.
     pub pool: Pool,
     /// Interfaces, by number.
     pub interfaces: Vec<Interface>,
-    /// Routes.
-    pub fib: Fib,
-    /// Neighbours; adjacency [`FIRST_NEIGHBOUR`] is the first.
-    pub neighbours: Vec<Neighbour>,
+    /// Routes and neighbours, shared by all workers.
+    pub shared: Arc<Shared>,
+    /// Our addresses.
+    pub own: Arc<Own>,
     /// Settings of the loops.
     pub settings: Settings,
+    /// Time since the tables were made, to a millisecond or so.
+    pub now: Duration,
+    /// How many ICMP errors may be sent.
+    pub icmp_limit: RateLimit,
+    /// Packets that were made here: answers, requests, errors, fragments.
+    pub generated: u64,
+    /// Packets that nodes hold: those that wait for a neighbour.
+    pub held: u64,
+    pub(crate) emitted: Vec<Emitted>,
 }
 
 impl Plane {
-    /// A plane without interfaces and routes.
+    /// A plane without interfaces, and with no routes but those of networks that are never forwarded to (RFC 1122, section 3.2.1.3).
     pub fn new(buffers: usize, reuse: Reuse, settings: Settings) -> Self {
+        let shared = Shared::new();
+        for (network, length, adjacency) in [
+            ([0, 0, 0, 0], 8, MARTIAN),
+            ([127, 0, 0, 0], 8, MARTIAN),
+            ([224, 0, 0, 0], 4, GROUP),
+            ([255; 4], 32, GROUP),
+        ] {
+            if let Some(prefix) = Prefix::new(network.into(), length) {
+                // An empty table has room for these.
+                let _ = shared.control().fib.add(prefix, adjacency);
+            }
+        }
         Self {
             pool: Pool::new(buffers, reuse),
             interfaces: Vec::new(),
-            fib: Fib::new(MISS),
-            neighbours: Vec::new(),
+            shared: Arc::new(shared),
+            own: Arc::default(),
             settings,
+            now: Duration::ZERO,
+            icmp_limit: RateLimit::new(ICMP_PER_SECOND),
+            generated: 0,
+            held: 0,
+            emitted: Vec::new(),
+        }
+    }
+
+    /// A plane for one more worker: the same interfaces, addresses and settings over the same tables, with buffers and counters of its own.
+    pub fn for_another_worker(&self) -> Self {
+        let mut interfaces = self.interfaces.clone();
+        for interface in &mut interfaces {
+            (interface.rx, interface.tx) = (Traffic::default(), Traffic::default());
+            (interface.drops, interface.punts, interface.local) = (0, 0, 0);
+            (interface.tx_errors, interface.kernel_drops) = (0, 0);
+        }
+        Self {
+            pool: Pool::new(self.pool.capacity(), self.pool.reuse()),
+            interfaces,
+            shared: self.shared.clone(),
+            own: self.own.clone(),
+            settings: self.settings,
+            now: self.now,
+            icmp_limit: self.icmp_limit,
+            generated: 0,
+            held: 0,
+            emitted: Vec::new(),
         }
     }
 
@@ -198,10 +268,13 @@ impl Plane {
             mtu: 1500,
             mode,
             vlans: Vec::new(),
+            kernel_sees: false,
+            is_up: true,
             rx: Traffic::default(),
             tx: Traffic::default(),
             drops: 0,
             punts: 0,
+            local: 0,
             tx_errors: 0,
             kernel_drops: 0,
         });
@@ -213,27 +286,85 @@ impl Plane {
         self.interfaces.iter().position(|i| i.name == name).map(|n| n as u16)
     }
 
-    /// Adds a neighbour on an interface; returns its adjacency.
-    pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> u16 {
-        let Interface { mac: own, mtu, .. } = self.interfaces[interface as usize];
-        let mut rewrite = [0; 14];
-        rewrite[..6].copy_from_slice(&mac.0);
-        rewrite[6..12].copy_from_slice(&own.0);
-        rewrite[12] = 0x08;
-        self.neighbours.push(Neighbour { interface, rewrite, mtu });
-        FIRST_NEIGHBOUR + (self.neighbours.len() - 1) as u16
+    /// Our side of an interface.
+    pub fn side(&self, interface: u16) -> Side {
+        let Interface { mac, mtu, .. } = self.interfaces[interface as usize];
+        Side { interface, mac, mtu }
+    }
+
+    /// Adds an adjacency to a neighbour whose Ethernet address is given; returns its number.
+    pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> Result<u16, NoNeighbour> {
+        self.shared.control().add_adjacency(self.side(interface), mac, None, self.now)
     }
 
     /// Adds a route to an adjacency.
     pub fn add_route(&mut self, prefix: Prefix, adjacency: u16) -> Result<(), RouteError> {
-        self.fib.add(prefix, adjacency).map(|_| ())
+        self.shared.control().fib.add(prefix, adjacency).map(|_| ())
     }
 
-    /// Routes an address of our own to the host.
-    pub fn add_local(&mut self, address: Ipv4Addr) -> Result<(), RouteError> {
-        match Prefix::new(address, 32) {
-            Some(prefix) => self.add_route(prefix, LOCAL),
-            None => Ok(()),
+    /// Adds one of our addresses, and the network that it is in.
+    pub fn add_address(&mut self, address: OwnAddress) -> Result<(), NoNeighbour> {
+        let mut routes = Vec::new();
+        if let Some(network) = address.network() {
+            let side = self.side(address.interface);
+            let at_hand = self.shared.control().add_adjacency(side, Mac::default(), None, self.now)?;
+            routes.push((network, at_hand));
         }
+        let host = |address| Prefix::new(address, 32);
+        let ours = if address.owner == Owner::Kernel { LOCAL } else { OURS };
+        routes.extend(address.broadcast().and_then(host).map(|broadcast| (broadcast, GROUP)));
+        routes.extend(host(address.address).map(|own| (own, ours)));
+        for (prefix, adjacency) in routes {
+            self.add_route(prefix, adjacency).map_err(NoNeighbour::Route)?;
+        }
+        Arc::make_mut(&mut self.own).add(address);
+        Ok(())
+    }
+
+    /// The address of ours that a packet to a destination leaves from; one of the interface where it came in if there is no route.
+    pub fn address_towards(&self, destination: Ipv4Addr, rx: u16) -> Option<Ipv4Addr> {
+        let adjacency = self.shared.routes.reader().lookup(destination.into());
+        let leaves = (adjacency >= FIRST_NEIGHBOUR).then(|| self.shared.adjacencies.get(adjacency));
+        let from =
+            leaves.and_then(|there| self.own.source(there.interface, Some(there.address.unwrap_or(destination))));
+        from.or_else(|| self.own.speaker(rx))
+    }
+
+    /// Sends a packet from the node that runs just now, beside its frame.
+    pub fn emit(&mut self, packet: Emitted) {
+        self.emitted.push(packet);
+    }
+
+    /// Makes the packet of an ARP request in a new buffer; returns it with its length. `None` without a buffer, or without an address of
+    /// ours on the interface to ask from.
+    pub(crate) fn arp_request(&mut self, request: Request) -> Option<(Buffer, u16)> {
+        let from = self.own.source(request.interface, Some(request.address))?;
+        let mut buffer = [0];
+        if self.pool.allocate(&mut buffer) == 0 {
+            return None;
+        }
+        let mac = self.interfaces[request.interface as usize].mac;
+        let to = if request.mac == Mac::default() { Mac::BROADCAST } else { request.mac };
+        let data = self.pool.data_mut(buffer[0]);
+        let (address, from) = (request.address.octets(), from.octets());
+        arp::write(data, arp::REQUEST, to, (mac, from), (Mac::default(), address));
+        self.generated += 1;
+        Some((buffer[0], arp::PACKET_BYTES))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_limit_lets_a_burst_and_then_its_rate_through() {
+        let mut limit = RateLimit::new(100);
+        let passed = |limit: &mut RateLimit, milliseconds| {
+            (0..1000).filter(|_| limit.take(Duration::from_millis(milliseconds))).count()
+        };
+        assert_eq!(passed(&mut limit, 0), 5);
+        assert_eq!(passed(&mut limit, 20), 2);
+        assert_eq!(passed(&mut limit, 10_000), 5);
     }
 }

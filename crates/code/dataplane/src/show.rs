@@ -1,30 +1,53 @@
-//! Commands of the prompt, such as `show runtime`, with the tables that users of VPP know.
+//! The tables that the prompt prints, such as those of `show runtime`, in the words that users of VPP know.
+//!
+//! They are made of what each worker reports: what is counted is added up, and `show runtime` and `show trace` also tell workers apart.
 
 use std::fmt::Write;
 
-use crate::graph::Graph;
+use crate::graph::Report;
 use crate::machine;
-use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, MISS, Mac, Mode};
+use crate::plane::{DISCARD, GROUP, LOCAL, MARTIAN, MISS, Mode, OURS};
 
 /// A number as `1.54e0`: two decimals, the exponent unpadded.
 pub fn exponent(value: f64, decimals: usize) -> String {
     format!("{value:.decimals$e}")
 }
 
-/// `show runtime`.
-pub fn runtime(graph: &Graph) -> String {
+/// The line between two workers' tables; nothing where there is one alone.
+fn thread_line(number: usize, reports: &[Report]) -> String {
+    match reports.len() {
+        1 => String::new(),
+        _ => format!("Thread {number} {}\n", worker_name(number)),
+    }
+}
+
+/// A worker's name.
+pub fn worker_name(number: usize) -> String {
+    format!("stopwatt_wk_{number}")
+}
+
+/// `show runtime`: a table for each worker.
+pub fn runtime(reports: &[Report]) -> String {
+    let tables = reports.iter().enumerate().map(|(number, report)| {
+        let dashes = if number > 0 { "---------------\n" } else { "" };
+        format!("{dashes}{}{}", thread_line(number, reports), runtime_of(report))
+    });
+    tables.collect()
+}
+
+fn runtime_of(report: &Report) -> String {
     let mut out = String::new();
-    let seconds = graph.seconds().max(1e-9);
-    let rows = graph.runtime();
+    let seconds = report.seconds.max(1e-9);
+    let rows = &report.runtime;
     let (vectors, calls) = rows.iter().fold((0, 0), |(v, c), r| (v + r.counters.vectors, c + r.counters.calls));
     let rate = if calls == 0 { 0.0 } else { vectors as f64 / calls as f64 };
-    let balance = graph.balance();
+    let balance = report.balance;
     let per_second = |packets: u64| exponent(packets as f64 / seconds, 4);
     let _ = writeln!(
         out,
         "Time {seconds:.1}, {:.6} sec internal node vector rate {rate:.2} loops/sec {:.2}",
         seconds,
-        graph.loops() as f64 / seconds
+        report.loops as f64 / seconds
     );
     let _ = writeln!(
         out,
@@ -61,22 +84,23 @@ pub fn runtime(graph: &Graph) -> String {
     out
 }
 
-/// `show errors`.
-pub fn errors(graph: &Graph) -> String {
-    let mut out = format!("{:>10}{:>24}{:>45}{:>12}\n", "Count", "Node", "Reason", "Severity");
-    for row in graph.errors().iter().filter(|row| row.count > 0) {
+/// `show errors`, of all workers together.
+pub fn errors(reports: &[Report]) -> String {
+    let mut out = format!("{:>10}{:>24}{:>60}{:>12}\n", "Count", "Node", "Reason", "Severity");
+    for row in Report::sum(reports).iter().flat_map(|sum| &sum.errors).filter(|row| row.count > 0) {
         let _ =
-            writeln!(out, "{:>10}{:>24}{:>45}{:>12}", row.count, row.node, row.reason.text, row.reason.severity.name());
+            writeln!(out, "{:>10}{:>24}{:>60}{:>12}", row.count, row.node, row.reason.text, row.reason.severity.name());
     }
     out
 }
 
-/// `show interface`.
-pub fn interfaces(graph: &Graph) -> String {
+/// `show interface`, of all workers together.
+pub fn interfaces(reports: &[Report]) -> String {
     let mut out =
         format!("{:<28}{:<6}{:<8}{:<20}{:<20}{:>16}\n", "Name", "Idx", "State", "MTU (L3/IP4)", "Counter", "Count");
-    for (number, interface) in graph.plane.interfaces.iter().enumerate() {
-        let mut first = format!("{:<28}{:<6}{:<8}{:<20}", interface.name, number, "up", format!("{}", interface.mtu));
+    for (number, interface) in Report::sum(reports).iter().flat_map(|sum| &sum.interfaces).enumerate() {
+        let state = if interface.is_up { "up" } else { "down" };
+        let mut first = format!("{:<28}{number:<6}{state:<8}{:<20}", interface.name, interface.mtu);
         let mut any = false;
         for (name, count) in interface.counters().into_iter().filter(|(_, count)| *count > 0) {
             let _ = writeln!(out, "{first:<62}{name:<20}{count:>16}");
@@ -91,27 +115,33 @@ pub fn interfaces(graph: &Graph) -> String {
 }
 
 /// `show ip fib`, at most `limit` routes.
-pub fn fib(graph: &Graph, limit: usize) -> String {
-    let plane = &graph.plane;
-    let routes = plane.fib.routes();
+pub fn fib(report: &Report, limit: usize) -> String {
+    let control = report.shared.control();
+    let routes = control.fib.routes();
     let mut out = format!(
         "ipv4-VRF:0, fib_index:0, {} routes, {:.1} MB of tables\n",
         routes.len(),
-        plane.fib.table_bytes() as f64 / 1e6
+        control.fib.table_bytes() as f64 / 1e6
     );
     for (prefix, adjacency) in routes.iter().take(limit) {
         let to = match *adjacency {
             MISS => "no route".to_owned(),
             DISCARD => "dpo-drop ip4".to_owned(),
             LOCAL => "dpo-receive: punt to the host".to_owned(),
-            number => match plane.neighbours.get((number - FIRST_NEIGHBOUR) as usize) {
-                Some(neighbour) => {
-                    let [a, b, c, d, e, f, ..] = neighbour.rewrite;
-                    let name = &plane.interfaces[neighbour.interface as usize].name;
-                    format!("ipv4 via {name}: {} mtu:{}", Mac([a, b, c, d, e, f]), neighbour.mtu)
-                }
-                None => "adjacency not there".to_owned(),
-            },
+            OURS => "dpo-receive: answered here".to_owned(),
+            MARTIAN => "dpo-drop ip4: of no host".to_owned(),
+            GROUP => "multicast or broadcast: punt to the host".to_owned(),
+            number => {
+                let there = report.shared.adjacencies.get(number);
+                let name = &report.interfaces[there.interface as usize].name;
+                let to = match (there.address, there.to.is_group_or_zero()) {
+                    (None, true) => "glean".to_owned(),
+                    (None, false) => there.to.to_string(),
+                    (Some(address), true) => format!("{address} not resolved"),
+                    (Some(address), false) => format!("{address} {}", there.to),
+                };
+                format!("ipv4 via {name}: {to} mtu:{}", there.mtu)
+            }
         };
         let _ = writeln!(out, "{prefix}\n  [@{adjacency}] {to}");
     }
@@ -121,9 +151,31 @@ pub fn fib(graph: &Graph, limit: usize) -> String {
     out
 }
 
+/// `show ip address`: our addresses, and who answers for them.
+pub fn addresses(report: &Report) -> String {
+    let mut out = format!("{:<24}{:<20}{}\n", "Interface", "Address", "Answered by");
+    for own in report.own.all() {
+        let name = &report.interfaces[own.interface as usize].name;
+        let _ = writeln!(out, "{name:<24}{:<20}{}", format!("{}/{}", own.address, own.length), own.owner.name());
+    }
+    out
+}
+
+/// `show ip neighbor`.
+pub fn neighbours(report: &Report) -> String {
+    let mut out = format!("{:<24}{:<18}{:<20}{:<10}\n", "Interface", "Address", "Ethernet", "State");
+    for (interface, address, neighbour) in report.shared.control().neighbours() {
+        let name = &report.interfaces[interface as usize].name;
+        let to = report.shared.adjacencies.get(neighbour.adjacency).to;
+        let to = if to.is_group_or_zero() { "-".to_owned() } else { to.to_string() };
+        let _ = writeln!(out, "{name:<24}{:<18}{to:<20}{}", address.to_string(), neighbour.state.name());
+    }
+    out
+}
+
 /// `show mode`: what interfaces do with packets that come in.
-pub fn modes(graph: &Graph) -> String {
-    let interfaces = &graph.plane.interfaces;
+pub fn modes(report: &Report) -> String {
+    let interfaces = &report.interfaces;
     let lines = interfaces.iter().map(|interface| match interface.mode {
         Mode::CrossConnect { peer } => format!("l2 xconnect {} {}\n", interface.name, interfaces[peer as usize].name),
         Mode::Route => format!("l3 {}\n", interface.name),
@@ -131,10 +183,15 @@ pub fn modes(graph: &Graph) -> String {
     lines.collect()
 }
 
-/// `show trace`, at most `limit` packets.
-pub fn trace(graph: &Graph, limit: usize) -> String {
-    let mut out = String::from("------------------- Start of thread 0 main -------------------\n");
-    let traces = graph.tracer.traces();
+/// `show trace`, at most `limit` packets of each worker.
+pub fn trace(reports: &[Report], limit: usize) -> String {
+    reports.iter().enumerate().map(|(number, report)| trace_of(number, report, limit)).collect()
+}
+
+fn trace_of(number: usize, report: &Report, limit: usize) -> String {
+    let name = worker_name(number);
+    let mut out = format!("------------------- Start of thread {number} {name} -------------------\n");
+    let traces = &report.traces;
     if traces.is_empty() {
         out.push_str("No packets in trace buffer\n");
     }
@@ -161,56 +218,6 @@ pub fn trace(graph: &Graph, limit: usize) -> String {
         let _ = writeln!(out, "... {} more packets", traces.len() - limit);
     }
     out
-}
-
-/// Runs one command of the prompt, with `run N` to make N rounds in between. `Err` says what commands there are.
-pub fn command(graph: &mut Graph, line: &str) -> Result<String, String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let number = |text: &str| text.parse::<usize>().map_err(|_| format!("`{text}` is no number"));
-    const MANY: usize = 50;
-    match words[..] {
-        [] => Ok(String::new()),
-        [comment, ..] if comment.starts_with('#') => Ok(String::new()),
-        ["show", "runtime" | "run"] => Ok(runtime(graph)),
-        ["show", "errors" | "error"] => Ok(errors(graph)),
-        ["show", "interface" | "int"] => Ok(interfaces(graph)),
-        ["show", "ip", "fib"] => Ok(fib(graph, MANY)),
-        ["show", "mode"] => Ok(modes(graph)),
-        ["show", "trace"] => Ok(trace(graph, MANY)),
-        ["show", "trace", "max", count] => number(count).map(|count| trace(graph, count)),
-        ["trace", "add", input, count] => {
-            let count = number(count)?;
-            if !graph.runtime().iter().any(|row| row.state == "polling" && row.name == input) {
-                let inputs: Vec<String> =
-                    graph.runtime().into_iter().filter(|r| r.state == "polling").map(|r| r.name).collect();
-                let there = if inputs.is_empty() { "there are none".to_owned() } else { inputs.join(", ") };
-                return Err(format!("no input node `{input}`: {there}"));
-            }
-            graph.tracer.add(input, count);
-            Ok(String::new())
-        }
-        ["clear", "runtime" | "run"] => {
-            graph.clear_runtime();
-            Ok(String::new())
-        }
-        ["clear", "errors" | "error"] => {
-            graph.clear_errors();
-            Ok(String::new())
-        }
-        ["clear", "trace"] => {
-            graph.tracer.clear();
-            Ok(String::new())
-        }
-        ["run", rounds] => {
-            for _ in 0..number(rounds)? {
-                graph.run_once();
-            }
-            Ok(String::new())
-        }
-        _ => Err(format!(
-            "no command `{line}`: show runtime | trace [max N] | errors | interface | ip fib | mode, trace add NODE N, clear runtime | trace | errors, run ROUNDS"
-        )),
-    }
 }
 
 #[cfg(test)]

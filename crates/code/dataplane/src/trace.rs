@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use crate::arcs::Verdict;
 use crate::buffers::DATA_BYTES;
 use crate::frame::Frame;
+use crate::mac::Mac;
 use crate::node::Node;
-use crate::plane::{Mac, Plane};
+use crate::plane::Plane;
 
 /// What one node saw of one packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,13 +85,25 @@ impl Tracer {
     }
 
     #[cold]
-    pub(crate) fn note(&mut self, node: &dyn Node, plane: &Plane, frame: &Frame) {
+    pub(crate) fn note(&mut self, node: &dyn Node, plane: &Plane, frame: &Frame, verdict: Option<Verdict>) {
         for lane in 0..frame.len {
             let number = frame.trace[lane] as usize;
             if number == 0 || number > self.traces.len() {
                 continue;
             }
-            let step = self.step(node.name(), node.trace(plane, frame, lane));
+            let mut lines = node.trace(plane, frame, lane);
+            let arc = match verdict {
+                Some(Verdict::All(arc)) => Some(arc),
+                Some(Verdict::Mixed) => Some(frame.next[lane]),
+                Some(Verdict::Consumed) | None => None,
+            };
+            if let Some(arc) = arc
+                && node.reasoned_arcs() >> arc & 1 != 0
+                && let Some(reason) = node.reasons().get(frame.reason[lane] as usize)
+            {
+                lines.push(format!("{}: {}", reason.severity.name(), reason.text));
+            }
+            let step = self.step(node.name(), lines);
             self.traces[number - 1].steps.push(step);
         }
     }

@@ -3,7 +3,7 @@
 /// A place that a fault changes asks whether it is on.
 macro_rules! fault {
     ($name:literal) => {
-        seeded::is_on(&crate::FAULTS[const { seeded::number(crate::FAULTS, $name) }])
+        seeded::is_on(const { seeded::id(crate::FAULTS, $name) })
     };
 }
 

@@ -30,15 +30,18 @@ pub struct Fault {
     pub commit: &'static str,
     /// What is wrong, as a sentence.
     pub what: &'static str,
+    /// What no other fault has, of whichever library; not 0.
+    pub id: u64,
 }
 
 thread_local! {
-    static ON: Cell<Option<&'static Fault>> = const { Cell::new(None) };
+    /// The id of the fault that is on. Not its address: a constant may have a copy of its own in each crate.
+    static ON: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Switches a fault on for this thread, and whichever was on off; with `None` the libraries are as they should be.
 pub fn set(fault: Option<&'static Fault>) {
-    ON.set(fault);
+    ON.set(fault.map_or(0, |fault| fault.id));
 }
 
 /// The fault of this name.
@@ -46,8 +49,8 @@ pub fn find(faults: &'static [Fault], name: &str) -> Option<&'static Fault> {
     faults.iter().find(|fault| fault.name == name)
 }
 
-/// The number of the fault of this name; a name that no file has fails the build.
-pub const fn number(faults: &[Fault], name: &str) -> usize {
+/// The id of the fault of this name; a name that no file has fails the build.
+pub const fn id(faults: &[Fault], name: &str) -> u64 {
     let mut number = 0;
     while number < faults.len() {
         let (left, right) = (faults[number].name.as_bytes(), name.as_bytes());
@@ -58,15 +61,15 @@ pub const fn number(faults: &[Fault], name: &str) -> usize {
             at += 1;
         }
         if same {
-            return number;
+            return faults[number].id;
         }
         number += 1;
     }
     panic!("no file of `faults` has this name");
 }
 
-/// Whether a fault is switched on for this thread.
+/// Whether the fault with this id is switched on for this thread.
 #[inline(always)]
-pub fn is_on(fault: &'static Fault) -> bool {
-    ON.get().is_some_and(|on| std::ptr::eq(on, fault))
+pub fn is_on(id: u64) -> bool {
+    ON.get() == id
 }

@@ -9,8 +9,9 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use dataplane::graph::Graph;
-use dataplane::show;
+use dataplane::graph::{Graph, Report};
+use dataplane::prompt::{self, Command};
+use dataplane::workers::Workers;
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
 use recording::{Picture, PictureKind, metrics};
 
@@ -72,22 +73,29 @@ impl Experiment for Forward {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let (settings, path, progress) = (&request.settings, config(request)?, sink.progress());
-        let mut graph = Config::read(path)?.graph()?;
+        let config = Config::read(path)?;
+        let mut graphs = config.graphs()?;
         let mut header = host_header(ABOUT.name, 1);
         if let Some(script) = settings.text("exec") {
-            let answers = execute(&mut graph, Path::new(script))?;
+            let answers = execute(&mut graphs, Path::new(script))?;
             header.texts.insert("exec".to_owned(), answers);
         }
-        let commands = settings.switch("prompt").then(read_lines);
         let length = settings.number_if_given("seconds").map(Duration::from_secs);
+        let inputs = graphs.first().map(prompt::inputs).unwrap_or_default();
+        let workers = Workers::start(graphs, config.cpus(), settings.switch("busy"))
+            .map_err(|error| Error::Failed(error.to_string()))?;
+        let commands = settings.switch("prompt").then(|| read_lines(inputs));
         // Whoever stops a forwarder wants to see what it did.
-        forward(&mut graph, length, settings.switch("busy"), commands, || progress.check().is_ok());
+        supervise(&workers, length, commands, || progress.check().is_ok());
+        let threads = workers.threads();
+        let graphs = workers.stop().map_err(|gone| Error::Failed(gone.to_string()))?;
+        let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
+        header.texts.insert("threads".to_owned(), threads);
         if length.is_some() && progress.check().is_err() {
             header.notes.push("Cut short: a signal stopped the forwarder before its time was over.".to_owned());
         }
-        let balance = graph.balance();
-        if !balance.holds() {
-            header.complaints.push(format!("packets do not add up: {balance:?}"));
+        for report in reports.iter().filter(|report| !report.balance.holds()) {
+            header.complaints.push(format!("packets do not add up: {:?}", report.balance));
         }
         header.settings.insert("config".to_owned(), path.display().to_string());
         header.pictures.push(Picture {
@@ -97,7 +105,7 @@ impl Experiment for Forward {
             kind: PictureKind::StackedBars,
         });
         let name = path.file_stem().map_or_else(|| ABOUT.name.into(), |stem| stem.to_string_lossy());
-        let recording = results::forwarder(header, &name, &graph);
+        let recording = results::forwarder(header, &name, &reports);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
@@ -111,16 +119,17 @@ fn config<'r>(request: &'r Request<'_>) -> Result<&'r Path, Error> {
 }
 
 /// Runs a script's commands and returns their answers; a wrong one ends it.
-fn execute(graph: &mut Graph, script: &Path) -> Result<String, ConfigError> {
+fn execute(graphs: &mut [Graph], script: &Path) -> Result<String, ConfigError> {
     let mut answers = String::new();
     let text = disk::text(script).map_err(ConfigError::io(script))?;
     for (number, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
+        let wrong = |message: String| ConfigError::data(script, format!("line {}: {message}", number + 1));
+        let command = prompt::parse(line).map_err(wrong)?;
+        for graph in graphs.iter_mut() {
+            prompt::apply(graph, &command).map_err(wrong)?;
         }
-        let answer = show::command(graph, line)
-            .map_err(|message| ConfigError::data(script, format!("line {}: {message}", number + 1)))?;
-        answers.push_str(&answer);
+        let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
+        answers.push_str(&prompt::answer(&reports, "no worker has started yet\n", &command));
     }
     Ok(answers)
 }
@@ -132,7 +141,7 @@ fn say(answer: &str) {
 }
 
 /// Lines of standard input, from a thread of their own.
-fn read_lines() -> Receiver<String> {
+fn read_lines(_inputs: Vec<String>) -> Receiver<String> {
     let (lines, received) = channel();
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines() {
@@ -145,45 +154,57 @@ fn read_lines() -> Receiver<String> {
     received
 }
 
-/// Runs the graph, and commands between its rounds, for as long as `goes_on` says.
-fn forward(
-    graph: &mut Graph,
+/// What a line of the prompt says; `None` if it asks to stop.
+fn answered(workers: &Workers, line: &str) -> Option<String> {
+    let command = match prompt::parse(line) {
+        Ok(Command::Quit) => return None,
+        Ok(Command::Run(_)) => {
+            return Some("the workers make the rounds: `run` is for a file of commands\n".to_owned());
+        }
+        Ok(command) => command,
+        Err(message) => return Some(format!("{message}\n")),
+    };
+    let asked = command.clone();
+    let done = workers.each(move |graph| prompt::apply(graph, &asked).map(|()| graph.report()));
+    let reports: Result<Vec<Report>, String> = match done {
+        Ok(reports) => reports.into_iter().collect(),
+        Err(gone) => Err(gone.to_string()),
+    };
+    Some(match reports {
+        Ok(reports) => prompt::answer(&reports, &workers.threads(), &command),
+        Err(message) => format!("{message}\n"),
+    })
+}
+
+/// Answers commands while the workers forward, for as long as `goes_on` says.
+fn supervise(
+    workers: &Workers,
     length: Option<Duration>,
-    busy: bool,
-    commands: Option<Receiver<String>>,
+    mut commands: Option<Receiver<String>>,
     goes_on: impl Fn() -> bool,
 ) {
-    use std::sync::mpsc::TryRecvError;
-    /// Empty rounds after which the forwarder sleeps a little.
-    const PATIENCE: u32 = 64;
-    const NAP: Duration = Duration::from_micros(50);
+    use std::sync::mpsc::RecvTimeoutError;
+    /// How long a stop may wait.
+    const LOOK: Duration = Duration::from_millis(10);
     let start = Instant::now();
-    let mut idle = 0;
-    let mut rounds = 0_u32;
-    loop {
-        if graph.is_done() && commands.is_none() {
-            // Capture files alone, and they are at their end.
-            return;
-        }
-        idle = if graph.run_once() == 0 { idle + 1 } else { 0 };
-        rounds = rounds.wrapping_add(1);
-        if idle >= PATIENCE && !busy {
-            std::thread::sleep(NAP);
-        }
-        if idle == 0 && !rounds.is_multiple_of(64) {
-            continue;
-        }
-        if length.is_some_and(|length| start.elapsed() >= length) || !goes_on() {
-            return;
-        }
-        match commands.as_ref().map(Receiver::try_recv) {
-            Some(Ok(line)) => {
-                let answer = show::command(graph, &line).unwrap_or_else(|message| format!("{message}\n"));
-                say(&answer);
+    while goes_on() && !workers.is_one_gone() && length.is_none_or(|length| start.elapsed() < length) {
+        let Some(lines) = &commands else {
+            if workers.are_done() {
+                // Capture files alone, and they are at their end.
+                return;
             }
+            std::thread::sleep(LOOK);
+            continue;
+        };
+        match lines.recv_timeout(LOOK) {
+            Ok(line) => match answered(workers, &line) {
+                Some(answer) => say(&answer),
+                None => return,
+            },
+            Err(RecvTimeoutError::Timeout) => {}
             // Commands that are at an end stop a forwarder that was given no time.
-            Some(Err(TryRecvError::Disconnected)) if length.is_none() => return,
-            _ => {}
+            Err(RecvTimeoutError::Disconnected) if length.is_none() => return,
+            Err(RecvTimeoutError::Disconnected) => commands = None,
         }
     }
 }

@@ -91,7 +91,7 @@ pub fn graph(load: Load) -> Graph {
     let outside = plane.add_interface("pg1", OUR_MACS[1], mode(0));
     let routes = load.routes.clamp(1, 1 << 16);
     if load.kind != GraphKind::L2CrossConnect {
-        let adjacency = plane.add_neighbour(outside, PEER_MACS[1]);
+        let adjacency = plane.add_neighbour(outside, PEER_MACS[1]).expect("an empty table has room");
         for number in 0..routes {
             let prefix = Prefix::new(network(number).into(), 24).expect("24 bits are a length");
             plane.add_route(prefix, adjacency).expect("a /24 takes no group");

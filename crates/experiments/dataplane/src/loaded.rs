@@ -148,7 +148,7 @@ impl Experiment for Dataplane {
             kind: PictureKind::StackedBars,
         });
         if trace > 0 {
-            header.texts.insert("trace".to_owned(), show::trace(&graph, 50));
+            header.texts.insert("trace".to_owned(), show::trace(&[graph.report()], 50));
         }
         let recording = results::graph(header, kind, &loaded);
         sink.start(recording.header.clone())?;

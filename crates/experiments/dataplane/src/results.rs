@@ -1,6 +1,7 @@
 //! Results as recordings.
 
-use dataplane::graph::{Balance, Graph, RuntimeRow};
+use dataplane::graph::{Balance, Report, RuntimeRow};
+use dataplane::show::worker_name;
 use recording::{Header, Recording, Series, metrics};
 
 use crate::footprint::Footprint;
@@ -104,18 +105,19 @@ fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
     }
 }
 
-/// What a forwarder did from its start, or since its counters were cleared: its nodes, its interfaces, and why packets were dropped or
-/// punted. `variant` says which forwarder.
-pub fn forwarder(header: Header, variant: &str, graph: &Graph) -> Recording {
+/// What a forwarder did from its start, or since its counters were cleared: its nodes, its interfaces, why packets were dropped or
+/// punted, and which worker did how much. `variant` says which forwarder.
+pub fn forwarder(header: Header, variant: &str, reports: &[Report]) -> Recording {
     let mut recording = Recording::new(header);
+    let Some(all) = Report::sum(reports) else { return recording };
     let series = recording.series(variant, "forward", "");
-    for node in graph.runtime().iter().filter(|node| node.counters.calls + node.counters.empty_polls > 0) {
+    for node in all.runtime.iter().filter(|node| node.counters.calls + node.counters.empty_polls > 0) {
         node_measures(&mut recording, series, 0, node);
     }
-    run_measures(&mut recording, series, 0, graph.seconds(), graph.loops());
-    balance(&mut recording, series, &graph.balance());
+    run_measures(&mut recording, series, 0, all.seconds, all.loops);
+    balance(&mut recording, series, &all.balance);
     let series = recording.series(variant, "interfaces", "");
-    for interface in &graph.plane.interfaces {
+    for interface in &all.interfaces {
         let subject = recording.name(&interface.name);
         for (metric, count) in interface.counters() {
             let unit = if metric.ends_with("bytes") { "bytes" } else { "packets" };
@@ -123,11 +125,21 @@ pub fn forwarder(header: Header, variant: &str, graph: &Graph) -> Recording {
         }
     }
     let series = recording.series(variant, "errors", "");
-    for row in graph.errors().iter().filter(|row| row.count > 0) {
+    for row in all.errors.iter().filter(|row| row.count > 0) {
         let (subject, role) =
             (recording.name(&format!("{}: {}", row.node, row.reason.text)), recording.name(row.reason.severity.name()));
         let measure = recording.measure(series, 0, "packets", "packets", row.count as f64);
         (measure.subject, measure.role) = (Some(subject), Some(role));
+    }
+    let series = recording.series(variant, "threads", "");
+    for (number, report) in reports.iter().enumerate() {
+        let subject = recording.name(&worker_name(number));
+        let Balance { received, sent, .. } = report.balance;
+        for (metric, count) in [(metrics::RECEIVED, received), (metrics::SENT, sent)] {
+            recording.measure(series, 0, metric.name, metric.unit, count as f64).subject = Some(subject);
+        }
+        recording.measure(series, 0, metrics::LOOPS.name, metrics::LOOPS.unit, report.loops as f64).subject =
+            Some(subject);
     }
     recording
 }

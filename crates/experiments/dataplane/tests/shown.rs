@@ -10,7 +10,7 @@ fn what_we_show_we_can_import() {
         graph.run_once();
     }
     // In the middle of what else a terminal shows.
-    let shown = dataplane::show::runtime(&graph);
+    let shown = dataplane::show::runtime(&[graph.report()]);
     let text = format!("# show runtime\nTime flies\n{shown}\n\n# dmesg\nThread of events\n62ns\n");
     let runtime = vpp_runtime::parse(&text).unwrap();
     assert!(runtime.rows.iter().all(|row| row.state == "active" || row.state == "polling"), "{:?}", runtime.rows);

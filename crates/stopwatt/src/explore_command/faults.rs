@@ -3,11 +3,15 @@
 use super::all_strategies;
 use crate::answer::Answer;
 use crate::output::{self, Format};
+use crate::progress;
 use clap::Args;
+use experiment::Progress;
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu};
 use explore_experiments::Recorded;
+use miette::IntoDiagnostic;
 use seeded::Fault;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Options of `explore faults`.
@@ -31,7 +35,7 @@ pub struct FaultsOptions {
 const LIBRARIES: [(&str, &[Fault], Search); 2] =
     [("psci", psci_faults::FAULTS, find_in_psci), ("rcu", rcu_faults::FAULTS, find_in_rcu)];
 
-type Search = fn(&'static Fault, u64) -> Try;
+type Search = fn(&'static Fault, u64, &Progress) -> Try;
 
 pub(super) fn faults(options: &FaultsOptions) -> miette::Result<Answer> {
     if options.find { find(options) } else { list(options).map(|()| Answer::Yes) }
@@ -76,22 +80,22 @@ struct Shrunk {
     replayed: bool,
 }
 
-fn find_in_psci(fault: &'static Fault, seed: u64) -> Try {
-    look_for(&Psci { cpus: 6, machines: MachineOptions::all(), fault: Some(fault) }, seed, Limits::default())
+fn find_in_psci(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
+    look_for(&Psci { cpus: 6, machines: MachineOptions::all(), fault: Some(fault) }, seed, Limits::default(), progress)
 }
 
-fn find_in_rcu(fault: &'static Fault, seed: u64) -> Try {
-    look_for(&Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) }, seed, super::search::RCU_LIMITS)
+fn find_in_rcu(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
+    look_for(&Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) }, seed, super::search::RCU_LIMITS, progress)
 }
 
-fn look_for<S: Recorded>(subject: &S, seed: u64, limits: Limits) -> Try {
+fn look_for<S: Recorded>(subject: &S, seed: u64, limits: Limits, progress: &Progress) -> Try {
     let exploration = Exploration { strategies: all_strategies(), seed, limits, script: None, schedules: u64::MAX };
     let start = Instant::now();
-    let tally = subject.explore(&exploration, |_| start.elapsed() < LOOKED_FOR);
+    let tally = subject.explore(&exploration, |_| start.elapsed() < LOOKED_FOR && progress.check().is_ok());
     let seconds = start.elapsed().as_secs_f64();
     let found = tally.found.map(|found| {
         let start = Instant::now();
-        let shrunk = subject.shrink(&found, limits);
+        let shrunk = subject.simplest(&found, limits);
         let seconds = start.elapsed().as_secs_f64();
         let (again, _) = subject.replay(&shrunk, limits);
         let replayed = again.hash == shrunk.hash;
@@ -104,26 +108,34 @@ fn find(options: &FaultsOptions) -> miette::Result<Answer> {
     let mut rows = Vec::new();
     let mut values = Vec::new();
     let mut all = true;
+    let progress = Arc::new(Progress::default());
+    let shown = progress::show(progress.clone());
     for (library, faults, search) in LIBRARIES {
         for fault in faults {
-            let tries: Vec<Try> = (options.seed..options.seed + 3).map(|seed| search(fault, seed)).collect();
+            let mut tries = Vec::new();
+            for seed in options.seed..options.seed + 3 {
+                progress.check().into_diagnostic()?;
+                progress.say(&format!("{}, seed {seed}", fault.name));
+                tries.push(search(fault, seed, &progress));
+            }
             all &= tries.iter().all(|one| one.found.as_ref().is_some_and(|found| found.replayed));
-            let mut row = vec![library.to_owned(), fault.name.to_owned()];
+            let mut row = vec![format!("{library}/{}", fault.name)];
             row.extend(tries.iter().flat_map(cells));
             rows.push(row);
             let tries: Vec<Value> = (options.seed..).zip(&tries).map(|(seed, one)| value(seed, one)).collect();
             values.push(json!({ "library": library, "name": fault.name, "commit": fault.commit, "tries": tries }));
         }
     }
+    drop(shown);
     if options.format == Format::Json {
         output::print_json(&json!({ "faults": values, "all": all }))?;
     } else {
-        let mut headings = vec!["library".to_owned(), "fault".to_owned()];
+        let mut headings = vec!["fault".to_owned()];
         for seed in options.seed..options.seed + 3 {
             headings.extend(["s", "runs", "left", "s to\nshrink"].map(|column| format!("seed {seed}\n{column}")));
         }
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        output::print_text(&report::table_text(&headings, rows, 2, output::style()))?;
+        output::print_text(&report::table_text(&headings, rows, 1, output::style()))?;
         let end = if all { "All were found, and what is left of each repeats itself." } else { "Not all were found." };
         output::print_text(&format!("left: deviations from the plainest run, once shrunk\n{end}\n"))?;
     }

@@ -27,7 +27,7 @@ pub struct SearchOptions {
     /// How many schedules to try.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     schedules: Option<u64>,
-    /// How to choose: random, pct:N (N changes of priority) or passing-over; may be given again [default: these in turn]. dfs:N, alone:
+    /// How to choose: random, pct:N (N changes of priority), passing-over or few:N (about N deviations); may be given again [default: random, pct:3 and passing-over in turn]. dfs:N, alone:
     /// every run with at most N preemptions, one scenario after the other.
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<Strategy>,
@@ -279,7 +279,10 @@ fn search<S: Recorded>(
             found.run
         ));
     }
-    let shrunk = subject.shrink(found, limits);
+    let shrunk = match exploration.script {
+        Some(_) => subject.shrink(found, limits),
+        None => subject.simplest(found, limits),
+    };
     let (_, steps) = subject.replay(&shrunk, limits);
     drop(watchdog);
     drop(shown);

@@ -17,11 +17,21 @@ pub trait Script: Clone + Default + PartialEq + Debug {
     /// Leaves deeds of a CPU out.
     fn leave_out(&mut self, cpu: usize, deeds: Range<usize>);
 
+    /// How many of its settings are not the plainest.
+    fn extras(&self) -> usize {
+        0
+    }
+
+    /// The same with one of those settings as plain as can be, for each of them.
+    fn plainer(&self) -> Vec<Self> {
+        Vec::new()
+    }
+
     /// The whole of it in sentences.
     fn sentences(&self) -> Vec<String>;
 }
 
-/// How many deeds all CPUs have together.
+/// How many deeds all CPUs have together, and settings that are not the plainest.
 pub(crate) fn length(script: &impl Script) -> usize {
-    (0..script.cpus()).map(|cpu| script.deeds(cpu)).sum()
+    script.extras() + (0..script.cpus()).map(|cpu| script.deeds(cpu)).sum::<usize>()
 }

@@ -13,17 +13,19 @@ pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Foun
     reduce(session, &mut best);
     // What is left of the script is short, so that other runs of it fail as well, some of them with fewer deviations: who was found first had
     // to come by its failure in a long run.
+    let mut reductions = 0;
     for seed in 0..SEARCHES {
-        if best.schedule.len() <= ENOUGH {
+        if best.schedule.len() <= ENOUGH || reductions == REDUCTIONS {
             break;
         }
-        let strategy = [Strategy::Pct(1), Strategy::Pct(2), Strategy::PassingOver][(seed % 3) as usize];
+        let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
         let ran = session.run(&best.script, By::Drawn(strategy, seed));
         let Some(failure) = ran.failure.filter(|failure| failure.invariant == best.failure.invariant) else { continue };
         let schedule = session.schedule();
         if schedule.len() > 4 * best.schedule.len() {
             continue;
         }
+        reductions += 1;
         let mut other = Found { failure, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
         reduce(session, &mut other);
         if other.schedule.len() < best.schedule.len() {
@@ -32,6 +34,13 @@ pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Foun
     }
     best
 }
+
+/// How many of those that fail are reduced.
+const REDUCTIONS: u32 = 40;
+
+/// Strategies that deviate seldom, in turn.
+const SEARCH: [Strategy; 5] =
+    [Strategy::Few(2), Strategy::Few(4), Strategy::Few(8), Strategy::Pct(1), Strategy::PassingOver];
 
 /// Runs of what is left of the script that are tried.
 const SEARCHES: u64 = 20_000;
@@ -47,6 +56,10 @@ fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found<M, C>)
         changed |= without_deviations(session, best, Kind::is_memory);
         changed |= without_deviations(session, best, |_| true);
         changed |= without_deeds(session, best);
+        for script in best.script.plainer() {
+            let schedule = best.schedule.clone();
+            changed |= try_run(session, best, &script, &schedule);
+        }
     }
 }
 

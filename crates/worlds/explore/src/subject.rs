@@ -58,6 +58,36 @@ pub trait Subject: sealed::Opens {
     fn shrink(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
         self.open(found.machine, limits, |session| crate::shrink::shrink(session, found))
     }
+
+    /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long, other scripts are tried, and a shorter run
+    /// that breaks the same invariant takes its place.
+    fn simplest(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
+        let mut best = self.shrink(found, limits);
+        if best.schedule.len() <= READABLE {
+            return best;
+        }
+        self.open(found.machine, limits, |session| {
+            let mut script = Self::Script::default();
+            for seed in 0..OTHERS {
+                let mut random = SplitMix64::fork(found.hash, seed + 1);
+                self.draw(found.machine, &mut script, &mut random);
+                let strategy = Strategy::Few(1 << random.below(4));
+                let mut tally = Tally::default();
+                let ran = session.run(&script, By::Drawn(strategy, random.next()));
+                tally.note(session, found.machine, ran, strategy);
+                let same = |other: &FoundIn<Self>| other.failure.invariant == found.failure.invariant;
+                let Some(other) = tally.found.filter(same) else { continue };
+                let other = crate::shrink::shrink(session, &other);
+                if other.schedule.len() < best.schedule.len() {
+                    best = Found { run: found.run, ..other };
+                    if best.schedule.len() <= READABLE {
+                        break;
+                    }
+                }
+            }
+        });
+        best
+    }
 }
 
 /// What an exploration of a subject finds.
@@ -129,6 +159,12 @@ impl<M, C> Default for Tally<M, C> {
         Self { schedules: 0, steps: 0, found: None, complete: false }
     }
 }
+
+/// A schedule of so many deviations is read without pains.
+const READABLE: usize = 8;
+
+/// Other scripts that are tried for the sake of a shorter schedule.
+const OTHERS: u64 = 20_000;
 
 /// Runs between two looks at whether to go on.
 const BATCH: u64 = 64;

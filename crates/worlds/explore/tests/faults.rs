@@ -37,7 +37,7 @@ fn every_fault_is_found_and_what_was_found_repeats_itself() {
 fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations() {
     for fault in FAULTS {
         let subject = subject(Some(fault));
-        let shrunk = subject.shrink(&find(fault, 2), Limits::default());
+        let shrunk = subject.simplest(&find(fault, 2), Limits::default());
         assert!(shrunk.schedule.len() <= 12, "{}: {} deviations", fault.name, shrunk.schedule.len());
         for left_out in 0..shrunk.schedule.len() {
             let mut less = shrunk.clone();

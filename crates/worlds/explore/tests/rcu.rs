@@ -50,7 +50,7 @@ fn every_fault_is_found_and_what_was_found_repeats_itself() {
 fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations_and_deeds() {
     for fault in FAULTS {
         let subject = subject(Some(fault));
-        let shrunk = subject.shrink(&find(fault, 2), LIMITS);
+        let shrunk = subject.simplest(&find(fault, 2), LIMITS);
         assert!(shrunk.schedule.len() <= 12, "{}: {} deviations", fault.name, shrunk.schedule.len());
         let still_fails = |less: &FoundIn<Rcu>| {
             let (ran, _) = subject.replay(less, LIMITS);

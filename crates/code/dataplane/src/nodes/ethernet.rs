@@ -1,7 +1,9 @@
 //! `ethernet-input`: the first node that reads a packet.
 
+use crate::adjacency::{GROUP, LOCAL, OURS};
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
+use crate::fib::Table;
 use crate::frame::Frame;
 use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
@@ -18,6 +20,7 @@ const SHORTEST_IP4: u16 = HEADER + 20;
 
 const NEXT_L2: u8 = FIRST_ARC;
 const NEXT_IP4: u8 = FIRST_ARC + 1;
+const NEXT_ARP: u8 = FIRST_ARC + 2;
 
 const TRUNCATED: u8 = 0;
 const GIANT: u8 = 1;
@@ -25,19 +28,21 @@ const NOT_OURS: u8 = 2;
 const UNKNOWN_VLAN: u8 = 3;
 const UNKNOWN_TYPE: u8 = 4;
 const BAD_SOURCE: u8 = 5;
-const ARP: u8 = 6;
+const IP6: u8 = 6;
+const UNICAST_TO_GROUP: u8 = 7;
 
-const REASONS: [Reason; 7] = [
+const REASONS: [Reason; 8] = [
     Reason::error("ethernet header or payload truncated"),
     Reason::error("packet longer than the interface's mtu"),
     Reason::error("l3 mac mismatch"),
     Reason::error("unknown vlan"),
     Reason::error("unknown ethernet type"),
     Reason::error("source address is a group"),
-    Reason::info("arp or ip6 to the host"),
+    Reason::info("ip6 to the host"),
+    Reason::error("ip4 for one host in a frame for several"),
 ];
 
-/// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input, ip4-input.
+/// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input, ip4-input, arp-input.
 #[derive(Default)]
 pub struct EthernetInput;
 
@@ -49,8 +54,9 @@ struct Interface {
 }
 
 /// The loop of an interface that is cross connected, or of one that routes.
-struct Classify<const CROSS_CONNECT: bool> {
+struct Classify<'a, const CROSS_CONNECT: bool> {
     interface: Interface,
+    routes: &'a Table,
 }
 
 /// The addresses' first eight bytes as a number, first byte lowest, and the EtherType as it lies in memory.
@@ -69,7 +75,7 @@ const TYPE_ARP: u16 = u16::from_le_bytes([0x08, 0x06]);
 const TYPE_IP6: u16 = u16::from_le_bytes([0x86, 0xdd]);
 const TYPE_TAG: u16 = u16::from_le_bytes([0x81, 0x00]);
 
-impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONNECT> {
+impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_CONNECT> {
     type Loaded = Loaded;
 
     #[inline(always)]
@@ -94,7 +100,7 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONN
             let plain = within(HEADER) & (addresses & SOURCE_IS_GROUP == 0) & (ether_type != TYPE_TAG);
             (plain, NEXT_L2)
         } else {
-            let differs = (addresses & (MAC_BITS | SOURCE_IS_GROUP)) ^ self.interface.mac;
+            let differs = (addresses & MAC_BITS) ^ self.interface.mac;
             let plain = (differs | u64::from(ether_type ^ TYPE_IP4) == 0) & within(SHORTEST_IP4);
             (plain, NEXT_IP4)
         };
@@ -105,7 +111,7 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONN
 
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let loaded = self.load(memory, frame, lane);
-        let (next, reason) = arc_and_reason::<M, CROSS_CONNECT>(&self.interface, memory, frame, lane, loaded);
+        let (next, reason) = arc_and_reason::<M, CROSS_CONNECT>(self, memory, frame, lane, loaded);
         frame.reason[lane] = reason;
         memory.set_meta(frame, lane, HEADER as u8, next);
         next
@@ -114,17 +120,19 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<CROSS_CONN
 
 /// Arc and reason; the reason means nothing on arcs that lead on.
 fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
-    interface: &Interface,
+    classify: &Classify<'_, CROSS_CONNECT>,
     memory: &mut M,
     frame: &mut Frame,
     lane: usize,
     loaded: Loaded,
 ) -> (u8, u8) {
+    let Classify { interface, routes } = classify;
     let Loaded { addresses, ether_type, length } = loaded;
     if length < HEADER {
         return (DROP, TRUNCATED);
     }
-    if addresses & SOURCE_IS_GROUP != 0 {
+    // A bridge drops these, and a router does not care.
+    if CROSS_CONNECT && addresses & SOURCE_IS_GROUP != 0 {
         return (DROP, BAD_SOURCE);
     }
     let tagged = ether_type == TYPE_TAG;
@@ -136,7 +144,8 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
             return (DROP, TRUNCATED);
         }
         let tag = u16::from_be_bytes(memory.load(frame.buffer[lane], HEADER as usize));
-        if !interface.vlans.contains(&(tag & 0x0fff)) {
+        // VLAN 0 is none: the tag says a priority only.
+        if tag & 0x0fff != 0 && !interface.vlans.contains(&(tag & 0x0fff)) {
             return (DROP, UNKNOWN_VLAN);
         }
     }
@@ -154,8 +163,17 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     }
     match kind {
         TYPE_IP4 if frame.length[lane] < SHORTEST_IP4 => (DROP, TRUNCATED),
+        TYPE_IP4 if to_group => {
+            // What is for one host may not be multiplied by frames for several (RFC 1122, section 3.3.6).
+            let destination = memory.load_u32(frame.buffer[lane], HEADER as usize + 16).swap_bytes();
+            match routes.reader().lookup(destination) {
+                LOCAL | OURS | GROUP => (NEXT_IP4, 0),
+                _ => (DROP, UNICAST_TO_GROUP),
+            }
+        }
         TYPE_IP4 => (NEXT_IP4, 0),
-        TYPE_ARP | TYPE_IP6 => (PUNT, ARP),
+        TYPE_ARP => (NEXT_ARP, 0),
+        TYPE_IP6 => (PUNT, IP6),
         _ => (DROP, UNKNOWN_TYPE),
     }
 }
@@ -172,7 +190,7 @@ fn remove_tag<M: PacketMemory>(memory: &mut M, buffer: Buffer, length: u16) -> u
 fn classify<const CROSS_CONNECT: bool>(
     plane: &mut Plane,
     frame: &mut Frame,
-    mut body: Classify<CROSS_CONNECT>,
+    mut body: Classify<'_, CROSS_CONNECT>,
 ) -> Verdict {
     let settings = plane.settings;
     walk(settings.shape, settings.strides, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
@@ -192,10 +210,12 @@ impl Node for EthernetInput {
         let cross_connect = matches!(interface.mode, Mode::CrossConnect { .. });
         let interface =
             Interface { mac: interface.mac.bits(), longest: interface.mtu + HEADER, vlans: interface.vlans.clone() };
+        let shared = plane.shared.clone();
+        let routes = &shared.routes;
         if cross_connect {
-            classify(plane, frame, Classify::<true> { interface })
+            classify(plane, frame, Classify::<true> { interface, routes })
         } else {
-            classify(plane, frame, Classify::<false> { interface })
+            classify(plane, frame, Classify::<false> { interface, routes })
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use crate::adjacency::{Adjacencies, DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, OURS, Rewrite};
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
 use crate::checksum;
@@ -9,7 +10,8 @@ use crate::fib::Reader;
 use crate::frame::Frame;
 use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
-use crate::plane::{DISCARD, FIRST_NEIGHBOUR, LOCAL, Neighbour, Plane};
+use crate::own::Own;
+use crate::plane::Plane;
 use crate::walk::{Body, SLOW_PATH, Strides, walk};
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
@@ -24,32 +26,29 @@ mod bad {
     pub const VERSION: u8 = 1;
     pub const LENGTH: u8 = 2;
     pub const CHECKSUM: u8 = 3;
-    pub const TTL: u8 = 4;
-    pub const FRAGMENT: u8 = 5;
-    pub const SOURCE: u8 = 6;
-    pub const OPTIONS: u8 = 7;
-    pub const MULTICAST: u8 = 8;
+    pub const SOURCE: u8 = 4;
+    pub const BROADCAST: u8 = 5;
 }
 
-const INPUT_REASONS: [Reason; 9] = [
+const INPUT_REASONS: [Reason; 6] = [
     Reason::error("ip4 header truncated"),
     Reason::error("ip4 version or header length wrong"),
     Reason::error("ip4 length > l2 length"),
     Reason::error("bad ip4 checksum"),
-    Reason::error("ip4 ttl is zero"),
-    Reason::error("ip4 fragment offset == 1"),
-    Reason::error("ip4 source address is a group"),
-    Reason::info("ip4 options to the host"),
-    Reason::info("ip4 multicast or broadcast to the host"),
+    Reason::error("ip4 source is of no host, or our own"),
+    Reason::info("ip4 from no address or to everyone"),
 ];
 
-/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
+/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup, ip4-options.
 #[derive(Default)]
 pub struct Ip4Input;
 
-struct Validate {
+const TO_OPTIONS: u8 = FIRST_ARC + 1;
+
+struct Validate<'a> {
     verify_checksum: bool,
     largest_product: u64,
+    own: &'a Own,
 }
 
 /// What [`checksum::header_product`] may be.
@@ -81,25 +80,14 @@ impl Header {
         ((self.first >> 16) as u16).swap_bytes()
     }
 
-    /// In units of eight bytes.
-    #[inline(always)]
-    fn fragment_offset(self) -> u16 {
-        ((self.first >> 48) as u16).swap_bytes() & 0x1fff
-    }
-
     #[inline(always)]
     fn ttl(self) -> u8 {
         self.second as u8
     }
 
     #[inline(always)]
-    fn source_first_byte(self) -> u8 {
-        (self.second >> 32) as u8
-    }
-
-    #[inline(always)]
-    fn destination_first_byte(self) -> u8 {
-        self.third as u8
+    fn source(self) -> u32 {
+        ((self.second >> 32) as u32).swap_bytes()
     }
 
     #[inline(always)]
@@ -110,21 +98,24 @@ impl Header {
     /// Whether the header needs no slow path. What is wrong is gathered in the bits of one number: a comparison for
     /// each rule would cost more than its arithmetic.
     #[inline(always)]
-    fn is_plain(self, length: u16, largest_product: u64) -> bool {
-        // Version and header length, total length as the frame has it, no fragment.
-        const COMPARED: u64 = 0xff3f_0000_ffff_00ff;
+    fn is_plain(self, length: u16, largest_product: u64, own: &Own) -> bool {
+        // Version and header length, total length as the frame has it.
+        const COMPARED: u64 = 0xffff_00ff;
         let total = length.wrapping_sub(L3 as u16).swap_bytes();
         let differs = (self.first & COMPARED) ^ (0x45 | (u64::from(total) << 16));
         // Below zero if too small.
-        let too_small = u32::from(length).wrapping_sub(L3 as u32 + 20) | u32::from(self.ttl()).wrapping_sub(1);
-        // From 224 on, 32 more no longer fit a byte.
-        let group = (u32::from(self.source_first_byte()) + 32) | (u32::from(self.destination_first_byte()) + 32);
-        let wrong = differs | u64::from(((too_small >> 23) | group) & 0x100);
-        (wrong == 0) & (checksum::header_product(self.first, self.second, self.third) <= largest_product)
+        let too_small = u32::from(length).wrapping_sub(L3 as u32 + 20);
+        // The first byte of the source: 0 and 127 are below zero after the subtraction, and from 224 on, 32 more no longer fit a byte.
+        let first = (self.second >> 32) as u32 & 0xff;
+        let no_host = first.wrapping_sub(1) | (first ^ 127).wrapping_sub(1) | (first + 32);
+        let wrong = differs | u64::from(((too_small >> 23) | no_host) & 0x100);
+        (wrong == 0)
+            & !own.may_have(self.source())
+            & (checksum::header_product(self.first, self.second, self.third) <= largest_product)
     }
 }
 
-impl<M: PacketMemory> Body<M> for Validate {
+impl<M: PacketMemory> Body<M> for Validate<'_> {
     type Loaded = Header;
 
     #[inline(always)]
@@ -134,7 +125,7 @@ impl<M: PacketMemory> Body<M> for Validate {
 
     #[inline(always)]
     fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
-        if header.is_plain(frame.length[lane], self.largest_product) { FIRST_ARC } else { SLOW_PATH }
+        if header.is_plain(frame.length[lane], self.largest_product, self.own) { FIRST_ARC } else { SLOW_PATH }
     }
 
     /// Finds the first reason of the list that holds for a header which is not plain. Padding is cut off.
@@ -152,23 +143,32 @@ impl<M: PacketMemory> Body<M> for Validate {
             (DROP, bad::LENGTH)
         } else if self.verify_checksum && header_checksum(memory, frame, lane, header_bytes) != 0xffff {
             (DROP, bad::CHECKSUM)
-        } else if header.ttl() == 0 {
-            (DROP, bad::TTL)
-        } else if header.fragment_offset() == 1 {
-            (DROP, bad::FRAGMENT)
-        } else if header.source_first_byte() >= 224 {
-            (DROP, bad::SOURCE)
-        } else if header_bytes > 20 {
-            (PUNT, bad::OPTIONS)
-        } else if header.destination_first_byte() >= 224 {
-            (PUNT, bad::MULTICAST)
         } else {
-            // A fragment, or padding behind the packet: it ends here.
+            // Padding behind the packet: it ends here.
             frame.length[lane] = (total + L3) as u16;
-            (FIRST_ARC, 0)
+            match source_verdict(header, self.own) {
+                (FIRST_ARC, _) if header_bytes > 20 => (TO_OPTIONS, 0),
+                other => other,
+            }
         };
         frame.reason[lane] = reason;
         arc
+    }
+}
+
+/// What becomes of a packet by its source, as the kernel decides it.
+fn source_verdict(header: Header, own: &Own) -> (u8, u8) {
+    let (source, destination) = (Ipv4Addr::from(header.source()), Ipv4Addr::from(header.destination()));
+    let to_all = destination.is_broadcast() || (source.is_unspecified() && destination.is_unspecified());
+    match source.octets()[0] {
+        224..=239 => (DROP, bad::SOURCE),
+        _ if source.is_broadcast() => (DROP, bad::SOURCE),
+        // A host that has no address yet.
+        _ if to_all => (PUNT, bad::BROADCAST),
+        127 => (DROP, bad::SOURCE),
+        _ if source.is_unspecified() => (DROP, bad::SOURCE),
+        _ if own.find(source).is_some() => (DROP, bad::SOURCE),
+        _ => (FIRST_ARC, 0),
     }
 }
 
@@ -193,7 +193,9 @@ impl Node for Ip4Input {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
         let verify_checksum = settings.verify_checksum;
-        let mut body = Validate { verify_checksum, largest_product: largest_product(verify_checksum) };
+        let own = plane.own.clone();
+        let largest_product = largest_product(verify_checksum);
+        let mut body = Validate { verify_checksum, largest_product, own: &own };
         walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }
 
@@ -202,7 +204,7 @@ impl Node for Ip4Input {
     }
 }
 
-fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+pub(super) fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
     let data = plane.pool.data(frame.buffer[lane]);
     let address = |at: usize| Ipv4Addr::new(data[L3 + at], data[L3 + at + 1], data[L3 + at + 2], data[L3 + at + 3]);
     let protocol = match data[L3 + 9] {
@@ -225,15 +227,20 @@ fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
     ]
 }
 
-const LOOKUP_REASONS: [Reason; 3] = [
+const LOOKUP_REASONS: [Reason; 5] = [
     Reason::error("no route"),
     Reason::error("route drops"),
     Reason::info("packet to one of our addresses to the host"),
+    Reason::error("ip4 destination is of no host"),
+    Reason::info("ip4 multicast or broadcast to the host"),
 ];
 
-/// Finds the adjacency. Arcs: drop, punt, ip4-rewrite.
+/// Finds the adjacency. Arcs: drop, punt, ip4-rewrite, ip4-local, icmp-net-unreachable.
 #[derive(Default)]
 pub struct Ip4Lookup;
+
+const TO_LOCAL: u8 = FIRST_ARC + 1;
+const TO_NET_UNREACHABLE: u8 = FIRST_ARC + 2;
 
 struct Lookup<'a> {
     fib: Reader<'a>,
@@ -255,9 +262,12 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
 
     fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let (arc, reason) = match frame.adjacency[lane] {
+            OURS => (TO_LOCAL, 0),
             LOCAL => (PUNT, 2),
             DISCARD => (DROP, 1),
-            _ => (DROP, 0),
+            MARTIAN => (DROP, 3),
+            GROUP => (PUNT, 4),
+            _ => (TO_NET_UNREACHABLE, 0),
         };
         frame.reason[lane] = reason;
         arc
@@ -273,9 +283,14 @@ impl Node for Ip4Lookup {
         &LOOKUP_REASONS
     }
 
+    fn reasoned_arcs(&self) -> u64 {
+        0b11 | 1 << TO_NET_UNREACHABLE
+    }
+
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
-        let mut body = Lookup { fib: plane.fib.reader() };
+        let shared = plane.shared.clone();
+        let mut body = Lookup { fib: shared.routes.reader() };
         walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }
 
@@ -292,15 +307,23 @@ const TOO_BIG: u8 = 1;
 
 const REWRITE_REASONS: [Reason; 2] = [Reason::error("ip4 ttl <= 1"), Reason::error("ip4 length > mtu of the output")];
 
-/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, the interfaces' outputs by number.
+const TO_TIME_EXCEEDED: u8 = FIRST_ARC;
+const TO_FRAGMENTATION_NEEDED: u8 = FIRST_ARC + 1;
+const TO_FRAGMENT: u8 = FIRST_ARC + 2;
+const TO_RESOLVE: u8 = FIRST_ARC + 3;
+/// The arc of `ip4-rewrite` to the output of interface 0.
+const OUTPUT: u8 = FIRST_ARC + 4;
+
+/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, icmp-time-exceeded, icmp-fragmentation-needed, ip4-fragment,
+/// ip4-resolve, the interfaces' outputs by number.
 #[derive(Default)]
 pub struct Ip4Rewrite;
 
-struct Rewrite<'a> {
-    neighbours: &'a [Neighbour],
+struct RewriteBody<'a> {
+    adjacencies: &'a Adjacencies,
 }
 
-impl<M: PacketMemory> Body<M> for Rewrite<'_> {
+impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
     type Loaded = u32;
 
     #[inline(always)]
@@ -310,31 +333,46 @@ impl<M: PacketMemory> Body<M> for Rewrite<'_> {
 
     #[inline(always)]
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: u32) -> u8 {
-        let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
-        if (loaded as u8 <= 1) | is_too_big(frame.length[lane], neighbour) {
+        let rewrite = self.adjacencies.rewrite(frame.adjacency[lane]);
+        if (loaded as u8 <= 1) | is_too_big(frame.length[lane], rewrite) | !rewrite.is_resolved() {
             return SLOW_PATH;
         }
-        rewrite(memory, frame.buffer[lane], loaded, neighbour)
+        OUTPUT + write(memory, frame.buffer[lane], loaded, rewrite)
     }
 
-    fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
-        let neighbour = &self.neighbours[(frame.adjacency[lane] - FIRST_NEIGHBOUR) as usize];
-        frame.reason[lane] = if is_too_big(frame.length[lane], neighbour) { TOO_BIG } else { EXPIRED };
-        DROP
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+        const DO_NOT_FRAGMENT: u8 = 0x40;
+        let buffer = frame.buffer[lane];
+        let rewrite = self.adjacencies.rewrite(frame.adjacency[lane]);
+        let [ttl] = memory.load(buffer, L3 + 8);
+        let [flags] = memory.load(buffer, L3 + 6);
+        if ttl <= 1 {
+            frame.reason[lane] = EXPIRED;
+            TO_TIME_EXCEEDED
+        } else if is_too_big(frame.length[lane], rewrite) && flags & DO_NOT_FRAGMENT != 0 {
+            frame.reason[lane] = TOO_BIG;
+            TO_FRAGMENTATION_NEEDED
+        } else if is_too_big(frame.length[lane], rewrite) {
+            TO_FRAGMENT
+        } else {
+            // Also where its address came to be known since the packet's turn: it comes back at once then.
+            TO_RESOLVE
+        }
     }
 }
 
 #[inline(always)]
-fn is_too_big(length: u16, neighbour: &Neighbour) -> bool {
-    length as usize > neighbour.mtu as usize + L3
+fn is_too_big(length: u16, rewrite: Rewrite) -> bool {
+    length as usize > rewrite.mtu() as usize + L3
 }
 
-/// Returns the arc.
+/// Returns the interface.
 #[inline(always)]
-fn rewrite<M: PacketMemory>(memory: &mut M, buffer: Buffer, ttl_to_checksum: u32, neighbour: &Neighbour) -> u8 {
+fn write<M: PacketMemory>(memory: &mut M, buffer: Buffer, ttl_to_checksum: u32, rewrite: Rewrite) -> u8 {
     memory.store(buffer, L3 + 8, checksum::decrement_ttl(ttl_to_checksum).to_le_bytes());
-    memory.store(buffer, 0, neighbour.rewrite);
-    FIRST_ARC + neighbour.interface as u8
+    memory.store(buffer, 0, rewrite.at_0());
+    memory.store(buffer, 6, rewrite.at_6());
+    rewrite.interface() as u8
 }
 
 impl Node for Ip4Rewrite {
@@ -346,9 +384,14 @@ impl Node for Ip4Rewrite {
         &REWRITE_REASONS
     }
 
+    fn reasoned_arcs(&self) -> u64 {
+        0b11 | 1 << TO_TIME_EXCEEDED | 1 << TO_FRAGMENTATION_NEEDED
+    }
+
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
-        let mut body = Rewrite { neighbours: &plane.neighbours };
+        let shared = plane.shared.clone();
+        let mut body = RewriteBody { adjacencies: &shared.adjacencies };
         walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }
 
@@ -366,8 +409,9 @@ pub struct Fused;
 
 struct FusedBody<'a> {
     fib: Reader<'a>,
-    neighbours: &'a [Neighbour],
+    adjacencies: &'a Adjacencies,
     largest_product: u64,
+    own: &'a Own,
 }
 
 impl<M: PacketMemory> Body<M> for FusedBody<'_> {
@@ -382,13 +426,12 @@ impl<M: PacketMemory> Body<M> for FusedBody<'_> {
     #[inline(always)]
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, (header, adjacency): Self::Loaded) -> u8 {
         let length = frame.length[lane];
-        let forward =
-            header.is_plain(length, self.largest_product) & (adjacency >= FIRST_NEIGHBOUR) & (header.ttl() > 1);
+        let plain = header.is_plain(length, self.largest_product, self.own);
         let mut next = FIRST_ARC;
-        if forward {
-            let neighbour = &self.neighbours[(adjacency - FIRST_NEIGHBOUR) as usize];
-            if !is_too_big(length, neighbour) {
-                next = rewrite(memory, frame.buffer[lane], header.second as u32, neighbour) + 1;
+        if plain & (adjacency >= FIRST_NEIGHBOUR) & (header.ttl() > 1) {
+            let rewrite = self.adjacencies.rewrite(adjacency);
+            if !is_too_big(length, rewrite) & rewrite.is_resolved() {
+                next = FIRST_ARC + 1 + write(memory, frame.buffer[lane], header.second as u32, rewrite);
             }
         }
         next
@@ -402,10 +445,12 @@ impl Node for Fused {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let settings = plane.settings;
+        let (shared, own) = (plane.shared.clone(), plane.own.clone());
         let mut body = FusedBody {
-            fib: plane.fib.reader(),
-            neighbours: &plane.neighbours,
+            fib: shared.routes.reader(),
+            adjacencies: &shared.adjacencies,
             largest_product: largest_product(settings.verify_checksum),
+            own: &own,
         };
         walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
     }

@@ -6,15 +6,18 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use dataplane::af_packet::{self, PacketInput, Sender};
 use dataplane::buffers::Reuse;
+use dataplane::control::Timing;
 use dataplane::fib::Prefix;
 use dataplane::graph::Graph;
 use dataplane::inputs::Packets;
 use dataplane::nodes::{Device, Discard};
+use dataplane::own::{OwnAddress, Owner};
 use dataplane::pcap;
-use dataplane::plane::{DISCARD, Mac, Mode, Plane, Settings};
+use dataplane::plane::{DISCARD, Mac, Mode, Plane, RateLimit, Settings};
 use dataplane::standard::{INTERFACES_MAX, Ip4Path, build};
 use serde::Deserialize;
 use toml::Spanned;
@@ -69,6 +72,15 @@ pub struct Config {
     pub frame_size: Option<Spanned<usize>>,
     /// Whether header checksums are verified; they are by default.
     pub verify_checksum: Option<bool>,
+    /// How neighbours are found.
+    #[serde(default)]
+    pub neighbours: NeighboursConfig,
+    /// Threads that forward; 1 by default.
+    pub workers: Option<Spanned<usize>>,
+    /// Processors on which they are kept, in their order; anywhere by default.
+    pub cpus: Option<Spanned<Vec<usize>>>,
+    /// Most ICMP errors a second; 1000 by default.
+    pub icmp_errors_per_second: Option<u32>,
     /// Where it was read.
     #[serde(skip)]
     source: Source,
@@ -103,14 +115,31 @@ pub struct InterfaceConfig {
     pub mac: Option<String>,
     /// Cross connect: all packets go out of this one. Without it, packets are routed.
     pub cross_connect: Option<String>,
-    /// Our addresses: packets to them are left to the kernel.
-    #[serde(default)]
-    pub addresses: Vec<Ipv4Addr>,
-    /// Bytes of the largest IP packet; 1500 by default.
+    /// Our addresses, as `10.0.1.1/24`; those that the kernel has on the interface where they are not given.
+    pub addresses: Option<Vec<String>>,
+    /// Bytes of the largest IP packet; the interface's own by default, 1500 with capture files.
     pub mtu: Option<u16>,
     /// VLANs whose tag is taken off.
     #[serde(default)]
     pub vlans: Vec<u16>,
+}
+
+/// `[neighbours]`: how neighbours are found that are not given. What is left out is as in [`Timing::default`].
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NeighboursConfig {
+    /// Milliseconds between two requests.
+    pub interval_ms: Option<Spanned<u64>>,
+    /// Requests without an answer after which a neighbour is taken to be away.
+    pub requests: Option<Spanned<u32>>,
+    /// Seconds after which a known neighbour is asked whether it is still there.
+    pub lifetime_s: Option<Spanned<u64>>,
+    /// Most neighbours that are found by asking.
+    pub most: Option<Spanned<usize>>,
+    /// Most packets that wait for one neighbour.
+    pub queue: Option<Spanned<usize>>,
+    /// Most packets that wait for neighbours at all.
+    pub queue_all: Option<Spanned<usize>>,
 }
 
 /// `[[neighbour]]`.
@@ -134,6 +163,9 @@ pub struct RouteConfig {
     /// The neighbour's address; without it, packets are dropped.
     pub via: Option<Ipv4Addr>,
 }
+
+/// Most workers.
+const WORKERS_MAX: usize = 32;
 
 /// Most IP bytes that a buffer can hold behind an Ethernet header with a tag.
 const MTU_MAX: u16 = (dataplane::buffers::DATA_BYTES - 18) as u16;
@@ -184,6 +216,27 @@ impl Config {
         if let Some(size) = &self.frame_size {
             Settings::checked_frame_size(*size.get_ref()).map_err(|message| self.source.wrong(size, message))?;
         }
+        self.timing()?;
+        if let Some(workers) = &self.workers {
+            if !(1..=WORKERS_MAX).contains(workers.get_ref()) {
+                let message = format!("workers must be 1 to {WORKERS_MAX}");
+                return Err(self.source.wrong(workers, message));
+            }
+            let capture = self.interface.iter().find(|there| there.get_ref().is_capture());
+            if *workers.get_ref() > 1
+                && let Some(there) = capture
+            {
+                let name = &there.get_ref().name;
+                return wrong(there, format!("`{name}` is a capture file, which one worker alone can read and write"));
+            }
+        }
+        if let Some(cpus) = &self.cpus
+            && cpus.get_ref().len() != self.workers()
+        {
+            let (cpus, given) = (cpus, cpus.get_ref().len());
+            let message = format!("cpus must have one processor for each of {} workers, not {given}", self.workers());
+            return Err(self.source.wrong(cpus, message));
+        }
         if let Some(count) = &self.buffers
             && !(1024..=1 << 20).contains(count.get_ref())
         {
@@ -192,12 +245,80 @@ impl Config {
         Ok(())
     }
 
-    /// Builds the graph on this machine's interfaces.
-    pub fn graph(&self) -> Result<Graph, ConfigError> {
+    /// How neighbours are found.
+    fn timing(&self) -> Result<Timing, ConfigError> {
+        /// A number of the table, if it is given and within bounds.
+        fn within<N: Copy + PartialOrd + Display>(
+            source: &Source,
+            name: &str,
+            given: Option<&Spanned<N>>,
+            usual: N,
+            (least, most): (N, N),
+        ) -> Result<N, ConfigError> {
+            match given {
+                Some(there) if !(least..=most).contains(there.get_ref()) => {
+                    Err(source.wrong(there, format!("{name} must be {least} to {most}")))
+                }
+                Some(there) => Ok(*there.get_ref()),
+                None => Ok(usual),
+            }
+        }
+        let (given, usual, source) = (&self.neighbours, Timing::default(), &self.source);
+        let interval = usual.interval.as_millis() as u64;
+        let interval = within(source, "interval_ms", given.interval_ms.as_ref(), interval, (10, 60_000))?;
+        let lifetime = usual.lifetime.as_secs();
+        let lifetime = within(source, "lifetime_s", given.lifetime_s.as_ref(), lifetime, (1, 86_400))?;
+        Ok(Timing {
+            interval: Duration::from_millis(interval),
+            requests: within(source, "requests", given.requests.as_ref(), usual.requests, (1, 100))?,
+            lifetime: Duration::from_secs(lifetime),
+            most: within(source, "most", given.most.as_ref(), usual.most, (1, 16_384))?,
+            queue: within(source, "queue", given.queue.as_ref(), usual.queue, (1, 1024))?,
+            queue_all: within(source, "queue_all", given.queue_all.as_ref(), usual.queue_all, (1, 16_384))?,
+        })
+    }
+
+    /// How many threads forward.
+    pub fn workers(&self) -> usize {
+        self.workers.as_ref().map_or(1, |workers| *workers.get_ref())
+    }
+
+    /// Processors on which they are kept; none if it does not matter.
+    pub fn cpus(&self) -> &[usize] {
+        self.cpus.as_ref().map_or(&[], |cpus| cpus.get_ref())
+    }
+
+    /// Builds each worker's graph on this machine's interfaces.
+    pub fn graphs(&self) -> Result<Vec<Graph>, ConfigError> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
             self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
-        let plane = self.plane(|there| af_packet::mac(&there.get_ref().name).map_err(|e| on(there, e)))?;
+        for there in &self.interface {
+            let InterfaceConfig { name, cross_connect, .. } = there.get_ref();
+            if !there.get_ref().is_capture() && cross_connect.is_none() && af_packet::kernel_forwards(name) {
+                let what = format!(
+                    "the kernel forwards what comes in on `{name}`, so packets would go out twice: \
+                     sysctl -w net.ipv4.conf.{name}.forwarding=0"
+                );
+                return Err(self.source.wrong(there, what));
+            }
+        }
+        let plane = self.plane(|there| {
+            let name = &there.get_ref().name;
+            Machine::read(name).map_err(|e| on(there, e))
+        })?;
+        let mut planes = vec![plane];
+        while planes.len() < self.workers() {
+            planes.push(planes[0].for_another_worker());
+        }
+        planes.into_iter().map(|plane| self.graph(plane)).collect()
+    }
+
+    /// Builds one worker's graph.
+    fn graph(&self, plane: Plane) -> Result<Graph, ConfigError> {
+        let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
+            self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
+        };
         let mut devices: Vec<Box<dyn Device>> = Vec::new();
         for there in &self.interface {
             let interface = there.get_ref();
@@ -212,26 +333,30 @@ impl Config {
         }
         let (mut graph, first) = build(plane, devices, Ip4Path::Nodes);
         for (number, there) in self.interface.iter().enumerate() {
-            let interface = there.get_ref();
+            let (interface, number) = (there.get_ref(), number as u16);
             if let Some(file) = &interface.pcap_in {
                 let packets = disk::read(file, disk::MOST_BYTES).map_err(ConfigError::io(file))?;
                 let packets = pcap::read(&packets).map_err(|e| ConfigError::data(file, e))?;
-                graph.add_input(Packets::new(number as u16, &format!("pcap-input-{}", interface.name), packets), first);
+                graph.add_input(Packets::new(number, &format!("pcap-input-{}", interface.name), packets), first);
                 continue;
             }
             if interface.is_capture() {
                 continue;
             }
             let receiver = af_packet::Receiver::new(&interface.name).map_err(|e| on(there, e))?;
-            graph.add_input(PacketInput::new(receiver, number as u16, &interface.name), first);
+            let input = match self.workers() {
+                1 => Ok(PacketInput::new(receiver, number, &interface.name)),
+                _ => PacketInput::shared(receiver, number, &interface.name),
+            };
+            graph.add_input(input.map_err(|e| on(there, e))?, first);
         }
         Ok(graph)
     }
 
-    /// Interfaces, neighbours and routes; `own_mac` says what an interface of this machine has.
+    /// Interfaces, addresses, neighbours and routes; `machine` says what an interface of this machine has.
     pub fn plane(
         &self,
-        own_mac: impl Fn(&Spanned<InterfaceConfig>) -> Result<Mac, ConfigError>,
+        machine: impl Fn(&Spanned<InterfaceConfig>) -> Result<Machine, ConfigError>,
     ) -> Result<Plane, ConfigError> {
         let settings = Settings {
             frame_size: self.frame_size.as_ref().map_or(256, |size| *size.get_ref()),
@@ -240,12 +365,17 @@ impl Config {
         };
         let buffers = self.buffers.as_ref().map_or(16 * 1024, |count| *count.get_ref());
         let mut plane = Plane::new(buffers, Reuse::Hot, settings);
+        plane.shared.control().timing = self.timing()?;
+        if let Some(most) = self.icmp_errors_per_second {
+            plane.icmp_limit = RateLimit::new(most);
+        }
         for there in &self.interface {
             let interface = there.get_ref();
             let wrong = |e: &dyn Display| self.source.wrong(there, format!("interface `{}`: {e}", interface.name));
+            let machine = if interface.is_capture() { Machine::default() } else { machine(there)? };
             let mac = match &interface.mac {
                 Some(mac) => mac.parse().map_err(|e: String| wrong(&e))?,
-                None => own_mac(there)?,
+                None => machine.mac,
             };
             let mode = match &interface.cross_connect {
                 Some(peer) => {
@@ -256,10 +386,22 @@ impl Config {
             };
             let number = plane.add_interface(&interface.name, mac, mode);
             let added = &mut plane.interfaces[number as usize];
-            added.mtu = interface.mtu.unwrap_or(1500);
+            added.kernel_sees = !interface.is_capture();
+            added.mtu = interface.mtu.unwrap_or(machine.mtu);
             added.vlans.clone_from(&interface.vlans);
-            for address in &interface.addresses {
-                plane.add_local(*address).map_err(|e| wrong(&e))?;
+            let addresses = match &interface.addresses {
+                Some(given) => {
+                    given.iter().map(|text| address(text)).collect::<Result<_, _>>().map_err(|e: String| wrong(&e))?
+                }
+                None => machine.addresses.clone(),
+            };
+            for (address, length) in addresses {
+                let kernel_has_it = machine.addresses.iter().any(|(there, _)| *there == address);
+                let owner = if kernel_has_it { Owner::Kernel } else { Owner::Us };
+                if plane.own.find(address).is_some() {
+                    return Err(wrong(&format!("address {address} is there twice")));
+                }
+                plane.add_address(OwnAddress { address, length, interface: number, owner }).map_err(|e| wrong(&e))?;
             }
         }
         let mut adjacencies = HashMap::new();
@@ -270,27 +412,72 @@ impl Config {
                 .find_interface(&neighbour.interface)
                 .ok_or_else(|| wrong(&format!("no interface `{}`", neighbour.interface)))?;
             let mac = neighbour.mac.parse().map_err(|e: String| wrong(&e))?;
-            let adjacency = plane.add_neighbour(interface, mac);
-            adjacencies.insert(neighbour.address, adjacency);
-            if let Some(host) = Prefix::new(neighbour.address, 32) {
-                plane.add_route(host, adjacency).map_err(|e| wrong(&e))?;
-            }
+            let (side, now) = (plane.side(interface), plane.now);
+            let added = plane.shared.control().add_static(side, neighbour.address, mac, now);
+            adjacencies.insert(neighbour.address, added.map_err(|e| wrong(&e))?);
         }
         for there in &self.route {
             let route = there.get_ref();
             let prefix: Prefix = route.prefix.parse().map_err(|e: String| self.source.wrong(there, e))?;
             let wrong = |e: &dyn Display| self.source.wrong(there, format!("route {prefix}: {e}"));
+            if prefix.length() >= 4 && matches!(prefix.address().octets()[0], 127 | 224..=239) {
+                return Err(wrong(&"nothing is forwarded to 127.0.0.0/8 and 224.0.0.0/4"));
+            }
             let adjacency = match route.via {
                 None => DISCARD,
+                Some(via) if adjacencies.contains_key(&via) => adjacencies[&via],
                 Some(via) => {
-                    let known = adjacencies.get(&via).copied();
-                    known.ok_or_else(|| wrong(&format!("no [[neighbour]] with address {via}")))?
+                    let mut at_hand = plane.own.all().iter();
+                    let at_hand = at_hand.find(|own| own.network().is_some_and(|network| network.covers(via)));
+                    let own = at_hand.filter(|own| own.address != via).ok_or_else(|| {
+                        wrong(&format!(
+                            "no [[neighbour]] with address {via}, and no interface whose addresses have it in their network"
+                        ))
+                    })?;
+                    let (side, now) = (plane.side(own.interface), plane.now);
+                    plane.shared.control().named(side, via, now).map_err(|e| wrong(&e))?
                 }
             };
             plane.add_route(prefix, adjacency).map_err(|e| wrong(&e))?;
         }
         Ok(plane)
     }
+}
+
+/// What an interface of this machine has.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its Ethernet address.
+    pub mac: Mac,
+    /// Bytes of the largest IP packet, as far as a buffer holds it.
+    pub mtu: u16,
+    /// The kernel's addresses.
+    pub addresses: Vec<(Ipv4Addr, u8)>,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self { mac: Mac::default(), mtu: 1500, addresses: Vec::new() }
+    }
+}
+
+impl Machine {
+    fn read(name: &str) -> io::Result<Self> {
+        let mtu = af_packet::mtu(name)?.min(MTU_MAX.into()) as u16;
+        Ok(Self { mac: af_packet::mac(name)?, mtu, addresses: af_packet::addresses(name)? })
+    }
+}
+
+/// `10.0.1.1/24`, or an address alone, which has no network at hand.
+fn address(text: &str) -> Result<(Ipv4Addr, u8), String> {
+    let wrong = || format!("`{text}` is no address: it must look like 10.0.1.1/24 or 10.0.1.1");
+    let (address, length) = text.split_once('/').unwrap_or((text, "32"));
+    let address: Ipv4Addr = address.parse().map_err(|_| wrong())?;
+    let length = length.parse().ok().filter(|length| (1..=32).contains(length)).ok_or_else(wrong)?;
+    if matches!(address.octets()[0], 0 | 127 | 224..) {
+        return Err(format!("`{address}` is no address of a host"));
+    }
+    Ok((address, length))
 }
 
 impl InterfaceConfig {
@@ -329,7 +516,7 @@ prefix = "21.0.0.0/25"
 "#;
 
     fn plane(text: String) -> Result<Plane, ConfigError> {
-        Config::parse(Path::new("forward.toml"), text)?.plane(|_| Ok(Mac::default()))
+        Config::parse(Path::new("forward.toml"), text)?.plane(|_| Ok(Machine::default()))
     }
 
     #[test]
@@ -337,6 +524,8 @@ prefix = "21.0.0.0/25"
         let plane = plane(CONFIG.to_owned()).unwrap();
         let names: Vec<_> = plane.interfaces.iter().map(|i| (i.name.as_str(), i.mtu, i.mode)).collect();
         assert_eq!(names, [("left", 1400, Mode::Route), ("right", 1500, Mode::CrossConnect { peer: 0 })]);
-        assert_eq!((plane.pool.capacity(), plane.settings.frame_size, plane.fib.len()), (2048, 128, 5));
+        let routes = plane.shared.control().fib.len();
+        // Four that are always there, two own addresses, a neighbour and two routes.
+        assert_eq!((plane.pool.capacity(), plane.settings.frame_size, routes), (2048, 128, 9));
     }
 }

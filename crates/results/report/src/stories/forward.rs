@@ -37,7 +37,13 @@ pub(super) fn json(run: &Run<'_>) -> Value {
     let errors = errors(recording).map(|(node, reason, severity, packets)| {
         json!({ "node": node, "reason": reason, "severity": severity, "packets": packets })
     });
+    let mut threads: Map<String, Value> = Map::new();
+    for (worker, measure) in of_case(recording, "threads") {
+        let counts = threads.entry(worker).or_insert_with(|| json!({}));
+        counts[recording.text(measure.metric)] = json!(measure.value as u64);
+    }
     json!({
+        "threads": threads,
         "seconds": sum(recording, CASE, metrics::WINDOW, ""),
         "nodes": nodes.iter().map(|node| node_json(recording, CASE, node)).collect::<Vec<_>>(),
         "interfaces": interfaces,

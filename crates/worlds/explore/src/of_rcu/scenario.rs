@@ -144,17 +144,21 @@ impl Display for Deed {
             Self::Thread { steps: 1, .. } => f.write_str("runs a step of a thread"),
             Self::Thread { steps, .. } => write!(f, "runs up to {steps} steps of a thread"),
             Self::Idle { jiffies, looks, replaces } => {
-                write!(f, "is idle for {jiffies} jiffies")?;
+                write!(f, "is idle for {jiffies} {}", jiffies_word(jiffies))?;
                 match (looks, replaces) {
                     (0, false) => Ok(()),
                     (_, false) => f.write_str(", with an interrupt that reads pointer 0"),
                     (_, true) => f.write_str(", with an interrupt that reads and replaces pointer 0"),
                 }
             }
-            Self::Off(jiffies) => write!(f, "is off for {jiffies} jiffies"),
+            Self::Off(jiffies) => write!(f, "is off for {jiffies} {}", jiffies_word(jiffies)),
             Self::Jiffy => f.write_str("waits for the next jiffy"),
         }
     }
+}
+
+fn jiffies_word(count: u8) -> &'static str {
+    if count == 1 { "jiffy" } else { "jiffies" }
 }
 
 /// What each CPU of a kernel does, and what of RCU's settings the mode leaves open.
@@ -202,6 +206,9 @@ pub enum KernelScenarioError {
     },
 }
 
+/// With so many CPUs to a leaf, all share one.
+const ONE_LEAF: u8 = 16;
+
 /// Pointers to objects.
 pub(crate) const POINTERS: usize = 3;
 
@@ -225,6 +232,29 @@ impl Script for KernelScenario {
         self.cpus[cpu].drain(deeds);
     }
 
+    fn extras(&self) -> usize {
+        [self.leaf_fanout != ONE_LEAF, self.preemptible, self.crowded, self.user_ticks, self.busy_end]
+            .into_iter()
+            .map(usize::from)
+            .sum()
+    }
+
+    fn plainer(&self) -> Vec<Self> {
+        let one = |change: fn(&mut Self)| {
+            let mut other = self.clone();
+            change(&mut other);
+            other
+        };
+        let all = [
+            one(|scenario| scenario.leaf_fanout = ONE_LEAF),
+            one(|scenario| scenario.preemptible = false),
+            one(|scenario| scenario.crowded = false),
+            one(|scenario| scenario.user_ticks = false),
+            one(|scenario| scenario.busy_end = false),
+        ];
+        all.into_iter().filter(|other| other != self).collect()
+    }
+
     fn sentences(&self) -> Vec<String> {
         let mut sentences: Vec<String> = self
             .cpus
@@ -238,6 +268,7 @@ impl Script for KernelScenario {
             .collect();
         let mut settings = vec![match self.leaf_fanout {
             1 => "Each CPU has a leaf of its own".to_owned(),
+            ONE_LEAF => "All CPUs share a leaf".to_owned(),
             fanout => format!("Up to {fanout} CPUs share a leaf"),
         }];
         settings
@@ -298,7 +329,7 @@ impl KernelScenario {
     /// Draws a scenario for so many CPUs into this one.
     pub(crate) fn draw(&mut self, mode: Mode, random: &mut SplitMix64, cpus: usize) {
         let mut below = |bound: u64| random.below(bound) as u8;
-        self.leaf_fanout = [1, 2, 16][usize::from(below(3))];
+        self.leaf_fanout = [1, 2, ONE_LEAF][usize::from(below(3))];
         self.preemptible = below(2) == 0;
         self.crowded = below(2) == 0;
         self.user_ticks = below(2) == 0;

@@ -1,0 +1,147 @@
+//! Where packets may be sent next: a table that forwarding reads without a lock.
+//!
+//! What changes while packets flow, the neighbour's Ethernet address, is one word with the interface beside it, so a packet gets the old
+//! address or the new one and never half of each. The rest of an entry is written before the entry is in use.
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::buffers::region::Region;
+use crate::mac::Mac;
+
+/// Adjacency of addresses without a route.
+pub const MISS: u16 = 0;
+/// Adjacency of routes that drop.
+pub const DISCARD: u16 = 1;
+/// Adjacency of our own addresses that the kernel answers for.
+pub const LOCAL: u16 = 2;
+/// Adjacency of our own addresses that we answer for.
+pub const OURS: u16 = 3;
+/// Adjacency of addresses to which nothing may be sent: 0/8 and 127/8.
+pub const MARTIAN: u16 = 4;
+/// Adjacency of multicast and broadcast addresses.
+pub const GROUP: u16 = 5;
+/// The first adjacency with a neighbour.
+pub const FIRST_NEIGHBOUR: u16 = 6;
+
+/// Adjacencies are numbered below this.
+pub const LIMIT: u16 = 32_766;
+
+/// Where each word of an entry stands.
+const TO: usize = 0;
+const FROM: usize = 1;
+const REST: usize = 2;
+
+const MAC_BITS: u64 = 0xffff_ffff_ffff;
+
+/// One entry, as it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adjacency {
+    /// The interface.
+    pub interface: u16,
+    /// The neighbour's Ethernet address; all zero while it is not known.
+    pub to: Mac,
+    /// Our Ethernet address.
+    pub from: Mac,
+    /// Bytes of the largest IP packet on the interface.
+    pub mtu: u16,
+    /// The neighbour's address; `None` for a network at hand, where each packet's destination is the neighbour.
+    pub address: Option<Ipv4Addr>,
+}
+
+/// All entries.
+pub struct Adjacencies(Region<[AtomicU64; 4]>);
+
+impl Adjacencies {
+    /// A table without entries.
+    pub fn new() -> Self {
+        Self(Region::new(LIMIT as usize))
+    }
+
+    /// Writes an entry that nobody uses yet.
+    pub(crate) fn write(&self, number: u16, entry: Adjacency) {
+        let there = self.0.get(number as usize);
+        let rest = u64::from(entry.mtu) | (u64::from(u32::from(entry.address.unwrap_or(Ipv4Addr::UNSPECIFIED))) << 32);
+        there[FROM].store(entry.from.bits() | (u64::from(u16::from_le_bytes([0x08, 0x00])) << 48), Ordering::Relaxed);
+        there[REST].store(rest, Ordering::Relaxed);
+        there[TO].store(entry.to.bits() | (u64::from(entry.interface) << 48), Ordering::Release);
+    }
+
+    /// Sets a neighbour's Ethernet address; all zero if it is not known any more.
+    pub(crate) fn set_mac(&self, number: u16, mac: Mac) {
+        let there = &self.0.get(number as usize)[TO];
+        let interface = there.load(Ordering::Relaxed) & !MAC_BITS;
+        there.store(interface | mac.bits(), Ordering::Relaxed);
+    }
+
+    /// Reads an entry.
+    pub fn get(&self, number: u16) -> Adjacency {
+        let rewrite = self.rewrite(number);
+        let rest = self.0.get(number as usize)[REST].load(Ordering::Relaxed);
+        let address = (rest >> 32) as u32;
+        Adjacency {
+            interface: rewrite.interface(),
+            to: Mac::from_bits(rewrite.to),
+            from: Mac::from_bits(rewrite.from),
+            mtu: rewrite.mtu,
+            address: (address != 0).then(|| address.into()),
+        }
+    }
+
+    /// The words that a loop needs.
+    #[inline(always)]
+    pub fn rewrite(&self, number: u16) -> Rewrite {
+        let there = self.0.get(number as usize);
+        Rewrite {
+            to: there[TO].load(Ordering::Relaxed),
+            from: there[FROM].load(Ordering::Relaxed),
+            mtu: there[REST].load(Ordering::Relaxed) as u16,
+        }
+    }
+}
+
+impl Default for Adjacencies {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A new Ethernet header, as words with the first byte lowest.
+#[derive(Clone, Copy, Debug)]
+pub struct Rewrite {
+    to: u64,
+    from: u64,
+    mtu: u16,
+}
+
+impl Rewrite {
+    /// Whether the neighbour's address is known.
+    #[inline(always)]
+    pub fn is_resolved(self) -> bool {
+        self.to & MAC_BITS != 0
+    }
+
+    /// The interface.
+    #[inline(always)]
+    pub fn interface(self) -> u16 {
+        (self.to >> 48) as u16
+    }
+
+    /// Bytes of the largest IP packet.
+    #[inline(always)]
+    pub fn mtu(self) -> u16 {
+        self.mtu
+    }
+
+    /// What is stored at the packet's start. Its last two bytes are the interface, over which [`Rewrite::at_6`] is stored.
+    #[inline(always)]
+    pub fn at_0(self) -> [u8; 8] {
+        self.to.to_le_bytes()
+    }
+
+    /// What is stored from byte 6 on, after [`Rewrite::at_0`].
+    #[inline(always)]
+    pub fn at_6(self) -> [u8; 8] {
+        self.from.to_le_bytes()
+    }
+}
