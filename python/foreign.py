@@ -1,6 +1,6 @@
 """Builds the wheel for aarch64 with a linker from PyPI, and imports it in Debian's arm64 Python under qemu-user.
 
-Run it in an environment with maturin and ziglang: python python/foreign.py. Nothing is installed: Debian's packages are unpacked into a
+Run it in an environment with what requirements.txt lists: target/python/tools/bin/python python/foreign.py. Nothing is installed: Debian's packages are unpacked into a
 folder below target. It needs qemu-aarch64 (package qemu-user), apt-get, and the Rust target aarch64-unknown-linux-gnu.
 """
 
@@ -28,7 +28,9 @@ def main():
     shutil.rmtree(wheels, ignore_errors=True)
     build = [sys.executable, "-m", "maturin", "build", "--quiet", "--release", "--locked", "--zig"]
     build += ["--target", "aarch64-unknown-linux-gnu", "--out", wheels]
-    subprocess.run(build, cwd=ROOT / "python", check=True)
+    # maturin looks for a Python that has zig on the path.
+    path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ.get("PATH", "")])
+    subprocess.run(build, cwd=ROOT / "python", check=True, env={**os.environ, "PATH": path})
     (wheel,) = wheels.glob("*.whl")
     root, state = FOLDER / "root", FOLDER / "apt"
     if not (root / "usr/bin/python3.11").exists():
