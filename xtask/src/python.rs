@@ -1,18 +1,33 @@
-//! The Python package: a wheel, installed into a fresh environment, and the tests of it.
+//! The Python package: a wheel, installed into a fresh environment, and the tests of it; the documentation site, which shows the package.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Builds the wheel, installs it into a fresh environment and runs its tests there.
+/// Builds the wheel, installs it into a fresh environment, runs its tests there, and builds the site.
 pub fn run(root: &Path) -> Result<(), String> {
     no_arrow_below(root)?;
-    let tools = tools(root)?;
-    let wheel = wheel(root, &tools)?;
-    let python = fresh(root, &tools, &wheel)?;
+    let python = installed(root)?;
     let mut tests = Command::new(&python);
     // From the folder of the tests: the package's own files must not be what is imported.
     tests.args(["-m", "pytest", "--durations", "5"]).current_dir(root.join("python/tests"));
-    succeeds(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))
+    succeeds(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))?;
+    build_site(root, &python)
+}
+
+/// Builds the documentation as a site below `target`, with its commands run and its links looked up.
+pub fn site(root: &Path) -> Result<(), String> {
+    build_site(root, &installed(root)?)
+}
+
+fn build_site(root: &Path, python: &Path) -> Result<(), String> {
+    succeeds(Command::new(python).arg(root.join("site/build.py")).env_remove("PYTHONPATH"))
+}
+
+/// Builds the wheel and installs it into a fresh environment, whose Python it returns.
+fn installed(root: &Path) -> Result<PathBuf, String> {
+    let tools = tools(root)?;
+    let wheel = wheel(root, &tools)?;
+    fresh(root, &tools, &wheel)
 }
 
 /// Arrow's crates are the package's alone: the command's first build has none of them.

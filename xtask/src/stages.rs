@@ -30,7 +30,11 @@ pub const STAGES: [Stage; 12] = [
     Stage { name: "firmware", what: "the EL3 image on QEMU: checks, counts, random calls, Linux", run: firmware },
     Stage { name: "guest", what: "traces of Linux in the emulator: governors choose as its kernel does", run: guest },
     Stage { name: "aarch64", what: "the data plane's unit tests on aarch64, under emulation", run: aarch64 },
-    Stage { name: "python", what: "the Python package: a wheel in a fresh environment, and its tests", run: python },
+    Stage {
+        name: "python",
+        what: "the Python package: a wheel in a fresh environment, its tests, and the documentation site",
+        run: python,
+    },
     Stage { name: "recordings", what: "debug and release, one thread and many: the same recording", run: recordings },
 ];
 
@@ -230,6 +234,12 @@ fn firmware() -> Result<(), String> {
     let test = [&["test", "--quiet", "--locked"][..], &packages, &["--target", &host]].concat();
     check(&mut firmware_cargo(&test))?;
     check(&mut cargo(&["test", "--package", "qemu"]))
+}
+
+/// Builds the documentation site.
+pub fn site() -> Result<(), String> {
+    needs::install()?;
+    package::site(&root())
 }
 
 /// The Python package.
