@@ -269,6 +269,34 @@ mod forwarder {
     }
 
     #[test]
+    fn the_prompt_answers_shortened_words_and_quit_leaves_the_recording() {
+        use std::io::Write;
+        use std::process::{Command, Stdio};
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        let file = pcap::Writer::new(Vec::new()).unwrap().finish().unwrap();
+        std::fs::write(folder.join("in.pcap"), file).unwrap();
+        std::fs::write(folder.join("forward.toml"), configuration(folder)).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+            .args(["dataplane", "--prompt", "--config", "forward.toml", "-o", "recorded"])
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let commands = "sh thr\nsh ip ?\nsh ip nei\nnonsense\nquit\nhelp clear\n";
+        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        let said = child.wait_with_output().unwrap();
+        assert!(said.status.success());
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        for part in ["stopwatt_wk_0", "show ip address", "10.9.0.2", "no command `nonsense`: `help` lists"] {
+            assert!(said.contains(part), "{part} in {said}");
+        }
+        assert!(!said.contains("clear trace"), "what follows `quit` is not read: {said}");
+        assert_eq!(Recording::read(&folder.join("recorded")).unwrap().header.experiment, "forward");
+    }
+
+    #[test]
     fn a_wrong_configuration_is_refused_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("forward.toml");
