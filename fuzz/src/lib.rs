@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use dataplane::graph::Graph;
-use dataplane::{pcap, show};
+use dataplane::{pcap, prompt};
 use dataplane_experiments::forward::Config;
 use dataplane_experiments::graphs::{GraphKind, Load, graph};
 use import::{Figures, ImportError, Options, ftrace};
@@ -166,7 +166,7 @@ pub const PROMPT: Target = Target {
         let line = String::from_utf8_lossy(bytes);
         // Rounds are taken at their word; a million of them is no finding.
         let long = line.split_whitespace().any(|word| word.parse::<u64>().is_ok_and(|number| number > 1000));
-        GRAPH.with_borrow_mut(|graph| !long && show::command(graph, &line).is_ok() && graph.balance().holds())
+        GRAPH.with_borrow_mut(|graph| !long && prompt::run(graph, &line).is_ok() && graph.balance().holds())
     },
 };
 

@@ -6,6 +6,7 @@
 
 mod mutants;
 mod needs;
+mod python;
 mod stages;
 
 use std::process::ExitCode;

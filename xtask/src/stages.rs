@@ -1,6 +1,6 @@
 //! The stages of `cargo xtask test`.
 
-use crate::needs;
+use crate::{needs, python as package};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -15,7 +15,7 @@ pub struct Stage {
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 11] = [
+pub const STAGES: [Stage; 12] = [
     Stage { name: "format", what: "rustfmt has nothing to change, documents wrap", run: format },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
     Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
@@ -30,6 +30,7 @@ pub const STAGES: [Stage; 11] = [
     Stage { name: "firmware", what: "the EL3 image on QEMU: checks, counts, random calls, Linux", run: firmware },
     Stage { name: "guest", what: "traces of Linux in the emulator: governors choose as its kernel does", run: guest },
     Stage { name: "aarch64", what: "the data plane's unit tests on aarch64, under emulation", run: aarch64 },
+    Stage { name: "python", what: "the Python package: a wheel in a fresh environment, and its tests", run: python },
     Stage { name: "recordings", what: "debug and release, one thread and many: the same recording", run: recordings },
 ];
 
@@ -89,7 +90,7 @@ const COLUMNS: usize = 100;
 /// Documents wrap; tables, code and lines of a link alone may be longer.
 fn documents() -> Result<(), String> {
     let mut wrong = Vec::new();
-    for folder in ["", "docs", "docs/adr"] {
+    for folder in ["", "docs", "docs/adr", "python"] {
         let folder = root().join(folder);
         let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -153,7 +154,7 @@ fn web() -> Result<(), String> {
 
 fn tests() -> Result<(), String> {
     // What needs the emulator is a stage of its own.
-    check(&mut cargo(&["test", "--workspace", "--exclude", "qemu"]))
+    check(&mut cargo(&["test", "--workspace", "--exclude", "qemu", "--exclude", "stopwatt-python"]))
 }
 
 fn features() -> Result<(), String> {
@@ -229,6 +230,11 @@ fn firmware() -> Result<(), String> {
     let test = [&["test", "--quiet", "--locked"][..], &packages, &["--target", &host]].concat();
     check(&mut firmware_cargo(&test))?;
     check(&mut cargo(&["test", "--package", "qemu"]))
+}
+
+/// The Python package.
+fn python() -> Result<(), String> {
+    package::run(&root())
 }
 
 /// What experiments say beside a real kernel.

@@ -1,7 +1,5 @@
 //! What a command that was done has found.
 
-use std::process::ExitCode;
-
 /// What a command that was done has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -11,16 +9,15 @@ pub enum Answer {
     No,
 }
 
-impl From<Answer> for ExitCode {
-    fn from(answer: Answer) -> Self {
-        match answer {
-            Answer::Yes => Self::SUCCESS,
-            Answer::No => Self::FAILURE,
+impl Answer {
+    /// The exit status that says so.
+    pub fn status(self) -> u8 {
+        match self {
+            Self::Yes => 0,
+            Self::No => 1,
         }
     }
-}
 
-impl Answer {
     /// No, for a reason that is printed as errors are.
     pub fn no(reason: &miette::Report) -> Self {
         crate::errors::print(reason);

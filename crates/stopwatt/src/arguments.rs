@@ -10,6 +10,7 @@ use crate::list::ListOptions;
 use crate::payload_command::PayloadOptions;
 use crate::report_command::ReportOptions;
 use crate::shell_commands::{CompletionsOptions, ManOptions};
+use crate::sweep_command::SweepOptions;
 use crate::{run, run_arguments, what_if};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ const HELP: &str = "\
 Run, and leave a recording:
 EXPERIMENTS
   what-if             An experiment with every combination of some settings
+  sweep               A plan of many points: on all cores, in shards, on a Slurm cluster
   dataplane           Forward packets between interfaces of this machine (run forward)
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
 
@@ -85,6 +87,8 @@ pub enum Command {
     Report(ReportOptions),
     /// Fit a platform's costs to its declared reference cells.
     Calibrate(CalibrateOptions),
+    /// Run an experiment at every point of a plan, and leave one data set.
+    Sweep(SweepOptions),
     /// Compare recordings: what changed, whether that can be said, and why.
     Compare(CompareOptions),
     /// List the data in force, platforms, releases and experiments.

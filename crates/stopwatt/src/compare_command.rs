@@ -110,7 +110,10 @@ pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
 }
 
 /// What a document prints as changes between the two releases that are compared, where there is one that does.
-fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
+///
+/// # Errors
+/// The published figures cannot be read.
+pub fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
     let [base, other] = comparison.sides.as_slice() else { return Ok(None) };
     let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else { return Ok(None) };
     let Some(platform) = base.platform.as_deref().filter(|_| base.platform == other.platform) else { return Ok(None) };

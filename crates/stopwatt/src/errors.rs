@@ -2,27 +2,44 @@
 //!
 //! Errors quote files, and a file may hold what moves a terminal's cursor or changes its colours. Nothing of that is printed as it is.
 
+use crate::caught;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use recording::{printable_lines, unprintable};
 
 /// Prints an error with the place in its file and what would be right.
 #[allow(clippy::print_stderr, reason = "this is the place")]
 pub fn print(error: &Report) {
+    if caught::holds(|caught| caught.noted.push_str(&plain(error))) {
+        return;
+    }
     eprintln!("Error: {}", shown(error));
 }
 
 /// Prints a warning or a note.
 #[allow(clippy::print_stderr, reason = "this is the place")]
 pub fn note(text: &str) {
+    if caught::holds(|caught| caught.noted.push_str(&format!("{}\n", printable_lines(text)))) {
+        return;
+    }
     eprintln!("{}", printable_lines(text));
+}
+
+/// The error as the command prints it where there is no terminal.
+pub fn plain(error: &Report) -> String {
+    printable_lines(&drawn(error).1)
+}
+
+fn drawn(error: &Report) -> (std::fmt::Result, String) {
+    let mut plain = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
+    let drawn = handler.render_report(&mut plain, error.as_ref());
+    (drawn, plain)
 }
 
 /// The error as it is drawn; where something in it would steer a terminal, drawn without colours and with that escaped. Colours are
 /// such characters too, so a drawing with them cannot be looked through.
 fn shown(error: &Report) -> String {
-    let mut plain = String::new();
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
-    let drawn = handler.render_report(&mut plain, error.as_ref());
+    let (drawn, plain) = drawn(error);
     let steers = |letter: char| unprintable(letter) && !matches!(letter, '\n' | '\t');
     match drawn.is_err() || plain.contains(steers) {
         true => printable_lines(&plain),

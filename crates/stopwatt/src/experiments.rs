@@ -21,6 +21,11 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &placement_experiments::Placement,
 ];
 
+/// Names of the experiments.
+pub fn names() -> Vec<&'static str> {
+    EXPERIMENTS.iter().map(|experiment| experiment.about().name).collect()
+}
+
 /// The experiment of a name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {
     EXPERIMENTS.iter().copied().find(|experiment| experiment.about().name == name)

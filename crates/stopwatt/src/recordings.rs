@@ -2,7 +2,7 @@
 
 use experiment::nearest;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use recording::{CauseRow, Header, Reader, Recording, Series};
+use recording::{Header, Reader, Recording, Series};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -29,9 +29,12 @@ impl Named {
 
     /// Reads it; returns it with the whole name of the release that is meant.
     pub fn read(&self) -> miette::Result<(Recording, Option<String>)> {
-        let recording = Recording::read(&self.folder)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot read the recording `{}`", self.folder.display()))?;
+        let recording = match sweep::is_sweep(&self.folder) {
+            true => sweep::read(&self.folder)?,
+            false => Recording::read(&self.folder)
+                .into_diagnostic()
+                .wrap_err_with(|| format!("cannot read the recording `{}`", self.folder.display()))?,
+        };
         let release = self.release.as_deref().map(|given| release_of(&recording, given)).transpose()?;
         Ok((recording, release))
     }
@@ -124,20 +127,8 @@ pub fn check_target(
 /// Writes a recording, with what its spans were spent on.
 pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
     recording.header.make_printable();
-    record_causes(recording);
+    attribution::record(recording);
     recording.write(folder).into_diagnostic()
-}
-
-/// Puts into a recording what each of its measured spans was spent on.
-fn record_causes(recording: &mut Recording) {
-    let causes: Vec<_> = attribution::causes(recording).collect();
-    recording.clear_causes();
-    recording.header.attribution = (!causes.is_empty()).then_some(attribution::VERSION);
-    for part in causes {
-        let (metric, cause) = (recording.name(part.metric), recording.name(part.cause.name()));
-        let attribution::SpanCause { series, iteration, cpu, on, holder, ticks, .. } = part;
-        recording.push_cause(CauseRow { series, iteration, cpu, metric, cause, on, holder, ticks });
-    }
 }
 
 #[cfg(test)]

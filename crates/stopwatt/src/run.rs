@@ -7,7 +7,7 @@ use crate::report_command;
 use crate::run_arguments::{self, settings};
 use crate::{output, progress};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use experiment::{Experiment, Memory, Progress, Request, Sink};
+use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
 use miette::miette;
 use recording::Recording;
 use std::path::PathBuf;
@@ -43,16 +43,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     let about = experiment.about();
     let settings = settings(about, matches)?;
     let world = run_arguments::world(about, matches);
-    let mut asked: Asked = Asked::new();
-    if world != about.worlds[0].world {
-        asked.insert("world".to_owned(), world.name().to_owned());
-    }
-    // What is given as it would be anyway asks for nothing else.
-    let is_usual = |name: &str, value: &str| about.setting(name).is_some_and(|setting| setting.default == Some(value));
-    for (name, value) in settings.given().filter(|(name, value)| !is_usual(name, value)) {
-        let told = asked.entry(name.to_owned()).or_default();
-        *told = if told.is_empty() { value.to_owned() } else { format!("{told},{value}") };
-    }
+    let asked = asked(about, world, &settings);
     let published = data.published()?;
     let tree = data.source_tree();
     let platforms = data.platforms();
@@ -74,7 +65,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     let folder = folder.unwrap_or_else(|| recordings::default_folder(about.name, &asked));
     recordings::check_target(&folder, about.name, world.name(), &asked, matches.get_flag("replace"))?;
 
-    let mut recording = record(experiment, &request)?;
+    let mut recording = shown(experiment, &request)?;
     recording.header.request = asked;
     recordings::write(&mut recording, &folder)?;
     let shown = folder.display().to_string();
@@ -97,18 +88,59 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     }
 }
 
+/// What was asked for in full, as a recording keeps it.
+fn asked(about: &About, world: World, settings: &Settings) -> Asked {
+    let mut asked: Asked = Asked::new();
+    if world != about.worlds[0].world {
+        asked.insert("world".to_owned(), world.name().to_owned());
+    }
+    // What is given as it would be anyway asks for nothing else.
+    let is_usual = |name: &str, value: &str| about.setting(name).is_some_and(|setting| setting.default == Some(value));
+    for (name, value) in settings.given().filter(|(name, value)| !is_usual(name, value)) {
+        let told = asked.entry(name.to_owned()).or_default();
+        *told = if told.is_empty() { value.to_owned() } else { format!("{told},{value}") };
+    }
+    asked
+}
+
+/// Runs an experiment that is told `given` and keeps its recording in memory, with what its spans were spent on.
+///
+/// # Errors
+/// As of the command: an unknown setting, a run that failed or was stopped.
+pub fn in_memory(
+    data: &Data,
+    experiment: &'static dyn Experiment,
+    world: World,
+    given: Vec<(String, String)>,
+    progress: &Arc<Progress>,
+) -> miette::Result<Recording> {
+    let about = experiment.about();
+    let settings = Settings::new(about, world, given)?;
+    let asked = asked(about, world, &settings);
+    let (platforms, tree, conditions) = (data.platforms(), data.source_tree(), data.published()?.conditions());
+    let request = Request { world, settings, platforms: &platforms, conditions, source_tree: tree.as_deref() };
+    experiment.check(&request)?;
+    let mut recording = record(experiment, &request, progress)?;
+    recording.header.request = asked;
+    recording.header.make_printable();
+    attribution::record(&mut recording);
+    Ok(recording)
+}
+
 /// Runs an experiment in memory, with its progress shown.
-fn record(experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<Recording> {
+fn shown(experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<Recording> {
     let progress: Arc<Progress> = Arc::default();
-    let shown = progress::show(progress.clone());
-    let asked = progress.clone();
-    let mut sink = Memory::new(progress);
+    let _shown = progress::show(progress.clone());
+    record(experiment, request, &progress)
+}
+
+fn record(experiment: &dyn Experiment, request: &Request<'_>, progress: &Arc<Progress>) -> miette::Result<Recording> {
+    let mut sink = Memory::new(progress.clone());
     let given: Vec<String> = request.settings.given().map(|(name, value)| format!(", {name}={value}")).collect();
     progress::tell(&format!("{} in world {}{}", experiment.about().name, request.world.name(), given.concat()));
     let result = experiment.run(request, &mut sink);
-    drop(shown);
     // What a signal broke off, such as an emulator that got it too, did not fail by itself.
-    result.map_err(|error| if asked.check().is_err() { experiment::Error::Cancelled } else { error })?;
+    result.map_err(|error| if progress.check().is_err() { experiment::Error::Cancelled } else { error })?;
     // What differs from run to run; what the experiment noted of its own stays.
     let header = sink.header();
     let mut run = match header.world.as_str() {

@@ -62,7 +62,7 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) invoked_thread: Cell<u64>,
     /// By that thread: the end that its batch waits for, 2013.
     pub(crate) batch_at: Cell<Option<Sequence>>,
-    /// Whether the thread that invokes sleeps (modern, under `offload_lock`), or says it is about to (2013, for the fault alone).
+    /// Whether the thread that invokes sleeps, in the modern form. Under `offload_lock`.
     pub(crate) thread_sleeps: P::Shared<bool>,
     /// The thread that is to be woken at the end of grace periods, and the end that it waits for; 0 for none.
     pub(crate) waiter: Option<Thread>,

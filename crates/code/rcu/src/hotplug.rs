@@ -2,7 +2,7 @@
 
 use crate::cell::SharedCell;
 use crate::platform::Platform;
-use crate::settings::{Fault, Form};
+use crate::settings::Form;
 use crate::state::Rcu;
 use core::fmt;
 
@@ -65,12 +65,9 @@ impl<P: Platform> Rcu<P> {
     pub fn adopt(&self, p: &P, cpu: usize) {
         let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
         let this = self.this(p);
-        let (done, mut rest) = gone.list.borrow_mut().take();
+        let (done, rest) = gone.list.borrow_mut().take();
         gone.overload_mark.set(0);
         gone.limit.set(self.settings.blimit);
-        if self.fault(Fault::LostAtOffline) {
-            rest.clear();
-        }
         this.count(|counters| counters.adopted += (done.len() + rest.len()) as u64);
         if this.offloaded {
             // Those that were ready wait for another grace period: the thread's list has no place for them.

@@ -76,7 +76,7 @@ pub use hotplug::Refused;
 pub use idle::{IDLE_DELAY, IDLE_LAZY_DELAY_S, IdleNeed};
 pub use platform::{Platform, RcuTimer, Step, Thread};
 pub use reader::Reader;
-pub use settings::{Fault, Form, Settings, SettingsError};
+pub use settings::{Form, Settings, SettingsError};
 pub use softirq::Interrupted;
 pub use stall_report::Stall;
 pub use state::Rcu;

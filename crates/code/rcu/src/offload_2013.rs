@@ -6,7 +6,6 @@ use crate::cpu::Cpu;
 use crate::platform::{Platform, Step};
 use crate::points;
 use crate::sequence::after_a_whole_one;
-use crate::settings::Fault;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
@@ -25,9 +24,7 @@ impl<P: Platform> Rcu<P> {
             cpu.overload_mark.set(length);
         }
         cpu.offload_lock.release(p);
-        let asleep = !self.fault(Fault::LostOffloadWake) || cpu.thread_sleeps.load(p);
         if (length == 1 || too_long)
-            && asleep
             && let Some(thread) = cpu.waiter
         {
             ::points::stamp(p, points::OFFLOAD_WAKE, p.this_cpu() as u32);
@@ -56,13 +53,7 @@ impl<P: Platform> Rcu<P> {
         let taken = core::mem::take(&mut *cpu.queue.borrow_mut());
         cpu.offload_lock.release(p);
         if taken.is_empty() {
-            if self.fault(Fault::LostOffloadWake) {
-                cpu.thread_sleeps.store(p, true);
-            }
             return Step::Sleep { until: None };
-        }
-        if self.fault(Fault::LostOffloadWake) {
-            cpu.thread_sleeps.store(p, false);
         }
         cpu.batch.replace(taken);
         let at = after_a_whole_one(self.sequence.load(p));

@@ -7,7 +7,6 @@ use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::group::{Group, Phase, deferred};
 use crate::platform::{Platform, RcuTimer, Step, Thread};
-use crate::settings::Fault;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
@@ -57,9 +56,7 @@ impl<P: Platform> Rcu<P> {
             p.cancel_timer(RcuTimer { group: index });
         }
         // From here on whoever queues wakes, whether or not the round has passed its list.
-        if !self.fault(Fault::LostOffloadWake) {
-            group.sleeps.store(p, true);
-        }
+        group.sleeps.store(p, true);
         group.lock.release(p);
         group.earliest.set(None);
         group.bypass.set(false);
@@ -103,7 +100,7 @@ impl<P: Platform> Rcu<P> {
     /// Advances the list of an offloaded CPU and numbers what has no number. Under `offload_lock`.
     fn advance_offloaded(&self, p: &P, cpu: &Cpu<P>) {
         let ended = self.nodes[cpu.leaf].sequence.load(p);
-        cpu.list.borrow_mut().advance(ended, self.fault(Fault::LostCallback));
+        cpu.list.borrow_mut().advance(ended);
         let unnumbered = cpu.list.borrow().unnumbered();
         if unnumbered {
             self.accelerate(p, cpu);
@@ -116,9 +113,6 @@ impl<P: Platform> Rcu<P> {
             self.defer_wake(p, index, deferred::BYPASS);
         } else if group.lazy.get() {
             self.defer_wake(p, index, deferred::LAZY);
-        }
-        if self.fault(Fault::LostOffloadWake) {
-            group.sleeps.store(p, true);
         }
         group.phase.set(Phase::Wait);
         if let Some(at) = group.earliest.get() {

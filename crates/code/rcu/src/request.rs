@@ -4,7 +4,6 @@ use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::sequence::{Sequence, after_a_whole_one, in_progress};
-use crate::settings::Fault;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
@@ -59,11 +58,9 @@ impl<P: Platform> Rcu<P> {
         leaf.lock.release(p);
         cpu.sequence.set(now);
         cpu.needs_report.set(waits_for_us);
-        if !self.fault(Fault::EarlyGracePeriod) {
-            cpu.quiescent.set(false);
-        }
+        cpu.quiescent.set(false);
         if !cpu.offloaded {
-            cpu.list.borrow_mut().advance(now, self.fault(Fault::LostCallback));
+            cpu.list.borrow_mut().advance(now);
             self.accelerate(p, cpu);
         }
     }
@@ -71,13 +68,6 @@ impl<P: Platform> Rcu<P> {
     /// Reports the quiescent state that this CPU has passed.
     pub(crate) fn report(&self, p: &P, cpu: &Cpu<P>) {
         let leaf = &self.nodes[cpu.leaf];
-        if self.fault(Fault::MissedQuiescentState) && leaf.sequence.load(p) == cpu.sequence.get() {
-            let mask = leaf.mask.load(p);
-            leaf.mask.store(p, mask & !cpu.bit);
-            cpu.needs_report.set(false);
-            leaf.lock.acquire(p);
-            return self.report_upwards(p, cpu.leaf);
-        }
         leaf.lock.acquire(p);
         if leaf.sequence.load(p) != cpu.sequence.get() {
             // Another grace period, which began after that quiescent state.

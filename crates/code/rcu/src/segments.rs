@@ -91,16 +91,12 @@ impl Segments {
         (done, rest)
     }
 
-    /// Moves what waited for the end `now`, or for an earlier one, to DONE. `drop_one` is the fault that loses a callback.
-    pub(crate) fn advance(&mut self, now: Sequence, drop_one: bool) {
+    /// Moves what waited for the end `now`, or for an earlier one, to DONE.
+    pub(crate) fn advance(&mut self, now: Sequence) {
         if self.wait > 0 && self.wait_at <= now {
             self.done += core::mem::take(&mut self.wait);
             if self.ready > 0 && self.ready_at <= now {
                 self.done += core::mem::take(&mut self.ready);
-                if drop_one {
-                    self.done -= 1;
-                    self.callbacks.remove(self.done);
-                }
             }
         }
         if self.wait == 0 {
@@ -154,12 +150,12 @@ mod tests {
         assert!(list.accelerate(4));
         push(&mut list, 3);
         assert!(!list.accelerate(6), "both segments are taken, and for other ends");
-        list.advance(1, false);
+        list.advance(1);
         assert_eq!(list.done(), 0);
-        list.advance(2, false);
+        list.advance(2);
         assert_eq!((list.done(), list.waits_for()), (2, Some(4)));
         assert!(list.accelerate(6), "there is room now");
-        list.advance(6, false);
+        list.advance(6);
         assert_eq!((list.done(), list.pending(), list.waits_for()), (4, false, None));
         let order: VecDeque<u64> = core::iter::from_fn(|| list.pop_done()).map(|callback| callback.argument).collect();
         assert_eq!(order, [0, 1, 2, 3]);
@@ -173,7 +169,7 @@ mod tests {
         push(&mut list, 1);
         assert!(list.accelerate(4));
         assert!(!list.unnumbered() && !list.accelerate(4), "nothing is left to number");
-        list.advance(4, false);
+        list.advance(4);
         assert_eq!(list.done(), 2);
     }
 
@@ -181,7 +177,7 @@ mod tests {
     fn a_list_that_is_taken_over_keeps_what_is_done_apart() {
         let mut list = list(2);
         list.accelerate(2);
-        list.advance(2, false);
+        list.advance(2);
         push(&mut list, 2);
         let (done, rest) = list.take();
         assert_eq!((done.len(), rest.len(), list.len()), (2, 1, 0));

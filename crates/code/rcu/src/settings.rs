@@ -12,21 +12,6 @@ pub enum Form {
     Modern,
 }
 
-/// A fault put in on purpose, so that tests can show that they would find it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// A quiescent state that a CPU passed before a grace period started counts for it.
-    EarlyGracePeriod,
-    /// When two segments of a list become ready at once, one callback is dropped.
-    LostCallback,
-    /// Two CPUs that report at the same moment can undo each other's report.
-    MissedQuiescentState,
-    /// A thread of an offloaded CPU looks for work before it says that it is about to sleep, and is woken only if it said so.
-    LostOffloadWake,
-    /// Of a CPU that goes off, only the callbacks that are ready to be invoked are taken over.
-    LostAtOffline,
-}
-
 /// How RCU is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -60,8 +45,6 @@ pub struct Settings {
     pub direct_per_jiffy: u64,
     /// Seconds after which a grace period counts as stalled; Linux: 21.
     pub stall_s: u64,
-    /// A fault put in on purpose.
-    pub fault: Option<Fault>,
 }
 
 impl Settings {
@@ -82,7 +65,6 @@ impl Settings {
             qlowmark: 100,
             direct_per_jiffy: 16 * 1000 / hz.max(1),
             stall_s: 21,
-            fault: None,
         }
     }
 

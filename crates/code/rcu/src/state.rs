@@ -6,7 +6,7 @@ use crate::cpu::Cpu;
 use crate::group::{Group, stride};
 use crate::node::{Node, tree};
 use crate::platform::{Platform, Thread};
-use crate::settings::{Fault, Form, Settings, SettingsError};
+use crate::settings::{Form, Settings, SettingsError};
 use alloc::vec::Vec;
 use core::cell::Cell;
 
@@ -141,10 +141,6 @@ impl<P: Platform> Rcu<P> {
     /// What the grace-period thread did.
     pub fn grace_period_counters(&self) -> GracePeriodCounters {
         self.gp_counters.get()
-    }
-
-    pub(crate) fn fault(&self, fault: Fault) -> bool {
-        self.settings.fault == Some(fault)
     }
 
     /// The CPU that executes the call.

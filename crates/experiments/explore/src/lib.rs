@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod record;
+mod recorded;
 mod schedule;
 
-pub use record::{EXPERIMENT, SENTENCES, record};
-pub use schedule::{SCHEDULE, Schedule, ScheduleError};
+pub use record::{SENTENCES, experiment, record};
+pub use recorded::Recorded;
+pub use schedule::{SCHEDULE, Schedule, ScheduleError, subject_of};

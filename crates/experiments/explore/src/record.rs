@@ -1,14 +1,16 @@
 //! A run of the explorer as a recording.
 
+use crate::recorded::Recorded;
 use crate::schedule::{SCHEDULE, Schedule};
-use explore::narrate::Narrator;
-use explore::{Did, Found, Kind, Limits, Step, Subject};
+use explore::{Did, FoundIn, Kind, Limits, Script, Step};
 use recording::{Header, Lane, Recording};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The experiment's name in recordings.
-pub const EXPERIMENT: &str = "explore-psci";
+pub fn experiment<S: Recorded>() -> String {
+    format!("explore-{}", S::NAME)
+}
 
 /// The key of the recording's texts under which the schedule stands in sentences, a line each.
 pub const SENTENCES: &str = "sentences";
@@ -24,24 +26,25 @@ const CALLS: &str = "calls";
 const OPERATIONS: &str = "operations";
 
 /// What was found, with the steps of its run.
-pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, seed: u64) -> Recording {
-    let mut header = Header::new(EXPERIMENT, "explore", "us");
+pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limits: Limits, seed: u64) -> Recording {
+    let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;
     header.iterations = 1;
-    let controller = subject.cpus;
+    let cpus = subject.cpus();
     header.notes.push(format!(
-        "An explored run has no time: on its timeline an operation takes a microsecond, and CPU {controller} is the power controller."
+        "An explored run has no time: on its timeline an operation takes a microsecond, and CPU {cpus} is {}.",
+        S::LAST
     ));
     header.complaints.push(format!("{}.", found.failure.what));
     header.texts.insert(SCHEDULE.to_owned(), Schedule::of(found, subject, limits).text());
-    let narrator = Narrator::of_library(&found.scenario, found.machine);
+    let narrator = S::narrator(found.machine, &found.script);
     let sentences: Vec<String> = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation)).collect();
     header.texts.insert(SENTENCES.to_owned(), sentences.join("\n"));
-    header.texts.insert(SCENARIO.to_owned(), narrator.calls().join("\n"));
+    header.texts.insert(SCENARIO.to_owned(), found.script.sentences().join("\n"));
     let missed: Vec<String> =
         (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at)).take(MISSED_SHOWN).collect();
     header.texts.insert(MISSED.to_owned(), missed.join("\n"));
-    let (calls, operations) = (names_of_calls(found), names_of_operations(steps));
+    let (calls, operations) = (names_of_calls(&found.script), names_of_operations(steps));
     header.texts.insert(CALLS.to_owned(), lines(calls.iter().map(String::as_str)));
     header.texts.insert(OPERATIONS.to_owned(), lines(operations.keys().copied()));
     let lane = |title: &str, begin: &str, end: &str, names: &str| Lane {
@@ -57,16 +60,20 @@ pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, 
     header.lanes = vec![lane("call", "call", "call-end", CALLS), of_operations];
 
     let mut recording = Recording::new(header);
-    let variant = subject.fault.map_or("psci", |fault| fault.name);
+    let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, found.failure.invariant.name(), "");
     let [call, operation] = ["call", "operation"].map(|name| recording.point_with_argument(name, name));
     let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
-    let mut calling = vec![false; subject.cpus + 1];
+    let mut calling = vec![false; cpus + 1];
     for (time, step) in (0..).zip(steps) {
         let cpu = u16::from(step.process);
         let process = usize::from(step.process);
         if let Did::Call { number } = step.did {
-            let before: usize = found.scenario.cpus[..process].iter().map(Vec::len).sum();
+            let before: usize = (0..process).map(|cpu| found.script.deeds(cpu)).sum();
+            // A deed of a kernel has no end but the next one.
+            if std::mem::take(&mut calling[process]) {
+                recording.event(series, 0, cpu, time, time, call_end, 0);
+            }
             recording.event(series, 0, cpu, time, time, call, (before + usize::from(number)) as u32);
             calling[process] = true;
         }
@@ -102,7 +109,7 @@ pub fn record(subject: &Subject, found: &Found, steps: &[Step], limits: Limits, 
 }
 
 /// Deviations that are marks on the timeline: their point, and what to call it.
-const MARKS: [(Kind, &str, &str); 11] = [
+const MARKS: [(Kind, &str, &str); 12] = [
     (Kind::Preempt, "stood-still", "stood still before"),
     (Kind::StoreDelay, "store-delayed", "store stays in the buffer"),
     (Kind::MaintenanceDelay, "maintenance-delayed", "maintenance not done yet"),
@@ -113,14 +120,15 @@ const MARKS: [(Kind, &str, &str); 11] = [
     (Kind::WfiReturns, "wfi-returned", "WFI ended by an interrupt"),
     (Kind::Denied, "denied", "refused by the platform"),
     (Kind::PowerOnFails, "power-on-failed", "refused by the power controller"),
+    (Kind::LateTick, "tick-late", "the tick does not come yet"),
     (Kind::Spurious, "no-event", "WFE ended without an event"),
 ];
 
 /// A load that found an older line, or older memory, than another CPU had stored.
 const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newest");
 
-fn names_of_calls(found: &Found) -> Vec<String> {
-    found.scenario.cpus.iter().flatten().map(ToString::to_string).collect()
+fn names_of_calls(script: &impl Script) -> Vec<String> {
+    (0..script.cpus()).flat_map(|cpu| (0..).map_while(move |number| script.deed(cpu, number))).collect()
 }
 
 fn names_of_operations(steps: &[Step]) -> BTreeMap<&'static str, u32> {

@@ -1,21 +1,22 @@
 //! A schedule as text.
 
-use explore::{Deviation, Failure, Found, Invariant, Limits, MachineOptions, Scenario, Strategy, Subject};
+use crate::recorded::Recorded;
+use explore::{Deviation, Failure, Found, FoundIn, Invariant, Limits, Place, Script, Strategy};
 use serde::{Deserialize, Serialize};
 
 /// The key of the recording's texts under which the schedule stands.
 pub const SCHEDULE: &str = "schedule";
 
 /// The version of the text.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// All that repeats a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Schedule {
+pub struct Schedule<M, C> {
     /// The version of this text.
     format: u32,
-    /// What was run: `psci`.
+    /// What was run: `psci` or `rcu`.
     subject: String,
     /// The sources of the library, as a number that changes with them.
     sources: String,
@@ -31,11 +32,11 @@ pub struct Schedule {
     invariant: Invariant,
     what: String,
     process: u8,
-    operation: u32,
+    operation: Place,
     /// What the run did, as a number: another run with the same number did the same.
     hash: String,
-    machine: MachineOptions,
-    scenario: Scenario,
+    machine: M,
+    scenario: C,
     #[serde(default)]
     deviation: Vec<Deviation>,
 }
@@ -50,7 +51,7 @@ pub enum ScheduleError {
     #[error("the schedule has format {0}, and this program reads format {FORMAT}")]
     Format(u32),
     /// It is for something that is not there.
-    #[error("the schedule is for `{0}`, and there is only `psci`")]
+    #[error("the schedule is for `{0}`, and there are `psci` and `rcu`")]
     Subject(String),
     /// The library has changed since.
     #[error(
@@ -70,18 +71,43 @@ pub enum ScheduleError {
     Scenario(String),
 }
 
-fn own_sources() -> String {
-    format!("{:016x}", psci_faults::SOURCES)
+fn own_sources<S: Recorded>() -> String {
+    format!("{:016x}", S::SOURCES)
 }
 
-impl Schedule {
+fn unreadable(error: &toml::de::Error) -> ScheduleError {
+    ScheduleError::Text(error.to_string().trim_end().to_owned())
+}
+
+/// What a schedule's text is for: the `NAME` of a subject.
+///
+/// # Errors
+/// It is no schedule, or one of another version.
+pub fn subject_of(text: &str) -> Result<String, ScheduleError> {
+    #[derive(Deserialize)]
+    struct Head {
+        format: u32,
+        subject: String,
+    }
+    let head: Head = toml::from_str(text).map_err(|error| unreadable(&error))?;
+    if head.format != FORMAT {
+        return Err(ScheduleError::Format(head.format));
+    }
+    Ok(head.subject)
+}
+
+impl<M, C> Schedule<M, C>
+where
+    M: Copy + Serialize + serde::de::DeserializeOwned,
+    C: Script + Serialize + serde::de::DeserializeOwned,
+{
     /// The schedule of what was found.
-    pub fn of(found: &Found, subject: &Subject, limits: Limits) -> Self {
+    pub fn of<S: Recorded<Kind = M, Deeds = C>>(found: &FoundIn<S>, subject: &S, limits: Limits) -> Self {
         Self {
             format: FORMAT,
-            subject: "psci".to_owned(),
-            sources: own_sources(),
-            fault: subject.fault.map(|fault| fault.name.to_owned()),
+            subject: S::NAME.to_owned(),
+            sources: own_sources::<S>(),
+            fault: subject.fault().map(|fault| fault.name.to_owned()),
             steps: limits.steps,
             strategy: found.strategy.to_string(),
             run: found.run,
@@ -91,7 +117,7 @@ impl Schedule {
             operation: found.failure.operation,
             hash: format!("{:016x}", found.hash),
             machine: found.machine,
-            scenario: found.scenario.clone(),
+            scenario: found.script.clone(),
             deviation: found.schedule.clone(),
         }
     }
@@ -104,31 +130,31 @@ impl Schedule {
     /// Reads the text.
     ///
     /// # Errors
-    /// It is no schedule, or one of another version.
+    /// It is no schedule of this subject.
     pub fn parse(text: &str) -> Result<Self, ScheduleError> {
-        let schedule: Self =
-            toml::from_str(text).map_err(|error| ScheduleError::Text(error.to_string().trim_end().to_owned()))?;
-        if schedule.format != FORMAT {
-            return Err(ScheduleError::Format(schedule.format));
-        }
-        if schedule.subject != "psci" {
-            return Err(ScheduleError::Subject(schedule.subject));
-        }
-        Ok(schedule)
+        toml::from_str(text).map_err(|error| unreadable(&error))
     }
 
     /// What is run, what was found, and what a run may take. With `anyway`, a library whose sources have changed is no error.
     ///
     /// # Errors
     /// It is for another build, or its parts do not fit together.
-    pub fn open(&self, anyway: bool) -> Result<(Subject, Found, Limits), ScheduleError> {
-        if !anyway && self.sources != own_sources() {
-            return Err(ScheduleError::Sources { found: self.sources.clone(), own: own_sources() });
+    pub fn open<S: Recorded<Kind = M, Deeds = C>>(
+        &self,
+        anyway: bool,
+    ) -> Result<(S, FoundIn<S>, Limits), ScheduleError> {
+        if self.subject != S::NAME {
+            return Err(ScheduleError::Subject(self.subject.clone()));
         }
-        let fault =
-            self.fault.as_ref().map(|name| psci_faults::find(name).ok_or_else(|| ScheduleError::Fault(name.clone())));
-        self.scenario.check().map_err(|error| ScheduleError::Scenario(error.to_string()))?;
-        let cpus = self.scenario.cpus.len();
+        if !anyway && self.sources != own_sources::<S>() {
+            return Err(ScheduleError::Sources { found: self.sources.clone(), own: own_sources::<S>() });
+        }
+        let fault = self
+            .fault
+            .as_ref()
+            .map(|name| seeded::find(S::faults(), name).ok_or_else(|| ScheduleError::Fault(name.clone())));
+        S::check(&self.machine, &self.scenario).map_err(ScheduleError::Scenario)?;
+        let cpus = self.scenario.cpus();
         if let Some(deviation) = self.deviation.iter().find(|deviation| usize::from(deviation.process) > cpus) {
             let what = format!("a deviation is of process {}, and the scenario has {cpus} CPUs", deviation.process);
             return Err(ScheduleError::Scenario(what));
@@ -136,15 +162,6 @@ impl Schedule {
         let strategy: Strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
         let hash = u64::from_str_radix(&self.hash, 16)
             .map_err(|_| ScheduleError::Scenario(format!("`{}` is no hash", self.hash)))?;
-        if !(1..=64).contains(&self.machine.cells_per_line) {
-            return Err(ScheduleError::Scenario(format!(
-                "a line holds 1 to 64 words, not {}",
-                self.machine.cells_per_line
-            )));
-        }
-        if self.machine.ticket && !self.machine.coherent {
-            return Err(ScheduleError::Scenario("ticket locks need a machine that stays coherent".to_owned()));
-        }
         if !Limits::STEPS.contains(&self.steps) {
             let (least, most) = (Limits::STEPS.start(), Limits::STEPS.end());
             return Err(ScheduleError::Scenario(format!(
@@ -161,17 +178,13 @@ impl Schedule {
         let found = Found {
             failure,
             machine: self.machine,
-            scenario: self.scenario.clone(),
+            script: self.scenario.clone(),
             schedule: self.deviation.clone(),
             hash,
             steps: 0,
             strategy,
             run: self.run,
         };
-        Ok((
-            Subject { cpus, machines: vec![self.machine], fault: fault.transpose()? },
-            found,
-            Limits { steps: self.steps },
-        ))
+        Ok((S::with(cpus, self.machine, fault.transpose()?), found, Limits { steps: self.steps }))
     }
 }

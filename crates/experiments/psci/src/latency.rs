@@ -251,8 +251,10 @@ impl Simulation {
 /// The machine of a release with some keys set. What is wrong then is at a line of a file, or of what a setting made of it, so the
 /// settings are named.
 fn machine_with(sources: &mut Sources, keys: &[(String, String)]) -> Result<Machine, Error> {
-    let original = sources.clone();
+    // The machine before each key, where there can be such a one. One step a key: a study of sensitivity sets them all.
+    let mut before = Vec::with_capacity(keys.len());
     for (key, value) in keys {
+        before.push(sources.machine().ok());
         sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {key}={value}"), wrong))?;
     }
     let given: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -260,11 +262,11 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)]) -> Result<Mach
         true => Error::file(wrong),
         false => WhileSetting::error(format!("with {} set", given.join(", ")), wrong),
     })?;
-    for (place, (key, value)) in keys.iter().enumerate() {
-        let others = keys.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, pair)| pair);
-        if let Some(without) = machine_of(original.clone(), others)
-            && is_other(&machine, &without)
-            && !is_other(&used(&machine), &used(&without))
+    let mut after = Some(&machine);
+    for ((key, value), before) in keys.iter().zip(&before).rev() {
+        if let (Some(with), Some(without)) = (after, before)
+            && is_other(with, without)
+            && !is_other(&used(with), &used(without))
         {
             return Err(Error::usage(
                 format!("--set {key}={value} changes nothing: the six cases do not use `{key}`"),
@@ -272,16 +274,9 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)]) -> Result<Mach
                  the release and the costs",
             ));
         }
+        after = before.as_ref();
     }
     Ok(machine)
-}
-
-/// The machine with some keys set, if there can be such a one.
-fn machine_of<'k>(mut sources: Sources, keys: impl Iterator<Item = &'k (String, String)>) -> Option<Machine> {
-    for (key, value) in keys {
-        sources.set(key, value).ok()?;
-    }
-    sources.machine().ok()
 }
 
 fn is_other(one: &Machine, other: &Machine) -> bool {

@@ -60,6 +60,17 @@ pub struct SpanCause {
     pub ticks: u64,
 }
 
+/// Puts into a recording what each of its measured spans was spent on, in place of what is there.
+pub fn record(recording: &mut Recording) {
+    let causes: Vec<_> = causes(recording).collect();
+    recording.clear_causes();
+    recording.header.attribution = (!causes.is_empty()).then_some(VERSION);
+    for SpanCause { series, iteration, cpu, metric, cause, on, holder, ticks } in causes {
+        let (metric, cause) = (recording.name(metric), recording.name(cause.name()));
+        recording.push_cause(recording::CauseRow { series, iteration, cpu, metric, cause, on, holder, ticks });
+    }
+}
+
 /// The causes of every measured span, a row for each cause and each CPU that was waited for; the rows of a span add up to it.
 /// Spans come in the order of the measures, causes in that of [`Cause::ALL`], and holders by how long they were waited for.
 pub fn causes(recording: &Recording) -> impl Iterator<Item = SpanCause> {

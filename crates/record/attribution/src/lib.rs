@@ -20,7 +20,7 @@ mod timeline;
 pub use activity::{Activity, LaneSpan};
 pub use causes::{Cause, CauseRow, Colours, Pattern, Recognition, WaitFor};
 pub use cells::{CellResult, cells, lock_order_decides, microseconds};
-pub use each::{SpanCause, SpanSplit, VERSION, causes, each};
+pub use each::{SpanCause, SpanSplit, VERSION, causes, each, record};
 pub use lanes::{Call, Chosen, Iteration, Service, Timelines};
 pub use path::{PathPart, Place};
 pub use split::{Split, Wait};

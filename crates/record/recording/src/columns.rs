@@ -96,6 +96,9 @@ impl<R> Column<R> {
     }
 }
 
+/// First column of the files that hold the rows of many runs: the number of the run, a u64. `point` alone is an instrumentation point.
+pub(crate) const POINT: &str = "sweep_point";
+
 /// `events.parquet`.
 pub(crate) static EVENTS: [Column<Event>; 10] = [
     Column::new("variant", "the release or configuration", Get::Text(|r, e| Some(r.series_names(e.series).variant))),
@@ -181,7 +184,14 @@ mod tests {
     /// it, what was made is held to the columns by their names alone; `tests/other_readers.rs` reads it with pyarrow.
     #[test]
     fn arrows_schemas_are_those_of_the_columns() {
+        let numbered = |table: &str, columns: String| {
+            format!("{table}\t{POINT}\tu64\tfalse\tthe number of the run that the row is of\n{columns}")
+        };
         let columns = described("events", &EVENTS) + &described("measures", &MEASURES) + &described("causes", &CAUSES);
+        let columns = columns
+            + &numbered("numbered-events", described("numbered-events", &EVENTS))
+            + &numbered("numbered-measures", described("numbered-measures", &MEASURES))
+            + &numbered("numbered-causes", described("numbered-causes", &CAUSES));
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("arrow");
         let made = std::fs::read_to_string(folder.join("columns.tsv")).unwrap_or_default();
         if let Some(python) = std::env::var_os("STOPWATT_PYTHON") {

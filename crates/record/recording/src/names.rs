@@ -6,6 +6,13 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(pub(crate) u32);
 
+impl Name {
+    /// Its number: names are numbered from 0 on, as they come. For tables by name.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Whether a character steers a terminal, or the direction of what follows, instead of being seen. No name has one.
 pub fn unprintable(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -58,6 +65,11 @@ impl Names {
 
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
+    }
+
+    /// Every text, in the order of its number.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(String::as_str)
     }
 
     pub(crate) fn find(&self, text: &str) -> Option<Name> {

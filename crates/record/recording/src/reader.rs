@@ -20,7 +20,9 @@ impl Recording {
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, Error> {
         let mut reader = Reader::open(&folder)?;
         let causes = reader.causes.as_ref().map_or(0, TableReader::rows);
-        held_at_once(folder.as_ref(), reader.events.rows(), reader.measures.rows(), causes)?;
+        let events = reader.events.as_ref().map_or(0, TableReader::rows);
+        let measures = reader.measures.as_ref().map_or(0, TableReader::rows);
+        held_at_once(folder.as_ref(), events, measures, causes)?;
         let mut whole = Self::new(reader.header().clone());
         while reader.next_events(&mut whole)? {}
         while reader.next_measures(&mut whole)? {}
@@ -44,8 +46,9 @@ impl Recording {
 /// ```
 pub struct Reader {
     header: Header,
-    events: TableReader<Event>,
-    measures: TableReader<Measure>,
+    /// A part of a sweep may have no events, or no measures.
+    events: Option<TableReader<Event>>,
+    measures: Option<TableReader<Measure>>,
     /// Recordings of earlier versions have none.
     causes: Option<TableReader<CauseRow>>,
 }
@@ -71,10 +74,52 @@ impl Reader {
         })?;
         Ok(Self {
             header,
-            events: facts.open(&folder.join(EVENTS_FILE), EVENTS_FILE, &EVENTS)?,
-            measures: facts.open(&folder.join(MEASURES_FILE), MEASURES_FILE, &MEASURES)?,
-            causes: if has_causes { Some(facts.open(&causes, CAUSES_FILE, &CAUSES)?) } else { None },
+            events: Some(facts.open(&folder.join(EVENTS_FILE), EVENTS_FILE, TableReader::open, &EVENTS)?),
+            measures: Some(facts.open(&folder.join(MEASURES_FILE), MEASURES_FILE, TableReader::open, &MEASURES)?),
+            causes: match has_causes {
+                true => Some(facts.open(&causes, CAUSES_FILE, TableReader::open, &CAUSES)?),
+                false => None,
+            },
         })
+    }
+
+    /// Opens the files of a folder that [`PartWriter`](crate::PartWriter) wrote: `header` is that of their runs, `facts` is what it said of
+    /// each file. A file of which it said nothing has no rows.
+    ///
+    /// # Errors
+    /// What is missing or wrong, with the file and what would be right.
+    pub fn open_part(folder: &Path, header: Header, facts: &BTreeMap<String, FileFacts>) -> Result<Self, Error> {
+        let of = Facts { header: folder.to_owned(), of: facts.clone() };
+        let (events, measures, causes) =
+            (folder.join(EVENTS_FILE), folder.join(MEASURES_FILE), folder.join(CAUSES_FILE));
+        let is_there = |name: &str| of.of.contains_key(name);
+        Ok(Self {
+            header,
+            events: is_there(EVENTS_FILE)
+                .then(|| of.open(&events, EVENTS_FILE, TableReader::open_numbered, &EVENTS))
+                .transpose()?,
+            measures: is_there(MEASURES_FILE)
+                .then(|| of.open(&measures, MEASURES_FILE, TableReader::open_numbered, &MEASURES))
+                .transpose()?,
+            causes: is_there(CAUSES_FILE)
+                .then(|| of.open(&causes, CAUSES_FILE, TableReader::open_numbered, &CAUSES))
+                .transpose()?,
+        })
+    }
+
+    /// The runs that the rows are of which the last [`Reader::next_events`] added, for a part of a sweep.
+    pub fn points_of_events(&self) -> &[u64] {
+        self.events.as_ref().map_or(&[], TableReader::numbers)
+    }
+
+    /// The same for [`Reader::next_measures`].
+    pub fn points_of_measures(&self) -> &[u64] {
+        self.measures.as_ref().map_or(&[], TableReader::numbers)
+    }
+
+    /// The same for [`Reader::next_causes`].
+    pub fn points_of_causes(&self) -> &[u64] {
+        self.causes.as_ref().map_or(&[], TableReader::numbers)
     }
 
     /// The header.
@@ -87,7 +132,8 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_events(&mut self, to: &mut Recording) -> Result<bool, Error> {
-        let Some((columns, rows)) = self.events.next_group(to)? else { return Ok(false) };
+        let Some(reader) = &mut self.events else { return Ok(false) };
+        let Some((columns, rows)) = reader.next_group(to)? else { return Ok(false) };
         let [variants, cases, modes, iterations, cpus, times, ticks, points, arguments, kinds] = &columns[..] else {
             unreachable!("a value for each column of `EVENTS`")
         };
@@ -97,12 +143,12 @@ impl Reader {
         for row in 0..rows {
             let (name, kind) = (sure(points.name(row)), kinds.name(row));
             let point = of_point.or_else((name, kind), || {
-                let point = to.point_of(name).ok_or_else(|| self.events.too_many("points"))?;
+                let point = to.point_of(name).ok_or_else(|| reader.too_many("points"))?;
                 to.set_point_argument(point, kind);
                 Ok(point)
             })?;
             let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || self.events.series(to, names))?;
+            let series = of_series.or_else(names, || reader.series(to, names))?;
             to.push(Event {
                 time: times.u64(row),
                 ticks: ticks.u64(row),
@@ -121,7 +167,8 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_measures(&mut self, to: &mut Recording) -> Result<bool, Error> {
-        let Some((columns, rows)) = self.measures.next_group(to)? else { return Ok(false) };
+        let Some(reader) = &mut self.measures else { return Ok(false) };
+        let Some((columns, rows)) = reader.next_group(to)? else { return Ok(false) };
         let [variants, cases, modes, iterations, cpus, clusters, cores, subjects, roles, metrics, values, units] =
             &columns[..]
         else {
@@ -130,7 +177,7 @@ impl Reader {
         let mut of_series = Neighbour::default();
         for row in 0..rows {
             let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || self.measures.series(to, names))?;
+            let series = of_series.or_else(names, || reader.series(to, names))?;
             to.push_measure(Measure {
                 series,
                 iteration: sure(iterations.u32(row)),
@@ -224,6 +271,9 @@ fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Resul
     }
 }
 
+/// How a file's columns are opened: with the runs of its rows, or without.
+type Opens<R> = fn(&Path, &'static [Column<R>]) -> Result<TableReader<R>, Error>;
+
 /// What a header says of the Parquet files. One that says nothing of any was written by another program, and is taken as it is.
 struct Facts {
     header: PathBuf,
@@ -248,12 +298,18 @@ impl Facts {
     }
 
     /// Checks a file against what is said of it, and opens it.
-    fn open<R>(&self, path: &Path, name: &str, columns: &'static [Column<R>]) -> Result<TableReader<R>, Error> {
+    fn open<R>(
+        &self,
+        path: &Path,
+        name: &str,
+        open: Opens<R>,
+        columns: &'static [Column<R>],
+    ) -> Result<TableReader<R>, Error> {
         let facts = self.of.get(name);
         if let Some(facts) = facts {
             check(path, facts)?;
         }
-        let table = TableReader::open(path, columns)?;
+        let table = open(path, columns)?;
         match facts.map(|facts| facts.rows).filter(|rows| *rows != table.rows()) {
             None => Ok(table),
             Some(expected) => Err(Error::Rows { path: path.to_owned(), found: table.rows(), expected }),

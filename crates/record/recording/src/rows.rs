@@ -13,6 +13,13 @@ pub struct Series(pub(crate) u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PointName(pub(crate) u16);
 
+impl Series {
+    /// Its number: series are numbered from 0 on, as they come. For tables by series.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
 impl PointName {
     /// Its number: points are numbered from 0 on, as they come. For tables by point.
     pub fn index(self) -> usize {
@@ -349,6 +356,12 @@ impl Recording {
         self.events.retain(|event| series.contains(&event.series));
         self.measures.retain(|measure| series.contains(&measure.series));
         self.causes.retain(|cause| series.contains(&cause.series));
+    }
+
+    /// Forgets the measures of all metrics but some.
+    pub fn keep_metrics(&mut self, is_kept: impl Fn(&str) -> bool) {
+        let kept: Vec<bool> = self.names.all().map(is_kept).collect();
+        self.measures.retain(|measure| kept[measure.metric.0 as usize]);
     }
 
     /// Appends another recording's rows; the header stays as it is.

@@ -49,10 +49,10 @@ pub struct Writer {
     causes: Open<CauseRow>,
 }
 
-type Out = Summing<BufWriter<File>>;
+pub(crate) type Out = Summing<BufWriter<File>>;
 
 /// A file that is being written.
-struct Open<R: 'static> {
+pub(crate) struct Open<R: 'static> {
     name: &'static str,
     path: PathBuf,
     table: TableWriter<R, Out>,
@@ -169,13 +169,12 @@ fn beside(folder: &Path, what: &str) -> Result<Partial, Error> {
 }
 
 impl<R> Open<R> {
-    fn new(
+    pub(crate) fn new(
         name: &'static str,
         path: PathBuf,
         table: impl FnOnce(Out) -> Result<TableWriter<R, Out>, ParquetError>,
     ) -> Result<Self, Error> {
-        let file = File::create(&path).map_err(Error::io(&path, "create"))?;
-        let out = Summing { out: BufWriter::new(file), bytes: 0, crc: crc32fast::Hasher::new() };
+        let out = Summing::create(&path)?;
         let table = table(out).map_err(|error| failed(&path, error))?;
         Ok(Self { name, path, table })
     }
@@ -184,14 +183,17 @@ impl<R> Open<R> {
         self.table.write(names, rows).map_err(|error| failed(&self.path, error))
     }
 
-    fn finish(self) -> Result<(&'static str, FileFacts), Error> {
-        let (rows, mut out) = self.table.finish().map_err(|error| failed(&self.path, error))?;
-        out.flush().map_err(Error::io(&self.path, "write"))?;
-        Ok((self.name, FileFacts { rows, bytes: out.bytes, crc32: out.crc.finalize() }))
+    pub(crate) fn write_numbered(&mut self, names: &Recording, rows: &[R], numbers: &[u64]) -> Result<(), Error> {
+        self.table.write_numbered(names, rows, numbers).map_err(|error| failed(&self.path, error))
+    }
+
+    pub(crate) fn finish(self) -> Result<(&'static str, FileFacts), Error> {
+        let (rows, out) = self.table.finish().map_err(|error| failed(&self.path, error))?;
+        Ok((self.name, out.facts(&self.path, rows)?))
     }
 }
 
-fn failed(path: &Path, error: ParquetError) -> Error {
+pub(crate) fn failed(path: &Path, error: ParquetError) -> Error {
     let cause = match error {
         ParquetError::External(inner) => io::Error::other(inner),
         other => io::Error::other(other.to_string()),
@@ -200,10 +202,24 @@ fn failed(path: &Path, error: ParquetError) -> Error {
 }
 
 /// Counts and sums what is written through it.
-struct Summing<W> {
+pub(crate) struct Summing<W> {
     out: W,
     bytes: u64,
     crc: crc32fast::Hasher,
+}
+
+impl Out {
+    /// A new file.
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+        let file = File::create(path).map_err(Error::io(path, "create"))?;
+        Ok(Self { out: BufWriter::new(file), bytes: 0, crc: crc32fast::Hasher::new() })
+    }
+
+    /// Ends the file; what was written.
+    pub(crate) fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts, Error> {
+        self.flush().map_err(Error::io(path, "write"))?;
+        Ok(FileFacts { rows, bytes: self.bytes, crc32: self.crc.finalize() })
+    }
 }
 
 impl<W: Write> Write for Summing<W> {

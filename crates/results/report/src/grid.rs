@@ -31,6 +31,18 @@ pub(crate) fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
+/// A table for the terminal; columns after the first `left` are figures.
+pub fn table_text(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>, left: usize, style: Style) -> String {
+    let mut drawn = table(style);
+    drawn.set_header(headings.iter().map(|heading| (*heading).to_owned()));
+    for row in rows {
+        drawn.add_row(
+            row.into_iter().enumerate().map(|(at, text)| if at < left { Cell::new(text) } else { right(text) }),
+        );
+    }
+    format!("{}\n", fitted(drawn, style))
+}
+
 /// The table as wide as the terminal at most: where that is narrow, broken between words, and with fewer blanks; where that does not
 /// do, in several tables below each other, each with the first column. A word or number is never broken: a column that is too wide
 /// of itself stays so.

@@ -26,6 +26,7 @@ pub use comparison_json::comparison_json;
 pub use comparison_text::comparison_text;
 pub use export::json::{json, psci_latency_json};
 pub use export::{Format, render};
+pub use grid::table_text;
 pub use html::{MOST_BYTES, comparison_html, what_if_html};
 pub use idle::idle_states_text;
 pub use model::accuracy::{Accuracy, accuracy};

@@ -52,9 +52,28 @@ impl Machine {
         self.with_memory(|memory, process, asked| memory.store(process, cell, value, order, asked));
     }
 
+    /// Adds to a word; `wrap` cuts the sum to its width.
     pub(crate) fn fetch_add(&self, cell: u16, value: u64, wrap: impl Fn(u64) -> u64) -> u64 {
         self.operation(Did::FetchAdd { cell, value });
+        self.atomic(cell, |before| Some(wrap(before.wrapping_add(value))))
+    }
+
+    /// Stores `value`, and returns what the word held.
+    pub(crate) fn swap(&self, cell: u16, value: u64) -> u64 {
+        self.operation(Did::Swap { cell, value });
+        self.atomic(cell, |_| Some(value))
+    }
+
+    /// Stores `value` if the word holds `expected`; whether it did.
+    pub(crate) fn compare_exchange(&self, cell: u16, expected: u64, value: u64) -> bool {
+        self.operation(Did::CompareExchange { cell, value });
+        self.atomic(cell, |before| (before == expected).then_some(value)) == expected
+    }
+
+    #[inline(always)]
+    fn atomic(&self, cell: u16, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
         self.cpu().polled.set((u16::MAX, 0, 0));
+        self.cpu().last_atomic.set(cell);
         let process = self.process();
         if !self.memory.borrow().is_coherent(process) {
             self.fail(
@@ -63,7 +82,7 @@ impl Machine {
                     .to_owned(),
             );
         }
-        let before = self.memory.borrow_mut().fetch_add(process, cell, value, wrap);
+        let before = self.memory.borrow_mut().atomic(process, cell, change);
         self.mix(before);
         self.wake_pollers();
         before

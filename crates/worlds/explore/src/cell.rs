@@ -12,8 +12,15 @@ thread_local! {
 
 /// A shared word: the number under which the machine keeps it.
 pub struct Word<T> {
-    cell: u16,
+    pub(crate) cell: u16,
     of: PhantomData<fn() -> T>,
+}
+
+impl<T> Word<T> {
+    /// Another word, which holds `value` first.
+    pub(crate) fn holding(value: u64) -> Self {
+        Self { cell: next(value), of: PhantomData }
+    }
 }
 
 /// Makes words with `make`, and returns what they hold first, in order.
@@ -35,7 +42,7 @@ macro_rules! shared_cell {
     ($library:ident) => {
         impl<T: $library::Scalar> $library::SharedCell<T, Machine> for Word<T> {
             fn new(value: T) -> Self {
-                Self { cell: next(value.to_word()), of: PhantomData }
+                Self::holding(value.to_word())
             }
 
             fn load(&self, machine: &Machine) -> T {

@@ -4,6 +4,8 @@
 //! returns the newest value, caches neither evict nor fill on their own, nothing is refused and no interrupt comes before it is needed. So
 //! an empty schedule is the run that one would draw on a board, and each deviation is something that a reader must know.
 
+use crate::place::Place;
+
 /// What is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -33,19 +35,21 @@ pub enum Kind {
     PowerOnFails,
     /// 1: a wait for an event ends without one.
     Spurious,
+    /// 1: the tick of a jiffy does not come yet.
+    LateTick,
 }
 
 /// A choice that differs from the default.
 ///
-/// It is bound to the operation of one process, counted from 1, and not to a place in the whole run: when another deviation is left out, it
-/// still means the same.
+/// It is bound to an operation of one process, and not to a place in the whole run: when another deviation is left out, it still means the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
     /// The process: a CPU, or the power controller after the last CPU.
     pub process: u8,
     /// Its operation.
-    pub operation: u32,
+    pub operation: Place,
     /// What is chosen.
     pub kind: Kind,
     /// What it is, instead of the default; see [`Kind`].

@@ -1,5 +1,7 @@
 //! What can be wrong.
 
+use crate::place::Place;
+
 /// A property of the firmware that a run broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -24,6 +26,12 @@ pub enum Invariant {
     Atomic,
     /// No statistic counts more stays than there were.
     Statistics,
+    /// No reader sees an object that was freed, and no callback is invoked while somebody reads who read when it was queued.
+    ReadersSafe,
+    /// No callback is invoked twice.
+    InvokedOnce,
+    /// Every callback is invoked in the end.
+    NoCallbackLost,
     /// What a test of one's own asks for.
     Own,
     /// The code under test does not panic.
@@ -44,6 +52,9 @@ impl Invariant {
             Self::DirtyLineLost => "Nothing that was stored is lost.",
             Self::Atomic => "Atomics are used in coherency only.",
             Self::Statistics => "No statistic counts more stays than there were.",
+            Self::ReadersSafe => "No reader sees an object that was freed.",
+            Self::InvokedOnce => "No callback is invoked twice.",
+            Self::NoCallbackLost => "Every callback is invoked in the end.",
             Self::Own => "What the test asks for holds.",
             Self::Panic => "The code under test does not panic.",
         }
@@ -62,6 +73,9 @@ impl Invariant {
             Self::DirtyLineLost => "dirty-line-lost",
             Self::Atomic => "atomic",
             Self::Statistics => "statistics",
+            Self::ReadersSafe => "readers-safe",
+            Self::InvokedOnce => "invoked-once",
+            Self::NoCallbackLost => "no-callback-lost",
             Self::Own => "own",
             Self::Panic => "panic",
         }
@@ -77,8 +91,8 @@ pub struct Failure {
     pub what: String,
     /// The process that showed it.
     pub process: u8,
-    /// Its operation, counted from 1.
-    pub operation: u32,
+    /// Its operation.
+    pub operation: Place,
 }
 
 impl Failure {
@@ -87,6 +101,6 @@ impl Failure {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a text");
         let what = format!("the code under test panicked: {text}");
-        Self { invariant: Invariant::Panic, what, process: 0, operation: 0 }
+        Self { invariant: Invariant::Panic, what, process: 0, operation: Place::default() }
     }
 }

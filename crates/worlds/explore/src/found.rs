@@ -2,19 +2,17 @@
 
 use crate::choice::Deviation;
 use crate::failure::Failure;
-use crate::options::MachineOptions;
-use crate::scenario::Scenario;
 use crate::strategy::Strategy;
 
 /// A run that broke an invariant, with what repeats it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Found<M, C> {
     /// What it broke.
     pub failure: Failure,
     /// The machine on which it did.
-    pub machine: MachineOptions,
+    pub machine: M,
     /// What the CPUs did.
-    pub scenario: Scenario,
+    pub script: C,
     /// The choices that differ from the default.
     pub schedule: Vec<Deviation>,
     /// What distinguishes the run: see [`crate::Ran::hash`].

@@ -8,22 +8,23 @@
 //! | file | holds |
 //! |---|---|
 //! | `memory` | store buffers, early loads, caches, what maintenance reaches; [`litmus`] tries it against the architecture |
-//! | `machine`, `access`, `controller`, `platform` | who goes next; shared words; the power controller; the machine as the library sees it |
-//! | `run` | a scenario under a chooser, and what must hold of it |
-//! | `strategy`, `exploration`, `shrink` | who answers, many runs, and what is left of one that failed |
+//! | `machine`, `access` | who goes next; shared words |
+//! | `of_psci` | the PSCI library: the power controller, the machine as the library sees it, scenarios, and what must hold of a run |
+//! | `of_rcu` | the RCU library: a kernel with a clock, tasks and threads, and what must hold of a run |
 //! | `model` | [`check`]: tests of one's own |
+//! | `strategy`, `subject`, `shrink` | who answers, many runs, and what is left of one that failed |
 //! | `names`, [`narrate`] | all of it in words |
 //!
 //! ```
-//! use explore::{Exploration, Limits, MachineOptions, Strategy, Subject};
+//! use explore::{Exploration, Limits, MachineOptions, Psci, Strategy, Subject};
 //!
 //! let fault = psci_faults::find("rejected-cpu-on");
-//! let subject = Subject { cpus: 4, machines: MachineOptions::all(), fault };
+//! let subject = Psci { cpus: 4, machines: MachineOptions::all(), fault };
 //! let exploration = Exploration {
 //!     strategies: vec![Strategy::Random, Strategy::PassingOver],
 //!     seed: 1,
 //!     limits: Limits::default(),
-//!     scenario: None,
+//!     script: None,
 //!     schedules: 100_000,
 //! };
 //! let found = subject.explore(&exploration, |_| true).found.expect("the fault shows within a second");
@@ -37,39 +38,41 @@ mod access;
 mod board;
 mod cell;
 mod choice;
-mod controller;
-mod exploration;
 mod failure;
 mod found;
-mod frame;
-mod library;
 pub mod litmus;
 mod machine;
 mod memory;
 mod model;
 mod names;
 pub mod narrate;
+mod of_psci;
+mod of_rcu;
 mod options;
-mod platform;
+mod place;
 mod run;
-mod scenario;
+mod script;
 mod shrink;
 mod step;
 mod strategy;
+mod subject;
 mod watchdog;
 
 pub use cell::Word;
 pub use choice::{Deviation, Kind};
-pub use exploration::{Exploration, Subject, Tally};
 pub use failure::{Failure, Invariant};
 pub use found::Found;
 pub use machine::Machine;
 pub use model::{Config, Model, check};
-pub use options::{Limits, MachineOptions};
+pub use of_psci::{Ask, Psci, Scenario, ScenarioError};
+pub use of_rcu::{Deed, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
+pub use options::{Limits, MOST_CPUS, MachineOptions};
+pub use place::{MOST_DEEDS, Place};
 pub use run::Ran;
-pub use scenario::{Ask, MOST_CPUS, Scenario, ScenarioError};
+pub use script::Script;
 pub use step::{Did, Step};
 pub use strategy::Strategy;
+pub use subject::{Exploration, FoundIn, Subject, Tally, TallyOf};
 pub use watchdog::{Watchdog, watch};
 
 /// The most operations of its CPU for which a store or a line's maintenance is put off.

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Invariant};
 use crate::memory::{Answers, Memory};
 use crate::names::Names;
 use crate::options::{Limits, MachineOptions};
+use crate::place::Place;
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, Drawn, Ready};
 use crate::watchdog::beat;
@@ -26,6 +27,10 @@ pub(crate) enum Waits {
     Command,
     /// An interrupt, in retention.
     Interrupt,
+    /// The next jiffy.
+    Jiffy,
+    /// Something to do, idle or off.
+    Work,
     /// All calls are made.
     Done,
 }
@@ -85,6 +90,8 @@ pub(crate) struct Cpu {
     pub(crate) off_since: Cell<u32>,
     /// The last word that it loaded, its value, and how often in a row.
     pub(crate) polled: Cell<(u16, u64, u8)>,
+    /// The word of its last atomic.
+    pub(crate) last_atomic: Cell<u16>,
     /// Its context is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }
@@ -110,7 +117,7 @@ pub struct Machine {
     asleep: Cell<u64>,
     /// Who goes next, once the present process gives way.
     next: Cell<Option<usize>>,
-    pub(crate) operations: Vec<Cell<u32>>,
+    pub(crate) operations: Vec<Cell<Place>>,
     pub(crate) steps: Cell<u32>,
     pub(crate) limits: Cell<Limits>,
     /// Nobody makes another operation: the run is over.
@@ -139,7 +146,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) chooser: &'a mut Chooser,
     pub(crate) schedule: &'a mut Vec<Deviation>,
     pub(crate) process: usize,
-    pub(crate) operation: u32,
+    pub(crate) operation: Place,
 }
 
 impl Answers for Asked<'_> {
@@ -177,6 +184,7 @@ impl Machine {
                     on_since: Cell::new(0),
                     off_since: Cell::new(0),
                     polled: Cell::new((u16::MAX, 0, 0)),
+                    last_atomic: Cell::new(0),
                     saved: Cell::new(false),
                 })
                 .collect(),
@@ -185,7 +193,7 @@ impl Machine {
             awake: Cell::new(0),
             asleep: Cell::new(0),
             next: Cell::new(None),
-            operations: (0..=cpus).map(|_| Cell::new(0)).collect(),
+            operations: (0..=cpus).map(|_| Cell::new(Place::default())).collect(),
             steps: Cell::new(0),
             limits: Cell::new(Limits::default()),
             over: Cell::new(false),
@@ -197,7 +205,7 @@ impl Machine {
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
             options: Cell::new(options),
-            names: Cell::new(Names::Library(cpus)),
+            names: Cell::new(Names::Psci(cpus)),
             holders: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),
             stays: (0..=clusters).map(|_| Cell::new(0)).collect(),
@@ -221,7 +229,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    pub(crate) fn operation_of(&self, process: usize) -> u32 {
+    pub(crate) fn operation_of(&self, process: usize) -> Place {
         self.operations[process].get()
     }
 
@@ -230,7 +238,7 @@ impl Machine {
         self.awake.set(0);
         self.asleep.set(0);
         self.next.set(None);
-        self.operations.iter().for_each(|operations| operations.set(0));
+        self.operations.iter().for_each(|operations| operations.set(Place::default()));
         self.steps.set(0);
         self.over.set(false);
         self.pruned.set(false);
@@ -281,11 +289,17 @@ impl Machine {
         self.scheduler.wake(process);
     }
 
+    /// The CPU starts a deed, and counts its operations anew.
+    pub(crate) fn start_deed(&self, number: usize) {
+        self.operations[self.process()].set(Place::start_of(number));
+        self.act(Did::Call { number: number as u8 });
+    }
+
     /// Before an operation: another process may go first, and caches may act on their own.
     #[inline(always)]
     pub(crate) fn operation(&self, did: Did) {
         let process = self.process();
-        let operation = self.operations[process].get() + 1;
+        let operation = self.operations[process].get().next();
         self.operations[process].set(operation);
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
@@ -340,7 +354,7 @@ impl Machine {
 
     /// Evictions and fills that nobody asked for.
     #[inline(always)]
-    fn act_on_their_own(&self, process: usize, operation: u32, memory: &mut Memory) {
+    fn act_on_their_own(&self, process: usize, operation: Place, memory: &mut Memory) {
         let lines = memory.lines() as u32;
         let mut chooser = self.chooser.borrow_mut();
         let mut schedule = self.schedule.borrow_mut();
@@ -430,7 +444,7 @@ impl Machine {
             self.wake_pollers();
         }
         // It counts as an operation, so that it can be told from the next time.
-        let operation = self.operations[process].get() + 1;
+        let operation = self.operations[process].get().next();
         self.operations[process].set(operation);
         let ready = self.ready();
         match self.chooser.borrow_mut().next(process, operation, ready) {
@@ -515,6 +529,8 @@ impl Machine {
                 Waits::Change(cell) => format!("waits for {} to change", self.names.get().cell(cell)),
                 Waits::PowerDown => "waits to be powered down or turned on".to_owned(),
                 Waits::Command => continue,
+                Waits::Jiffy => "has done its work of this jiffy".to_owned(),
+                Waits::Work => "is idle or off".to_owned(),
                 Waits::Interrupt => "waits for an interrupt".to_owned(),
             };
             text.push(format!("CPU {index} {what}{held}"));

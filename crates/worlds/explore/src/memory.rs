@@ -279,9 +279,12 @@ impl Memory {
         Self::new(&other.first, other.cells_per_line, &clusters)
     }
 
-    /// Starts anew with words that hold `values`, as many as before, all in memory and in no cache.
+    /// Starts anew with words that hold `values`, all in memory and in no cache.
     pub(crate) fn begin(&mut self, values: &[u64]) {
         self.now = 0;
+        self.cells.resize(values.len(), CellState::default());
+        self.lines.resize(values.len().div_ceil(self.cells_per_line), Line::default());
+        self.known.resize(values.len() * 2 * self.views.len(), 0);
         for (cell, &value) in self.cells.iter_mut().zip(values) {
             let mut history = History::starting_with(value);
             history.messages[0].writer = NOBODY;
@@ -462,17 +465,21 @@ impl Memory {
         self.enter(cpu, Entry { what, cell, value, left });
     }
 
-    /// Adds in one step; only for CPUs in coherency. `wrap` cuts the sum to the width of the word.
-    pub(crate) fn fetch_add(&mut self, cpu: usize, cell: u16, value: u64, wrap: impl Fn(u64) -> u64) -> u64 {
+    /// Changes a word in one step; only for CPUs in coherency. `change` makes the new value of the newest one; `None` leaves it.
+    pub(crate) fn atomic(&mut self, cpu: usize, cell: u16, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
         self.empty_buffer(cpu);
         self.fill(self.line_of(cell));
         let before = self.cells[usize::from(cell)].coherent.newest();
-        self.write(cpu, cell, wrap(before.value.wrapping_add(value)));
+        let after = change(before.value);
+        if let Some(after) = after {
+            self.write(cpu, cell, after);
+        }
         let known = self.known_at(cell, true, cpu);
-        self.known[known] = self.now;
+        let now = if after.is_some() { self.now } else { before.at };
+        self.known[known] = self.known[known].max(now);
         let view = &mut self.views[cpu];
         view.loaded = view.loaded.max(before.at);
-        view.floor = view.floor.max(self.now);
+        view.floor = view.floor.max(now);
         before.value
     }
 

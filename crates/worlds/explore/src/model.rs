@@ -32,22 +32,23 @@
 
 use crate::cell::made_by;
 use crate::choice::Deviation;
-use crate::exploration::Tally;
 use crate::failure::{Failure, Invariant};
-use crate::found::Found;
 use crate::machine::{Machine, Power, Waits};
 use crate::names::Names;
 use crate::narrate::Narrator;
 use crate::options::{Limits, MachineOptions};
+use crate::place::Place;
 use crate::run::{By, Chosen, Ran, Runs};
-use crate::scenario::Scenario;
+use crate::script::Script;
 use crate::step::{Did, Step};
 use crate::strategy::{Every, Strategy};
+use crate::subject::Tally;
 use crate::watchdog::watch;
 use engine::{Runner, SplitMix64};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -142,7 +143,7 @@ impl Machine {
 /// # Panics
 /// A run fails. The message has the schedule in sentences, and the file that repeats it: `target/explore/NAME.schedule`, after the thread's
 /// name, which is that of the test.
-pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally {
+pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<MachineOptions, Bodies> {
     let cpus = {
         let (model, _) = build(&set_up);
         model.bodies.len()
@@ -165,25 +166,25 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally {
     if config.prune {
         machine.known.replace(Some(HashSet::new()));
     }
-    let scenario = Scenario { cpus: vec![Vec::new(); cpus], ..Scenario::default() };
+    let script = Bodies(cpus);
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
         let schedule = read(&path, cpus);
         session.keep_steps(true);
-        let ran = session.run(&scenario, By::Schedule(&schedule));
+        let ran = session.run(&script, By::Schedule(&schedule));
         let tally = Tally { schedules: 1, steps: u64::from(ran.steps), ..Tally::default() };
         if let Some(failure) = ran.failure {
-            panic!("{}", story(&scenario, &failure, &session.schedule(), &session.steps(), None));
+            panic!("{}", story(&script, &failure, &session.schedule(), &session.steps(), None));
         }
         return tally;
     }
-    let tally = explore(config, &mut session, &scenario);
+    let tally = explore(config, &mut session, &script);
     machine.known.replace(None);
     if let Some(found) = &tally.found {
         let shrunk = crate::shrink::shrink(&mut session, found);
         session.keep_steps(true);
-        session.run(&scenario, By::Schedule(&shrunk.schedule));
+        session.run(&script, By::Schedule(&shrunk.schedule));
         let file = leave(&shrunk.schedule, cpus);
-        panic!("{}", story(&scenario, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
+        panic!("{}", story(&script, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
     }
     tally
 }
@@ -196,7 +197,7 @@ fn build(set_up: &impl Fn(&mut Model)) -> (Model, Vec<u64>) {
     })
 }
 
-fn explore(config: &Config, session: &mut dyn Runs, scenario: &Scenario) -> Tally {
+fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<MachineOptions, Bodies> {
     let mut tally = Tally::default();
     let mut every = match config.strategies[..] {
         [Strategy::Every(preemptions)] => Some(Every::new(preemptions)),
@@ -206,20 +207,15 @@ fn explore(config: &Config, session: &mut dyn Runs, scenario: &Scenario) -> Tall
         let run = tally.schedules;
         let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
         let ran = match every.take() {
-            Some(tape) => session.run(scenario, By::Every(tape)),
-            None => session.run(scenario, By::Drawn(strategy, SplitMix64::fork(config.seed, run + 1).next())),
+            Some(tape) => session.run(script, By::Every(tape)),
+            None => session.run(script, By::Drawn(strategy, SplitMix64::fork(config.seed, run + 1).next())),
         };
-        tally.schedules += 1;
-        tally.steps += u64::from(ran.steps);
-        if let Some(failure) = ran.failure {
-            let (schedule, machine) = (session.schedule(), MachineOptions::default());
-            let (hash, steps) = (ran.hash, ran.steps);
-            tally.found =
-                Some(Found { failure, machine, scenario: scenario.clone(), schedule, hash, steps, strategy, run });
+        tally.note(session, MachineOptions::default(), ran, strategy);
+        if tally.found.is_some() {
             break;
         }
         if matches!(strategy, Strategy::Every(_)) {
-            every = session.take_every();
+            every = session.machine().take_every();
             if !every.as_mut().is_some_and(Every::advance) {
                 tally.complete = true;
                 break;
@@ -250,8 +246,8 @@ struct ModelSession<'s, M: Fn(usize, u32), S> {
     length: Cell<u64>,
 }
 
-impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs for ModelSession<'_, M, S> {
-    fn run(&mut self, _: &Scenario, by: By<'_>) -> Ran {
+impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs<Bodies> for ModelSession<'_, M, S> {
+    fn run(&mut self, _: &Bodies, by: By<'_>) -> Ran {
         let machine = self.machine;
         let cpus = machine.cpus.len();
         // What an earlier run has left of its frames goes before its words and bodies do.
@@ -285,7 +281,8 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs for ModelSession<'_, M, S> {
         let stuck = || machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done);
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
-            failure = Some(Failure { invariant: Invariant::EverybodyWakes, what, process: 0, operation: 0 });
+            failure =
+                Some(Failure { invariant: Invariant::EverybodyWakes, what, process: 0, operation: Place::default() });
         }
         if failure.is_none() {
             let model = Rc::clone(&self.model.borrow());
@@ -302,37 +299,42 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs for ModelSession<'_, M, S> {
         Ran { failure, steps, hash: machine.hash() }
     }
 
-    /// A model has no calls.
-    fn scenario(&self) -> Scenario {
-        Scenario { cpus: vec![Vec::new(); self.machine.cpus.len()], ..Scenario::default() }
+    fn script(&self) -> Bodies {
+        Bodies(self.machine.cpus.len())
     }
 
-    fn schedule(&self) -> Vec<Deviation> {
-        self.machine.schedule.borrow().clone()
+    fn machine(&self) -> &Machine {
+        self.machine
+    }
+}
+
+/// So many CPUs, each with a body of its own: nothing of what they do can be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bodies(usize);
+
+impl Script for Bodies {
+    fn cpus(&self) -> usize {
+        self.0
     }
 
-    fn steps(&self) -> Vec<Step> {
-        self.machine.log.borrow().clone()
+    fn deeds(&self, _: usize) -> usize {
+        0
     }
 
-    fn keep_steps(&mut self, keep: bool) {
-        self.machine.keeps_steps.set(keep);
+    fn deed(&self, _: usize, _: usize) -> Option<String> {
+        None
     }
 
-    fn take_every(&mut self) -> Option<Every> {
-        self.machine.take_every()
+    fn leave_out(&mut self, _: usize, _: Range<usize>) {}
+
+    fn sentences(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
 /// A failure in words.
-fn story(
-    scenario: &Scenario,
-    failure: &Failure,
-    schedule: &[Deviation],
-    steps: &[Step],
-    file: Option<&PathBuf>,
-) -> String {
-    let narrator = Narrator::of_model(scenario);
+fn story(script: &Bodies, failure: &Failure, schedule: &[Deviation], steps: &[Step], file: Option<&PathBuf>) -> String {
+    let narrator = Narrator::of_model(script);
     let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
     let _ = writeln!(text, "{} deviations from the plainest run, in {} operations:", schedule.len(), steps.len());
     for (number, deviation) in (1..).zip(schedule) {

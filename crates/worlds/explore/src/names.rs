@@ -53,7 +53,9 @@ fn word(own: &[&'static str], at: usize) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
     /// The PSCI library, on a machine with so many CPUs.
-    Library(usize),
+    Psci(usize),
+    /// The RCU library: so many CPUs and groups of offloaded ones, and so many words in all.
+    Rcu { cpus: u16, groups: u16, words: u16 },
     /// Nobody: they have numbers, in the order in which they were made.
     Numbers,
 }
@@ -62,13 +64,14 @@ impl Names {
     /// The name of a word.
     pub(crate) fn cell(self, cell: u16) -> String {
         match self {
-            Self::Library(cpus) => of_library(cpus, cell),
+            Self::Psci(cpus) => of_psci(cpus, cell),
+            Self::Rcu { cpus, groups, words } => of_rcu(cpus, groups, words, cell),
             Self::Numbers => format!("word {cell}"),
         }
     }
 }
 
-fn of_library(cpus: usize, cell: u16) -> String {
+fn of_psci(cpus: usize, cell: u16) -> String {
     let mut at = usize::from(cell);
     let of_cpus = cpus * WORDS_OF_CPU;
     if at < of_cpus {
@@ -95,6 +98,55 @@ fn of_library(cpus: usize, cell: u16) -> String {
         other => format!("word {other}"),
     }
 }
+
+/// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of groups and of the whole; then the pointers.
+fn of_rcu(cpus: u16, groups: u16, words: u16, cell: u16) -> String {
+    let of_cpus = cpus * OF_RCU_CPU.len() as u16;
+    let of_groups = groups * OF_GROUP.len() as u16;
+    let rest = (OF_RCU.len() + crate::of_rcu::POINTERS) as u16;
+    let of_nodes = words - of_cpus - of_groups - rest;
+    let within = |first: u16, names: &[&'static str]| {
+        let at = usize::from(cell - first);
+        (at / names.len(), names[at % names.len()])
+    };
+    if cell < of_nodes {
+        let (node, name) = within(0, &OF_NODE);
+        format!("node {node}'s {name}")
+    } else if cell < of_nodes + of_cpus {
+        let (cpu, name) = within(of_nodes, &OF_RCU_CPU);
+        format!("CPU {cpu}'s {name}")
+    } else if cell < of_nodes + of_cpus + of_groups {
+        let (group, name) = within(of_nodes + of_cpus, &OF_GROUP);
+        format!("group {group}'s {name}")
+    } else {
+        let at = usize::from(cell - of_nodes - of_cpus - of_groups);
+        OF_RCU.get(at).map_or_else(|| format!("pointer {}", at - OF_RCU.len()), |name| (*name).to_owned())
+    }
+}
+
+const OF_NODE: [&str; 5] = ["lock", "mask", "online mask", "grace-period number", "grace period asked for"];
+
+const OF_RCU_CPU: [&str; 8] = [
+    "idle counter",
+    "offload lock",
+    "mark that its thread sleeps",
+    "grace period waited for",
+    "bypass lock",
+    "length of the bypass list",
+    "lazy callbacks of the bypass list",
+    "start of the bypass list",
+];
+
+const OF_GROUP: [&str; 3] = ["lock", "mark that its thread sleeps", "wake-up put off"];
+
+const OF_RCU: [&str; 6] = [
+    "the grace-period number",
+    "the start of the grace period",
+    "the last request for a grace period",
+    "the last step of the grace-period thread",
+    "the jiffy of the stall report",
+    "the mark to look at all CPUs",
+];
 
 /// Domain 0 is the system; the clusters follow.
 pub(crate) fn domain(domain: usize) -> String {

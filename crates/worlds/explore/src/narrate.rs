@@ -2,37 +2,59 @@
 
 use crate::choice::{Deviation, Kind};
 use crate::names::{self, Names};
+use crate::of_rcu::thread::Thread;
 use crate::options::MachineOptions;
-use crate::scenario::Scenario;
-use crate::step::{Did, Step};
+use crate::script::Script;
+use crate::step::{Did, Kernel, Step};
 
-/// The name of a process on a machine with so many CPUs.
-pub fn process(cpus: usize, process: u8) -> String {
-    if usize::from(process) == cpus { "the power controller".to_owned() } else { format!("CPU {process}") }
+/// The name of a process on a machine with so many CPUs; `last` is the name of the one that is no CPU.
+pub fn process(cpus: usize, last: &str, process: u8) -> String {
+    if usize::from(process) == cpus { last.to_owned() } else { format!("CPU {process}") }
 }
+
+/// The process that is no CPU, where the PSCI library runs.
+pub const POWER_CONTROLLER: &str = "the power controller";
+
+/// The process that is no CPU, where the RCU library runs.
+pub const CLOCK: &str = "the clock";
 
 /// Puts the steps and deviations of a run into words.
 #[derive(Clone, Copy, Debug)]
-pub struct Narrator<'s> {
-    scenario: &'s Scenario,
+pub struct Narrator<'s, C> {
+    script: &'s C,
     names: Names,
     words_per_line: u16,
+    last: &'static str,
 }
 
-impl<'s> Narrator<'s> {
+impl<'s> Narrator<'s, crate::Scenario> {
     /// Of a run of the PSCI library on a machine of this kind.
-    pub fn of_library(scenario: &'s Scenario, machine: MachineOptions) -> Self {
-        Self { scenario, names: Names::Library(scenario.cpus.len()), words_per_line: machine.cells_per_line as u16 }
+    pub fn of_psci(script: &'s crate::Scenario, machine: MachineOptions) -> Self {
+        let words_per_line = machine.cells_per_line as u16;
+        Self { script, names: Names::Psci(script.cpus()), words_per_line, last: POWER_CONTROLLER }
+    }
+}
+
+impl<'s> Narrator<'s, crate::KernelScenario> {
+    /// Of a run of the RCU library on this kernel.
+    pub fn of_rcu(script: &'s crate::KernelScenario, mode: crate::Mode) -> Self {
+        Self { script, names: crate::of_rcu::names(mode, script), words_per_line: 1, last: CLOCK }
+    }
+}
+
+impl<'s, C: Script> Narrator<'s, C> {
+    /// Of a run whose words have numbers for names.
+    pub(crate) fn of_model(script: &'s C) -> Self {
+        Self { script, names: Names::Numbers, words_per_line: 1, last: POWER_CONTROLLER }
     }
 
-    /// Of a run of a model; its scenario has no calls.
-    pub(crate) fn of_model(scenario: &'s Scenario) -> Self {
-        Self { scenario, names: Names::Numbers, words_per_line: 1 }
+    /// The name of a process.
+    pub fn process(&self, process: u8) -> String {
+        self::process(self.script.cpus(), self.last, process)
     }
 
     /// What a step did, as the rest of a sentence that starts with who did it.
     pub fn step(&self, step: &Step) -> String {
-        let scenario = self.scenario;
         let cell = |cell: u16| self.names.cell(cell);
         match step.did {
             Did::Load { cell: word } => format!("loads {}", cell(word)),
@@ -42,6 +64,11 @@ impl<'s> Narrator<'s> {
             }
             Did::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
             Did::FetchAdd { cell: word, value } => format!("adds {value:#x} to {}", cell(word)),
+            Did::Swap { cell: word, value } => format!("puts {value:#x} in the place of {}", cell(word)),
+            Did::CompareExchange { cell: word, value } => {
+                format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
+            }
+            Did::Kernel { what, with } => kernel(what, with),
             Did::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
             Did::Maintain { cell: word, invalidate: true } => {
                 format!("cleans and invalidates the line of {}", cell(word))
@@ -59,8 +86,8 @@ impl<'s> Narrator<'s> {
             Did::PoweredUp => "opens what was down".to_owned(),
             Did::Own => "works on its own hardware".to_owned(),
             Did::Call { number } => {
-                let asks = scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
-                asks.map_or_else(|| "makes a call".to_owned(), |ask| format!("calls {ask}"))
+                let deed = self.script.deed(usize::from(step.process), usize::from(number));
+                deed.unwrap_or_else(|| "makes a call".to_owned())
             }
             Did::Returned { x0 } => format!("gets {} back", x0 as i64),
             Did::Entered { pc } => format!("enters the normal world at {pc:#x}"),
@@ -74,8 +101,7 @@ impl<'s> Narrator<'s> {
 
     /// A deviation as a sentence. `steps` are those of the run.
     pub fn deviation(&self, steps: &[Step], deviation: &Deviation) -> String {
-        let cpus = self.scenario.cpus.len();
-        let who = process(cpus, deviation.process);
+        let who = self.process(deviation.process);
         let at = |step: &&Step| step.process == deviation.process && step.operation <= deviation.operation;
         let before = steps.iter().rev().find(|step| at(step) && step.operation < deviation.operation);
         let here = steps.iter().rev().find(|step| at(step) && step.operation == deviation.operation);
@@ -88,9 +114,9 @@ impl<'s> Narrator<'s> {
         let word = |line: u16| self.names.cell(line.saturating_sub(1).saturating_mul(self.words_per_line));
         match deviation.kind {
             Kind::Preempt => {
-                format!("{who} stands still {after}, and {} goes on.", process(cpus, deviation.value as u8))
+                format!("{who} stands still {after}, and {} goes on.", self.process(deviation.value as u8))
             }
-            Kind::Next => format!("{who} cannot go on {after}, and {} does.", process(cpus, deviation.value as u8)),
+            Kind::Next => format!("{who} cannot go on {after}, and {} does.", self.process(deviation.value as u8)),
             Kind::StoreDelay => {
                 format!("{who} {doing}, and the others see that up to {} of its operations later.", deviation.value)
             }
@@ -106,16 +132,16 @@ impl<'s> Narrator<'s> {
             Kind::WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
             Kind::Denied => format!("The platform refuses {who}'s power-down."),
             Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
+            Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
             Kind::Spurious => format!("{who}'s wait for an event ends without one."),
         }
     }
 
     /// What a step's load missed, and the maintenance that would have shown it; `None` for a step that missed nothing.
     pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
-        let cpus = self.scenario.cpus.len();
         let here = steps.get(at)?;
         let Did::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };
-        let who = process(cpus, here.process);
+        let who = self.process(here.process);
         let why = match (early, cached) {
             (true, _) => "the load was satisfied early, and nothing orders it after that store".to_owned(),
             (false, true) => {
@@ -131,23 +157,25 @@ impl<'s> Narrator<'s> {
         Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
     }
 
-    /// What each CPU asks for, a sentence for each that asks for anything.
-    pub fn calls(&self) -> Vec<String> {
-        let scenario = self.scenario;
-        let mut sentences = Vec::new();
-        for (cpu, asks) in scenario.cpus.iter().enumerate() {
-            let off = if scenario.off.contains(&(cpu as u8)) { ", which is off at the start," } else { "" };
-            if !asks.is_empty() {
-                let calls: Vec<String> = asks.iter().map(ToString::to_string).collect();
-                sentences.push(format!("CPU {cpu}{off} calls {}.", calls.join(", then ")));
-            }
-        }
-        let coordinates = if scenario.os_initiated { "The OS coordinates." } else { "The platform coordinates." };
-        sentences.push(coordinates.to_owned());
-        sentences
-    }
-
     fn step_past(&self, past: &Step) -> String {
         format!("{} (its operation {})", self.step(past), past.operation)
+    }
+}
+
+/// What a kernel does, as the rest of a sentence.
+fn kernel(what: Kernel, with: u32) -> String {
+    match what {
+        Kernel::Reads => format!("starts to read object {with}"),
+        Kernel::Looks => format!("looks at object {with}"),
+        Kernel::Leaves => "ends its read section".to_owned(),
+        Kernel::Queues => format!("queues callback {with}"),
+        Kernel::Invokes => format!("invokes callback {with}"),
+        Kernel::Interrupted => "takes an interrupt".to_owned(),
+        Kernel::Switches => "switches to another task".to_owned(),
+        Kernel::Steps => format!("runs a step of {}", Thread::of_number(with)),
+        Kernel::Idles => "goes idle".to_owned(),
+        Kernel::GoesOff => "goes off".to_owned(),
+        Kernel::ComesUp => "comes up".to_owned(),
+        Kernel::Jiffy => format!("moves on to jiffy {with}"),
     }
 }

@@ -1,5 +1,8 @@
 //! How a machine is built, and what a run on it may take.
 
+/// The most CPUs that a machine to explore has.
+pub const MOST_CPUS: usize = 16;
+
 /// What a run may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

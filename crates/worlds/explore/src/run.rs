@@ -1,21 +1,11 @@
-//! Runs: a scenario under a chooser, from a machine in which some CPUs run.
+//! Runs: what CPUs do, under a chooser.
 
-use crate::board;
 use crate::choice::Deviation;
-use crate::failure::{Failure, Invariant};
-use crate::frame::{BOOT, DOWN, SCRIPT};
-use crate::library::{Answer, Landing, Library};
-use crate::machine::{Entered, Machine, Power, TurnOn, Waits};
-use crate::memory::Memory;
-use crate::names;
-use crate::options::Limits;
-use crate::scenario::{Ask, Scenario};
-use crate::step::{Did, Step};
+use crate::failure::Failure;
+use crate::machine::Machine;
+use crate::step::Step;
 use crate::strategy::{Chooser, Drawn, Every, Replayed, Strategy};
-use engine::{Candidate, Runner};
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use engine::Candidate;
 
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,25 +25,6 @@ pub(crate) enum By<'a> {
     Schedule(&'a [Deviation]),
 }
 
-/// The machine after its boot, with some CPUs running.
-struct Snapshot {
-    memory: Memory,
-    /// Stays of each domain that have begun.
-    stays: Vec<u64>,
-    clusters: Vec<(bool, bool)>,
-}
-
-/// A machine with the library, ready for one run after the other.
-pub(crate) struct Session<'s, M: Fn(usize, u32)> {
-    machine: &'s Machine,
-    scenario: &'s RefCell<Scenario>,
-    runner: Runner<'s, M>,
-    snapshots: HashMap<(u64, bool), Snapshot>,
-    limits: Limits,
-    /// About how many operations a run has, for strategies that spread over them.
-    length: u64,
-}
-
 /// Takes the process that the machine has chosen.
 pub(crate) struct Chosen<'m>(pub(crate) &'m Machine);
 
@@ -67,161 +38,26 @@ impl engine::Chooser for Chosen<'_> {
     }
 }
 
-/// Opens a session on a machine with the library and hands it to `use_it`.
-pub(crate) fn with_session<R>(
-    machine: &Machine,
-    library: &dyn Library,
-    limits: Limits,
-    use_it: impl FnOnce(&mut dyn Runs) -> R,
-) -> R {
-    let scenario = RefCell::new(Scenario::default());
-    let main = |process: usize, entry: u32| frame(machine, library, &scenario, process, entry);
-    let runner = Runner::with_chooser(&machine.scheduler, &main, Chosen(machine));
-    let mut session = Session { machine, scenario: &scenario, runner, snapshots: HashMap::new(), limits, length: 500 };
-    use_it(&mut session)
-}
+/// Something that can be run again and again.
+pub(crate) trait Runs<C> {
+    fn run(&mut self, script: &C, by: By<'_>) -> Ran;
+    /// What the CPUs did in the last run: as it was given, or what set the machine up if that failed.
+    fn script(&self) -> C;
+    /// The machine, with what the last run left.
+    fn machine(&self) -> &Machine;
 
-/// What a session can do, whatever its library.
-pub(crate) trait Runs {
-    fn run(&mut self, scenario: &Scenario, by: By<'_>) -> Ran;
-    /// The calls of the last run: those that it was given, or those of the boot if that failed.
-    fn scenario(&self) -> Scenario;
     /// The deviations of the last run.
-    fn schedule(&self) -> Vec<Deviation>;
-    /// What the last run did, if steps were kept.
-    fn steps(&self) -> Vec<Step>;
-    fn keep_steps(&mut self, keep: bool);
-    /// The tape of the last run, if it was one of every run.
-    fn take_every(&mut self) -> Option<Every>;
-}
-
-impl<M: Fn(usize, u32)> Runs for Session<'_, M> {
-    fn run(&mut self, scenario: &Scenario, by: By<'_>) -> Ran {
-        let mask = scenario.off.iter().fold(0u64, |mask, &cpu| mask | 1 << cpu);
-        let key = (mask, scenario.os_initiated);
-        if !self.snapshots.contains_key(&key) {
-            match self.set_up(scenario) {
-                Ok(snapshot) => self.snapshots.insert(key, snapshot),
-                // It does not even boot.
-                Err(ran) => return ran,
-            };
-        }
-        self.machine.choose_by(by, self.length);
-        self.scenario.borrow_mut().clone_from(scenario);
-        self.restore(key);
-        self.start(SCRIPT, mask);
-        for (stays, &before) in self.machine.stays.iter().zip(&self.snapshots[&key].stays) {
-            stays.set(before);
-        }
-        self.go()
-    }
-
-    fn scenario(&self) -> Scenario {
-        self.scenario.borrow().clone()
-    }
-
     fn schedule(&self) -> Vec<Deviation> {
-        self.machine.schedule.borrow().clone()
+        self.machine().schedule.borrow().clone()
     }
 
+    /// What the last run did, if steps were kept.
     fn steps(&self) -> Vec<Step> {
-        self.machine.log.borrow().clone()
-    }
-
-    fn take_every(&mut self) -> Option<Every> {
-        self.machine.take_every()
+        self.machine().log.borrow().clone()
     }
 
     fn keep_steps(&mut self, keep: bool) {
-        self.machine.keeps_steps.set(keep);
-    }
-}
-
-impl<M: Fn(usize, u32)> Session<'_, M> {
-    /// Boots the machine as a careful operating system does: one CPU after the other, nobody interrupted.
-    fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, Ran> {
-        let machine = self.machine;
-        let count = machine.cpus.len();
-        // CPU 0 boots; if it is to be off, it goes off last, once another one runs.
-        let mut boot = Scenario { cpus: vec![Vec::new(); count], ..scenario.clone() };
-        let stays_off = |cpu: usize| scenario.off.contains(&(cpu as u8));
-        boot.cpus[0].extend((1..count).filter(|&cpu| !stays_off(cpu)).map(|cpu| Ask::On(cpu as u8)));
-        if scenario.os_initiated {
-            boot.cpus[0].push(Ask::Mode(1));
-        }
-        if stays_off(0) {
-            boot.cpus[0].push(Ask::Off);
-        }
-        machine.choose_by(By::Schedule(&[]), self.length);
-        self.scenario.borrow_mut().clone_from(&boot);
-        let blank = Memory::blank_of(&machine.memory.borrow());
-        machine.memory.borrow_mut().restore(&blank);
-        let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
-        self.reset_cpus(everybody_off, &vec![(false, false); machine.clusters.len()]);
-        self.start(BOOT, everybody_off & !1);
-        let ran = self.go();
-        if ran.failure.is_some() {
-            return Err(ran);
-        }
-        Ok(Snapshot {
-            memory: machine.memory.borrow().clone(),
-            stays: machine.stays.iter().map(Cell::get).collect(),
-            clusters: machine.clusters.iter().map(|cluster| (cluster.power.get(), cluster.port.get())).collect(),
-        })
-    }
-
-    fn restore(&mut self, key: (u64, bool)) {
-        let snapshot = &self.snapshots[&key];
-        self.machine.memory.borrow_mut().restore(&snapshot.memory);
-        self.reset_cpus(key.0, &snapshot.clusters);
-    }
-
-    fn reset_cpus(&self, off: u64, clusters: &[(bool, bool)]) {
-        for (index, cpu) in self.machine.cpus.iter().enumerate() {
-            let is_off = off >> index & 1 != 0;
-            cpu.power.set(if is_off { Power::Off } else { Power::On });
-            cpu.waits.set(Waits::Nothing);
-            cpu.event.set(false);
-            cpu.position.set(0);
-            cpu.turn_ons.borrow_mut().clear();
-            cpu.on_since.set(u32::from(!is_off));
-            cpu.off_since.set(u32::from(is_off));
-            cpu.polled.set((u16::MAX, 0, 0));
-            cpu.saved.set(false);
-        }
-        for (cluster, &(power, port)) in self.machine.clusters.iter().zip(clusters) {
-            cluster.power.set(power);
-            cluster.port.set(port);
-        }
-    }
-
-    /// Starts all processes; CPUs that are `off` wait for their power.
-    fn start(&mut self, entry: u32, off: u64) {
-        self.machine.forget_run();
-        self.machine.limits.set(self.limits);
-        for cpu in 0..self.machine.cpus.len() {
-            let is_off = off >> cpu & 1 != 0;
-            self.runner.start(cpu, if is_off { DOWN } else { entry });
-            if !is_off {
-                self.machine.can_go(cpu);
-            }
-        }
-        let controller = self.machine.controller();
-        self.runner.start(controller, SCRIPT);
-        self.machine.can_go(controller);
-        self.machine.begin();
-    }
-
-    fn go(&mut self) -> Ran {
-        let machine = self.machine;
-        let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
-        if let Err(payload) = result {
-            *machine.failure.borrow_mut() = Some(Failure::of_panic(&*payload));
-        }
-        let failure = machine.failure.take().or_else(|| at_the_end(machine));
-        let steps = machine.steps.get();
-        self.length = (self.length * 7 + u64::from(steps)) / 8;
-        Ran { failure, steps, hash: machine.hash() }
+        self.machine().keeps_steps.set(keep);
     }
 }
 
@@ -249,223 +85,5 @@ impl Machine {
             Chooser::Every(every) => Some(every),
             _ => None,
         }
-    }
-}
-
-/// What must hold once nobody does anything more.
-fn at_the_end(machine: &Machine) -> Option<Failure> {
-    let fails = |invariant, what, cpu: usize| {
-        Some(Failure { invariant, what, process: cpu as u8, operation: machine.operation_of(cpu) })
-    };
-    for (index, cpu) in machine.cpus.iter().enumerate() {
-        for turn_on in cpu.turn_ons.borrow().iter() {
-            if turn_on.result == Some(0) && !turn_on.entered {
-                let what =
-                    format!("a CPU_ON of CPU {index} returned SUCCESS, and it never entered the normal world for it");
-                return fails(Invariant::OneCpuOnWins, what, index);
-            }
-        }
-    }
-    let stuck =
-        |index: usize| machine.cpus[index].power.get() == Power::On && machine.cpus[index].waits.get() != Waits::Done;
-    if let Some(index) = (0..machine.cpus.len()).find(|&index| stuck(index)) {
-        return fails(
-            Invariant::EverybodyWakes,
-            format!("nobody is left to go on: {}", machine.describe_waits()),
-            index,
-        );
-    }
-    let cpus = machine.cpus.len();
-    for (domain, stays) in machine.stays.iter().enumerate() {
-        let counted: u64 = names::counts_of_domain(cpus, domain).map(|cell| machine.memory.borrow().newest(cell)).sum();
-        if counted > stays.get() {
-            let what = format!(
-                "{} was counted {counted} times out of its low-power states and had gone into them {} times",
-                names::domain(domain),
-                stays.get()
-            );
-            return fails(Invariant::Statistics, what, 0);
-        }
-    }
-    None
-}
-
-/// What a process does.
-fn frame(machine: &Machine, library: &dyn Library, scenario: &RefCell<Scenario>, process: usize, entry: u32) {
-    if machine.over.get() {
-        machine.stay();
-    }
-    if process == machine.controller() {
-        machine.run_controller();
-    }
-    match entry {
-        BOOT => {
-            machine.comes_up();
-            let cluster = &machine.clusters[machine.cpu().cluster];
-            cluster.port.set(true);
-            machine.memory.borrow_mut().join(process);
-            library.boot();
-            machine.cpu().on_since.set(1);
-            machine.cpu().off_since.set(0);
-        }
-        DOWN => {
-            machine.comes_up();
-            let landing = library.warm_boot();
-            enter(machine, landing);
-        }
-        _ => {}
-    }
-    loop {
-        let number = machine.cpu().position.get();
-        let ask = scenario.borrow().cpus.get(process).and_then(|asks| asks.get(number).copied());
-        let Some(ask) = ask else { break };
-        machine.cpu().position.set(number + 1);
-        call(machine, library, number, ask);
-    }
-    machine.leave();
-}
-
-/// The CPU enters the normal world.
-fn enter(machine: &Machine, landing: Landing) {
-    machine.act(Did::Entered { pc: landing.entry.pc });
-    let process = machine.process();
-    let cpu = &machine.cpus[process];
-    if !machine.memory.borrow().is_coherent(process) {
-        machine.fail(Invariant::EntryPoint, format!("CPU {process} enters the normal world with its caches off"));
-    }
-    machine.check_holder("enters the normal world");
-    let right = if landing.resumes {
-        landing.entry == cpu.resumes_at.get() && cpu.on_since.get() != 0
-    } else {
-        let mut turn_ons = cpu.turn_ons.borrow_mut();
-        let asked = turn_ons.iter_mut().find(|turn_on| {
-            turn_on.entry == landing.entry && !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == 0)
-        });
-        asked.map(|turn_on| turn_on.entered = true).is_some()
-    };
-    if !right {
-        let asked: Vec<String> = match landing.resumes {
-            true => vec![format!("{:#x} with {:#x}", cpu.resumes_at.get().pc, cpu.resumes_at.get().context_id)],
-            false => cpu
-                .turn_ons
-                .borrow()
-                .iter()
-                .filter(|turn_on| !turn_on.entered)
-                .map(|turn_on| format!("{:#x} with {:#x}", turn_on.entry.pc, turn_on.entry.context_id))
-                .collect(),
-        };
-        let asked = if asked.is_empty() { "nowhere".to_owned() } else { asked.join(" or ") };
-        let Entered { pc, context_id } = landing.entry;
-        let after = if landing.resumes { "a suspend" } else { "a CPU_ON" };
-        machine.fail(
-            Invariant::EntryPoint,
-            format!("CPU {process} comes from {after} to {pc:#x} with {context_id:#x}, and was asked to go to {asked}"),
-        );
-    }
-    cpu.on_since.set(machine.steps.get());
-    cpu.off_since.set(0);
-}
-
-const SUCCESS: u64 = 0;
-const ALREADY_ON: u64 = -4i64 as u64;
-const ON_PENDING: u64 = -5i64 as u64;
-
-/// A call of a scenario.
-fn call(machine: &Machine, library: &dyn Library, number: usize, ask: Ask) {
-    machine.act(Did::Call { number: number as u8 });
-    let process = machine.process();
-    let (pc, context_id) = board::entry_of(process, number);
-    let entry = Entered { pc, context_id };
-    let wide = |function: u32| function | smc::SMC64;
-    if matches!(ask, Ask::On(_) | Ask::Affinity(_)) {
-        // What these calls are held to is what was plain when they were made: the caller has heard of it.
-        machine.memory.borrow_mut().learn(process);
-    }
-    match ask {
-        Ask::On(target) => {
-            let target_index = usize::from(target);
-            let other = &machine.cpus[target_index];
-            let (on, off) = (other.on_since.get(), other.off_since.replace(0));
-            let place = other.turn_ons.borrow().len();
-            let undecided = other
-                .turn_ons
-                .borrow()
-                .iter()
-                .any(|turn_on| !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == SUCCESS));
-            other.turn_ons.borrow_mut().push(TurnOn { entry, result: None, entered: false });
-            let x0 = returned(machine, library.call(wide(smc::CPU_ON), [board::mpidr(target_index), pc, context_id]));
-            other.turn_ons.borrow_mut()[place].result = Some(x0);
-            let entered = other.turn_ons.borrow()[place].entered;
-            if x0 != SUCCESS && entered {
-                machine.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
-            }
-            if x0 == SUCCESS && on != 0 && other.on_since.get() == on && target_index != process {
-                machine.fail(
-                    Invariant::Affinity,
-                    format!(
-                        "CPU_ON of CPU {target} returned SUCCESS to CPU {process}, and CPU {target} was on all the time"
-                    ),
-                );
-            }
-            let alone = other.turn_ons.borrow().len() == place + 1;
-            if matches!(x0, ALREADY_ON | ON_PENDING) && off != 0 && !undecided && alone {
-                machine.fail(
-                    Invariant::Affinity,
-                    format!(
-                        "CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} was off all the time",
-                        x0 as i64
-                    ),
-                );
-            }
-            if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
-                other.off_since.set(machine.steps.get());
-            }
-        }
-        Ask::Off => {
-            let cpu = &machine.cpus[process];
-            cpu.on_since.set(0);
-            match library.call(smc::CPU_OFF, [0; 3]) {
-                Answer::Return(_) => cpu.on_since.set(machine.steps.get()),
-                Answer::Enter(landing) => enter(machine, landing),
-            }
-        }
-        Ask::Suspend { states, last } => {
-            machine.cpus[process].resumes_at.set(entry);
-            let raw = board::power_state(states, last);
-            returned(machine, library.call(wide(smc::CPU_SUSPEND), [u64::from(raw), pc, context_id]));
-        }
-        Ask::Affinity(target) => {
-            let target_index = usize::from(target);
-            let other = &machine.cpus[target_index];
-            let (on, off) = (other.on_since.get(), other.off_since.get());
-            let x0 = returned(machine, library.call(wide(smc::AFFINITY_INFO), [board::mpidr(target_index), 0, 0]));
-            let (still_on, still_off) =
-                (on != 0 && other.on_since.get() == on, off != 0 && other.off_since.get() == off);
-            if still_on && x0 != 0 || still_off && x0 != 1 {
-                let was = if still_on { "on" } else { "off" };
-                machine.fail(
-                    Invariant::Affinity,
-                    format!("AFFINITY_INFO told CPU {process} {x0} of CPU {target}, which was {was} all the time"),
-                );
-            }
-        }
-        Ask::Mode(mode) => {
-            returned(machine, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
-        }
-    }
-}
-
-/// X0 of a call that must return.
-fn returned(machine: &Machine, answer: Answer) -> u64 {
-    machine.check_holder("returns to the normal world");
-    match answer {
-        Answer::Return(x0) => {
-            machine.act(Did::Returned { x0 });
-            x0
-        }
-        Answer::Enter(landing) => machine.fail(
-            Invariant::EntryPoint,
-            format!("a call that only returns enters the normal world at {:#x}", landing.entry.pc),
-        ),
     }
 }

@@ -1,28 +1,31 @@
-//! Shrinking: what a failure does not need is left out, memory first, then preemptions, then calls and CPUs.
+//! Shrinking: what a failure does not need is left out, memory first, then preemptions, then what CPUs do.
 
 use crate::choice::{Deviation, Kind};
 use crate::found::Found;
 use crate::run::{By, Runs};
-use crate::scenario::Scenario;
+use crate::script::{Script, length};
 use crate::strategy::Strategy;
+use std::ops::Range;
 
-/// Leaves out of a failing run whatever it does not need, until nothing more can go: no single deviation and no call.
-pub(crate) fn shrink(session: &mut dyn Runs, found: &Found) -> Found {
+/// Leaves out of a failing run whatever it does not need, until nothing more can go: no single deviation and no deed.
+pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Found<M, C>) -> Found<M, C> {
     let mut best = found.clone();
     reduce(session, &mut best);
-    // What is left of the calls is short, so that other runs of it fail as well, some of them with fewer deviations: who was found first had
+    // What is left of the script is short, so that other runs of it fail as well, some of them with fewer deviations: who was found first had
     // to come by its failure in a long run.
+    let mut reductions = 0;
     for seed in 0..SEARCHES {
-        if best.schedule.len() <= ENOUGH {
+        if best.schedule.len() <= ENOUGH || reductions == REDUCTIONS {
             break;
         }
-        let strategy = [Strategy::Pct(1), Strategy::Pct(2), Strategy::PassingOver][(seed % 3) as usize];
-        let ran = session.run(&best.scenario, By::Drawn(strategy, seed));
+        let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
+        let ran = session.run(&best.script, By::Drawn(strategy, seed));
         let Some(failure) = ran.failure.filter(|failure| failure.invariant == best.failure.invariant) else { continue };
         let schedule = session.schedule();
         if schedule.len() > 4 * best.schedule.len() {
             continue;
         }
+        reductions += 1;
         let mut other = Found { failure, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
         reduce(session, &mut other);
         if other.schedule.len() < best.schedule.len() {
@@ -32,37 +35,49 @@ pub(crate) fn shrink(session: &mut dyn Runs, found: &Found) -> Found {
     best
 }
 
-/// Runs of what is left of the calls that are tried.
+/// How many of those that fail are reduced.
+const REDUCTIONS: u32 = 40;
+
+/// Strategies that deviate seldom, in turn.
+const SEARCH: [Strategy; 5] =
+    [Strategy::Few(2), Strategy::Few(4), Strategy::Few(8), Strategy::Pct(1), Strategy::PassingOver];
+
+/// Runs of what is left of the script that are tried.
 const SEARCHES: u64 = 20_000;
 
 /// A schedule of so few deviations is read at a glance.
 const ENOUGH: usize = 3;
 
 /// Leaves out until nothing more can go.
-fn reduce(session: &mut dyn Runs, best: &mut Found) {
+fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found<M, C>) {
     let mut changed = true;
     while changed {
         changed = false;
         changed |= without_deviations(session, best, Kind::is_memory);
         changed |= without_deviations(session, best, |_| true);
-        changed |= without_calls(session, best);
+        changed |= without_deeds(session, best);
+        for script in best.script.plainer() {
+            let schedule = best.schedule.clone();
+            changed |= try_run(session, best, &script, &schedule);
+        }
     }
 }
 
 /// Takes a run over if it breaks the same invariant with less.
-fn try_run(session: &mut dyn Runs, best: &mut Found, scenario: &Scenario, schedule: &[Deviation]) -> bool {
-    let ran = session.run(scenario, By::Schedule(schedule));
+fn try_run<M: Copy, C: Script>(
+    session: &mut dyn Runs<C>,
+    best: &mut Found<M, C>,
+    script: &C,
+    schedule: &[Deviation],
+) -> bool {
+    let ran = session.run(script, By::Schedule(schedule));
     match ran.failure {
         Some(failure) if failure.invariant == best.failure.invariant => {
-            // What the run did not come to is gone as well. A boot that fails has calls of its own, of which none can go.
-            let (scenario, schedule) = (session.scenario(), session.schedule());
-            let size = |scenario: &Scenario, schedule: &[Deviation]| {
-                (scenario.cpus.iter().map(Vec::len).sum::<usize>(), schedule.len())
-            };
-            let (before, after) = (size(&best.scenario, &best.schedule), size(&scenario, &schedule));
-            let smaller = after.0 < before.0 || after.0 == before.0 && after.1 < before.1;
+            // What the run did not come to is gone as well. A boot that fails has deeds of its own, of which none can go.
+            let (script, schedule) = (session.script(), session.schedule());
+            let smaller = (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
             if smaller {
-                *best = Found { failure, scenario, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+                *best = Found { failure, script, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
             }
             smaller
         }
@@ -71,7 +86,11 @@ fn try_run(session: &mut dyn Runs, best: &mut Found, scenario: &Scenario, schedu
 }
 
 /// Leaves out deviations of some kinds: first half of them, then a quarter, down to single ones.
-fn without_deviations(session: &mut dyn Runs, best: &mut Found, of: impl Fn(Kind) -> bool) -> bool {
+fn without_deviations<M: Copy, C: Script>(
+    session: &mut dyn Runs<C>,
+    best: &mut Found<M, C>,
+    of: impl Fn(Kind) -> bool,
+) -> bool {
     let mut changed = false;
     let mut chunk = best.schedule.iter().filter(|deviation| of(deviation.kind)).count().div_ceil(2);
     while chunk > 0 {
@@ -89,9 +108,9 @@ fn without_deviations(session: &mut dyn Runs, best: &mut Found, of: impl Fn(Kind
                 .filter(|(at, _)| !left_out.contains(at))
                 .map(|(_, deviation)| *deviation)
                 .collect();
-            let scenario = best.scenario.clone();
+            let script = best.script.clone();
             let before = best.schedule.len();
-            if try_run(session, best, &scenario, &schedule) && best.schedule.len() < before {
+            if try_run(session, best, &script, &schedule) && best.schedule.len() < before {
                 changed = true;
             } else {
                 from += chunk;
@@ -102,30 +121,41 @@ fn without_deviations(session: &mut dyn Runs, best: &mut Found, of: impl Fn(Kind
     changed
 }
 
-/// Leaves out the calls of whole CPUs, then single calls.
-fn without_calls(session: &mut dyn Runs, best: &mut Found) -> bool {
+/// Leaves out deeds: all those of a CPU first, then half of them, then a quarter, down to single ones.
+fn without_deeds<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found<M, C>) -> bool {
     let mut changed = false;
-    for cpu in 0..best.scenario.cpus.len() {
-        if best.scenario.cpus[cpu].is_empty() {
-            continue;
-        }
-        let mut scenario = best.scenario.clone();
-        scenario.cpus[cpu].clear();
-        let schedule = best.schedule.clone();
-        changed |= try_run(session, best, &scenario, &schedule);
-    }
-    for cpu in 0..best.scenario.cpus.len() {
-        let mut at = best.scenario.cpus[cpu].len();
-        while at > 0 {
-            at -= 1;
-            if at >= best.scenario.cpus[cpu].len() {
-                continue;
+    for cpu in 0..best.script.cpus() {
+        let mut chunk = best.script.deeds(cpu);
+        while chunk > 0 {
+            let mut end = best.script.deeds(cpu);
+            while end > 0 {
+                let mut script = best.script.clone();
+                let deeds = end.saturating_sub(chunk)..end;
+                script.leave_out(cpu, deeds.clone());
+                // Deviations of later deeds move with them; or else they happen to fit what comes in their place.
+                let moved = without(&best.schedule, cpu, &deeds);
+                let kept = best.schedule.clone();
+                changed |= try_run(session, best, &script, &moved) || try_run(session, best, &script, &kept);
+                // Where the machine was not even set up, what is left is of another script.
+                end = end.saturating_sub(chunk).min(best.script.deeds(cpu));
             }
-            let mut scenario = best.scenario.clone();
-            scenario.cpus[cpu].remove(at);
-            let schedule = best.schedule.clone();
-            changed |= try_run(session, best, &scenario, &schedule);
+            chunk = chunk.min(best.script.deeds(cpu)) / 2;
         }
     }
     changed
+}
+
+/// A schedule for a script from which deeds of a CPU are left out.
+fn without(schedule: &[Deviation], cpu: usize, deeds: &Range<usize>) -> Vec<Deviation> {
+    let mut left = Vec::with_capacity(schedule.len());
+    for &deviation in schedule {
+        match deviation.operation.deed().filter(|_| usize::from(deviation.process) == cpu) {
+            Some(deed) if deeds.contains(&deed) => {}
+            Some(deed) if deed >= deeds.end => {
+                left.push(Deviation { operation: deviation.operation.without(deeds.len()), ..deviation });
+            }
+            _ => left.push(deviation),
+        }
+    }
+    left
 }

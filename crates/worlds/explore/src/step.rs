@@ -1,5 +1,7 @@
 //! What processes did, for those who read a schedule.
 
+use crate::place::Place;
+
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
@@ -33,6 +35,20 @@ pub enum Did {
         /// The word.
         cell: u16,
         /// What it added.
+        value: u64,
+    },
+    /// It stored a word in one step with the load before.
+    Swap {
+        /// The word.
+        cell: u16,
+        /// The value.
+        value: u64,
+    },
+    /// It stored a word if it held what was expected, in one step.
+    CompareExchange {
+        /// The word.
+        cell: u16,
+        /// The value.
         value: u64,
     },
     /// It cleaned a word's line.
@@ -70,6 +86,13 @@ pub enum Did {
     Standby,
     /// It opened the levels that had been down.
     PoweredUp,
+    /// It did something of a kernel's.
+    Kernel {
+        /// What.
+        what: Kernel,
+        /// With which object, callback or thread, or on behalf of which CPU.
+        with: u32,
+    },
     /// It did something of its own: interrupt controller, context.
     Own,
     /// It made a call: the number of the call in its part of the scenario.
@@ -101,13 +124,42 @@ pub enum Did {
     },
 }
 
+/// What a kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// A read section starts, in which an object is seen.
+    Reads,
+    /// A reader looks at the object that it sees.
+    Looks,
+    /// A read section ends.
+    Leaves,
+    /// A callback is queued.
+    Queues,
+    /// A callback is invoked.
+    Invokes,
+    /// An interrupt comes; a tick or another.
+    Interrupted,
+    /// Another task runs.
+    Switches,
+    /// A step of a thread.
+    Steps,
+    /// The CPU goes idle.
+    Idles,
+    /// The CPU goes off.
+    GoesOff,
+    /// The CPU comes up.
+    ComesUp,
+    /// The clock moves on.
+    Jiffy,
+}
+
 impl Did {
     /// What kind of operation it is, in a word or two.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
-            Self::FetchAdd { .. } => "atomic",
+            Self::FetchAdd { .. } | Self::Swap { .. } | Self::CompareExchange { .. } => "atomic",
             Self::Maintain { .. } => "cache maintenance",
             Self::Barrier => "barrier",
             Self::WaitForEvent | Self::SendEvent => "event",
@@ -115,6 +167,10 @@ impl Did {
             Self::PowerDown | Self::TurnOn { .. } => "message",
             Self::WaitForPowerDown | Self::Standby => "wait for an interrupt",
             Self::Reset | Self::PoweredUp | Self::PowerOff { .. } | Self::PowerOn { .. } => "power",
+            Self::Kernel { what: Kernel::Reads | Kernel::Looks | Kernel::Leaves, .. } => "reader",
+            Self::Kernel { what: Kernel::Queues | Kernel::Invokes, .. } => "callback",
+            Self::Kernel { what: Kernel::Steps, .. } => "thread",
+            Self::Kernel { .. } => "kernel",
             Self::Own => "own hardware",
             Self::Call { .. } | Self::Returned { .. } | Self::Entered { .. } => "normal world",
         }
@@ -127,6 +183,9 @@ impl Did {
             Self::Load { cell } | Self::Loaded { cell, .. } => 1 << 16 | u64::from(cell),
             Self::Store { cell, .. } => 2 << 16 | u64::from(cell),
             Self::FetchAdd { cell, .. } => 3 << 16 | u64::from(cell),
+            Self::Swap { cell, .. } => 23 << 16 | u64::from(cell),
+            Self::CompareExchange { cell, .. } => 24 << 16 | u64::from(cell),
+            Self::Kernel { what, with } => (32 + what as u64) << 16 ^ u64::from(with),
             Self::Maintain { cell, invalidate } => (4 + u64::from(invalidate)) << 16 | u64::from(cell),
             Self::Barrier => 6 << 16,
             Self::WaitForEvent => 7 << 16,
@@ -154,8 +213,8 @@ impl Did {
 pub struct Step {
     /// The process.
     pub process: u8,
-    /// Its number among the process's operations, from 1.
-    pub operation: u32,
+    /// Which of the process's operations it is.
+    pub operation: Place,
     /// What it did.
     pub did: Did,
 }

@@ -1,6 +1,7 @@
 //! Strategies: who answers the choices of a run.
 
 use crate::choice::{Deviation, Kind};
+use crate::place::Place;
 use engine::SplitMix64;
 
 /// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt, which may come at any time.
@@ -43,6 +44,8 @@ pub enum Strategy {
     Pct(u32),
     /// A process runs until it cannot go on; now and then one stands still for up to 256 operations of the others.
     PassingOver,
+    /// The plainest run with about so many deviations, anywhere and of any kind.
+    Few(u32),
     /// Every run with at most so many preemptions, [`u32::MAX`] for any number, one after the other: all choices of who goes on and of what the hardware answers, with memory
     /// sequentially consistent. Alone, or not at all.
     Every(u32),
@@ -54,6 +57,7 @@ impl std::fmt::Display for Strategy {
             Self::Random => f.write_str("random"),
             Self::Pct(changes) => write!(f, "pct:{changes}"),
             Self::PassingOver => f.write_str("passing-over"),
+            Self::Few(deviations) => write!(f, "few:{deviations}"),
             Self::Every(preemptions) => write!(f, "dfs:{preemptions}"),
         }
     }
@@ -76,7 +80,11 @@ impl std::str::FromStr for Strategy {
                 Ok(changes @ 1..=64) => Ok(Self::Pct(changes)),
                 _ => Err(format!("`{changes}` changes of priority: a number from 1 to 64 is right")),
             },
-            _ => Err(format!("there is no strategy `{text}`: random, pct:N, passing-over and dfs:N are right")),
+            Some(("few", deviations)) => match deviations.parse() {
+                Ok(deviations @ 1..=64) => Ok(Self::Few(deviations)),
+                _ => Err(format!("`{deviations}` deviations: a number from 1 to 64 is right")),
+            },
+            _ => Err(format!("there is no strategy `{text}`: random, pct:N, passing-over, few:N and dfs:N are right")),
         }
     }
 }
@@ -110,6 +118,8 @@ pub(crate) struct Drawn {
     operations: u64,
     passed_over: usize,
     left: u64,
+    /// With few deviations: of 2^32 choices, so many differ from the default.
+    rare: u64,
 }
 
 impl Drawn {
@@ -125,6 +135,7 @@ impl Drawn {
             operations: 0,
             passed_over: PROCESSES,
             left: 0,
+            rare: 0,
         })
     }
 
@@ -140,6 +151,10 @@ impl Drawn {
         self.operations = 0;
         self.passed_over = PROCESSES;
         self.left = 0;
+        if let Strategy::Few(deviations) = strategy {
+            // An operation asks for about two choices.
+            self.rare = (u64::from(deviations) << 32) / (2 * length.max(1));
+        }
         if let Strategy::Pct(changes) = strategy {
             for priority in &mut self.priorities {
                 *priority = self.random.next() | 1 << 63;
@@ -150,6 +165,12 @@ impl Drawn {
             }
             self.changes.sort_unstable_by(|left, right| right.cmp(left));
         }
+    }
+
+    /// Whether a choice is one of the few that differ.
+    #[inline(always)]
+    fn differs(&mut self) -> bool {
+        self.random.next() >> 32 < self.rare
     }
 
     #[inline(always)]
@@ -166,6 +187,10 @@ impl Drawn {
         match self.strategy {
             Strategy::Random | Strategy::Every(_) => nth(set, self.random.below(u64::from(set.count_ones()))),
             Strategy::Pct(_) => self.highest(set),
+            Strategy::Few(_) => match self.differs() {
+                true => nth(set, self.random.below(u64::from(set.count_ones()))),
+                false => running,
+            },
             Strategy::PassingOver => {
                 if self.left > 0 {
                     self.left -= 1;
@@ -225,15 +250,25 @@ impl Drawn {
         }
         Some(match self.strategy {
             Strategy::Pct(_) => self.highest(set),
+            Strategy::Few(_) => match self.differs() {
+                true => nth(set, self.random.below(u64::from(set.count_ones()))),
+                false => return ready.first(),
+            },
             _ => nth(set, self.random.below(u64::from(set.count_ones()))),
         })
     }
 
     #[inline(always)]
     fn answer(&mut self, kind: Kind, options: u32) -> u32 {
+        if matches!(self.strategy, Strategy::Few(_)) {
+            let differs = options > 1 && self.differs();
+            return if differs { 1 + self.random.below(u64::from(options - 1)) as u32 } else { 0 };
+        }
         let chance = match kind {
             Kind::Evict | Kind::Fill => self.memory.min(4),
             kind if kind.is_memory() => self.memory,
+            // It refuses nothing, and harms nobody.
+            Kind::LateTick => (8 * self.hardware).min(32),
             _ => self.hardware,
         };
         if chance == 0 || options < 2 {
@@ -264,7 +299,7 @@ impl Replayed {
         Self { deviations }
     }
 
-    fn find(&self, process: usize, operation: u32, kind: Kind) -> Option<u16> {
+    fn find(&self, process: usize, operation: Place, kind: Kind) -> Option<u16> {
         let of_process = self.deviations.get(process)?;
         let at = of_process
             .binary_search_by_key(&(operation, kind), |deviation| (deviation.operation, deviation.kind))
@@ -350,7 +385,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn preempt(&mut self, running: usize, operation: u32, ready: Ready) -> usize {
+    pub(crate) fn preempt(&mut self, running: usize, operation: Place, ready: Ready) -> usize {
         match self {
             Self::Drawn(drawn) => drawn.preempt(running, ready),
             Self::Every(every) => every.preempt(running, ready),
@@ -362,7 +397,7 @@ impl Chooser {
         }
     }
 
-    pub(crate) fn next(&mut self, blocked: usize, operation: u32, ready: Ready) -> Option<usize> {
+    pub(crate) fn next(&mut self, blocked: usize, operation: Place, ready: Ready) -> Option<usize> {
         match self {
             Self::Drawn(drawn) => drawn.next(ready),
             Self::Every(every) => every.next(ready),
@@ -374,7 +409,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn answer(&mut self, process: usize, operation: u32, kind: Kind, options: u32) -> u32 {
+    pub(crate) fn answer(&mut self, process: usize, operation: Place, kind: Kind, options: u32) -> u32 {
         match self {
             Self::Drawn(drawn) => drawn.answer(kind, options),
             Self::Every(every) => every.answer(kind, options),

@@ -1,21 +1,22 @@
 //! Every fault is found, repeated and shrunk; the library without one breaks nothing.
 
-use explore::{Exploration, Found, Limits, MachineOptions, Strategy, Subject};
-use psci_faults::{FAULTS, Fault};
+use explore::{Exploration, FoundIn, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
+use psci_faults::FAULTS;
+use seeded::Fault;
 
-fn subject(fault: Option<&'static Fault>) -> Subject {
-    Subject { cpus: 6, machines: MachineOptions::all(), fault }
+fn subject(fault: Option<&'static Fault>) -> Psci {
+    Psci { cpus: 6, machines: MachineOptions::all(), fault }
 }
 
-fn exploration(seed: u64, schedules: u64) -> Exploration {
+fn exploration(seed: u64, schedules: u64) -> Exploration<Scenario> {
     let strategies = vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver];
-    Exploration { strategies, seed, limits: Limits::default(), scenario: None, schedules }
+    Exploration { strategies, seed, limits: Limits::default(), script: None, schedules }
 }
 
 /// Far more than any of them needs; it bounds the test where one is not found.
 const SCHEDULES: u64 = 250_000;
 
-fn find(fault: &'static Fault, seed: u64) -> Found {
+fn find(fault: &'static Fault, seed: u64) -> FoundIn<Psci> {
     let tally = subject(Some(fault)).explore(&exploration(seed, SCHEDULES), |_| true);
     tally.found.unwrap_or_else(|| panic!("{}: not found in {} schedules with seed {seed}", fault.name, tally.schedules))
 }
@@ -36,7 +37,7 @@ fn every_fault_is_found_and_what_was_found_repeats_itself() {
 fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations() {
     for fault in FAULTS {
         let subject = subject(Some(fault));
-        let shrunk = subject.shrink(&find(fault, 2), Limits::default());
+        let shrunk = subject.simplest(&find(fault, 2), Limits::default());
         assert!(shrunk.schedule.len() <= 12, "{}: {} deviations", fault.name, shrunk.schedule.len());
         for left_out in 0..shrunk.schedule.len() {
             let mut less = shrunk.clone();
@@ -48,12 +49,12 @@ fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations() {
         // A boot that fails has no calls that could be left out.
         let boots = fault.name != "no-clean";
         for cpu in (0..subject.cpus).filter(|_| boots) {
-            for left_out in 0..shrunk.scenario.cpus[cpu].len() {
+            for left_out in 0..shrunk.script.cpus[cpu].len() {
                 let mut less = shrunk.clone();
-                less.scenario.cpus[cpu].remove(left_out);
+                less.script.cpus[cpu].remove(left_out);
                 let (ran, _) = subject.replay(&less, Limits::default());
                 let same = ran.failure.is_some_and(|failure| failure.invariant == shrunk.failure.invariant);
-                assert!(!same, "{}: call {left_out} of CPU {cpu} is not needed: {:?}", fault.name, shrunk.scenario);
+                assert!(!same, "{}: call {left_out} of CPU {cpu} is not needed: {:?}", fault.name, shrunk.script);
             }
         }
     }
@@ -62,7 +63,7 @@ fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations() {
 #[test]
 fn the_library_breaks_nothing() {
     for (seed, cpus) in [(1, 6), (2, 2), (3, 5)] {
-        let subject = Subject { cpus, ..subject(None) };
+        let subject = Psci { cpus, ..subject(None) };
         let tally = subject.explore(&exploration(seed, 20_000), |_| true);
         assert_eq!(tally.found, None, "{cpus} CPUs, seed {seed}");
         assert_eq!(tally.schedules, 20_000);
@@ -75,12 +76,12 @@ fn the_library_breaks_nothing() {
 fn with_every_switch_off_the_second_compilation_does_what_the_library_does() {
     let in_the_machine = psci_faults::find("outside-locks").unwrap();
     let sound = |outside_locks: bool| MachineOptions { outside_locks, ..MachineOptions::default() };
-    let of_library = Subject { cpus: 4, machines: vec![sound(true)], fault: None };
-    let of_copy = Subject { cpus: 4, machines: vec![sound(false)], fault: Some(in_the_machine) };
+    let of_library = Psci { cpus: 4, machines: vec![sound(true)], fault: None };
+    let of_copy = Psci { cpus: 4, machines: vec![sound(false)], fault: Some(in_the_machine) };
     for seed in 0..20 {
         let first = of_library.explore(&exploration(seed, 20_000), |_| true);
         let second = of_copy.explore(&exploration(seed, 20_000), |_| true);
-        let hash = |found: Option<Found>| found.map(|found| (found.run, found.hash, found.failure));
+        let hash = |found: Option<FoundIn<Psci>>| found.map(|found| (found.run, found.hash, found.failure));
         assert_eq!((first.schedules, first.steps), (second.schedules, second.steps));
         assert_eq!(hash(first.found), hash(second.found));
     }
@@ -117,10 +118,10 @@ fn words_lie_in_lines_as_they_do_in_the_image() {
 /// Stays that began while the machine was set up are counted as well: here cluster 0 goes down with CPU 0 before the run starts.
 #[test]
 fn a_cluster_that_was_down_at_the_start_is_counted_once() {
-    use explore::{Ask, Scenario};
+    use explore::Ask;
     let cpus = vec![Vec::new(), Vec::new(), vec![Ask::On(0)], Vec::new()];
     let scenario = Scenario { os_initiated: false, cpus, off: vec![0, 1] };
-    let exploration = Exploration { scenario: Some(scenario), ..exploration(1, 3_000) };
-    let tally = Subject { cpus: 4, ..subject(None) }.explore(&exploration, |_| true);
+    let exploration = Exploration { script: Some(scenario), ..exploration(1, 3_000) };
+    let tally = Psci { cpus: 4, ..subject(None) }.explore(&exploration, |_| true);
     assert_eq!(tally.found, None);
 }

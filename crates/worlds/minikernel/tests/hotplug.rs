@@ -20,9 +20,9 @@ fn closers() -> [TaskSpec; 2] {
     })
 }
 
-fn rcu(form: Form, hz: u32, offloaded: Vec<usize>, fault: Option<rcu::Fault>) -> Box<Rcu> {
+fn rcu(form: Form, hz: u32, offloaded: Vec<usize>) -> Box<Rcu> {
     let form = if form == Form::Y2013 { rcu::Form::Y2013 } else { rcu::Form::Modern };
-    let settings = rcu::Settings { offloaded, fault, ..rcu::Settings::new(5, u64::from(hz), form) };
+    let settings = rcu::Settings { offloaded, ..rcu::Settings::new(5, u64::from(hz), form) };
     let little = CpuSet::of(LITTLE);
     Box::new(Rcu::new(settings, Affinities { grace_periods: little, offload: little }, false).unwrap())
 }
@@ -45,7 +45,7 @@ fn nothing_is_lost_when_a_cpu_goes_off_and_comes_back() {
                 let what = format!("{form:?} {idle_path:?} {offloaded:?}");
                 let settings = Settings { form, idle_path, ..Settings::default() };
                 let [first, second] = closers();
-                let code = rcu(form, settings.hz, offloaded, None);
+                let code = rcu(form, settings.hz, offloaded);
                 let outcome = run_tasks(&settings, vec![operator(), first, second], code, 4 * SECOND).unwrap();
                 assert_eq!(outcome.total(), outcome.integral, "{what}");
                 assert_eq!(outcome.task("operator").map(|task| task.counts.loops), Some(9), "{what}");
@@ -64,21 +64,18 @@ fn nothing_is_lost_when_a_cpu_goes_off_and_comes_back() {
     }
 }
 
-/// A task closes files on CPU 1 until the CPU is taken off; how many callbacks are never invoked.
-fn left(fault: Option<rcu::Fault>) -> u64 {
+#[test]
+fn callbacks_of_a_cpu_that_goes_off_are_adopted() {
     let close = vec![Action::Sleep(Draw::Fixed(MS)), Action::FileClose];
     let closer = TaskSpec { loops: Some(49), ..TaskSpec::forever("closer", close) }.on(CpuSet::one(1));
     let once = vec![Action::Sleep(Draw::Fixed(51 * MS)), Action::TakeOff(1)];
     let operator = TaskSpec { loops: Some(1), ..TaskSpec::forever("operator", once) }.on(CpuSet::one(0));
     let settings = Settings::default();
-    let code = rcu(settings.form, settings.hz, Vec::new(), fault);
-    run_tasks(&settings, vec![operator, closer], code, SECOND).unwrap().callbacks_left
-}
-
-#[test]
-fn callbacks_of_a_cpu_that_goes_off_are_adopted() {
-    assert_eq!(left(None), 0);
-    assert!(left(Some(rcu::Fault::LostAtOffline)) > 0, "the test would find callbacks that are lost");
+    let code = rcu(settings.form, settings.hz, Vec::new());
+    let outcome = run_tasks(&settings, vec![operator, closer], code, SECOND).unwrap();
+    let gone = &outcome.cpus[1];
+    assert!(gone.invoked_in_softirq < gone.queued, "all of them were invoked before it went off");
+    assert_eq!(outcome.callbacks_left, 0);
 }
 
 #[test]
@@ -113,7 +110,7 @@ fn a_cpu_that_is_off_needs_no_more_than_an_idle_one_and_its_cluster_may_sleep() 
     };
     let settings = Settings::default();
     let energy = |tasks| {
-        let code = rcu(settings.form, settings.hz, Vec::new(), None);
+        let code = rcu(settings.form, settings.hz, Vec::new());
         run_tasks(&settings, tasks, code, SECOND).unwrap().integral
     };
     let (with, without) = (energy(vec![busy.clone(), off(0), off(1)]), energy(vec![busy]));
@@ -127,7 +124,7 @@ fn a_cpu_that_has_to_stay_is_an_error() {
         TaskSpec { loops: Some(1), ..TaskSpec::forever("operator", actions) }
     };
     let refused = |settings: &Settings, offloaded, cpus: &[usize]| {
-        let code = rcu(settings.form, settings.hz, offloaded, None);
+        let code = rcu(settings.form, settings.hz, offloaded);
         run_tasks(settings, vec![all(cpus)], code, SECOND).unwrap_err().to_string()
     };
     assert!(

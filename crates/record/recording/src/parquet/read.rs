@@ -12,7 +12,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::MOST_GROUP_ROWS;
 use super::{dictionary, pages};
-use crate::columns::{Column, Kind};
+use crate::columns::{Column, Kind, POINT};
 use crate::error::Error;
 use crate::names::{Name, printable, unprintable};
 use crate::rows::{Recording, Series, SeriesNames};
@@ -29,6 +29,9 @@ pub(crate) struct TableReader<R: 'static> {
     rows: u64,
     next_group: usize,
     rows_before: usize,
+    /// Place of the column [`POINT`], where the file's rows are of many runs.
+    number: Option<usize>,
+    numbers: Vec<u64>,
 }
 
 /// The values of a column in a row group.
@@ -80,6 +83,23 @@ pub(crate) fn sure<T>(value: Option<T>) -> T {
 }
 
 impl<R> TableReader<R> {
+    /// Opens a file whose rows are of many runs: [`TableReader::numbers`] says of which.
+    pub(crate) fn open_numbered(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
+        let mut table = Self::open(path, columns)?;
+        let there = table.file.metadata().file_metadata().schema_descr();
+        let place = (0..there.num_columns()).find(|&at| there.column(at).path().string() == POINT);
+        let place = place.filter(|&at| there.column(at).physical_type() == Physical::INT64);
+        let expected = || format!("{POINT} (u64) and those of a recording");
+        let missing = || Error::MissingColumn { path: path.to_owned(), column: POINT, expected: expected() };
+        table.number = Some(place.ok_or_else(missing)?);
+        Ok(table)
+    }
+
+    /// The runs of the rows of the last group, for a file that was opened for them.
+    pub(crate) fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+
     /// Opens a file and looks at its columns.
     pub(crate) fn open(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
         let file = disk::open(path).map_err(Error::io(path, "read"))?;
@@ -111,7 +131,9 @@ impl<R> TableReader<R> {
             let message = || format!("a row group has {} rows; it may have up to {MOST_GROUP_ROWS}", group.num_rows());
             rows += more.ok_or_else(|| bad(path, &ParquetError::General(message())))?;
         }
-        Ok(Self { path: path.to_owned(), columns, places, file, raw, rows, next_group: 0, rows_before: 0 })
+        let path = path.to_owned();
+        let (number, numbers) = (None, Vec::new());
+        Ok(Self { path, columns, places, file, raw, rows, next_group: 0, rows_before: 0, number, numbers })
     }
 
     /// How many rows the file has.
@@ -167,6 +189,14 @@ impl<R> TableReader<R> {
                 return Err(Error::Null { path, column: column.name, row: self.rows_before + row });
             }
             all.push(values);
+        }
+        if let Some(place) = self.number {
+            pages::check(&self.raw, group.metadata().column(place)).map_err(bad)?;
+            let levels = group.metadata().column(place).column_descr().max_def_level();
+            let reader = group.get_column_reader(place).map_err(bad)?;
+            if let Values::U64(numbers) = read_column(Kind::U64, reader, rows, levels, names).map_err(bad)? {
+                self.numbers = numbers;
+            }
         }
         self.next_group += 1;
         self.rows_before += rows;

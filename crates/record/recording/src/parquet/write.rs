@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
 use super::GROUP_ROWS;
-use crate::columns::{Column, Get, Kind, Unit};
+use crate::columns::{Column, Get, Kind, POINT, Unit};
 use crate::header::Header;
 use crate::names::Name;
 use crate::rows::Recording;
@@ -21,6 +21,8 @@ use crate::rows::Recording;
 /// Writes one of the files, a row group at a time.
 pub(crate) struct TableWriter<R: 'static, W: Write + Send> {
     columns: &'static [Column<R>],
+    /// Whether the first column is the number of the run that a row is of.
+    numbered: bool,
     file: SerializedFileWriter<W>,
     rows: u64,
 }
@@ -33,14 +35,56 @@ impl<R, W: Write + Send> TableWriter<R, W> {
         header: &Header,
         arrow: &'static str,
     ) -> Result<Self, ParquetError> {
-        let properties = Arc::new(properties(columns, header, arrow));
-        Ok(Self { columns, file: SerializedFileWriter::new(out, schema(columns)?, properties)?, rows: 0 })
+        Self::start(out, columns, header, arrow, false)
+    }
+
+    /// The same with a first column [`POINT`]: the number of the run that a row is of.
+    pub(crate) fn numbered(
+        out: W,
+        columns: &'static [Column<R>],
+        header: &Header,
+        arrow: &'static str,
+    ) -> Result<Self, ParquetError> {
+        Self::start(out, columns, header, arrow, true)
+    }
+
+    fn start(
+        out: W,
+        columns: &'static [Column<R>],
+        header: &Header,
+        arrow: &'static str,
+        numbered: bool,
+    ) -> Result<Self, ParquetError> {
+        let properties = Arc::new(properties(columns, header, arrow, numbered));
+        let schema = schema(columns, numbered)?;
+        Ok(Self { columns, numbered, file: SerializedFileWriter::new(out, schema, properties)?, rows: 0 })
     }
 
     /// Writes rows whose names are those of `names`.
     pub(crate) fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), ParquetError> {
-        for rows in rows.chunks(GROUP_ROWS) {
+        self.write_numbered(names, rows, &[])
+    }
+
+    /// The same for a file with numbers, of which there is one a row.
+    pub(crate) fn write_numbered(
+        &mut self,
+        names: &Recording,
+        rows: &[R],
+        numbers: &[u64],
+    ) -> Result<(), ParquetError> {
+        debug_assert_eq!(numbers.len(), if self.numbered { rows.len() } else { 0 });
+        for (place, rows) in rows.chunks(GROUP_ROWS).enumerate() {
             let mut group = self.file.next_row_group()?;
+            if self.numbered {
+                let mut writer = group
+                    .next_column()?
+                    .ok_or_else(|| ParquetError::General(format!("no writer for column {POINT}")))?;
+                let from = place * GROUP_ROWS;
+                let values: Vec<i64> =
+                    numbers[from..from + rows.len()].iter().map(|number| number.cast_signed()).collect();
+                writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+                writer.close()?;
+            }
             for column in self.columns {
                 let mut writer = group
                     .next_column()?
@@ -66,9 +110,14 @@ impl<R, W: Write + Send> TableWriter<R, W> {
 /// Rows that are turned into values at a time: few enough to stay in the cache.
 const AT_A_TIME: usize = 4096;
 
-fn schema<R>(columns: &[Column<R>]) -> Result<TypePtr, ParquetError> {
+fn schema<R>(columns: &[Column<R>], numbered: bool) -> Result<TypePtr, ParquetError> {
     let integer = |bit_width| Some(LogicalType::Integer(IntType { bit_width, is_signed: false }));
-    let fields: Result<Vec<TypePtr>, ParquetError> = columns
+    let mut fields: Vec<TypePtr> = Vec::new();
+    if numbered {
+        let field = Type::primitive_type_builder(POINT, Physical::INT64).with_logical_type(integer(64));
+        fields.push(Arc::new(field.with_repetition(Repetition::REQUIRED).build()?));
+    }
+    let more: Result<Vec<TypePtr>, ParquetError> = columns
         .iter()
         .map(|column| {
             let (physical, logical) = match column.kind() {
@@ -83,11 +132,12 @@ fn schema<R>(columns: &[Column<R>]) -> Result<TypePtr, ParquetError> {
             field.with_repetition(repetition).build().map(Arc::new)
         })
         .collect();
-    Type::group_type_builder("schema").with_fields(fields?).build().map(Arc::new)
+    fields.extend(more?);
+    Type::group_type_builder("schema").with_fields(fields).build().map(Arc::new)
 }
 
 /// Every choice that shows in the bytes is made here; none is left to the library's defaults.
-fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> WriterProperties {
+fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str, numbered: bool) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by("stopwatt".to_owned())
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -96,6 +146,11 @@ fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> WriterP
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_dictionary_enabled(true)
         .set_key_value_metadata(Some(metadata(columns, header, arrow)));
+    if numbered {
+        properties = properties
+            .set_column_dictionary_enabled(POINT.into(), false)
+            .set_column_encoding(POINT.into(), Encoding::DELTA_BINARY_PACKED);
+    }
     for column in columns {
         let path = || column.name.into();
         properties = match column.kind() {

@@ -1,4 +1,4 @@
-//! `explore psci`: what broke, and the schedule that breaks it.
+//! `explore psci` and `explore rcu`: what broke, and the schedule that breaks it.
 
 use super::{Run, Style};
 use crate::words::wrap;
@@ -46,7 +46,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let sentences = sentences(recording);
     let operations = measure(recording, "operations").unwrap_or_default();
     match sentences.len() {
-        0 => line(&format!("The plainest run of these calls, {operations} operations, shows it."), 0, 0),
+        0 => line(&format!("The plainest run of this, {operations} operations, shows it."), 0, 0),
         1 => line(&format!("One deviation from the plainest run, in {operations} operations:"), 0, 0),
         many => line(&format!("{many} deviations from the plainest run, in {operations} operations:"), 0, 0),
     }

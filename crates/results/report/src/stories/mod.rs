@@ -42,8 +42,9 @@ struct Story {
 }
 
 /// The experiments that are not shown by tables of their measures alone.
-const STORIES: [Story; 15] = [
+const STORIES: [Story; 16] = [
     Story { experiment: "explore-psci", world: None, text: exploration::text, json: exploration::json },
+    Story { experiment: "explore-rcu", world: None, text: exploration::text, json: exploration::json },
     Story { experiment: "psci-latency", world: Some("sim"), text: latency_text, json: latency_json },
     Story { experiment: "psci-calls", world: None, text: calls_text, json: calls_json },
     Story { experiment: "linux-boot", world: None, text: linux::text, json: linux::json },

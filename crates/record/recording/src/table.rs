@@ -1,0 +1,201 @@
+//! Tables of columns that are known only at run time, as Parquet files: the points of a sweep.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+
+use crate::error::Error;
+use crate::header::FileFacts;
+use crate::writer::{Out, failed};
+
+/// A column with its name; all columns of a table have as many values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: Values,
+}
+
+/// The values of a column, `None` for a null.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Texts.
+    Text(Vec<Option<String>>),
+    /// Numbers from 0.
+    U64(Vec<Option<u64>>),
+    /// Whole numbers.
+    I64(Vec<Option<i64>>),
+    /// Doubles.
+    F64(Vec<Option<f64>>),
+}
+
+impl Values {
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::F64(values) => values.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Writes a table; the same columns give the same bytes.
+///
+/// # Errors
+/// The system refuses.
+pub fn write(path: &Path, columns: &[Column]) -> Result<FileFacts, Error> {
+    let rows = columns.first().map_or(0, |column| column.values.len());
+    let out = Out::create(path)?;
+    let out = write_to(out, columns).map_err(|error| failed(path, error))?;
+    out.facts(path, rows as u64)
+}
+
+fn write_to(out: Out, columns: &[Column]) -> Result<Out, ParquetError> {
+    let properties = WriterProperties::builder()
+        .set_created_by("stopwatt".to_owned())
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_dictionary_enabled(true)
+        .build();
+    let fields = columns.iter().map(|column| {
+        let integer = |is_signed| Some(LogicalType::Integer(IntType { bit_width: 64, is_signed }));
+        let (physical, logical) = match column.values {
+            Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Values::U64(_) => (Physical::INT64, integer(false)),
+            Values::I64(_) => (Physical::INT64, integer(true)),
+            Values::F64(_) => (Physical::DOUBLE, None),
+        };
+        let field = Type::primitive_type_builder(&column.name, physical).with_logical_type(logical);
+        field.with_repetition(Repetition::OPTIONAL).build().map(Arc::new)
+    });
+    let fields = fields.collect::<Result<Vec<_>, _>>()?;
+    let schema = Type::group_type_builder("schema").with_fields(fields).build().map(Arc::new)?;
+    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+    let mut group = file.next_row_group()?;
+    for column in columns {
+        let mut writer = group
+            .next_column()?
+            .ok_or_else(|| ParquetError::General(format!("no writer for column {}", column.name)))?;
+        match &column.values {
+            Values::Text(values) => {
+                column_of::<ByteArrayType, _>(&mut writer, values, |text| ByteArray::from(text.as_str()))?;
+            }
+            Values::U64(values) => column_of::<Int64Type, _>(&mut writer, values, |value| value.cast_signed())?,
+            Values::I64(values) => column_of::<Int64Type, _>(&mut writer, values, |value| *value)?,
+            Values::F64(values) => column_of::<DoubleType, _>(&mut writer, values, |value| *value)?,
+        }
+        writer.close()?;
+    }
+    group.close()?;
+    file.into_inner()
+}
+
+fn column_of<T: DataType, V>(
+    writer: &mut SerializedColumnWriter<'_>,
+    values: &[Option<V>],
+    to: impl Fn(&V) -> T::T,
+) -> Result<(), ParquetError> {
+    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let there: Vec<T::T> = values.iter().flatten().map(to).collect();
+    writer.typed::<T>().write_batch(&there, Some(&levels), None).map(|_| ())
+}
+
+/// Reads a table that [`write()`] wrote.
+///
+/// # Errors
+/// The file is not there, is damaged, or has a column of another type.
+pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
+    let bad = |error: ParquetError| Error::Parquet {
+        path: path.to_owned(),
+        message: crate::printable_lines(&error.to_string()),
+    };
+    let file = disk::open(path).map_err(Error::io(path, "read"))?;
+    let file = SerializedFileReader::new(file).map_err(bad)?;
+    let schema = file.metadata().file_metadata().schema_descr();
+    let mut columns = Vec::new();
+    for place in 0..schema.num_columns() {
+        let described = schema.column(place);
+        let unsigned = matches!(described.logical_type_ref(), Some(LogicalType::Integer(int)) if !int.is_signed)
+            || described.converted_type() == ConvertedType::UINT_64;
+        let mut values = match described.physical_type() {
+            Physical::BYTE_ARRAY => Values::Text(Vec::new()),
+            Physical::INT64 if unsigned => Values::U64(Vec::new()),
+            Physical::INT64 => Values::I64(Vec::new()),
+            Physical::DOUBLE => Values::F64(Vec::new()),
+            other => {
+                return Err(Error::ColumnType {
+                    path: path.to_owned(),
+                    column: "of the points",
+                    found: other.to_string(),
+                    expected: "a string, u64, i64 or f64".to_owned(),
+                });
+            }
+        };
+        for group in 0..file.num_row_groups() {
+            let group = file.get_row_group(group).map_err(bad)?;
+            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let reader = group.get_column_reader(place).map_err(bad)?;
+            let levels = described.max_def_level();
+            match &mut values {
+                Values::Text(to) => read_to::<ByteArrayType, _>(reader, rows, levels, to, |text| {
+                    text.as_utf8().map(crate::printable_lines)
+                }),
+                Values::U64(to) => read_to::<Int64Type, _>(reader, rows, levels, to, |value| Ok(value.cast_unsigned())),
+                Values::I64(to) => read_to::<Int64Type, _>(reader, rows, levels, to, |value| Ok(*value)),
+                Values::F64(to) => read_to::<DoubleType, _>(reader, rows, levels, to, |value| Ok(*value)),
+            }
+            .map_err(bad)?;
+        }
+        columns.push(Column { name: described.name().to_owned(), values });
+    }
+    Ok(columns)
+}
+
+fn read_to<T: DataType, V>(
+    reader: parquet::column::reader::ColumnReader,
+    rows: usize,
+    max_level: i16,
+    to: &mut Vec<Option<V>>,
+    of: impl Fn(&T::T) -> Result<V, ParquetError>,
+) -> Result<(), ParquetError> {
+    let mut reader = get_typed_column_reader::<T>(reader);
+    let (mut values, mut levels, mut read) = (Vec::new(), Vec::new(), 0);
+    while read < rows {
+        values.clear();
+        levels.clear();
+        let (more, _, _) = reader.read_records((rows - read).min(4096), Some(&mut levels), None, &mut values)?;
+        if more == 0 {
+            return Err(ParquetError::General(format!("{read} values where {rows} must be")));
+        }
+        read += more;
+        if max_level == 0 {
+            for value in &values {
+                to.push(Some(of(value)?));
+            }
+            continue;
+        }
+        let mut there = values.iter();
+        for level in &levels {
+            let value = if *level == max_level { there.next() } else { None };
+            to.push(value.map(&of).transpose()?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! `stopwatt explore litmus`.
+
+use crate::answer::Answer;
+use crate::output::{self, Format};
+use clap::Args;
+use explore::litmus::{self, Caches, Litmus, Verdict};
+use serde_json::{Value, json};
+
+/// Options of `explore litmus`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt explore litmus
+  stopwatt explore litmus --schedules 10000000")]
+pub struct LitmusOptions {
+    /// Schedules that are drawn of each program, beside all that there are.
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    schedules: u64,
+    /// Seed of what is drawn.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// How to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Schedules of a litmus program that are tried one by one; none of those shipped has more.
+const EVERY: u64 = 100_000_000;
+
+/// Programs that are tried on some memories: the key in JSON, what it is called, and how it is set.
+struct Batch {
+    title: &'static str,
+    memories: &'static [(&'static str, &'static str, Caches)],
+    programs: Vec<Litmus>,
+}
+
+pub(super) fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
+    let batches = [
+        Batch {
+            title: "Order",
+            memories: &[("caches_on", "caches on", Caches::On), ("caches_off", "caches off", Caches::Off)],
+            programs: litmus::shipped(),
+        },
+        Batch {
+            title: "Maintenance between CPUs whose caches are on and CPUs whose caches are off",
+            memories: &[("mixed", "some on, some off", Caches::On)],
+            programs: litmus::of_maintenance(),
+        },
+    ];
+    let mut values = Vec::new();
+    let mut right = true;
+    for Batch { title, memories, programs } in batches {
+        let mut headings = vec!["program".to_owned(), "expected".to_owned()];
+        for (_, memory, _) in memories {
+            headings.extend(["", "schedules", "drawn"].map(|column| format!("{memory}\n{column}")));
+        }
+        let mut rows = Vec::new();
+        for program in &programs {
+            let (value, row, agrees) = try_one(program, memories, options);
+            right &= agrees;
+            values.push(value);
+            rows.push(row);
+        }
+        if options.format == Format::Term {
+            let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+            let table = report::table_text(&headings, rows, 2, output::style());
+            output::print_text(&format!("{title}\n{table}\n"))?;
+        }
+    }
+    match options.format {
+        Format::Json => output::print_json(&json!({ "programs": values, "agrees": right }))?,
+        Format::Term => {
+            let end =
+                if right { "All agree with the architecture." } else { "Some do not agree with the architecture." };
+            let drawn = format!("drawn: with the outcome, of {} drawn at random", options.schedules);
+            output::print_text(&format!("{drawn}\n{end}\n"))?;
+        }
+    }
+    Ok(if right { Answer::Yes } else { Answer::No })
+}
+
+/// A program on each memory, for machines and as cells; and whether it agrees with the architecture.
+fn try_one(program: &Litmus, memories: &[(&str, &str, Caches)], options: &LitmusOptions) -> (Value, Vec<String>, bool) {
+    let expected = if program.verdict == Verdict::Allowed { "allowed" } else { "forbidden" };
+    let mut value = json!({ "name": program.name, "expected": expected });
+    let mut row = vec![program.name.clone(), expected.to_owned()];
+    let mut agrees = true;
+    for &(name, _, caches) in memories {
+        let every = litmus::enumerate(program, caches, EVERY);
+        let drawn = litmus::draw(program, caches, options.seed, options.schedules);
+        let seen = every.outcomes + drawn.outcomes > 0;
+        agrees &= seen == (program.verdict == Verdict::Allowed) && every.complete;
+        value[name] = json!({
+            "seen": seen, "schedules": every.runs, "complete": every.complete,
+            "drawn": drawn.runs, "drawn_with_outcome": drawn.outcomes,
+        });
+        let complete = if every.complete { "all" } else { "first" };
+        row.push(if seen { "seen" } else { "never" }.to_owned());
+        row.push(format!("{complete} {}", every.runs));
+        row.push(drawn.outcomes.to_string());
+    }
+    (value, row, agrees)
+}

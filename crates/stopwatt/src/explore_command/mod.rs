@@ -1,0 +1,42 @@
+//! `stopwatt explore`.
+
+mod faults;
+mod litmus;
+mod replay;
+mod search;
+
+use crate::answer::Answer;
+use crate::data::Data;
+use clap::Subcommand;
+use explore::Strategy;
+
+/// What can be explored.
+#[derive(Subcommand)]
+pub enum Explore {
+    /// Run the PSCI library under many interleavings, memory orders and refusals, until one breaks an invariant.
+    Psci(search::PsciOptions),
+    /// Run the RCU library under many interleavings and memory orders, until a reader is harmed or a callback lost.
+    Rcu(search::RcuOptions),
+    /// Run what was found again, and say what it does.
+    Replay(replay::ReplayOptions),
+    /// Try the explorer's memory on litmus programs, beside Arm's memory model.
+    Litmus(litmus::LitmusOptions),
+    /// List the faults that the libraries can be given, to see that they are found.
+    Faults(faults::FaultsOptions),
+}
+
+/// Explores; the answer is no if something was found.
+pub fn run(data: &Data, what: &Explore) -> miette::Result<Answer> {
+    match what {
+        Explore::Psci(options) => search::psci(data, options),
+        Explore::Rcu(options) => search::rcu(data, options),
+        Explore::Replay(options) => replay::replay(data, options),
+        Explore::Litmus(options) => litmus::try_litmus(options),
+        Explore::Faults(options) => faults::faults(options),
+    }
+}
+
+/// The strategies that take turns where none is asked for.
+fn all_strategies() -> Vec<Strategy> {
+    vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver]
+}

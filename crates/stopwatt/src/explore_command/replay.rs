@@ -1,0 +1,100 @@
+//! `stopwatt explore replay`.
+
+use crate::answer::Answer;
+use crate::data::Data;
+use crate::output::{self, Format};
+use clap::Args;
+use explore::{Psci, Rcu, Subject};
+use explore_experiments::{Recorded, SCHEDULE, Schedule, ScheduleError, subject_of};
+use miette::{Context, IntoDiagnostic, miette};
+use recording::Reader;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Options of `explore replay`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt explore replay recordings/explore-psci
+  stopwatt explore replay recordings/f --all")]
+pub struct ReplayOptions {
+    /// The recording of what was found.
+    #[arg(value_name = "RECORDING")]
+    recording: PathBuf,
+    /// Print every operation, not only the deviations.
+    #[arg(long)]
+    all: bool,
+    /// Run it though the library has changed since.
+    #[arg(long)]
+    anyway: bool,
+    /// How to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+pub(super) fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
+    let folder = options.recording.display().to_string();
+    let cannot = || format!("cannot replay {folder}");
+    let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
+    let header = reader.header();
+    let text = header.texts.get(SCHEDULE).ok_or_else(|| {
+        miette!(
+            help = "stopwatt explore psci and stopwatt explore rcu leave one when they find something",
+            "{folder} is a recording of {}, and holds no schedule",
+            header.experiment
+        )
+    })?;
+    match subject_of(text).into_diagnostic().wrap_err_with(cannot)?.as_str() {
+        Rcu::NAME => replay_of::<Rcu>(data, options, text, header.seed),
+        _ => replay_of::<Psci>(data, options, text, header.seed),
+    }
+}
+
+fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed: u64) -> miette::Result<Answer> {
+    let folder = options.recording.display().to_string();
+    let cannot = || format!("cannot replay {folder}");
+    let refused = |error: ScheduleError| match error {
+        ScheduleError::Sources { .. } => {
+            miette!(help = "find it again with this program, or add --anyway", "{}: {error}", cannot())
+        }
+        error => miette!("{}: {error}", cannot()),
+    };
+    let subject = subject_of(text).map_err(refused)?;
+    if subject != S::NAME {
+        return Err(refused(ScheduleError::Subject(subject)));
+    }
+    let schedule: Schedule<S::Kind, S::Deeds> = Schedule::parse(text).map_err(refused)?;
+    let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
+    let (ran, steps) = subject.replay(&found, limits);
+    let same = ran.hash == found.hash;
+    match options.format {
+        Format::Json => output::print_json(&json!({
+            "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
+            "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
+            "what": ran.failure.as_ref().map(|failure| &failure.what),
+        }))?,
+        Format::Term => {
+            if options.all {
+                let narrator = S::narrator(found.machine, &found.script);
+                let lines = steps.iter().map(|step| {
+                    let who = narrator.process(step.process);
+                    format!("{who:<21} {:>7}  {}\n", step.operation.to_string(), narrator.step(step))
+                });
+                output::print_text(&lines.collect::<String>())?;
+            }
+            let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
+            if ran.failure.is_some() {
+                output::print_text(&report::run_text(&recording, &folder, &data.published()?, output::style()))?;
+            }
+            let end = match (&ran.failure, same) {
+                (Some(_), true) => format!("The same {} operations.\n", ran.steps),
+                (Some(failure), false) => format!(
+                    "The run did something else than when it was found, and broke {}.\n",
+                    failure.invariant.name()
+                ),
+                (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
+            };
+            output::print_text(&end)?;
+        }
+    }
+    Ok(if ran.failure.is_some() { Answer::No } else { Answer::Yes })
+}

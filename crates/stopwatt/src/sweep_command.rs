@@ -1,0 +1,258 @@
+//! `stopwatt sweep`.
+
+use crate::answer::Answer;
+use crate::data::Data;
+use crate::output::{self, Format};
+use crate::slurm::Array;
+use crate::{experiments, progress};
+use clap::Args;
+use experiment::Progress;
+use miette::{IntoDiagnostic, miette};
+use serde_json::json;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sweep::{DEFAULT_MOST, Dataset, Fitting, Outcome, Place, Plan, Point, Share};
+
+/// Options of `sweep`.
+#[derive(Args)]
+#[command(max_term_width = 100)]
+#[command(after_help = "Examples:
+  stopwatt sweep plan.toml                               every point, on all cores of this machine
+  stopwatt sweep plan.toml --dry-run                     how many points and chunks, and the first of them
+  stopwatt sweep plan.toml -o recordings/s --shard 2/7   a seventh of it; the other six may run elsewhere
+  stopwatt sweep --resume recordings/s                   what is missing after a kill, and points that failed
+  stopwatt sweep plan.toml -o /shared/s --slurm 64       as an array of 64 jobs of Slurm
+  stopwatt report recordings/s --format csv              its tables
+
+A plan:
+  experiment = \"psci-latency\"
+  [settings]                   # holds at every point
+  iterations = 1
+  free-seeds = 0
+  [grid]                       # every combination
+  scp.channels = [1, 2, 4]
+  topology.clusters = \"1..16\"
+docs/sweeps.md has lists, draws, Latin hypercubes, seeds and what is kept.
+
+Exit status: 0 when every point is there, 1 when some failed or are missing, 2 when the sweep cannot begin.")]
+pub struct SweepOptions {
+    /// The plan.
+    #[arg(value_name = "PLAN", required_unless_present = "resume", conflicts_with = "resume")]
+    plan: Option<PathBuf>,
+    /// Go on with the sweep in this folder, from the plan that lies in it.
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    resume: Option<PathBuf>,
+    /// Folder of the data set [default: recordings/ and the plan's name]; one that was begun goes on.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Run only the chunks of shard I of N, from 1; shards may run at the same time, on machines that share the folder.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Share>,
+    /// Write an array of N jobs, one a shard, into the folder, and submit it with sbatch; the nodes must share the folder.
+    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    slurm: Option<u64>,
+    /// A line for sbatch, such as --partition=long; may be given again.
+    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
+    slurm_option: Vec<String>,
+    /// Run a plan of more points than a million, up to so many.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MOST, hide_default_value = true)]
+    at_most: u64,
+    /// Say what would run, and run nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// How to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are missing. `given` is the folder of the data if
+/// one was named.
+pub fn run(data: &Data, given: Option<&Path>, options: &SweepOptions) -> miette::Result<Answer> {
+    let (plan, folder) = match (&options.resume, &options.plan) {
+        (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
+        (None, Some(path)) => (Plan::read(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
+        (None, None) => return Err(miette!(help = "stopwatt sweep --help has one", "no plan is named")),
+    };
+    plan.at_most(options.at_most)?;
+    let fitting = fitting(plan)?;
+    if options.dry_run {
+        return output::print_text(&foretold(&fitting, &folder)).map(|()| Answer::Yes);
+    }
+    let dataset = begin(data, &fitting, &folder)?;
+    if let Some(shards) = options.slurm {
+        return submit(&dataset, given, shards, &options.slurm_option).map(|()| Answer::Yes);
+    }
+    let share = options.shard.clone().unwrap_or(Share::All);
+    let progress: Arc<Progress> = Arc::default();
+    let shown = progress::show(progress.clone());
+    let outcome = run_share(data, &dataset, &fitting, &share, None, &progress);
+    drop(shown);
+    let outcome = outcome?;
+    let missing = dataset.size().1 - dataset.done()?;
+    match options.format {
+        Format::Json => output::print_json(&as_json(&dataset, &outcome, missing))?,
+        Format::Term => output::print_text(&as_text(&dataset, &share, &outcome, missing))?,
+    }
+    Ok(match complaint(&fitting.plan, &dataset, &share, &outcome, missing) {
+        Some(why) => Answer::no(&why),
+        None => Answer::Yes,
+    })
+}
+
+/// Writes the array of jobs of a data set and submits it.
+fn submit(dataset: &Dataset, data: Option<&Path>, shards: u64, options: &[String]) -> miette::Result<()> {
+    let whole = |path: &Path| std::path::absolute(path).into_diagnostic();
+    let folder = whole(dataset.folder())?;
+    let array = Array { shards, options: options.to_vec(), data: data.map(whole).transpose()?, folder };
+    let script = array.folder.join("slurm.sh");
+    output::write_file(&script, array.script()?.as_bytes())?;
+    let job = array.submit(&script)?;
+    output::print_text(&format!(
+        "{shards} jobs of the array {job} for {} chunks. Data set: {}\n",
+        dataset.missing()?.len(),
+        dataset.folder().display()
+    ))
+}
+
+/// The plan with its experiment, to which it must fit.
+pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
+    Ok(Fitting::new(plan, experiments::find, &experiments::names())?)
+}
+
+/// Begins the data set of a plan, or finds the one that was begun, if some point of it can run.
+pub fn begin(data: &Data, fitting: &Fitting, folder: &Path) -> miette::Result<Dataset> {
+    in_place(data, None, |place| sweep::some_point_can_run(fitting, place))?;
+    Ok(Dataset::begin(folder, fitting)?)
+}
+
+/// Numbers of the chunks that are not there, or have points that failed.
+pub fn missing(dataset: &Dataset) -> miette::Result<Vec<u64>> {
+    Ok(dataset.missing()?)
+}
+
+/// Runs a share of a data set with the data that is in force.
+pub fn run_share(
+    data: &Data,
+    dataset: &Dataset,
+    fitting: &Fitting,
+    share: &Share,
+    threads: Option<usize>,
+    progress: &Arc<Progress>,
+) -> miette::Result<Outcome> {
+    in_place(data, threads, |place| sweep::run(dataset, fitting, place, share, progress))
+}
+
+/// Does something with the data that is in force.
+fn in_place<T>(
+    data: &Data,
+    threads: Option<usize>,
+    with: impl FnOnce(&Place<'_>) -> Result<T, sweep::Error>,
+) -> miette::Result<T> {
+    let (platforms, tree) = (data.platforms(), data.source_tree());
+    let conditions = data.published()?.conditions();
+    Ok(with(&Place { platforms: &platforms, conditions, source_tree: tree.as_deref(), threads })?)
+}
+
+/// Where a plan's data goes if nobody says.
+fn default_folder(plan: &Path) -> PathBuf {
+    Path::new("recordings").join(plan.file_stem().unwrap_or_else(|| "sweep".as_ref()))
+}
+
+/// The settings of a point, for people.
+fn settings(point: &Point) -> String {
+    let mut parts: Vec<String> = point.varied.iter().map(|(key, value)| format!("{key}={}", value.text())).collect();
+    if point.repetition > 0 {
+        parts.push(format!("repetition {}", point.repetition));
+    }
+    parts.join(" ")
+}
+
+/// What a plan would run.
+fn foretold(fitting: &Fitting, folder: &Path) -> String {
+    let plan = &fitting.plan;
+    let points = plan.points().unwrap_or(0);
+    let mut text = format!(
+        "{} in the world {}: {points} points ({}) in {} chunks of {}, into {}\n",
+        plan.experiment,
+        fitting.world.name(),
+        plan.product(),
+        plan.chunks(),
+        plan.chunk(),
+        folder.display()
+    );
+    let mut shown: Vec<u64> = (0..points.min(3)).collect();
+    if points > 3 {
+        shown.push(points - 1);
+    }
+    for number in shown {
+        let _ = writeln!(text, "  point {number}: {}", settings(&plan.point(number)));
+    }
+    text
+}
+
+fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) -> String {
+    let seconds = outcome.time.as_secs_f64();
+    let whose = if *share == Share::All { String::new() } else { format!("{share}: ") };
+    let mut text = format!("{whose}{} points in {} chunks", outcome.points, outcome.chunks.len());
+    if outcome.points > 0 {
+        let _ = write!(text, ", {seconds:.1} s, {:.0} a second", outcome.points as f64 / seconds.max(1e-3));
+    }
+    if outcome.there > 0 {
+        let _ = write!(text, "; {} chunks were there before", outcome.there);
+    }
+    if missing > 0 {
+        let _ = write!(text, "; {missing} of {} chunks are still missing", dataset.size().1);
+    }
+    let _ = writeln!(text, ". Data set: {}", dataset.folder().display());
+    text
+}
+
+/// What came of a run, for machines.
+pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
+    let failed = outcome.failed.iter().map(|failed| json!({ "point": failed.point, "why": failed.why }));
+    let unwritten = outcome.unwritten.iter().map(|it| json!({ "chunk": it.chunk, "why": it.why.to_string() }));
+    json!({
+        "dataset": dataset.folder().display().to_string(),
+        "points": outcome.points,
+        "chunks": outcome.chunks.len(),
+        "chunks_there_before": outcome.there,
+        "chunks_missing": missing,
+        "failures": outcome.failures,
+        "failed": failed.collect::<Vec<_>>(),
+        "unwritten": unwritten.collect::<Vec<_>>(),
+        "cancelled": outcome.cancelled,
+        "seconds": outcome.time.as_secs_f64(),
+    })
+}
+
+/// What keeps the answer from being yes.
+fn complaint(plan: &Plan, dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) -> Option<miette::Report> {
+    let mut lines = Vec::new();
+    if outcome.failures > 0 {
+        lines.push(format!("{} points failed:", outcome.failures));
+        for failed in &outcome.failed {
+            lines.push(format!("  point {} ({}): {}", failed.point, settings(&plan.point(failed.point)), failed.why));
+        }
+        let unnamed = outcome.failures - outcome.failed.len() as u64;
+        if unnamed > 0 {
+            lines.push(format!("  and {unnamed} more; the column `why` of data/*/points.parquet has them all"));
+        }
+    }
+    for unwritten in &outcome.unwritten {
+        lines.push(format!("chunk {} was not written: {}", unwritten.chunk, unwritten.why));
+    }
+    if outcome.cancelled {
+        lines.push("stopped before the end; the chunks that are whole were kept".to_owned());
+    }
+    if lines.is_empty() && (missing == 0 || *share != Share::All) {
+        return None;
+    }
+    if lines.is_empty() {
+        lines.push(format!("{missing} chunks are missing"));
+    }
+    let shard = if *share == Share::All { String::new() } else { format!(" --{share}") };
+    let help =
+        format!("what is missing or failed runs with: stopwatt sweep --resume {}{shard}", dataset.folder().display());
+    Some(miette!(help = help, "{}", lines.join("\n")))
+}

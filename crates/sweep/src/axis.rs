@@ -1,0 +1,191 @@
+//! What varies in a plan: grids, lists, draws and repetitions.
+
+use crate::draw::Stream;
+use std::ops::Range;
+
+/// A value of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Number(f64),
+    /// A number with its unit, as a platform file has it: `87.5 us`.
+    Quantity(f64, String),
+}
+
+impl Value {
+    /// The value as a setting takes it.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Whole(number) => number.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Quantity(number, unit) => format!("{number} {unit}"),
+        }
+    }
+}
+
+/// What the values of a key are, over all points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Whole,
+    Number,
+    Text,
+}
+
+impl Kind {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Whole(_) => Self::Whole,
+            Value::Number(_) | Value::Quantity(..) => Self::Number,
+            Value::Text(_) => Self::Text,
+        }
+    }
+}
+
+/// A value and its place in the plan's text.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) value: Value,
+    pub(crate) place: Range<usize>,
+}
+
+/// The values of one key of a grid.
+#[derive(Clone, Debug)]
+pub(crate) enum Values {
+    /// One by one.
+    Each(Vec<Placed>),
+    /// Whole numbers, both ends included.
+    Range { first: u64, last: u64 },
+}
+
+/// From where to where a key is drawn.
+#[derive(Clone, Debug)]
+pub(crate) enum Span {
+    /// Numbers, rounded to so many digits behind the point if that is said.
+    Numbers { from: f64, to: f64, digits: Option<u32>, unit: Option<String> },
+    /// Whole numbers, both ends included.
+    Whole { from: i64, to: i64 },
+    /// One of some values.
+    Choice(Vec<Placed>),
+}
+
+/// A key that is drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    pub(crate) key: String,
+    pub(crate) place: Range<usize>,
+    pub(crate) span: Span,
+    pub(crate) stream: Stream,
+}
+
+/// One of the things that vary; the points of a plan are all combinations of theirs.
+#[derive(Clone, Debug)]
+pub(crate) enum Axis {
+    /// Each value of a key.
+    Grid { key: String, place: Range<usize>, values: Values },
+    /// Settings that go together, a row a point.
+    List(Vec<Vec<(String, Placed)>>),
+    /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its span once.
+    Draws { count: u64, is_latin: bool, keys: Vec<Drawn> },
+    /// The same again.
+    Repetitions(u64),
+}
+
+impl Axis {
+    /// How many there are of it.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::Grid { values: Values::Each(values), .. } => values.len() as u64,
+            Self::Grid { values: Values::Range { first, last }, .. } => (last - first).saturating_add(1),
+            Self::List(rows) => rows.len() as u64,
+            Self::Draws { count, .. } => *count,
+            Self::Repetitions(count) => *count,
+        }
+    }
+
+    /// The keys that it sets, with what their values are.
+    pub(crate) fn keys(&self) -> Vec<(&str, Kind)> {
+        let widest = |values: &[Placed]| values.iter().map(|it| Kind::of(&it.value)).max().unwrap_or(Kind::Text);
+        match self {
+            Self::Grid { key, values: Values::Each(values), .. } => vec![(key, widest(values))],
+            Self::Grid { key, values: Values::Range { .. }, .. } => vec![(key, Kind::Whole)],
+            Self::List(rows) => {
+                let mut keys: Vec<(&str, Kind)> = Vec::new();
+                for (key, it) in rows.iter().flatten() {
+                    let kind = Kind::of(&it.value);
+                    match keys.iter_mut().find(|(known, _)| known == key) {
+                        Some((_, known)) => *known = kind.max(*known),
+                        None => keys.push((key, kind)),
+                    }
+                }
+                keys
+            }
+            Self::Draws { keys, .. } => {
+                let kind = |drawn: &Drawn| match &drawn.span {
+                    Span::Numbers { .. } => Kind::Number,
+                    Span::Whole { .. } => Kind::Whole,
+                    Span::Choice(values) => widest(values),
+                };
+                keys.iter().map(|drawn| (drawn.key.as_str(), kind(drawn))).collect()
+            }
+            Self::Repetitions(_) => Vec::new(),
+        }
+    }
+
+    /// Adds what it sets at an index below its count.
+    pub(crate) fn at(&self, index: u64, settings: &mut Vec<(String, Value)>) {
+        match self {
+            Self::Grid { key, values: Values::Each(values), .. } => {
+                settings.push((key.clone(), values[index as usize].value.clone()));
+            }
+            Self::Grid { key, values: Values::Range { first, .. }, .. } => {
+                let number = first + index;
+                // Seeds go up to 2^64 - 1, and Arrow's whole numbers to half of that.
+                let value = i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Whole);
+                settings.push((key.clone(), value));
+            }
+            Self::List(rows) => {
+                settings.extend(rows[index as usize].iter().map(|(key, it)| (key.clone(), it.value.clone())));
+            }
+            Self::Draws { count, is_latin, keys } => {
+                settings.extend(keys.iter().map(|drawn| (drawn.key.clone(), drawn.value(index, *count, *is_latin))));
+            }
+            Self::Repetitions(_) => {}
+        }
+    }
+}
+
+impl Drawn {
+    fn value(&self, index: u64, count: u64, is_latin: bool) -> Value {
+        let unit = match is_latin {
+            // A part of the span, and a place within it.
+            true => (self.stream.place(index, count) as f64 + self.stream.unit(index)) / count as f64,
+            false => self.stream.unit(index),
+        };
+        // Of `count` parts in a row, so that a Latin hypercube takes whole numbers and choices evenly, too.
+        let below = |length: u64| ((unit * length as f64) as u64).min(length - 1);
+        match &self.span {
+            Span::Numbers { from, to, digits, unit: of } => {
+                let number = from + (to - from) * unit;
+                let number = digits.map_or(number, |digits| {
+                    let ten = (0..digits).fold(1.0, |ten, _| ten * 10.0);
+                    (number * ten).round() / ten
+                });
+                match of {
+                    Some(unit) => Value::Quantity(number, unit.clone()),
+                    None => Value::Number(number),
+                }
+            }
+            Span::Whole { from, to } => {
+                let length = to.abs_diff(*from).saturating_add(1);
+                let step = if is_latin { below(length) } else { self.stream.below(index, length) };
+                Value::Whole(from.wrapping_add_unsigned(step))
+            }
+            Span::Choice(values) => values[below(values.len() as u64) as usize].value.clone(),
+        }
+    }
+}

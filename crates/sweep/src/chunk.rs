@@ -1,0 +1,208 @@
+//! A chunk is run and written.
+
+use crate::axis::{Kind, Value};
+use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
+use crate::error::Error;
+use crate::fits::Fitting;
+use crate::inputs::Noted;
+use crate::manifest::{Chunk, Failed};
+use crate::plan::Point;
+use experiment::{Conditions, Files, Memory, Progress, Request};
+use miette::Diagnostic;
+use recording::table::{self, Column, Values};
+use recording::{Header, PartWriter, Recording};
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What every point needs beside its settings.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) fitting: &'a Fitting,
+    pub(crate) platforms: &'a dyn Files,
+    pub(crate) conditions: &'a Conditions,
+    pub(crate) source_tree: Option<&'a Path>,
+}
+
+/// What became of a point.
+struct Ran {
+    point: Point,
+    /// Frequency of the counter, where there are rows and it is known.
+    counter_hz: Option<u64>,
+    status: &'static str,
+    why: Option<String>,
+}
+
+/// Runs the points of a chunk and writes it; returns its points that failed. `each` is called after each point.
+pub(crate) fn run(
+    dataset: &Dataset,
+    around: &Surroundings<'_>,
+    chunk: u64,
+    progress: &Arc<Progress>,
+    each: impl Fn(),
+) -> Result<Vec<Failed>, Error> {
+    let plan = &around.fitting.plan;
+    let partial = dataset.partial(chunk, "partial")?;
+    let folder = partial.path();
+    fs::create_dir(folder).map_err(Error::io(folder, "create"))?;
+    let noted = Noted::new(around.platforms);
+    let mut rows: Option<(PartWriter, Header)> = None;
+    let mut all: Vec<Ran> = Vec::new();
+    for number in plan.points_of(chunk) {
+        progress.check().map_err(|_| Error::Cancelled)?;
+        let point = plan.point(number);
+        all.push(match run_point(around, &noted, &point, progress) {
+            Ok(mut recording) => {
+                keep(&mut recording, plan);
+                let complaints = recording.header.complaints.join("\n");
+                let counter_hz = recording.header.time.counter_hz;
+                if rows.is_none() {
+                    let header = header_of(&recording);
+                    rows = Some((PartWriter::create(folder, &header, plan.keep)?, header));
+                }
+                if let Some((writer, _)) = &mut rows {
+                    writer.append(number, &recording)?;
+                }
+                let (status, why) = match complaints.is_empty() {
+                    true => ("done", None),
+                    false => ("complaint", Some(complaints)),
+                };
+                Ran { point, counter_hz, status, why }
+            }
+            Err(experiment::Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => Ran { point, counter_hz: None, status: "failed", why: Some(words(&error)) },
+        });
+        each();
+    }
+    let (files, header) = match rows {
+        Some((writer, header)) => (writer.finish()?, Some(header)),
+        None => (BTreeMap::new(), None),
+    };
+    let mut files = files;
+    files.insert(POINTS_FILE.to_owned(), table::write(&folder.join(POINTS_FILE), &columns(around.fitting, &all))?);
+    let failed: Vec<Failed> =
+        all.into_iter().filter_map(|ran| Some(Failed { point: ran.point.number, why: ran.why? })).collect();
+    let range = plan.points_of(chunk);
+    let said = Chunk { first: range.start, last: range.end - 1, failed, inputs: noted.seen(), files, header };
+    let path = folder.join(CHUNK_FILE);
+    let text = toml::to_string(&said).map_err(|error| unwritable(&path, &error))?;
+    fs::write(&path, text).map_err(Error::io(&path, "write"))?;
+    move_there(dataset, chunk, folder)?;
+    Ok(said.failed)
+}
+
+/// Moves a whole chunk to its place, over an earlier one with points that failed.
+fn move_there(dataset: &Dataset, chunk: u64, whole: &Path) -> Result<(), Error> {
+    let to = dataset.chunk_folder(chunk);
+    if to.exists() {
+        let old = dataset.partial(chunk, "replaced")?;
+        // Another program may have done the same chunk meanwhile, and may be moving it as well: what is there then is as good as ours.
+        let _ = fs::rename(&to, old.path());
+    }
+    match fs::rename(whole, &to) {
+        Err(_) if to.join(CHUNK_FILE).is_file() => Ok(()),
+        other => other.map_err(Error::io(&to, "create")),
+    }
+}
+
+fn run_point(
+    around: &Surroundings<'_>,
+    platforms: &dyn Files,
+    point: &Point,
+    progress: &Arc<Progress>,
+) -> Result<Recording, experiment::Error> {
+    let fitting = around.fitting;
+    let request = Request {
+        world: fitting.world,
+        settings: fitting.settings(point)?,
+        platforms,
+        conditions: around.conditions.clone(),
+        source_tree: around.source_tree,
+    };
+    // Each point counts its own steps, which are not those of the sweep.
+    let mut sink = Memory::new(Progress::of_part(progress));
+    // One point must not take the others with it.
+    let ran = catch_unwind(AssertUnwindSafe(|| fitting.experiment.run(&request, &mut sink)));
+    let ran = ran.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(experiment::Error::Failed(format!("the experiment panicked: {}", text.unwrap_or("it does not say why"))))
+    });
+    // What a signal broke off did not fail by itself.
+    ran.map_err(|error| if progress.check().is_err() { experiment::Error::Cancelled } else { error })?;
+    Ok(sink.finish())
+}
+
+/// Leaves what the plan keeps, with the causes of spans if it keeps those.
+fn keep(recording: &mut Recording, plan: &crate::plan::Plan) {
+    if plan.keep.causes {
+        attribution::record(recording);
+    }
+    if !plan.metrics.is_empty() {
+        recording.keep_metrics(|metric| plan.metrics.iter().any(|kept| kept == metric));
+    }
+}
+
+/// What is kept of a point's header for the chunk: nothing that differs from run to run.
+fn header_of(recording: &Recording) -> Header {
+    let mut header = recording.header.clone();
+    header.make_printable();
+    header.run = recording::Run::default();
+    header.files.clear();
+    header.complaints.clear();
+    header
+}
+
+/// An error with what would be right, on one line.
+fn words(error: &experiment::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    if let Some(help) = error.help() {
+        text = format!("{text} ({help})");
+    }
+    recording::printable_lines(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The table of points: its number, a column for each key, and what became of it.
+fn columns(fitting: &Fitting, all: &[Ran]) -> Vec<Column> {
+    let column = |name: &str, values: Values| Column { name: name.to_owned(), values };
+    let mut columns = vec![column("sweep_point", Values::U64(all.iter().map(|ran| Some(ran.point.number)).collect()))];
+    for (key, kind) in fitting.plan.keys() {
+        let values =
+            all.iter().map(|ran| ran.point.varied.iter().find(|(name, _)| *name == key).map(|(_, value)| value));
+        columns.push(column(
+            &key,
+            match kind {
+                Kind::Whole => Values::I64(
+                    values
+                        .map(|value| value.and_then(|value| if let Value::Whole(n) = value { Some(*n) } else { None }))
+                        .collect(),
+                ),
+                Kind::Number => Values::F64(
+                    values
+                        .map(|value| match value {
+                            Some(Value::Number(number) | Value::Quantity(number, _)) => Some(*number),
+                            Some(Value::Whole(number)) => Some(*number as f64),
+                            _ => None,
+                        })
+                        .collect(),
+                ),
+                Kind::Text => Values::Text(values.map(|value| value.map(Value::text)).collect()),
+            },
+        ));
+    }
+    if fitting.plan.repeats() {
+        columns.push(column("repetition", Values::U64(all.iter().map(|ran| Some(ran.point.repetition)).collect())));
+    }
+    columns.push(column("status", Values::Text(all.iter().map(|ran| Some(ran.status.to_owned())).collect())));
+    columns.push(column("why", Values::Text(all.iter().map(|ran| ran.why.clone()).collect())));
+    columns.push(column("counter_hz", Values::U64(all.iter().map(|ran| ran.counter_hz).collect())));
+    columns
+}

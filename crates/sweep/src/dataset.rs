@@ -1,0 +1,241 @@
+//! The folder of a data set:
+//!
+//! ```text
+//! plan.toml                 the plan, as it was given
+//! sweep.toml                experiment, world, numbers of points and chunks, the program's version
+//! data/chunk=000000/        points.parquet, measures.parquet (events, causes), chunk.toml
+//! runs/                     who ran which chunks: nothing of it is needed to read the data
+//! ```
+//!
+//! A chunk's folder is written beside `data` and renamed into it, so it is there whole or not at all.
+
+use crate::error::Error;
+use crate::fits::Fitting;
+use crate::manifest::{Chunk, FORMAT, Marks, VERSION};
+use crate::plan::Plan;
+use disk::Partial;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+pub(crate) const PLAN_FILE: &str = "plan.toml";
+pub(crate) const MARKS_FILE: &str = "sweep.toml";
+pub(crate) const CHUNK_FILE: &str = "chunk.toml";
+pub(crate) const POINTS_FILE: &str = "points.parquet";
+const DATA: &str = "data";
+pub(crate) const RUNS: &str = "runs";
+
+/// Whether a folder holds the data set of a sweep.
+pub fn is_sweep(folder: &Path) -> bool {
+    folder.join(MARKS_FILE).is_file()
+}
+
+/// The folder of a data set.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    folder: PathBuf,
+    marks: Marks,
+    plan: Plan,
+}
+
+impl Dataset {
+    /// Begins the data set of a plan, or finds the one that was begun: several programs may do so at the same time.
+    ///
+    /// # Errors
+    /// Something else is in the way; it was begun from another plan or by another version; the system refuses.
+    pub fn begin(folder: &Path, fitting: &Fitting) -> Result<Self, Error> {
+        let plan = &fitting.plan;
+        let marks = Marks {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            stopwatt: provenance::VERSION.to_owned(),
+            experiment: plan.experiment.clone(),
+            world: fitting.world.name().to_owned(),
+            points: plan.points().unwrap_or(u64::MAX),
+            chunk: plan.chunk(),
+            chunks: plan.chunks(),
+            plan: crc32fast::hash(plan.text().as_bytes()),
+        };
+        let there = fs::read_dir(folder);
+        match there {
+            Ok(mut entries) => {
+                // What another program is about to begin here starts with a dot, or is one of our names.
+                let is_ours = |name: &str| {
+                    name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
+                };
+                let strange = entries.find_map(|entry| {
+                    let name = entry.ok()?.file_name().to_string_lossy().into_owned();
+                    (!is_ours(&name)).then_some(name)
+                });
+                if let Some(name) = strange {
+                    let message = format!("exists and is no sweep: it holds {name}");
+                    return Err(Error::folder(
+                        folder,
+                        message,
+                        "name another folder with --output, or remove it yourself",
+                    ));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(folder, "list")(error)),
+        }
+        if is_sweep(folder) {
+            let begun = Self::open(folder)?;
+            begun.must_be(&marks)?;
+            return Ok(begun);
+        }
+        for below in [DATA, RUNS] {
+            let path = folder.join(below);
+            fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
+        }
+        // The plan first: whoever sees the marks finds it.
+        write(&folder.join(PLAN_FILE), plan.text())?;
+        let text = toml::to_string(&marks).map_err(|error| unwritable(folder, &error))?;
+        write(&folder.join(MARKS_FILE), &text)?;
+        Ok(Self { folder: folder.to_owned(), marks, plan: plan.clone() })
+    }
+
+    /// Opens a data set that was begun.
+    ///
+    /// # Errors
+    /// It is none, or is damaged.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        const HELP: &str = "name the folder that `stopwatt sweep` wrote";
+        let path = folder.join(MARKS_FILE);
+        let text = match disk::text(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Error::folder(folder, format!("no sweep: it has no {MARKS_FILE}"), HELP));
+            }
+            Err(error) => return Err(Error::io(&path, "read")(error)),
+        };
+        let marks: Marks = toml::from_str(&text).map_err(|error| Error::folder(&path, error.to_string(), HELP))?;
+        if (marks.format.as_str(), marks.version) != (FORMAT, VERSION) {
+            let message = format!("is of the format {} {}", marks.format, marks.version);
+            return Err(Error::folder(&path, message, format!("this program reads {FORMAT} {VERSION}")));
+        }
+        let path = folder.join(PLAN_FILE);
+        let plan = Plan::read(&path)?;
+        let is_its = crc32fast::hash(plan.text().as_bytes()) == marks.plan
+            && (plan.points(), plan.chunk(), plan.chunks()) == (Some(marks.points), marks.chunk, marks.chunks);
+        if !is_its {
+            let help = "put the plan back with which the sweep was begun, or begin another one";
+            return Err(Error::folder(&path, format!("is not the plan that {MARKS_FILE} was written for"), help));
+        }
+        Ok(Self { folder: folder.to_owned(), marks, plan })
+    }
+
+    /// Whether the data set is the one of these marks.
+    fn must_be(&self, marks: &Marks) -> Result<(), Error> {
+        if self.marks.plan != marks.plan {
+            let help = "name another folder with --output, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
+            return Err(Error::folder(&self.folder, "holds the sweep of another plan", help));
+        }
+        if self.marks.stopwatt != marks.stopwatt {
+            let message = format!("was begun by stopwatt {}, and this is {}", self.marks.stopwatt, marks.stopwatt);
+            let help = "go on with the same build, or begin anew in another folder: two builds may give two figures";
+            return Err(Error::folder(&self.folder, message, help));
+        }
+        Ok(())
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The plan that it was begun with.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The experiment's name.
+    pub fn experiment(&self) -> &str {
+        &self.marks.experiment
+    }
+
+    /// The folder of a chunk.
+    pub fn chunk_folder(&self, chunk: u64) -> PathBuf {
+        self.folder.join(DATA).join(chunk_name(chunk))
+    }
+
+    /// A folder beside the data in which a chunk is written. What a program of this machine that was killed left of the chunk is removed.
+    pub(crate) fn partial(&self, chunk: u64, what: &str) -> Result<Partial, Error> {
+        let beside = self.folder.join(chunk_name(chunk));
+        // Processes of another machine cannot be looked up, so theirs are told apart by its name.
+        Partial::beside(&beside, &format!("{what}-{}", host())).map_err(Error::io(&self.folder, "write in"))
+    }
+
+    /// What is said of a chunk; `None` if it is not there, or its files are not as long as is said.
+    ///
+    /// # Errors
+    /// What is said cannot be read.
+    pub(crate) fn chunk(&self, chunk: u64) -> Result<Option<Chunk>, Error> {
+        let folder = self.chunk_folder(chunk);
+        let path = folder.join(CHUNK_FILE);
+        let text = match disk::text(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io(&path, "read")(error)),
+        };
+        // A machine that lost power may have left less of a file than was written.
+        let Ok(said) = toml::from_str::<Chunk>(&text) else { return Ok(None) };
+        let is_whole = said
+            .files
+            .iter()
+            .all(|(name, facts)| fs::metadata(folder.join(name)).is_ok_and(|there| there.len() == facts.bytes));
+        Ok(is_whole.then_some(said))
+    }
+
+    /// How many chunks are there.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn done(&self) -> Result<u64, Error> {
+        let mut done = 0;
+        for chunk in 0..self.marks.chunks {
+            done += u64::from(self.chunk(chunk)?.is_some());
+        }
+        Ok(done)
+    }
+
+    /// Numbers of the chunks that are not there, or have points that failed.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn missing(&self) -> Result<Vec<u64>, Error> {
+        let mut missing = Vec::new();
+        for chunk in 0..self.marks.chunks {
+            if self.chunk(chunk)?.is_none_or(|said| !said.failed.is_empty()) {
+                missing.push(chunk);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// How many points and chunks it is to have.
+    pub fn size(&self) -> (u64, u64) {
+        (self.marks.points, self.marks.chunks)
+    }
+}
+
+fn chunk_name(chunk: u64) -> String {
+    format!("chunk={chunk:06}")
+}
+
+/// The name of this machine.
+pub(crate) fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name: String = name.trim().chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
+    if name.is_empty() { "here".to_owned() } else { name }
+}
+
+pub(crate) fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
+    Error::Io { path: path.to_owned(), doing: "write", cause: std::io::Error::other(error.to_string()) }
+}
+
+/// Writes a small file whole or not at all, over one of the same content.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let partial = Partial::beside(path, &format!("partial-{}", host())).map_err(Error::io(path, "write"))?;
+    fs::write(partial.path(), text).and_then(|()| fs::rename(partial.path(), path)).map_err(Error::io(path, "write"))
+}

@@ -1,0 +1,84 @@
+//! Why a sweep cannot be begun or read.
+
+use crate::plan_error::PlanError;
+use miette::Diagnostic;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a sweep cannot be begun or read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The plan is wrong.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The operating system refuses.
+    #[error("{}: cannot {doing}: {cause}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was attempted, as in "cannot ...".
+        doing: &'static str,
+        /// The system's answer; part of the message already, so not a source that would be printed again.
+        cause: io::Error,
+    },
+    /// The folder holds something else.
+    #[error("{}: {message}", path.display())]
+    Folder {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+        /// What would be right.
+        help: String,
+    },
+    /// A file of rows is wrong.
+    #[error(transparent)]
+    Recording(#[from] recording::Error),
+    /// The experiment refuses the plan's first, middle and last point.
+    #[error("no point of the plan can run; of the first it is said")]
+    NoPoint {
+        /// What it says of the first.
+        source: experiment::Error,
+    },
+    /// It was to stop, and did.
+    #[error("stopped; the chunks that are whole were kept")]
+    Cancelled,
+}
+
+impl Error {
+    pub(crate) fn io(path: impl AsRef<Path>, doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |cause| Self::Io { path, doing, cause }
+    }
+
+    pub(crate) fn folder(path: &Path, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Folder { path: path.to_owned(), message: message.into(), help: help.into() }
+    }
+}
+
+impl Diagnostic for Error {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        match self {
+            Self::Plan(wrong) => wrong.help(),
+            Self::Folder { help, .. } => Some(Box::new(help)),
+            Self::NoPoint { source } => source.help(),
+            _ => None,
+        }
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        match self {
+            Self::Plan(wrong) => wrong.source_code(),
+            Self::NoPoint { source } => source.source_code(),
+            _ => None,
+        }
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
+        match self {
+            Self::Plan(wrong) => wrong.labels(),
+            Self::NoPoint { source } => source.labels(),
+            _ => None,
+        }
+    }
+}

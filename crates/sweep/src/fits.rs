@@ -1,0 +1,145 @@
+//! A plan held to the description of its experiment, before anything runs.
+
+use crate::axis::{Axis, Placed, Span, Value, Values};
+use crate::plan::{Plan, Point};
+use crate::plan_error::PlanError;
+use experiment::{Error, Experiment, Kind, Settings, World, nearest};
+use std::ops::Range;
+
+/// Values of a key that are looked at one by one; further ones are checked when their points run.
+const LOOKED_AT: usize = 10_000;
+
+/// A plan with its experiment, to which it fits.
+pub struct Fitting {
+    /// The plan.
+    pub plan: Plan,
+    /// The experiment.
+    pub experiment: &'static dyn Experiment,
+    /// The world.
+    pub world: World,
+}
+
+impl Fitting {
+    /// Checks the plan against the experiment that `find` knows by its name; `known` are all names.
+    ///
+    /// # Errors
+    /// An unknown experiment, world or key, or a value that a setting does not take, with its line and what would be right.
+    pub fn new(
+        plan: Plan,
+        find: impl Fn(&str) -> Option<&'static dyn Experiment>,
+        known: &[&str],
+    ) -> Result<Self, PlanError> {
+        let wrong = |place: Range<usize>, message: &str, help: String| Err(plan.source.wrong(place, message, help));
+        let Some(experiment) = find(&plan.experiment) else {
+            let near = nearest(&plan.experiment, known.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+            let message = format!("there is no experiment `{}`", plan.experiment);
+            return wrong(plan.experiment_place.clone(), &message, format!("{near}there are: {}", known.join(", ")));
+        };
+        let about = experiment.about();
+        let world = match &plan.world {
+            None => about.worlds[0].world,
+            Some(name) => match about.worlds.iter().find(|world| world.world.name() == name) {
+                Some(world) => world.world,
+                None => {
+                    let known: Vec<_> = about.worlds.iter().map(|world| world.world.name()).collect();
+                    let message = format!("{} does not run in a world `{name}`", about.name);
+                    return wrong(plan.world_place.clone(), &message, format!("its worlds are: {}", known.join(", ")));
+                }
+            },
+        };
+        let fitting = Self { experiment, world, plan };
+        fitting.check()?;
+        Ok(fitting)
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        for (key, it) in &self.plan.settings {
+            self.check_value(key, it)?;
+        }
+        for axis in &self.plan.axes {
+            match axis {
+                Axis::Grid { key, values: Values::Each(values), .. } => {
+                    values.iter().take(LOOKED_AT).try_for_each(|it| self.check_value(key, it))?;
+                }
+                Axis::Grid { key, place, values: Values::Range { first, last } } => {
+                    for end in [first, last] {
+                        self.check_value(key, &Placed { value: Value::Text(end.to_string()), place: place.clone() })?;
+                    }
+                }
+                Axis::List(rows) => {
+                    rows.iter().flatten().take(LOOKED_AT).try_for_each(|(key, it)| self.check_value(key, it))?;
+                }
+                Axis::Draws { keys, .. } => {
+                    for drawn in keys {
+                        match &drawn.span {
+                            Span::Choice(values) => {
+                                values.iter().try_for_each(|it| self.check_value(&drawn.key, it))?
+                            }
+                            Span::Whole { from, to } => {
+                                for end in [from, to] {
+                                    let value = Value::Whole(*end);
+                                    self.check_value(&drawn.key, &Placed { value, place: drawn.place.clone() })?;
+                                }
+                            }
+                            Span::Numbers { from, unit, .. } => {
+                                let value = match unit {
+                                    Some(unit) => Value::Quantity(*from, unit.clone()),
+                                    None => Value::Number(*from),
+                                };
+                                self.check_value(&drawn.key, &Placed { value, place: drawn.place.clone() })?;
+                            }
+                        }
+                    }
+                }
+                Axis::Repetitions(count) if self.world == World::Sim => {
+                    let message =
+                        format!("{count} repetitions in the world sim, where the same inputs give the same figures");
+                    let help = "vary the seed instead: [seeds] with count = N";
+                    return Err(self.plan.source.wrong_as_a_whole(&message, help));
+                }
+                Axis::Repetitions(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_value(&self, key: &str, it: &Placed) -> Result<(), PlanError> {
+        let about = self.experiment.about();
+        let wrong = |message: &str, help: &str| Err(self.plan.source.wrong(it.place.clone(), message, help));
+        if about.setting(key).is_some_and(|setting| matches!(setting.kind, Kind::OutputFile)) {
+            let message = format!("`{key}` is a file to write");
+            return wrong(&message, "every point would write it anew; run a single point with `stopwatt run` for it");
+        }
+        let pair = self.setting(key, &it.value.text());
+        match Settings::new(about, self.world, [pair]) {
+            Ok(_) => Ok(()),
+            Err(Error::Usage { message, help }) => {
+                // The command line's spelling of a setting is not the plan's.
+                let plain = |text: String| text.replace("--", "");
+                wrong(&plain(message), &plain(help.unwrap_or_default()))
+            }
+            Err(other) => wrong(&other.to_string(), ""),
+        }
+    }
+
+    /// A key of a plan as a setting: the experiment's own, or a key of the platform.
+    fn setting(&self, key: &str, value: &str) -> (String, String) {
+        let about = self.experiment.about();
+        let keys = about.settings.iter().find(|setting| matches!(setting.kind, Kind::Keys));
+        match (about.setting(key), keys) {
+            (None, Some(keys)) => (keys.name.to_owned(), format!("{key}={value}")),
+            _ => (key.to_owned(), value.to_owned()),
+        }
+    }
+
+    /// What the experiment is told at a point.
+    ///
+    /// # Errors
+    /// A value that a setting does not take.
+    pub fn settings(&self, point: &Point) -> Result<Settings, Error> {
+        let fixed = self.plan.settings.iter().map(|(key, it)| self.setting(key, &it.value.text()));
+        let varied = point.varied.iter().map(|(key, value)| self.setting(key, &value.text()));
+        Settings::new(self.experiment.about(), self.world, fixed.chain(varied))
+    }
+}

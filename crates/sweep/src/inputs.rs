@@ -1,0 +1,82 @@
+//! The platform files of a sweep: each is read once, and each chunk notes which it used.
+
+use experiment::{Files, FilesError};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Files that are read once and kept: every point sees the same text, whatever happens to the file meanwhile.
+pub(crate) struct Kept<'f> {
+    files: &'f dyn Files,
+    texts: Mutex<BTreeMap<String, Result<String, String>>>,
+    lists: Mutex<BTreeMap<String, Result<Vec<String>, String>>>,
+}
+
+fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn again<T>(path: String, result: Result<T, String>) -> Result<T, FilesError> {
+    result.map_err(|cause| FilesError { path, cause: io::Error::other(cause) })
+}
+
+impl<'f> Kept<'f> {
+    pub(crate) fn new(files: &'f dyn Files) -> Self {
+        Self { files, texts: Mutex::default(), lists: Mutex::default() }
+    }
+}
+
+impl Files for Kept<'_> {
+    fn read(&self, path: &str) -> Result<String, FilesError> {
+        let mut texts = held(&self.texts);
+        if !texts.contains_key(path) {
+            texts.insert(path.to_owned(), self.files.read(path).map_err(|error| error.cause.to_string()));
+        }
+        again(self.shown(path), texts[path].clone())
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+        let mut lists = held(&self.lists);
+        if !lists.contains_key(folder) {
+            lists.insert(folder.to_owned(), self.files.list(folder).map_err(|error| error.cause.to_string()));
+        }
+        again(self.shown(folder), lists[folder].clone())
+    }
+
+    fn shown(&self, path: &str) -> String {
+        self.files.shown(path)
+    }
+}
+
+/// Files whose readers are noted: what a chunk was made from.
+pub(crate) struct Noted<'f> {
+    files: &'f dyn Files,
+    seen: Mutex<BTreeMap<String, u32>>,
+}
+
+impl<'f> Noted<'f> {
+    pub(crate) fn new(files: &'f dyn Files) -> Self {
+        Self { files, seen: Mutex::default() }
+    }
+
+    /// The files that were read, each with the CRC-32 of its text.
+    pub(crate) fn seen(&self) -> BTreeMap<String, u32> {
+        held(&self.seen).clone()
+    }
+}
+
+impl Files for Noted<'_> {
+    fn read(&self, path: &str) -> Result<String, FilesError> {
+        let text = self.files.read(path)?;
+        held(&self.seen).entry(path.to_owned()).or_insert_with(|| crc32fast::hash(text.as_bytes()));
+        Ok(text)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+        self.files.list(folder)
+    }
+
+    fn shown(&self, path: &str) -> String {
+        self.files.shown(path)
+    }
+}

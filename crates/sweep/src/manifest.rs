@@ -1,0 +1,73 @@
+//! What is said of a data set (`sweep.toml`) and of each of its chunks (`chunk.toml`). The same plan gives the same text, whoever ran it;
+//! who that was lies apart, in `runs/`.
+
+use recording::{FileFacts, Header};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The first line of a `sweep.toml`.
+pub(crate) const FORMAT: &str = "stopwatt-sweep";
+
+/// The version of the layout that is written, and the only one that is read.
+pub(crate) const VERSION: u32 = 1;
+
+/// `sweep.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Marks {
+    pub(crate) format: String,
+    pub(crate) version: u32,
+    /// The program that runs it: another one might give other figures.
+    pub(crate) stopwatt: String,
+    pub(crate) experiment: String,
+    pub(crate) world: String,
+    pub(crate) points: u64,
+    /// Points of a chunk.
+    pub(crate) chunk: u64,
+    pub(crate) chunks: u64,
+    /// CRC-32 of `plan.toml`.
+    pub(crate) plan: u32,
+}
+
+/// A point that has no rows, or whose experiment found something wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// Its number.
+    pub point: u64,
+    /// What was said.
+    pub why: String,
+}
+
+/// `chunk.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Chunk {
+    /// Its first point.
+    pub(crate) first: u64,
+    /// Its last point.
+    pub(crate) last: u64,
+    /// Points without rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) failed: Vec<Failed>,
+    /// Platform files that were read, each with the CRC-32 of its text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) inputs: BTreeMap<String, u32>,
+    /// The files of rows.
+    pub(crate) files: BTreeMap<String, FileFacts>,
+    /// The header of the first point that has rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) header: Option<Header>,
+}
+
+/// `runs/NAME.toml`: who ran which chunks, when and how fast.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Run {
+    /// What was asked to be run: `shard 2/7`.
+    pub(crate) share: String,
+    /// The machine's name.
+    pub(crate) host: String,
+    pub(crate) process: u32,
+    /// Chunks that it wrote.
+    pub(crate) chunks: Vec<u64>,
+    pub(crate) points: u64,
+    pub(crate) seconds: f64,
+    pub(crate) run: recording::Run,
+}

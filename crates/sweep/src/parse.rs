@@ -1,0 +1,416 @@
+//! The text of a plan.
+
+use crate::axis::{Axis, Drawn, Placed, Span, Value, Values};
+use crate::draw::Stream;
+use crate::plan::Plan;
+use crate::plan_error::{PlanError, Text};
+use experiment::nearest;
+use recording::Kept;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What a plan may say.
+const KEYS: [&str; 12] = [
+    "experiment",
+    "world",
+    "chunk",
+    "repetitions",
+    "keep",
+    "metrics",
+    "settings",
+    "grid",
+    "list",
+    "random",
+    "latin-hypercube",
+    "seeds",
+];
+
+type Item<'a, 'i> = (String, Range<usize>, &'a Spanned<DeValue<'i>>);
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// The file cannot be read; what is wrong in it, with its line and what would be right.
+    pub fn read(path: &Path) -> Result<Self, PlanError> {
+        let name = path.display().to_string();
+        let text = disk::text(path).map_err(|error| {
+            let nothing = Text { name: name.clone(), text: String::new() };
+            nothing
+                .wrong_as_a_whole(&format!("cannot read the plan: {error}"), "name a TOML file; docs/sweeps.md has one")
+        })?;
+        Self::parse(&name, &text)
+    }
+
+    /// Reads the text of a plan that goes by `name` in errors.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub fn parse(name: &str, text: &str) -> Result<Self, PlanError> {
+        plan(&Text { name: name.to_owned(), text: text.to_owned() })
+    }
+}
+
+/// Reads a plan.
+fn plan(source: &Text) -> Result<Plan, PlanError> {
+    Parser { source }.plan()
+}
+
+struct Parser<'s> {
+    source: &'s Text,
+}
+
+impl Parser<'_> {
+    fn plan(&self) -> Result<Plan, PlanError> {
+        let text = &self.source.text;
+        let table = DeTable::parse(text).map_err(|error| {
+            let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
+            self.source.wrong(error.span().unwrap_or(0..0), &message, "a plan is a TOML file; docs/sweeps.md has one")
+        })?;
+        let table = table.get_ref();
+        if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.get_ref().as_ref())) {
+            let near = nearest(key.get_ref(), KEYS.into_iter());
+            let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            let help = format!("{near}a plan has {}", KEYS.join(", "));
+            return Err(self.source.wrong(key.span(), &format!("unknown key `{}`", key.get_ref()), help));
+        }
+        let Some(experiment) = table.get("experiment") else {
+            let help = "say experiment = \"psci-latency\"; `stopwatt list` names them";
+            return Err(self.source.wrong_as_a_whole("the plan names no experiment", help));
+        };
+        let mut axes = Vec::new();
+        if let Some(rows) = table.get("list") {
+            axes.push(self.list(rows)?);
+        }
+        if let Some(grid) = table.get("grid") {
+            for (key, place, value) in self.leaves(grid, "grid")? {
+                let values = self.values(&key, value)?;
+                axes.push(Axis::Grid { key, place, values });
+            }
+        }
+        match (table.get("random"), table.get("latin-hypercube")) {
+            (Some(_), Some(other)) => {
+                let message = "draws from [random] and from [latin-hypercube]";
+                return Err(self.source.wrong(other.span(), message, "keep one of them; put all ranges into it"));
+            }
+            (Some(draws), None) => axes.push(self.draws(draws, "random")?),
+            (None, Some(draws)) => axes.push(self.draws(draws, "latin-hypercube")?),
+            (None, None) => {}
+        }
+        if let Some(seeds) = table.get("seeds") {
+            axes.push(self.seeds(seeds)?);
+        }
+        if let Some(repetitions) = table.get("repetitions") {
+            let count = self.number(repetitions, "repetitions", 1..=1_000_000)?;
+            if count > 1 {
+                axes.push(Axis::Repetitions(count));
+            }
+        }
+        let mut settings = Vec::new();
+        if let Some(given) = table.get("settings") {
+            for (key, _, value) in self.leaves(given, "settings")? {
+                match value.get_ref() {
+                    DeValue::Array(all) => {
+                        for value in all {
+                            settings.push((key.clone(), self.value(value)?));
+                        }
+                    }
+                    _ => settings.push((key, self.value(value)?)),
+                }
+            }
+        }
+        self.no_key_twice(&axes, &settings)?;
+        let texts = |key: &str| table.get(key).map_or(Ok(Vec::new()), |value| self.texts(value, key));
+        let chunk = table.get("chunk").map(|value| self.number(value, "chunk", 1..=1_000_000)).transpose()?;
+        let world = table.get("world").map(|value| self.text(value, "world")).transpose()?;
+        Ok(Plan {
+            experiment: self.text(experiment, "experiment")?,
+            experiment_place: experiment.span(),
+            world_place: table.get("world").map_or(0..0, Spanned::span),
+            world,
+            settings,
+            axes,
+            chunk,
+            keep: self.keep(table.get("keep"))?,
+            metrics: texts("metrics")?.into_iter().map(|(text, _)| text).collect(),
+            source: self.source.clone(),
+        })
+    }
+
+    fn wrong<T>(&self, place: Range<usize>, message: &str, help: &str) -> Result<T, PlanError> {
+        Err(self.source.wrong(place, message, help))
+    }
+
+    /// The keys of a table with their values, in the order of the text. A table in it is a dotted key: `scp.channels` is the same as
+    /// `"scp.channels"`. One with a key `from` is a range.
+    fn leaves<'a, 'i>(&self, value: &'a Spanned<DeValue<'i>>, name: &str) -> Result<Vec<Item<'a, 'i>>, PlanError> {
+        let DeValue::Table(table) = value.get_ref() else {
+            let help = format!("write it as a table: [{name}], and keys with their values on the lines below");
+            return self.wrong(value.span(), &format!("`{name}` is {}", value.get_ref().type_str()), &help);
+        };
+        let mut found = Vec::new();
+        collect(table, "", &mut found);
+        found.sort_by_key(|(_, place, _)| place.start);
+        Ok(found)
+    }
+
+    fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Placed, PlanError> {
+        let place = value.span();
+        let of = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Boolean(is) => Value::Text(is.to_string()),
+            DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
+                Ok(number) => Value::Whole(number),
+                Err(_) => {
+                    return self.wrong(place, "a whole number of more than 64 bits", "write it as a text, in quotes");
+                }
+            },
+            DeValue::Float(digits) => match digits.as_str().parse::<f64>() {
+                Ok(number) if number.is_finite() => Value::Number(number),
+                _ => return self.wrong(place, "no finite number", "write a number such as 2.5"),
+            },
+            other => {
+                let message = format!("{} where a value must be", other.type_str());
+                return self.wrong(place, &message, "a value is a text, a number, true or false");
+            }
+        };
+        Ok(Placed { value: of, place })
+    }
+
+    fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String, PlanError> {
+        match value.get_ref() {
+            DeValue::String(text) if !text.is_empty() => Ok(text.to_string()),
+            _ => self.wrong(value.span(), &format!("`{name}` is no text"), "write it in quotes"),
+        }
+    }
+
+    fn texts(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Vec<(String, Range<usize>)>, PlanError> {
+        let DeValue::Array(all) = value.get_ref() else {
+            let help = format!("write it as {name} = [\"...\"]");
+            return self.wrong(value.span(), &format!("`{name}` is no list of texts"), &help);
+        };
+        all.iter().map(|value| Ok((self.text(value, name)?, value.span()))).collect()
+    }
+
+    fn number(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        name: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<u64, PlanError> {
+        let number = match value.get_ref() {
+            DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix()).ok(),
+            _ => None,
+        };
+        let help = format!("a whole number from {} to {}", range.start(), range.end());
+        match number.filter(|number| range.contains(number)) {
+            Some(number) => Ok(number),
+            None => self.wrong(value.span(), &format!("no value of `{name}`"), &help),
+        }
+    }
+
+    /// The values of a key of a grid: a list, one value, or a text such as `1..16`.
+    fn values(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Values, PlanError> {
+        const RANGE: &str = "a range is \"FIRST..LAST\" of whole numbers, FIRST not above LAST, both included";
+        match value.get_ref() {
+            DeValue::Array(all) if all.is_empty() => {
+                self.wrong(value.span(), &format!("`{key}` has no value"), "name one at least, or take the key out")
+            }
+            DeValue::Array(all) => {
+                let mut values: Vec<Placed> = Vec::new();
+                let mut seen = BTreeSet::new();
+                for value in all {
+                    let next = self.value(value)?;
+                    if !seen.insert(next.value.text()) {
+                        let message = format!("`{}` stands twice among the values of `{key}`", next.value.text());
+                        return self.wrong(next.place, &message, "name each value once; `repetitions` repeats points");
+                    }
+                    values.push(next);
+                }
+                Ok(Values::Each(values))
+            }
+            DeValue::String(text) => match text.split_once("..") {
+                Some((first, last)) => match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
+                    (Ok(first), Ok(last)) if first <= last => Ok(Values::Range { first, last }),
+                    _ => self.wrong(value.span(), &format!("`{text}` is no range"), RANGE),
+                },
+                None => Ok(Values::Each(vec![self.value(value)?])),
+            },
+            _ => Ok(Values::Each(vec![self.value(value)?])),
+        }
+    }
+
+    fn list(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, PlanError> {
+        const HELP: &str = "write each row as a table of its own: [[list]], and keys with their values below";
+        let DeValue::Array(rows) = value.get_ref() else {
+            return self.wrong(value.span(), "`list` is no list of tables", HELP);
+        };
+        let mut all = Vec::new();
+        for row in rows {
+            if !row.get_ref().is_table() {
+                return self.wrong(row.span(), "a row of the list is no table", HELP);
+            }
+            let mut settings = Vec::new();
+            for (key, _, value) in self.leaves(row, "list")? {
+                settings.push((key, self.value(value)?));
+            }
+            all.push(settings);
+        }
+        match all.is_empty() {
+            true => self.wrong(value.span(), "the list has no row", HELP),
+            false => Ok(Axis::List(all)),
+        }
+    }
+
+    fn draws(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Axis, PlanError> {
+        let help = format!(
+            "[{name}] has points = N, seed = N, and a table [{name}.ranges] of keys such as\n\"costs.scp.core_off\" = {{ from = 80.0, to \
+             = 95.0, unit = \"us\" }}"
+        );
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.wrong(value.span(), &format!("`{name}` is no table"), &help);
+        };
+        if let Some(key) = table.keys().find(|key| !["points", "seed", "ranges"].contains(&key.get_ref().as_ref())) {
+            return self.wrong(key.span(), &format!("unknown key `{}` in [{name}]", key.get_ref()), &help);
+        }
+        let (Some(points), Some(ranges)) = (table.get("points"), table.get("ranges")) else {
+            return self.wrong(value.span(), &format!("[{name}] lacks `points` or `ranges`"), &help);
+        };
+        let count = self.number(points, "points", 1..=u64::from(u32::MAX))?;
+        let seed = table.get("seed").map_or(Ok(1), |value| self.number(value, "seed", 0..=u64::MAX))?;
+        let mut keys = Vec::new();
+        for (key, place, value) in self.leaves(ranges, "ranges")? {
+            let span = self.span(&key, value)?;
+            keys.push(Drawn { stream: Stream::new(seed, &key), key, place, span });
+        }
+        if keys.is_empty() {
+            return self.wrong(ranges.span(), "there is no range to draw from", &help);
+        }
+        Ok(Axis::Draws { count, is_latin: name == "latin-hypercube", keys })
+    }
+
+    fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span, PlanError> {
+        const HELP: &str = "{ from = 80.0, to = 95.0 } draws numbers, with whole ends whole numbers; `unit` and `digits` (behind the \
+                            point) may be added; a list draws one of its values";
+        let table = match value.get_ref() {
+            DeValue::Array(all) if !all.is_empty() => {
+                return Ok(Span::Choice(all.iter().map(|value| self.value(value)).collect::<Result<_, _>>()?));
+            }
+            DeValue::Table(table) => table,
+            _ => return self.wrong(value.span(), &format!("no range for `{key}`"), HELP),
+        };
+        if let Some(key) = table.keys().find(|key| !["from", "to", "unit", "digits"].contains(&key.get_ref().as_ref()))
+        {
+            return self.wrong(key.span(), &format!("unknown key `{}` of a range", key.get_ref()), HELP);
+        }
+        let end = |name: &str| match table.get(name) {
+            Some(value) => self.value(value),
+            None => self.wrong(value.span(), &format!("the range of `{key}` lacks `{name}`"), HELP),
+        };
+        let (from, to) = (end("from")?, end("to")?);
+        let unit = table.get("unit").map(|value| self.text(value, "unit")).transpose()?;
+        let digits = table.get("digits").map(|value| self.number(value, "digits", 0..=15)).transpose()?;
+        let as_number = |value: &Value| match value {
+            Value::Whole(number) => Some(*number as f64),
+            Value::Number(number) => Some(*number),
+            _ => None,
+        };
+        let goes_up = |is: bool| match is {
+            true => Ok(()),
+            false => self.wrong(value.span(), &format!("the range of `{key}` does not go up"), HELP),
+        };
+        match (&from.value, &to.value) {
+            (Value::Whole(from), Value::Whole(to)) if unit.is_none() && digits.is_none() => {
+                goes_up(from <= to)?;
+                Ok(Span::Whole { from: *from, to: *to })
+            }
+            (low, high) => match (as_number(low), as_number(high)) {
+                (Some(from), Some(to)) => {
+                    goes_up(from <= to)?;
+                    Ok(Span::Numbers { from, to, digits: digits.map(|digits| digits as u32), unit })
+                }
+                _ => self.wrong(value.span(), &format!("the ends of the range of `{key}` are no numbers"), HELP),
+            },
+        }
+    }
+
+    fn seeds(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, PlanError> {
+        const HELP: &str = "[seeds] has count = N, and first = N (1 where it is left out)";
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.wrong(value.span(), "`seeds` is no table", HELP);
+        };
+        if let Some(key) = table.keys().find(|key| !["first", "count"].contains(&key.get_ref().as_ref())) {
+            return self.wrong(key.span(), &format!("unknown key `{}` in [seeds]", key.get_ref()), HELP);
+        }
+        let Some(count) = table.get("count") else {
+            return self.wrong(value.span(), "[seeds] lacks `count`", HELP);
+        };
+        let count = self.number(count, "count", 1..=u64::MAX)?;
+        let first = table.get("first").map_or(Ok(1), |value| self.number(value, "first", 0..=u64::MAX))?;
+        match first.checked_add(count - 1) {
+            Some(last) => {
+                Ok(Axis::Grid { key: "seed".to_owned(), place: value.span(), values: Values::Range { first, last } })
+            }
+            None => self.wrong(value.span(), "seeds above 2^64 - 1", HELP),
+        }
+    }
+
+    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<Kept, PlanError> {
+        let Some(value) = value else { return Ok(Kept { events: false, measures: true, causes: false }) };
+        let mut kept = Kept { events: false, measures: false, causes: false };
+        for (text, place) in self.texts(value, "keep")? {
+            match text.as_str() {
+                "events" => kept.events = true,
+                "measures" => kept.measures = true,
+                "causes" => kept.causes = true,
+                _ => {
+                    let message = format!("`{text}` cannot be kept");
+                    return self.wrong(place, &message, "any of \"measures\", \"events\", \"causes\" can");
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    fn no_key_twice(&self, axes: &[Axis], settings: &[(String, Placed)]) -> Result<(), PlanError> {
+        let mut seen: BTreeSet<&str> = settings.iter().map(|(key, _)| key.as_str()).collect();
+        for axis in axes {
+            let place = |key: &str| match axis {
+                Axis::Grid { place, .. } => place.clone(),
+                Axis::Draws { keys, .. } => {
+                    keys.iter().find(|drawn| drawn.key == key).map_or(0..0, |drawn| drawn.place.clone())
+                }
+                Axis::List(rows) => {
+                    rows.iter().flatten().find(|(name, _)| name == key).map_or(0..0, |(_, value)| value.place.clone())
+                }
+                Axis::Repetitions(_) => 0..0,
+            };
+            for (key, _) in axis.keys() {
+                if ["sweep_point", "repetition", "status", "why", "counter_hz"].contains(&key) {
+                    let help = "the table of points has a column of that name; no experiment has a setting of it";
+                    return self.wrong(place(key), &format!("`{key}` cannot be varied"), help);
+                }
+                if !seen.insert(key) {
+                    let message = format!("`{key}` is set twice");
+                    return self.wrong(place(key), &message, "leave it in one place; [settings] hold in every point");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn collect<'a, 'i>(table: &'a DeTable<'i>, before: &str, found: &mut Vec<Item<'a, 'i>>) {
+    for (key, value) in table {
+        let name = if before.is_empty() { key.get_ref().to_string() } else { format!("{before}.{}", key.get_ref()) };
+        match value.get_ref() {
+            DeValue::Table(below) if below.get("from").is_none() && below.get("to").is_none() => {
+                collect(below, &name, found);
+            }
+            _ => found.push((name, key.span(), value)),
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! A share of the chunks is run, on all cores.
+
+use crate::chunk::{self, Surroundings};
+use crate::dataset::{Dataset, RUNS, host, unwritable, write};
+use crate::error::Error;
+use crate::fits::Fitting;
+use crate::inputs::Kept;
+use crate::manifest::{Failed, Run};
+use crate::plan::Plan;
+use experiment::{Conditions, Files, Progress, Request};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Which chunks of a plan are run here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All.
+    All,
+    /// Those of shard `index` of `of`, from 1: every `of`-th chunk, so that shards have about as much to do where neighbours are alike.
+    Shard {
+        /// Which.
+        index: u64,
+        /// Of how many.
+        of: u64,
+    },
+    /// Those of these numbers.
+    Chunks(Vec<u64>),
+}
+
+impl std::fmt::Display for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => write!(f, "all chunks"),
+            Self::Shard { index, of } => write!(f, "shard {index}/{of}"),
+            Self::Chunks(chunks) => write!(f, "{} chunks by their numbers", chunks.len()),
+        }
+    }
+}
+
+impl std::str::FromStr for Share {
+    type Err = String;
+
+    /// A shard as `i/n`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no shard; expected I/N with I from 1 to N, such as 2/7");
+        let (index, of) = text.split_once('/').ok_or_else(wrong)?;
+        match (index.trim().parse(), of.trim().parse()) {
+            (Ok(index), Ok(of)) if index >= 1 && index <= of => Ok(Self::Shard { index, of }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Share {
+    /// The numbers of its chunks: a function of the plan and of nothing else.
+    pub fn chunks(&self, plan: &Plan) -> Vec<u64> {
+        match self {
+            Self::All => (0..plan.chunks()).collect(),
+            Self::Shard { index, of } => {
+                (index - 1..plan.chunks()).step_by(usize::try_from(*of).unwrap_or(usize::MAX)).collect()
+            }
+            Self::Chunks(chunks) => chunks.iter().copied().filter(|chunk| *chunk < plan.chunks()).collect(),
+        }
+    }
+}
+
+/// Where a sweep runs.
+pub struct Place<'a> {
+    /// The platform files.
+    pub platforms: &'a dyn Files,
+    /// Under what conditions published runs ran.
+    pub conditions: Conditions,
+    /// A checkout of Stopwatt, where there is one.
+    pub source_tree: Option<&'a Path>,
+    /// On how many threads; on as many as rayon would use if it is not said.
+    pub threads: Option<usize>,
+}
+
+/// A chunk that could not be written.
+#[derive(Debug)]
+pub struct Unwritten {
+    /// Its number.
+    pub chunk: u64,
+    /// Why not.
+    pub why: Error,
+}
+
+/// What came of a run of a share.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Chunks of the share that were there before.
+    pub there: u64,
+    /// Chunks that were run, and are there now.
+    pub chunks: Vec<u64>,
+    /// Points that were run.
+    pub points: u64,
+    /// Points that failed, the first [`NAMED`]; they are run again with their chunk the next time.
+    pub failed: Vec<Failed>,
+    /// How many points failed.
+    pub failures: u64,
+    /// Chunks that could not be written. After the first of them no further one is begun.
+    pub unwritten: Vec<Unwritten>,
+    /// Whether it was to stop before its end.
+    pub cancelled: bool,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Failed points that an outcome names.
+pub const NAMED: usize = 20;
+
+/// Runs what is missing of a share of a data set, on as many threads as rayon would use. A point that fails is noted, and the others go on.
+///
+/// Memory is bounded: each thread holds the rows of one point, and those that do not fill a row group yet.
+///
+/// # Errors
+/// A platform file is not the one that earlier chunks were made from; what is said of a chunk cannot be read.
+pub fn run(
+    dataset: &Dataset,
+    fitting: &Fitting,
+    place: &Place<'_>,
+    share: &Share,
+    progress: &Arc<Progress>,
+) -> Result<Outcome, Error> {
+    let begin = Instant::now();
+    let plan = &fitting.plan;
+    let files = Kept::new(place.platforms);
+    let around =
+        Surroundings { fitting, platforms: &files, conditions: &place.conditions, source_tree: place.source_tree };
+    let (mut missing, mut there) = (Vec::new(), 0);
+    let mut inputs: BTreeMap<String, (u32, u64)> = BTreeMap::new();
+    for chunk in share.chunks(plan) {
+        let said = dataset.chunk(chunk)?;
+        if let Some(said) = &said {
+            inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+        }
+        match said.filter(|said| said.failed.is_empty()) {
+            Some(_) => there += 1,
+            None => missing.push(chunk),
+        }
+    }
+    let mut outcome = Outcome { there, ..Outcome::default() };
+    if missing.is_empty() {
+        return Ok(outcome);
+    }
+    same_inputs(&files, &inputs)?;
+
+    let points: u64 = missing.iter().map(|chunk| plan.points_of(*chunk)).map(|points| points.end - points.start).sum();
+    progress.expect(points, "points");
+    let note = Note::begin(dataset, share);
+    let cores = place.threads.unwrap_or_else(rayon::current_num_threads).max(1);
+    let workers = cores.min(missing.len());
+    let (next, done, full) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let pace = Pace { begin, said: AtomicU64::new(0), points };
+    let outcomes = Mutex::new(&mut outcome);
+    thread::scope(|scope| {
+        for worker in 0..workers {
+            // What an experiment does side by side stays within the worker's own share of the cores: a thread that took up another chunk
+            // while it waits would hold two.
+            let threads = cores / workers + usize::from(worker < cores % workers);
+            let (missing, around, next, done, full, pace, outcomes) =
+                (&missing, &around, &next, &done, &full, &pace, &outcomes);
+            scope.spawn(move || {
+                let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build() else { return };
+                pool.install(|| {
+                    while !full.load(Relaxed)
+                        && let Some(&chunk) = missing.get(next.fetch_add(1, Relaxed))
+                    {
+                        let ran = chunk::run(dataset, around, chunk, progress, || {
+                            progress.step();
+                            pace.say(progress, 1 + done.fetch_add(1, Relaxed));
+                        });
+                        let mut outcome = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+                        match ran {
+                            Ok(failed) => {
+                                outcome.chunks.push(chunk);
+                                let range = plan.points_of(chunk);
+                                outcome.points += range.end - range.start;
+                                outcome.failures += failed.len() as u64;
+                                outcome.failed.extend(failed);
+                            }
+                            Err(Error::Cancelled) => {
+                                outcome.cancelled = true;
+                                break;
+                            }
+                            Err(why) => {
+                                // A disk that is full for one chunk is so for the next: nothing further is computed for it.
+                                full.store(true, Relaxed);
+                                outcome.unwritten.push(Unwritten { chunk, why });
+                            }
+                        }
+                    }
+                });
+            });
+        }
+    });
+    outcome.chunks.sort_unstable();
+    outcome.failed.sort_by_key(|failed| failed.point);
+    outcome.failed.truncate(NAMED);
+    outcome.unwritten.sort_by_key(|unwritten| unwritten.chunk);
+    outcome.time = begin.elapsed();
+    note.end(&outcome);
+    Ok(outcome)
+}
+
+/// The platform files must be those that earlier chunks were made from.
+fn same_inputs(files: &dyn Files, inputs: &BTreeMap<String, (u32, u64)>) -> Result<(), Error> {
+    for (path, (sum, chunk)) in inputs {
+        let now = files.read(path).map(|text| crc32fast::hash(text.as_bytes()));
+        if now.as_ref().ok() != Some(sum) {
+            let message = format!("is not the file that chunk {chunk} of the sweep was made from");
+            let help = "put it back, or begin anew in another folder";
+            return Err(Error::folder(Path::new(&files.shown(path)), message, help));
+        }
+    }
+    Ok(())
+}
+
+/// Finds a mistake that is in every point, before anything is written: the experiment is asked about the first, the middle and the last.
+///
+/// # Errors
+/// It refuses all three.
+pub fn some_point_can_run(fitting: &Fitting, place: &Place<'_>) -> Result<(), Error> {
+    let last = fitting.plan.points().unwrap_or(1) - 1;
+    let mut first = None;
+    for number in [0, last / 2, last] {
+        let check = || {
+            let settings = fitting.settings(&fitting.plan.point(number))?;
+            let request = Request {
+                world: fitting.world,
+                settings,
+                platforms: place.platforms,
+                conditions: place.conditions.clone(),
+                source_tree: place.source_tree,
+            };
+            fitting.experiment.check(&request)
+        };
+        match check() {
+            Ok(()) => return Ok(()),
+            Err(error) => drop(first.get_or_insert(error)),
+        }
+    }
+    match first {
+        Some(source) => Err(Error::NoPoint { source }),
+        None => Ok(()),
+    }
+}
+
+/// How fast it goes.
+struct Pace {
+    begin: Instant,
+    /// When it was last said, in tenths of a second.
+    said: AtomicU64,
+    points: u64,
+}
+
+impl Pace {
+    fn say(&self, progress: &Progress, done: u64) {
+        let seconds = self.begin.elapsed().as_secs_f64();
+        let tenths = (seconds * 10.0) as u64;
+        if self.said.swap(tenths, Relaxed) == tenths {
+            return;
+        }
+        let rate = done as f64 / seconds.max(1e-3);
+        let left = (self.points - done.min(self.points)) as f64 / rate;
+        progress.say(&format!("points, {rate:.0} a second, {} left", time(left)));
+    }
+}
+
+/// A time for people: `40 s`, `12 min`, `3.5 h`.
+fn time(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 6000.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+/// Notes in `runs/` who runs what. It is for people: where it cannot be written, the run goes on.
+struct Note<'d> {
+    dataset: &'d Dataset,
+    run: Run,
+    name: String,
+}
+
+impl<'d> Note<'d> {
+    fn begin(dataset: &'d Dataset, share: &Share) -> Self {
+        let run = provenance::this_run();
+        let when: String = run.when.clone().unwrap_or_default().chars().filter(char::is_ascii_alphanumeric).collect();
+        let (host, process) = (host(), std::process::id());
+        // A process may run several shares one after the other.
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = format!("{when}-{host}-{process}-{}.toml", NUMBER.fetch_add(1, Relaxed));
+        let note = Self { dataset, run: Run { share: share.to_string(), host, process, run, ..Run::default() }, name };
+        note.write();
+        note
+    }
+
+    fn write(&self) {
+        let path = self.dataset.folder().join(RUNS).join(&self.name);
+        let text = toml::to_string(&self.run).map_err(|error| unwritable(&path, &error));
+        let _ = text.and_then(|text| write(&path, &text));
+    }
+
+    fn end(mut self, outcome: &Outcome) {
+        self.run.chunks.clone_from(&outcome.chunks);
+        self.run.points = outcome.points;
+        self.run.seconds = outcome.time.as_secs_f64();
+        self.write();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_have_every_chunk_once_whatever_their_number() {
+        let plan = Plan::parse("p", "experiment = \"e\"\nchunk = 3\n[grid]\na = \"1..100\"\n").unwrap();
+        for of in [1, 2, 7, 40] {
+            let mut all: Vec<u64> = (1..=of).flat_map(|index| Share::Shard { index, of }.chunks(&plan)).collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..34), "{of}");
+        }
+        assert_eq!(Share::Chunks(vec![3, 99]).chunks(&plan), [3]);
+    }
+
+    #[test]
+    fn a_shard_is_named_from_one() {
+        assert_eq!("2/7".parse(), Ok(Share::Shard { index: 2, of: 7 }));
+        for wrong in ["0/7", "8/7", "2", "a/b", "/", "1/0"] {
+            assert!(wrong.parse::<Share>().unwrap_err().contains("from 1 to N"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_told_in_units_for_people() {
+        assert_eq!([40.2, 720.0, 12_600.0].map(time), ["40 s", "12 min", "3.5 h"]);
+    }
+}

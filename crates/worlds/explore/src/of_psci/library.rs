@@ -1,0 +1,116 @@
+//! The PSCI library, in either of its two compilations.
+
+use crate::board;
+use crate::cell::made_by;
+use crate::machine::{Entered, Machine};
+use crate::options::MachineOptions;
+
+/// Where a CPU enters the normal world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Landing {
+    pub(crate) entry: Entered,
+    /// It comes from a suspend, not from a CPU_ON.
+    pub(crate) resumes: bool,
+}
+
+/// What a call returned that did.
+pub(crate) enum Answer {
+    Return(u64),
+    Enter(Landing),
+}
+
+/// The calls of either compilation.
+pub(crate) trait Library {
+    fn boot(&self);
+    fn call(&self, function: u32, args: [u64; 3]) -> Answer;
+    fn warm_boot(&self) -> Landing;
+}
+
+/// Implements [`Library`] for one of the two compilations, and a function that builds a machine with it.
+macro_rules! library {
+    ($library:ident, $build:ident) => {
+        impl Library for $library::Psci<'_, Machine> {
+            fn boot(&self) {
+                $library::Psci::boot(self);
+            }
+
+            fn call(&self, function: u32, args: [u64; 3]) -> Answer {
+                match self.handle_smc($library::Call { function, args, entered: 0 }) {
+                    $library::Outcome::Return([x0, ..]) => Answer::Return(x0),
+                    $library::Outcome::Enter(entry) => Answer::Enter(Landing {
+                        entry: Entered { pc: entry.pc, context_id: entry.context_id },
+                        resumes: entry.after == $library::PowerUp::Resume,
+                    }),
+                }
+            }
+
+            fn warm_boot(&self) -> Landing {
+                let entry = $library::Psci::warm_boot(self);
+                Landing {
+                    entry: Entered { pc: entry.pc, context_id: entry.context_id },
+                    resumes: entry.after == $library::PowerUp::Resume,
+                }
+            }
+        }
+
+        /// Builds a machine with the library on it, and hands both to `run`.
+        pub(crate) fn $build<R>(
+            cpus: usize,
+            options: MachineOptions,
+            run: impl FnOnce(&Machine, &dyn Library) -> R,
+        ) -> R {
+            use $library::{
+                CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, StorageRef, SystemRecord, Topology,
+            };
+            let clusters = cpus.div_ceil(board::CPUS_PER_CLUSTER);
+            let mut domains = vec![DomainDesc { parent: None, level: 2 }];
+            domains.extend((0..clusters).map(|_| DomainDesc { parent: Some(0), level: 1 }));
+            let of_cpu =
+                |cpu: usize| CpuDesc { mpidr: board::mpidr(cpu), parent: 1 + (cpu / board::CPUS_PER_CLUSTER) as u16 };
+            let table: Vec<_> = (0..cpus).map(of_cpu).collect();
+            let topology = Topology { domains: &domains, cpus: &table };
+            debug_assert_eq!(CpuIndex(0).get(), 0);
+            // The records ask the machine what CPUs that are off ask for; a machine without words can say that.
+            let blank = Machine::new(cpus, &[], options);
+            let ((mut records, mut domain_records, words, system), values) = made_by(|| {
+                let records: Vec<CpuRecord<Machine>> = table.iter().map(|_| CpuRecord::new(&blank)).collect();
+                let domain_records: Vec<DomainRecord<Machine>> =
+                    domains.iter().map(|domain| DomainRecord::new(&blank, domain.level)).collect();
+                let words: Vec<_> = (0..2 * cpus).map(|_| $library::lock::BakeryWord::new()).collect();
+                (records, domain_records, words, SystemRecord::new())
+            });
+            let machine = Machine::new(cpus, &values, options);
+            let storage =
+                StorageRef { cpus: &mut records, domains: &mut domain_records, words: &words, system: &system };
+            match $library::Psci::new(&machine, &topology, storage) {
+                Ok(library) => run(&machine, &library),
+                Err(error) => unreachable!("the board is sound: {error}"),
+            }
+        }
+    };
+}
+
+library!(psci, with_sound);
+library!(psci_faults, with_faults);
+
+#[cfg(test)]
+mod tests {
+    use super::with_sound;
+    use crate::board::CPUS_PER_CLUSTER;
+    use crate::names::{Names, WORDS_OF_CPU, WORDS_OF_DOMAIN};
+    use crate::options::MachineOptions;
+
+    #[test]
+    fn every_word_of_the_library_has_a_name() {
+        for cpus in 1..6_usize {
+            let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
+            let named = cpus * WORDS_OF_CPU + domains * WORDS_OF_DOMAIN + 2 * cpus + 2;
+            with_sound(cpus, MachineOptions::default(), |machine, _| {
+                assert_eq!(machine.memory.borrow().lines(), named);
+                let names = Names::Psci(cpus);
+                assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
+                assert_eq!(names.cell(named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));
+            });
+        }
+    }
+}

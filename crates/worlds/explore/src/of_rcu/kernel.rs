@@ -1,0 +1,679 @@
+//! The kernel under RCU: time in jiffies, tasks, threads, timers, and what each CPU is about.
+//!
+//! A clock moves on when every CPU has done its work of the jiffy: a CPU may stand still in the middle of anything, but not for ever.
+
+use super::library::{Interrupted, Library, Need, Stepped};
+use super::oracle::{Broken, Oracle};
+use super::scenario::{DEPTH, Deed, KernelScenario, Urgency};
+use super::thread::Thread;
+use crate::choice::Kind;
+use crate::failure::Invariant;
+use crate::machine::{Machine, Waits};
+use crate::memory::Order;
+use crate::place::Place;
+use crate::step::{Did, Kernel as Act};
+use ::points::{Point, Sink};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+/// A task: it reads, or not, and some CPU runs it, or none.
+#[derive(Default)]
+struct Task {
+    /// The object that it sees.
+    sees: Cell<Option<usize>>,
+    depth: Cell<u32>,
+    running: Cell<bool>,
+}
+
+#[derive(Default)]
+struct ThreadState {
+    woken: Cell<bool>,
+    until: Cell<Option<u64>>,
+    running: Cell<bool>,
+}
+
+/// What a CPU is about, as the clock sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    Work,
+    /// Done with this jiffy.
+    Done(u64),
+    /// Idle until this jiffy, and what RCU needs of it meanwhile.
+    Idle(u64, Need),
+    /// Off until this jiffy.
+    Off(u64),
+}
+
+struct CpuState {
+    doing: Cell<Doing>,
+    ticked: Cell<u64>,
+    softirq: Cell<bool>,
+    resched: Cell<bool>,
+    /// A thread is to run here, or a CPU that went off is to be looked after.
+    kicked: Cell<bool>,
+    task: Cell<Option<usize>>,
+    may_wake: Cell<bool>,
+}
+
+/// The kernel. One value stands for all of it; what a CPU does acts on the process that runs.
+pub(crate) struct Kernel {
+    pub(crate) machine: Machine,
+    pub(crate) jiffies: Cell<u64>,
+    pub(crate) timers: RefCell<BTreeMap<usize, u64>>,
+    pub(crate) scenario: RefCell<KernelScenario>,
+    oracle: Oracle,
+    ended: Cell<bool>,
+    states: Vec<CpuState>,
+    tasks: Vec<Task>,
+    /// The first of the words that point to objects.
+    pub(crate) pointers: Cell<u16>,
+    threads: RefCell<BTreeMap<Thread, ThreadState>>,
+    /// A CPU goes off or comes up; and one that has gone off and whose callbacks are still there.
+    hotplug_busy: Cell<bool>,
+    gone: Cell<Option<usize>>,
+    /// CPUs that have done all their deeds, and the jiffy within which all callbacks must then have been invoked.
+    finished: Cell<usize>,
+    end: Cell<Option<u64>>,
+}
+
+/// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones where CPUs share a thread.
+const PATIENCE: u64 = 22 * super::library::HZ;
+
+impl Kernel {
+    /// A kernel on a machine of so many CPUs.
+    pub(crate) fn new(machine: Machine) -> Self {
+        let cpus = machine.cpus.len();
+        let state = |_| CpuState {
+            doing: Cell::new(Doing::Work),
+            ticked: Cell::new(0),
+            softirq: Cell::new(false),
+            resched: Cell::new(false),
+            kicked: Cell::new(false),
+            task: Cell::new(None),
+            may_wake: Cell::new(true),
+        };
+        Self {
+            machine,
+            jiffies: Cell::new(0),
+            timers: RefCell::default(),
+            scenario: RefCell::default(),
+            oracle: Oracle::default(),
+            ended: Cell::new(false),
+            states: (0..cpus).map(state).collect(),
+            tasks: (0..cpus + 1).map(|_| Task::default()).collect(),
+            pointers: Cell::new(0),
+            threads: RefCell::default(),
+            hotplug_busy: Cell::new(false),
+            gone: Cell::new(None),
+            finished: Cell::new(0),
+            end: Cell::new(None),
+        }
+    }
+
+    /// How many readers there are: the tasks, of which there is one more than CPUs, and one for each CPU.
+    pub(crate) fn readers(&self) -> usize {
+        self.tasks.len() + self.states.len()
+    }
+
+    /// Starts anew: each CPU runs the task of its number.
+    pub(crate) fn begin(&self, threads: &[Thread], objects: usize) {
+        let cpus = self.states.len();
+        self.jiffies.set(0);
+        self.timers.borrow_mut().clear();
+        self.oracle.begin(self.readers(), objects);
+        self.ended.set(false);
+        for (cpu, state) in self.states.iter().enumerate() {
+            state.doing.set(Doing::Work);
+            state.ticked.set(0);
+            state.softirq.set(false);
+            state.resched.set(false);
+            state.kicked.set(false);
+            state.task.set(Some(cpu));
+            state.may_wake.set(true);
+        }
+        for (number, task) in self.tasks.iter().enumerate() {
+            task.sees.set(None);
+            task.depth.set(0);
+            task.running.set(number < cpus);
+        }
+        self.threads.replace(threads.iter().map(|&thread| (thread, ThreadState::default())).collect());
+        self.hotplug_busy.set(false);
+        self.gone.set(None);
+        self.finished.set(0);
+        self.end.set(None);
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.ended.get() && !self.machine.over.get()
+    }
+
+    fn act(&self, what: Act, with: usize) {
+        self.machine.act(Did::Kernel { what, with: with as u32 });
+    }
+
+    fn hold(&self, result: Result<(), Broken>) {
+        if let Err((invariant, what)) = result {
+            self.machine.fail(invariant, what);
+        }
+    }
+
+    /// Ends what a process waits for, if it waits.
+    fn rouse(&self, process: usize) {
+        if self.machine.awake.get() >> process & 1 == 0 {
+            self.machine.unblock(process);
+        }
+    }
+
+    /// What this CPU has stored is there for whoever is told: the kernel's own locks see to that when it wakes, hands a task on or sets a timer.
+    fn publish(&self) {
+        self.machine.barrier_now();
+    }
+
+    /// This CPU has been told by the kernel, and sees what the other one had stored.
+    fn learn(&self) {
+        self.machine.memory.borrow_mut().learn(self.machine.process());
+    }
+
+    // --- What RCU asks for --------------------------------------------------------------------------
+
+    /// A load of a shared word. RCU does not poll words, so two loads of one in a row are no wait for it.
+    #[inline(always)]
+    pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
+        self.machine.cpu().polled.set((u16::MAX, 0, 0));
+        self.machine.load(cell, order)
+    }
+
+    pub(crate) fn raise(&self) {
+        self.states[self.machine.process()].softirq.set(true);
+    }
+
+    pub(crate) fn wake_thread(&self, thread: Thread) {
+        self.publish();
+        self.threads.borrow()[&thread].woken.set(true);
+        self.kick_idle_cpu();
+    }
+
+    pub(crate) fn interrupt_to_switch(&self, cpu: usize) {
+        self.publish();
+        self.states[cpu].resched.set(true);
+        if matches!(self.states[cpu].doing.get(), Doing::Idle(..)) {
+            self.rouse(cpu);
+        }
+    }
+
+    pub(crate) fn set_timer(&self, group: usize, at_jiffy: u64) {
+        self.publish();
+        self.timers.borrow_mut().insert(group, at_jiffy);
+    }
+
+    pub(crate) fn invoked(&self, number: usize) {
+        self.act(Act::Invokes, number);
+        self.hold(self.oracle.invoke(number));
+    }
+
+    pub(crate) fn caller_may_wake(&self) -> bool {
+        self.states[self.machine.process()].may_wake.get()
+    }
+
+    /// Waits until the word of a lock that could not be had changes.
+    pub(crate) fn wait_for_lock(&self) {
+        let word = self.machine.cpu().last_atomic.get();
+        self.machine.block(Waits::Change(word));
+    }
+
+    // --- Threads and time ---------------------------------------------------------------------------
+
+    /// Whether a thread could run that nobody runs.
+    fn ready(&self, state: &ThreadState) -> bool {
+        let now = self.jiffies.get();
+        !state.running.get() && (state.woken.get() || state.until.get().is_some_and(|until| until <= now))
+    }
+
+    fn thread_is_ready(&self) -> bool {
+        self.threads.borrow().values().any(|state| self.ready(state))
+    }
+
+    /// A thread that could run and that nobody runs; it is marked as running.
+    fn take_thread(&self, which: usize) -> Option<Thread> {
+        let threads = self.threads.borrow();
+        let count = threads.values().filter(|state| self.ready(state)).count();
+        let (&thread, state) = threads.iter().filter(|(_, state)| self.ready(state)).nth(which % count.max(1))?;
+        state.running.set(true);
+        Some(thread)
+    }
+
+    /// Ends the sleep of an idle CPU, so that somebody does what is to be done.
+    fn kick_idle_cpu(&self) {
+        let idle = |state: &&CpuState| matches!(state.doing.get(), Doing::Idle(..)) && !state.kicked.get();
+        if let Some(cpu) = self.states.iter().position(|state| idle(&state)) {
+            self.states[cpu].kicked.set(true);
+            self.rouse(cpu);
+        }
+    }
+
+    /// The clock's process.
+    pub(crate) fn clock(&self) {
+        while self.goes_on() {
+            let now = self.jiffies.get();
+            if self.states.iter().any(|state| self.next_event(state, now).is_none()) {
+                self.machine.block(Waits::Command);
+                continue;
+            }
+            let cpus = self.states.iter().filter_map(|state| self.next_event(state, now)).min();
+            let threads = self.threads.borrow().values().filter_map(|state| state.until.get()).min();
+            let timers = self.timers.borrow().values().copied().min();
+            let end = self.end.get().unwrap_or(u64::MAX);
+            let next =
+                [cpus, threads, timers].into_iter().flatten().min().unwrap_or(end).clamp(now + 1, end.max(now + 1));
+            self.jiffies.set(next);
+            if next >= end || self.end.get().is_some() && self.oracle.left() == 0 {
+                self.ended.set(true);
+                if let Some(number) = self.oracle.one_left() {
+                    let what = format!("callback {number} is not invoked, {PATIENCE} jiffies after all work was done");
+                    self.machine.fail(Invariant::NoCallbackLost, what);
+                }
+            }
+            if threads.is_some_and(|until| until <= next) || timers.is_some_and(|at| at <= next) {
+                self.kick_idle_cpu();
+            }
+            for (cpu, state) in self.states.iter().enumerate() {
+                if self.ended.get() || self.next_event(state, now).is_some_and(|event| event <= next) {
+                    self.rouse(cpu);
+                }
+            }
+            self.machine.operation(Did::Kernel { what: Act::Jiffy, with: next as u32 });
+        }
+    }
+
+    /// The jiffy in which this CPU goes on; none if it still works in the present one.
+    fn next_event(&self, state: &CpuState, now: u64) -> Option<u64> {
+        match state.doing.get() {
+            Doing::Work => None,
+            Doing::Done(jiffy) => (jiffy >= now).then_some(now + 1),
+            Doing::Idle(..) if state.kicked.get() || state.resched.get() => None,
+            Doing::Idle(until, _) if until <= now => None,
+            Doing::Idle(_, Need::Tick) if state.ticked.get() < now => None,
+            Doing::Idle(_, Need::WakeAt(at)) if at <= now => None,
+            Doing::Idle(_, Need::Tick) => Some(now + 1),
+            Doing::Idle(until, Need::WakeAt(at)) => Some(until.min(at)),
+            Doing::Idle(until, Need::Nothing) => Some(until),
+            Doing::Off(until) if until <= now => None,
+            Doing::Off(until) => Some(until),
+        }
+    }
+
+    /// Lets the clock go on until something happens here.
+    fn wait_until(&self, doing: Doing, happened: impl Fn() -> bool) {
+        let state = &self.states[self.machine.process()];
+        state.doing.set(doing);
+        self.rouse(self.machine.controller());
+        let waits = if matches!(doing, Doing::Done(_)) { Waits::Jiffy } else { Waits::Work };
+        while !happened() && self.goes_on() {
+            self.machine.block(waits);
+        }
+        state.doing.set(Doing::Work);
+    }
+
+    // --- What a CPU does ----------------------------------------------------------------------------
+
+    /// The life of a CPU: its deeds, and then what RCU wants of it.
+    pub(crate) fn cpu(&self, rcu: &dyn Library, cpu: usize) {
+        for number in 0.. {
+            self.boundary(rcu, cpu);
+            if !self.goes_on() {
+                return;
+            }
+            let deed = self.scenario.borrow().cpus[cpu].get(number).copied();
+            let Some(deed) = deed else { break };
+            self.machine.start_deed(number);
+            self.does(rcu, cpu, deed);
+        }
+        // What RCU wants is no deed, and is counted by itself.
+        let deeds = self.scenario.borrow().cpus[cpu].len();
+        self.machine.operations[cpu].set(Place::start_of(deeds));
+        self.finished.set(self.finished.get() + 1);
+        if self.finished.get() == self.states.len() {
+            self.end.set(Some(self.jiffies.get() + PATIENCE));
+        }
+        while self.goes_on() {
+            self.wind_up(rcu, cpu);
+            self.end_jiffy(rcu, cpu);
+            if self.goes_on() {
+                self.boundary(rcu, cpu);
+            }
+        }
+    }
+
+    fn does(&self, rcu: &dyn Library, cpu: usize, deed: Deed) {
+        let now = self.jiffies.get();
+        match deed {
+            Deed::Read(pointer) => self.read(rcu, cpu, pointer),
+            Deed::Leave => {
+                if let Some(task) = self.states[cpu].task.get().filter(|&task| self.tasks[task].depth.get() > 0) {
+                    self.leave(rcu, task);
+                }
+            }
+            Deed::Replace { pointer, urgency, atomic } => {
+                self.states[cpu].may_wake.set(!atomic);
+                self.replace(rcu, pointer, urgency);
+                self.states[cpu].may_wake.set(true);
+            }
+            Deed::Switch(to) => self.switch(rcu, cpu, usize::from(to)),
+            Deed::Thread { which, steps } => self.run_thread(rcu, cpu, usize::from(which), steps),
+            Deed::Idle { jiffies, looks, replaces } => self.idle(rcu, cpu, now + u64::from(jiffies), looks, replaces),
+            Deed::Off(jiffies) if cpu > 0 => self.go_off(rcu, cpu, jiffies),
+            Deed::Off(_) => {}
+            Deed::Jiffy => self.end_jiffy(rcu, cpu),
+        }
+    }
+
+    /// After the work: all read sections end, and then there is nothing to do but what RCU wants.
+    fn wind_up(&self, rcu: &dyn Library, cpu: usize) {
+        if let Some(task) = self.states[cpu].task.get() {
+            while self.tasks[task].depth.get() > 0 {
+                self.leave(rcu, task);
+            }
+        }
+        let reading = self.tasks.iter().any(|task| task.depth.get() > 0 && !task.running.get());
+        self.run_thread(rcu, cpu, 0, 12);
+        if reading || self.scenario.borrow().busy_end {
+            let reader = self.tasks.iter().position(|task| task.depth.get() > 0 && !task.running.get());
+            self.switch(rcu, cpu, reader.unwrap_or(cpu));
+        } else {
+            self.idle(rcu, cpu, u64::MAX, 0, false);
+        }
+    }
+
+    /// Between two deeds: interrupts come in.
+    fn boundary(&self, rcu: &dyn Library, cpu: usize) {
+        let state = &self.states[cpu];
+        self.machine.pause();
+        if self.tick_comes(cpu) {
+            self.interrupt(rcu, cpu, true, Interrupted::Kernel);
+        }
+        if state.softirq.get() {
+            self.interrupt(rcu, cpu, false, Interrupted::Kernel);
+        }
+        if state.resched.replace(false) {
+            self.learn();
+            self.switch(rcu, cpu, cpu);
+        }
+        if let Some(gone) = self.gone.take() {
+            self.learn();
+            rcu.adopt(self, gone);
+            self.hotplug_busy.set(false);
+        }
+    }
+
+    /// Whether the tick of this jiffy comes here, where it could; it may come as late as at the end of the jiffy's work.
+    fn tick_comes(&self, cpu: usize) -> bool {
+        let (state, now) = (&self.states[cpu], self.jiffies.get());
+        let comes = state.ticked.get() < now && self.machine.answer(Kind::LateTick, 2) == 0;
+        if comes {
+            state.ticked.set(now);
+        }
+        comes
+    }
+
+    /// The CPU has done its work of this jiffy.
+    fn end_jiffy(&self, rcu: &dyn Library, cpu: usize) {
+        let now = self.jiffies.get();
+        if self.states[cpu].ticked.replace(now) < now {
+            self.interrupt(rcu, cpu, true, Interrupted::Kernel);
+        }
+        self.wait_until(Doing::Done(now), || self.jiffies.get() > now);
+    }
+
+    /// The reader that runs on a CPU.
+    fn current(&self, cpu: usize) -> usize {
+        self.states[cpu].task.get().unwrap_or_else(|| self.nobody(cpu))
+    }
+
+    /// The reader that stands for a CPU's idle task, its interrupts and its threads.
+    fn nobody(&self, cpu: usize) -> usize {
+        self.tasks.len() + cpu
+    }
+
+    /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three times.
+    fn interrupt(&self, rcu: &dyn Library, cpu: usize, tick: bool, interrupted: Interrupted) {
+        self.act(Act::Interrupted, 0);
+        rcu.irq_enter(self);
+        if tick {
+            let current = self.current(cpu);
+            let user = self.scenario.borrow().user_ticks && self.states[cpu].task.get().is_some();
+            let from_user = interrupted == Interrupted::Kernel && user && !rcu.is_reading(current);
+            rcu.tick(self, if from_user { Interrupted::User } else { interrupted }, current);
+        }
+        while let Some(group) = self.due_timer() {
+            rcu.timer(self, group);
+        }
+        for _ in 0..3 {
+            if self.states[cpu].softirq.replace(false) && rcu.core(self) {
+                self.states[cpu].softirq.set(true);
+            }
+        }
+        rcu.irq_exit(self);
+    }
+
+    fn due_timer(&self) -> Option<usize> {
+        let now = self.jiffies.get();
+        let mut timers = self.timers.borrow_mut();
+        let due = timers.iter().find(|&(_, &at)| at <= now).map(|(&group, _)| group)?;
+        timers.remove(&due);
+        self.learn();
+        Some(due)
+    }
+
+    fn read(&self, rcu: &dyn Library, cpu: usize, pointer: u8) {
+        let Some(task) = self.states[cpu].task.get() else { return };
+        let depth = self.tasks[task].depth.get();
+        if depth < DEPTH {
+            rcu.read_lock(task);
+            self.tasks[task].depth.set(depth + 1);
+            if depth == 0 {
+                self.oracle.read_starts(task);
+                let object = self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
+                self.tasks[task].sees.set(Some(object));
+                self.act(Act::Reads, object);
+            }
+        }
+        self.look(task);
+    }
+
+    fn look(&self, task: usize) {
+        if let Some(object) = self.tasks[task].sees.get() {
+            self.act(Act::Looks, object);
+            self.hold(self.oracle.look(task, object));
+        }
+    }
+
+    fn leave(&self, rcu: &dyn Library, task: usize) {
+        let depth = self.tasks[task].depth.get() - 1;
+        if depth == 0 {
+            self.look(task);
+            self.tasks[task].sees.set(None);
+            self.oracle.read_ends(task);
+        }
+        self.tasks[task].depth.set(depth);
+        self.act(Act::Leaves, task);
+        rcu.read_unlock(self, task);
+    }
+
+    /// Replaces an object, and has the old one freed.
+    fn replace(&self, rcu: &dyn Library, pointer: u8, urgency: Urgency) {
+        let new = self.oracle.object();
+        let old = self.machine.swap(self.pointers.get() + u16::from(pointer), new as u64);
+        let number = self.oracle.queue(old as usize);
+        self.act(Act::Queues, number);
+        rcu.call(self, number, urgency);
+    }
+
+    /// Another task runs, if one is free; the one before may be in the middle of reading.
+    fn switch(&self, rcu: &dyn Library, cpu: usize, to: usize) {
+        self.put_task(rcu, cpu);
+        self.take_task(cpu, to);
+    }
+
+    fn put_task(&self, rcu: &dyn Library, cpu: usize) {
+        self.act(Act::Switches, 0);
+        rcu.context_switch(self, self.current(cpu));
+        if let Some(task) = self.states[cpu].task.take() {
+            self.publish();
+            self.tasks[task].running.set(false);
+        }
+    }
+
+    fn take_task(&self, cpu: usize, first: usize) {
+        let count = self.tasks.len();
+        let free = (0..count).map(|index| (first + index) % count);
+        if let Some(task) = free.into_iter().find(|&task| !self.tasks[task].running.get()) {
+            self.tasks[task].running.set(true);
+            self.learn();
+            self.states[cpu].task.set(Some(task));
+        }
+    }
+
+    /// Some steps of a thread that is ready, with interrupts between them.
+    fn run_thread(&self, rcu: &dyn Library, cpu: usize, which: usize, steps: u8) {
+        let Some(thread) = self.take_thread(which) else { return };
+        self.put_task(rcu, cpu);
+        // Another CPU may have run it last.
+        self.learn();
+        for _ in 0..steps {
+            self.act(Act::Steps, thread.number() as usize);
+            if self.threads.borrow()[&thread].woken.replace(false) {
+                self.learn();
+            }
+            let step = rcu.step(self, thread);
+            self.threads.borrow()[&thread].until.set(match step {
+                Stepped::Again => Some(0),
+                Stepped::Sleep(until) => until,
+            });
+            // An interrupt may come between the decision to sleep and the sleep.
+            let tick = self.tick_comes(cpu);
+            if tick || self.states[cpu].softirq.get() {
+                self.interrupt(rcu, cpu, tick, Interrupted::Kernel);
+            }
+            if step != Stepped::Again || !self.goes_on() {
+                break;
+            }
+        }
+        self.publish();
+        self.threads.borrow()[&thread].running.set(false);
+        // Whoever woke it while it ran found nobody to run it; it may be ready still.
+        rcu.context_switch(self, self.nobody(cpu));
+        self.take_task(cpu, cpu);
+    }
+
+    fn idle(&self, rcu: &dyn Library, cpu: usize, until: u64, looks: u8, replaces: bool) {
+        let state = &self.states[cpu];
+        self.put_task(rcu, cpu);
+        let mut need = self.settle(rcu, cpu);
+        self.act(Act::Idles, 0);
+        rcu.idle_enter(self);
+        state.kicked.set(false);
+        // What became ready while this CPU was awake has kicked nobody.
+        while !self.thread_is_ready() && self.gone.get().is_none() && self.goes_on() {
+            let timed = || match need {
+                Need::Nothing => false,
+                Need::Tick => state.ticked.get() < self.jiffies.get(),
+                Need::WakeAt(at) => at <= self.jiffies.get(),
+            };
+            let leave = || self.jiffies.get() >= until || state.kicked.get() || state.resched.get();
+            self.wait_until(Doing::Idle(until, need), || timed() || leave());
+            if leave() {
+                break;
+            }
+            if timed() {
+                state.ticked.set(self.jiffies.get());
+                self.act(Act::Interrupted, 0);
+                rcu.irq_enter(self);
+                rcu.tick(self, Interrupted::Idle, self.nobody(cpu));
+                self.device(rcu, cpu, looks, replaces);
+                need = self.settle(rcu, cpu);
+                rcu.irq_exit(self);
+            }
+        }
+        state.kicked.set(false);
+        rcu.idle_exit(self);
+        self.take_task(cpu, cpu);
+    }
+
+    /// Another interrupt's handler, on an idle CPU: it reads, and replaces what it read.
+    fn device(&self, rcu: &dyn Library, cpu: usize, looks: u8, replaces: bool) {
+        if self.end.get().is_some() {
+            return;
+        }
+        let reader = self.nobody(cpu);
+        if looks > 0 {
+            rcu.read_lock(reader);
+            self.oracle.read_starts(reader);
+            let object = self.load(self.pointers.get(), Order::Relaxed) as usize;
+            for _ in 0..looks {
+                self.act(Act::Looks, object);
+                self.hold(self.oracle.look(reader, object));
+            }
+            self.oracle.read_ends(reader);
+            self.act(Act::Leaves, reader);
+            rcu.read_unlock(self, reader);
+        }
+        if replaces {
+            self.replace(rcu, 0, Urgency::Plain);
+        }
+    }
+
+    /// Runs softirqs and asks what RCU needs, until it needs no softirq any more.
+    fn settle(&self, rcu: &dyn Library, cpu: usize) -> Need {
+        loop {
+            while self.states[cpu].softirq.replace(false) {
+                if rcu.core(self) {
+                    self.states[cpu].softirq.set(true);
+                }
+            }
+            let need = rcu.idle_need(self);
+            if !self.states[cpu].softirq.get() {
+                return need;
+            }
+        }
+    }
+
+    fn go_off(&self, rcu: &dyn Library, cpu: usize, jiffies: u8) {
+        if self.hotplug_busy.replace(true) {
+            return;
+        }
+        let state = &self.states[cpu];
+        self.put_task(rcu, cpu);
+        self.act(Act::GoesOff, 0);
+        if !rcu.offline(self) {
+            self.hotplug_busy.set(false);
+            return self.take_task(cpu, cpu);
+        }
+        state.softirq.set(false);
+        self.publish();
+        self.gone.set(Some(cpu));
+        self.kick_idle_cpu();
+        let mut until = self.jiffies.get() + u64::from(jiffies);
+        while self.goes_on() {
+            self.wait_until(Doing::Off(until), || self.jiffies.get() >= until);
+            // Its callbacks must have been taken over, and no other CPU be on its way.
+            if !self.hotplug_busy.replace(true) {
+                self.act(Act::ComesUp, 0);
+                self.learn();
+                rcu.online(self);
+                self.hotplug_busy.set(false);
+                break;
+            }
+            until = self.jiffies.get() + 1;
+        }
+        state.resched.set(false);
+        self.take_task(cpu, cpu);
+    }
+}
+
+impl Sink for Kernel {
+    fn now(&self) -> u64 {
+        u64::from(self.machine.steps.get())
+    }
+
+    fn capture(&self, _: Point, _: u32, _: u64) {}
+}

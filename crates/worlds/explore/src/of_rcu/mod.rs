@@ -1,0 +1,55 @@
+//! The RCU library, explored: CPUs that read, replace, switch tasks, idle and go off, on a kernel that is as small as can be.
+
+mod kernel;
+mod library;
+mod oracle;
+mod scenario;
+mod session;
+pub(crate) mod thread;
+
+use crate::options::Limits;
+use crate::run::Runs;
+use crate::subject::{Subject, sealed};
+use engine::SplitMix64;
+pub(crate) use scenario::POINTERS;
+pub use scenario::{Deed, KernelScenario, KernelScenarioError, Mode, Urgency};
+use seeded::Fault;
+pub(crate) use session::names;
+
+/// The RCU library, sound or with a fault.
+#[derive(Clone, Debug)]
+pub struct Rcu {
+    /// Number of CPUs, 2 to [`crate::MOST_CPUS`].
+    pub cpus: usize,
+    /// How RCU is configured, in turn. At least one.
+    pub modes: Vec<Mode>,
+    /// The fault that the library has, if any.
+    pub fault: Option<&'static Fault>,
+}
+
+impl Subject for Rcu {
+    const NAME: &'static str = "rcu";
+}
+
+#[expect(private_bounds, reason = "as the trait says")]
+impl sealed::Opens for Rcu {
+    type Machine = Mode;
+    type Script = KernelScenario;
+
+    const ROUND: u64 = 64;
+
+    fn machines(&self) -> &[Mode] {
+        &self.modes
+    }
+
+    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64) {
+        script.draw(mode, random, self.cpus);
+    }
+
+    fn open<R>(&self, mode: Mode, limits: Limits, use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R) -> R {
+        seeded::set(self.fault);
+        let result = session::with_session(self.cpus, mode, self.fault.is_some(), limits, use_it);
+        seeded::set(None);
+        result
+    }
+}

@@ -1,0 +1,368 @@
+//! What CPUs of a kernel do: they read, replace, switch tasks, run threads, idle and go off.
+
+use crate::options::MOST_CPUS;
+use crate::place::MOST_DEEDS;
+use crate::script::Script;
+use engine::SplitMix64;
+use serde::{Deserialize, Serialize};
+use std::fmt::{Display, Formatter};
+use std::ops::Range;
+
+/// How RCU is configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Linux 3.10, nothing offloaded.
+    Reference,
+    /// Linux 3.10, all CPUs but CPU 0 offloaded.
+    #[serde(rename = "offload-2013")]
+    Offload2013,
+    /// Linux 3.10, idle enforced.
+    EnforcedIdle,
+    /// Linux 3.10, every other CPU offloaded, idle enforced on the rest.
+    Both,
+    /// Linux 6, all CPUs offloaded.
+    OffloadModern,
+    /// Linux 6, every other CPU offloaded, callbacks lazy.
+    Lazy,
+    /// As [`Mode::Both`], with CPUs that go off.
+    #[serde(rename = "hotplug-2013")]
+    Hotplug2013,
+    /// As [`Mode::Lazy`], with CPUs that go off.
+    HotplugModern,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Reference,
+        Self::Offload2013,
+        Self::EnforcedIdle,
+        Self::Both,
+        Self::OffloadModern,
+        Self::Lazy,
+        Self::Hotplug2013,
+        Self::HotplugModern,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Offload2013 => "offload-2013",
+            Self::EnforcedIdle => "enforced-idle",
+            Self::Both => "both",
+            Self::OffloadModern => "offload-modern",
+            Self::Lazy => "lazy",
+            Self::Hotplug2013 => "hotplug-2013",
+            Self::HotplugModern => "hotplug-modern",
+        }
+    }
+
+    /// Whether CPUs go off.
+    pub(crate) fn hotplug(self) -> bool {
+        matches!(self, Self::Hotplug2013 | Self::HotplugModern)
+    }
+}
+
+/// When a callback is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Urgency {
+    /// As usual.
+    Plain,
+    /// Much later would do.
+    Lazy,
+    /// Soon.
+    Hurry,
+}
+
+/// Something that a CPU does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Deed {
+    /// The running task starts a read section, or one within it, and looks at the object of a pointer (0 to 2).
+    Read(u8),
+    /// The running task ends its innermost read section.
+    Leave,
+    /// The object of a pointer is replaced, and a callback is queued that frees the old one.
+    Replace {
+        /// The pointer, 0 to 2.
+        pointer: u8,
+        /// How soon the callback is wanted.
+        #[serde(default = "plain")]
+        urgency: Urgency,
+        /// The caller had its interrupts off: threads may not be woken.
+        #[serde(default)]
+        atomic: bool,
+    },
+    /// Another task runs, if one is free: the first from this number on.
+    Switch(u8),
+    /// A thread that is ready runs, with interrupts between its steps: the one of this number among them.
+    Thread {
+        /// Which.
+        which: u8,
+        /// Steps at most.
+        steps: u8,
+    },
+    /// The CPU is idle for so many jiffies, unless it is needed.
+    Idle {
+        /// Jiffies, at least 1.
+        jiffies: u8,
+        /// An interrupt that comes meanwhile reads an object, and looks at it so often.
+        #[serde(default)]
+        looks: u8,
+        /// And then replaces it.
+        #[serde(default)]
+        replaces: bool,
+    },
+    /// The CPU goes off for so many jiffies, at least 1. CPU 0 stays.
+    Off(u8),
+    /// The CPU waits for the next jiffy.
+    Jiffy,
+}
+
+fn plain() -> Urgency {
+    Urgency::Plain
+}
+
+impl Display for Deed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::Read(pointer) => write!(f, "reads pointer {pointer}"),
+            Self::Leave => f.write_str("ends a read section"),
+            Self::Replace { pointer, urgency, atomic } => {
+                let how = match urgency {
+                    Urgency::Plain => "",
+                    Urgency::Lazy => ", at leisure",
+                    Urgency::Hurry => ", in a hurry",
+                };
+                let off = if atomic { ", with interrupts off" } else { "" };
+                write!(f, "replaces pointer {pointer}{how}{off}")
+            }
+            Self::Switch(_) => f.write_str("switches to another task"),
+            Self::Thread { steps: 1, .. } => f.write_str("runs a step of a thread"),
+            Self::Thread { steps, .. } => write!(f, "runs up to {steps} steps of a thread"),
+            Self::Idle { jiffies, looks, replaces } => {
+                write!(f, "is idle for {jiffies} {}", jiffies_word(jiffies))?;
+                match (looks, replaces) {
+                    (0, false) => Ok(()),
+                    (_, false) => f.write_str(", with an interrupt that reads pointer 0"),
+                    (_, true) => f.write_str(", with an interrupt that reads and replaces pointer 0"),
+                }
+            }
+            Self::Off(jiffies) => write!(f, "is off for {jiffies} {}", jiffies_word(jiffies)),
+            Self::Jiffy => f.write_str("waits for the next jiffy"),
+        }
+    }
+}
+
+fn jiffies_word(count: u8) -> &'static str {
+    if count == 1 { "jiffy" } else { "jiffies" }
+}
+
+/// What each CPU of a kernel does, and what of RCU's settings the mode leaves open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelScenario {
+    /// CPUs of a leaf of the tree, 1 to 16; the other nodes have two children.
+    pub leaf_fanout: u8,
+    /// The kernel can be preempted.
+    #[serde(default)]
+    pub preemptible: bool,
+    /// A few callbacks are many already: limits are low.
+    #[serde(default)]
+    pub crowded: bool,
+    /// Ticks find user space running where nobody reads.
+    #[serde(default)]
+    pub user_ticks: bool,
+    /// When all is done the CPUs work on, rather than go idle.
+    #[serde(default)]
+    pub busy_end: bool,
+    /// The deeds of each CPU, CPU 0 first.
+    pub cpus: Vec<Vec<Deed>>,
+}
+
+/// Why a scenario cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KernelScenarioError {
+    /// The text is no scenario.
+    #[error("{0}")]
+    Text(String),
+    /// Too few or too many CPUs.
+    #[error("a scenario of a kernel has 2 to {MOST_CPUS} CPUs, not {0}")]
+    Cpus(usize),
+    /// Something is out of its range.
+    #[error("{what} is {value}, and {least} to {most} would be right")]
+    Range {
+        /// What.
+        what: String,
+        /// What it is.
+        value: usize,
+        /// The least that it may be.
+        least: usize,
+        /// The most that it may be.
+        most: usize,
+    },
+}
+
+/// With so many CPUs to a leaf, all share one.
+const ONE_LEAF: u8 = 16;
+
+/// Pointers to objects.
+pub(crate) const POINTERS: usize = 3;
+
+/// Read sections within each other, at most.
+pub(crate) const DEPTH: u32 = 3;
+
+impl Script for KernelScenario {
+    fn cpus(&self) -> usize {
+        self.cpus.len()
+    }
+
+    fn deeds(&self, cpu: usize) -> usize {
+        self.cpus.get(cpu).map_or(0, Vec::len)
+    }
+
+    fn deed(&self, cpu: usize, number: usize) -> Option<String> {
+        Some(self.cpus.get(cpu)?.get(number)?.to_string())
+    }
+
+    fn leave_out(&mut self, cpu: usize, deeds: Range<usize>) {
+        self.cpus[cpu].drain(deeds);
+    }
+
+    fn extras(&self) -> usize {
+        [self.leaf_fanout != ONE_LEAF, self.preemptible, self.crowded, self.user_ticks, self.busy_end]
+            .into_iter()
+            .map(usize::from)
+            .sum()
+    }
+
+    fn plainer(&self) -> Vec<Self> {
+        let one = |change: fn(&mut Self)| {
+            let mut other = self.clone();
+            change(&mut other);
+            other
+        };
+        let all = [
+            one(|scenario| scenario.leaf_fanout = ONE_LEAF),
+            one(|scenario| scenario.preemptible = false),
+            one(|scenario| scenario.crowded = false),
+            one(|scenario| scenario.user_ticks = false),
+            one(|scenario| scenario.busy_end = false),
+        ];
+        all.into_iter().filter(|other| other != self).collect()
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut sentences: Vec<String> = self
+            .cpus
+            .iter()
+            .enumerate()
+            .filter(|(_, deeds)| !deeds.is_empty())
+            .map(|(cpu, deeds)| {
+                let deeds: Vec<String> = deeds.iter().map(ToString::to_string).collect();
+                format!("CPU {cpu} {}.", deeds.join(", then "))
+            })
+            .collect();
+        let mut settings = vec![match self.leaf_fanout {
+            1 => "Each CPU has a leaf of its own".to_owned(),
+            ONE_LEAF => "All CPUs share a leaf".to_owned(),
+            fanout => format!("Up to {fanout} CPUs share a leaf"),
+        }];
+        settings
+            .push(if self.preemptible { "the kernel can be preempted" } else { "it cannot be preempted" }.to_owned());
+        if self.crowded {
+            settings.push("few callbacks are many".to_owned());
+        }
+        sentences.push(format!("{}.", settings.join("; ")));
+        sentences
+    }
+}
+
+impl KernelScenario {
+    /// Reads a scenario from TOML.
+    ///
+    /// # Errors
+    /// What is wrong, with line and column.
+    pub fn parse(text: &str) -> Result<Self, KernelScenarioError> {
+        let scenario: Self =
+            toml::from_str(text).map_err(|error| KernelScenarioError::Text(error.to_string().trim_end().to_owned()))?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// Checks that everything is in its range.
+    ///
+    /// # Errors
+    /// What is not.
+    pub fn check(&self) -> Result<(), KernelScenarioError> {
+        let count = self.cpus.len();
+        if !(2..=MOST_CPUS).contains(&count) {
+            return Err(KernelScenarioError::Cpus(count));
+        }
+        let range = |what: String, value: usize, least: usize, most: usize| match (least..=most).contains(&value) {
+            true => Ok(()),
+            false => Err(KernelScenarioError::Range { what, value, least, most }),
+        };
+        range("`leaf_fanout`".to_owned(), usize::from(self.leaf_fanout), 1, 16)?;
+        for (cpu, deeds) in self.cpus.iter().enumerate() {
+            range(format!("the number of deeds of CPU {cpu}"), deeds.len(), 0, MOST_DEEDS)?;
+            for (number, deed) in deeds.iter().enumerate() {
+                let of = |what: &str| format!("{what} of deed {number} of CPU {cpu}");
+                match *deed {
+                    Deed::Read(pointer) | Deed::Replace { pointer, .. } => {
+                        range(of("the pointer"), usize::from(pointer), 0, POINTERS - 1)?;
+                    }
+                    Deed::Thread { steps, .. } => range(of("the number of steps"), usize::from(steps), 1, 255)?,
+                    Deed::Idle { jiffies, .. } | Deed::Off(jiffies) => {
+                        range(of("the number of jiffies"), usize::from(jiffies), 1, 255)?;
+                    }
+                    Deed::Leave | Deed::Switch(_) | Deed::Jiffy => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws a scenario for so many CPUs into this one.
+    pub(crate) fn draw(&mut self, mode: Mode, random: &mut SplitMix64, cpus: usize) {
+        let mut below = |bound: u64| random.below(bound) as u8;
+        self.leaf_fanout = [1, 2, ONE_LEAF][usize::from(below(3))];
+        self.preemptible = below(2) == 0;
+        self.crowded = below(2) == 0;
+        self.user_ticks = below(2) == 0;
+        self.busy_end = below(2) == 0;
+        // In how many of a hundred deeds an object is replaced. With few, lists run empty, and threads go to sleep.
+        let replaces = [2, 5, 12][usize::from(below(3))];
+        let jiffies = 1 + below(8);
+        self.cpus.resize_with(cpus, Vec::new);
+        for (cpu, deeds) in self.cpus.iter_mut().enumerate() {
+            deeds.clear();
+            for _ in 0..jiffies {
+                for _ in 0..2 + below(3) {
+                    deeds.push(match below(100) {
+                        0..20 => Deed::Read(below(POINTERS as u64)),
+                        20..42 => Deed::Leave,
+                        42..54 if below(12) < replaces => Deed::Replace {
+                            pointer: below(POINTERS as u64),
+                            urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry][usize::from(below(3))],
+                            atomic: below(4) == 0,
+                        },
+                        42..66 => Deed::Switch(below(cpus as u64 + 1)),
+                        66..86 => Deed::Thread { which: below(8), steps: 1 + below(12) },
+                        86..97 => Deed::Idle {
+                            jiffies: 1 + below(6),
+                            looks: if below(2) == 0 { 0 } else { below(20) },
+                            replaces: below(12) < replaces,
+                        },
+                        _ if mode.hotplug() && cpu > 0 => Deed::Off(1 + below(5)),
+                        _ => Deed::Leave,
+                    });
+                }
+                deeds.push(Deed::Jiffy);
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Runs of a kernel with RCU, one after the other.
+
+use super::kernel::Kernel;
+use super::library::{Library, faulty, sound};
+use super::scenario::{KernelScenario, Mode, POINTERS};
+use super::thread::Thread;
+use crate::cell::{Word, made_by};
+use crate::failure::{Failure, Invariant};
+use crate::machine::{Machine, Power, Waits};
+use crate::names::Names;
+use crate::options::{Limits, MachineOptions};
+use crate::place::Place;
+use crate::run::{By, Chosen, Ran, Runs};
+use engine::Runner;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+struct Session<'s, M: Fn(usize, u32)> {
+    kernel: &'s Kernel,
+    library: &'s RefCell<Option<Rc<dyn Library>>>,
+    runner: Runner<'s, M>,
+    mode: Mode,
+    faulty: bool,
+    limits: Limits,
+    /// About how many operations a run has, for strategies that spread over them.
+    length: u64,
+}
+
+/// Opens a session on a kernel with RCU and hands it to `use_it`.
+pub(super) fn with_session<R>(
+    cpus: usize,
+    mode: Mode,
+    faulty: bool,
+    limits: Limits,
+    use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
+) -> R {
+    let kernel = Kernel::new(Machine::new(cpus, &[], MachineOptions::default()));
+    let library = RefCell::new(None);
+    let main = |process: usize, _| frame(&kernel, &library, process);
+    let runner = Runner::with_chooser(&kernel.machine.scheduler, &main, Chosen(&kernel.machine));
+    let mut session = Session { kernel: &kernel, library: &library, runner, mode, faulty, limits, length: 4_000 };
+    use_it(&mut session)
+}
+
+/// A library with the words that it is made of.
+struct Made {
+    library: Rc<dyn Library>,
+    /// The first pointer to an object.
+    pointers: u16,
+    /// What the words hold first.
+    values: Vec<u64>,
+    names: Names,
+}
+
+fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> Made {
+    let ((library, pointers), values) = made_by(|| -> (Rc<dyn Library>, u16) {
+        let library: Rc<dyn Library> = match faulty {
+            true => Rc::new(faulty::Own::new(mode, scenario, readers)),
+            false => Rc::new(sound::Own::new(mode, scenario, readers)),
+        };
+        let pointers: Vec<Word<u64>> = (0..POINTERS as u64).map(Word::holding).collect();
+        (library, pointers[0].cell)
+    });
+    let groups = library.threads().iter().filter(|thread| matches!(thread, Thread::OffloadGp(_))).count();
+    let (cpus, groups, words) = (scenario.cpus.len() as u16, groups as u16, values.len() as u16);
+    Made { library, pointers, values, names: Names::Rcu { cpus, groups, words } }
+}
+
+/// The names of the words of a run.
+pub(crate) fn names(mode: Mode, scenario: &KernelScenario) -> Names {
+    make(mode, scenario, 0, false).names
+}
+
+fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library>>>, process: usize) {
+    if kernel.machine.over.get() {
+        kernel.machine.stay();
+    }
+    if process == kernel.machine.controller() {
+        kernel.clock();
+    } else {
+        // A frame that is thrown away keeps its library: that is memory which a failed run costs.
+        let library = library.borrow().clone();
+        if let Some(library) = &library {
+            kernel.cpu(&**library, process);
+        }
+    }
+    kernel.machine.leave();
+}
+
+impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
+    fn run(&mut self, scenario: &KernelScenario, by: By<'_>) -> Ran {
+        let kernel = self.kernel;
+        let machine = &kernel.machine;
+        let cpus = machine.cpus.len();
+        // What an earlier run has left of its frames goes before its words do.
+        (0..=cpus).for_each(|process| self.runner.start(process, 0));
+        kernel.scenario.borrow_mut().clone_from(scenario);
+        let Made { library, pointers, values, names } = make(self.mode, scenario, kernel.readers(), self.faulty);
+        machine.names.set(names);
+        kernel.pointers.set(pointers);
+        kernel.begin(&library.threads(), POINTERS);
+        self.library.replace(Some(library));
+        machine.memory.borrow_mut().begin(&values);
+        (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
+        machine.choose_by(by, self.length);
+        machine.forget_run();
+        machine.limits.set(self.limits);
+        for cpu in &machine.cpus {
+            cpu.power.set(Power::On);
+            cpu.waits.set(Waits::Nothing);
+            cpu.polled.set((u16::MAX, 0, 0));
+        }
+        (0..=cpus).for_each(|process| machine.can_go(process));
+        machine.begin();
+        let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
+        let mut failure = machine.failure.take();
+        if let Err(payload) = result {
+            failure = Some(Failure::of_panic(&*payload));
+        }
+        if failure.is_none() && machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done) {
+            let what = format!("nobody is left to go on: {}", machine.describe_waits());
+            failure =
+                Some(Failure { invariant: Invariant::EverybodyWakes, what, process: 0, operation: Place::default() });
+        }
+        let steps = machine.steps.get();
+        self.length = (self.length * 7 + u64::from(steps)) / 8;
+        Ran { failure, steps, hash: machine.hash() }
+    }
+
+    fn script(&self) -> KernelScenario {
+        self.kernel.scenario.borrow().clone()
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.kernel.machine
+    }
+}

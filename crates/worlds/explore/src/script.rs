@@ -1,0 +1,37 @@
+//! What CPUs do in a run, whatever the code under test is.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// What each CPU does in a run: a list of deeds, which shrinking shortens.
+pub trait Script: Clone + Default + PartialEq + Debug {
+    /// Number of CPUs.
+    fn cpus(&self) -> usize;
+
+    /// How many deeds a CPU has.
+    fn deeds(&self, cpu: usize) -> usize;
+
+    /// A deed as the rest of a sentence that starts with who does it; `None` if there is no such deed.
+    fn deed(&self, cpu: usize, number: usize) -> Option<String>;
+
+    /// Leaves deeds of a CPU out.
+    fn leave_out(&mut self, cpu: usize, deeds: Range<usize>);
+
+    /// How many of its settings are not the plainest.
+    fn extras(&self) -> usize {
+        0
+    }
+
+    /// The same with one of those settings as plain as can be, for each of them.
+    fn plainer(&self) -> Vec<Self> {
+        Vec::new()
+    }
+
+    /// The whole of it in sentences.
+    fn sentences(&self) -> Vec<String>;
+}
+
+/// How many deeds all CPUs have together, and settings that are not the plainest.
+pub(crate) fn length(script: &impl Script) -> usize {
+    script.extras() + (0..script.cpus()).map(|cpu| script.deeds(cpu)).sum::<usize>()
+}

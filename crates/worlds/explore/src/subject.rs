@@ -1,0 +1,246 @@
+//! Explorations: many runs of a subject, until one breaks an invariant.
+
+use crate::found::Found;
+use crate::options::Limits;
+use crate::run::{By, Ran, Runs};
+use crate::script::Script;
+use crate::step::Step;
+use crate::strategy::{Every, Strategy};
+use engine::SplitMix64;
+use std::fmt::Debug;
+
+/// What is explored: code under test, and the machines that it runs on.
+pub trait Subject: sealed::Opens {
+    /// Its name in schedules and on the command line.
+    const NAME: &'static str;
+
+    /// Explores until a run breaks an invariant or `goes_on` says no; it is asked now and then.
+    fn explore(
+        &self,
+        exploration: &Exploration<Self::Script>,
+        mut goes_on: impl FnMut(&TallyOf<Self>) -> bool,
+    ) -> TallyOf<Self> {
+        let mut tally = Tally::default();
+        if let [Strategy::Every(preemptions)] = exploration.strategies[..] {
+            explore_every(self, exploration, preemptions, &mut tally, &mut goes_on);
+            return tally;
+        }
+        let mut ended = exploration.schedules == 0;
+        while !ended {
+            for &machine in self.machines() {
+                self.open(machine, exploration.limits, |session| {
+                    let last = tally.schedules + Self::ROUND;
+                    while !ended && tally.schedules < last {
+                        explore_once(self, exploration, machine, session, &mut tally);
+                        ended = tally.found.is_some()
+                            || tally.schedules >= exploration.schedules
+                            || tally.schedules.is_multiple_of(BATCH) && !goes_on(&tally);
+                    }
+                });
+                if ended {
+                    break;
+                }
+            }
+        }
+        tally
+    }
+
+    /// Repeats a run, and returns what it did as well.
+    fn replay(&self, found: &FoundIn<Self>, limits: Limits) -> (Ran, Vec<Step>) {
+        self.open(found.machine, limits, |session| {
+            session.keep_steps(true);
+            let ran = session.run(&found.script, By::Schedule(&found.schedule));
+            (ran, session.steps())
+        })
+    }
+
+    /// A short run that breaks the same invariant, and of which no deviation and no deed can be left out.
+    fn shrink(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
+        self.open(found.machine, limits, |session| crate::shrink::shrink(session, found))
+    }
+
+    /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long, other scripts are tried, and a shorter run
+    /// that breaks the same invariant takes its place.
+    fn simplest(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
+        let mut best = self.shrink(found, limits);
+        if best.schedule.len() <= READABLE {
+            return best;
+        }
+        self.open(found.machine, limits, |session| {
+            let mut script = Self::Script::default();
+            for seed in 0..OTHERS {
+                let mut random = SplitMix64::fork(found.hash, seed + 1);
+                self.draw(found.machine, &mut script, &mut random);
+                let strategy = Strategy::Few(1 << random.below(4));
+                let mut tally = Tally::default();
+                let ran = session.run(&script, By::Drawn(strategy, random.next()));
+                tally.note(session, found.machine, ran, strategy);
+                let same = |other: &FoundIn<Self>| other.failure.invariant == found.failure.invariant;
+                let Some(other) = tally.found.filter(same) else { continue };
+                let other = crate::shrink::shrink(session, &other);
+                if other.schedule.len() < best.schedule.len() {
+                    best = Found { run: found.run, ..other };
+                    if best.schedule.len() <= READABLE {
+                        break;
+                    }
+                }
+            }
+        });
+        best
+    }
+}
+
+/// What an exploration of a subject finds.
+pub type FoundIn<S> = Found<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
+
+/// How far an exploration of a subject has come.
+pub type TallyOf<S> = Tally<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
+
+pub(crate) mod sealed {
+    use super::{Debug, Limits, Runs, Script, SplitMix64};
+
+    /// How a subject is run.
+    #[expect(private_bounds, reason = "nobody else can implement it, and nobody else calls it")]
+    pub trait Opens {
+        /// How a machine is built.
+        type Machine: Copy + Debug + PartialEq;
+        /// What CPUs do in a run.
+        type Script: Script;
+
+        /// Runs on one machine before it is the next one's turn.
+        const ROUND: u64;
+
+        /// The machines on which it is tried, in turn. At least one.
+        fn machines(&self) -> &[Self::Machine];
+
+        /// Draws what CPUs do on this machine, into `script`.
+        fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64);
+
+        /// Runs `use_it` on such a machine, ready for one run after the other.
+        fn open<R>(
+            &self,
+            machine: Self::Machine,
+            limits: Limits,
+            use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
+        ) -> R;
+    }
+}
+
+/// What is tried.
+#[derive(Clone, Debug)]
+pub struct Exploration<C> {
+    /// Taken in turn.
+    pub strategies: Vec<Strategy>,
+    /// Draws everything that is drawn.
+    pub seed: u64,
+    /// What a run may take.
+    pub limits: Limits,
+    /// What the CPUs do; drawn anew for each run if there is none.
+    pub script: Option<C>,
+    /// Runs at most.
+    pub schedules: u64,
+}
+
+/// How far an exploration has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally<M, C> {
+    /// Runs so far.
+    pub schedules: u64,
+    /// Operations of all runs.
+    pub steps: u64,
+    /// The first run that broke an invariant.
+    pub found: Option<Found<M, C>>,
+    /// All runs were tried that the strategy allows.
+    pub complete: bool,
+}
+
+impl<M, C> Default for Tally<M, C> {
+    fn default() -> Self {
+        Self { schedules: 0, steps: 0, found: None, complete: false }
+    }
+}
+
+/// A schedule of so many deviations is read without pains.
+const READABLE: usize = 8;
+
+/// Other scripts that are tried for the sake of a shorter schedule.
+const OTHERS: u64 = 20_000;
+
+/// Runs between two looks at whether to go on.
+const BATCH: u64 = 64;
+
+/// Every run of a script with at most so many preemptions, on each machine; without a script, of one that is drawn after the other.
+fn explore_every<S: Subject + ?Sized>(
+    subject: &S,
+    exploration: &Exploration<S::Script>,
+    preemptions: u32,
+    tally: &mut TallyOf<S>,
+    goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
+) {
+    for number in 1.. {
+        for &machine in subject.machines() {
+            let mut script = exploration.script.clone().unwrap_or_default();
+            if exploration.script.is_none() {
+                subject.draw(machine, &mut script, &mut SplitMix64::fork(exploration.seed, number));
+            }
+            let all = subject.open(machine, exploration.limits, |session| {
+                let mut every = Every::new(preemptions);
+                loop {
+                    let ran = session.run(&script, By::Every(every));
+                    tally.note(session, machine, ran, Strategy::Every(preemptions));
+                    if tally.found.is_some() {
+                        return false;
+                    }
+                    let Some(tape) = session.machine().take_every() else { return false };
+                    every = tape;
+                    if !every.advance() {
+                        return true;
+                    }
+                    let looks_up = tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+                    if tally.schedules >= exploration.schedules || looks_up {
+                        return false;
+                    }
+                }
+            });
+            if !all {
+                return;
+            }
+        }
+        if exploration.script.is_some() {
+            tally.complete = true;
+            return;
+        }
+    }
+}
+
+fn explore_once<S: Subject + ?Sized>(
+    subject: &S,
+    exploration: &Exploration<S::Script>,
+    machine: S::Machine,
+    session: &mut dyn Runs<S::Script>,
+    tally: &mut TallyOf<S>,
+) {
+    let run = tally.schedules;
+    let mut random = SplitMix64::fork(exploration.seed, run + 1);
+    let mut script = exploration.script.clone().unwrap_or_default();
+    if exploration.script.is_none() {
+        subject.draw(machine, &mut script, &mut random);
+    }
+    let strategy = exploration.strategies[(run % exploration.strategies.len() as u64) as usize];
+    let ran = session.run(&script, By::Drawn(strategy, random.next()));
+    tally.note(session, machine, ran, strategy);
+}
+
+impl<M, C> Tally<M, C> {
+    /// Counts a run, and keeps it if it broke something.
+    pub(crate) fn note(&mut self, session: &dyn Runs<C>, machine: M, ran: Ran, strategy: Strategy) {
+        let Ran { failure, steps, hash } = ran;
+        let run = self.schedules;
+        self.schedules += 1;
+        self.steps += u64::from(steps);
+        if let Some(failure) = failure {
+            let (script, schedule) = (session.script(), session.schedule());
+            self.found = Some(Found { failure, machine, script, schedule, hash, steps, strategy, run });
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What the command does, in Python.
+
+use crate::recording::Recording;
+use crate::work::{Error, exception, work};
+use comparison::{Input, Options, Policy};
+use experiment::Progress;
+use miette::IntoDiagnostic;
+use pyo3::prelude::*;
+use report::Style;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use stopwatt::data::Data;
+use stopwatt::{caught, sweep_command};
+use sweep::{Dataset, Plan, Share};
+
+/// The command itself, on the program's own standard output; returns its exit status.
+#[pyfunction]
+pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| stopwatt::command_line(arguments))
+}
+
+/// A command within the program: exit status (0 or 1), what it printed, and what it noted on standard error.
+#[pyfunction]
+pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<(u8, String, String)> {
+    let does = || caught::caught(|| stopwatt::command(arguments));
+    let (answer, said) = work(py, &Arc::default(), None, does)?;
+    let answer = answer.map_err(|text| Error::new_err(text.trim_end().to_owned()))?;
+    Ok((answer.status(), String::from_utf8_lossy(&said.printed).into_owned(), said.noted))
+}
+
+/// Compares recordings: text, JSON and page, and whether there is a regression.
+#[pyfunction]
+#[pyo3(signature = (recordings, variants, threshold, metrics, all, seed))]
+pub fn compare(
+    py: Python<'_>,
+    recordings: Vec<Py<Recording>>,
+    variants: Vec<Option<String>>,
+    threshold: Option<f64>,
+    metrics: Vec<String>,
+    all: bool,
+    seed: u64,
+) -> PyResult<(String, String, String, bool)> {
+    let sides: Vec<_> = recordings.iter().map(|it| (it.get().name(), it.get().rows.clone())).collect();
+    let does = || {
+        let mut policy = Policy::default();
+        policy.threshold = threshold.unwrap_or(policy.threshold);
+        let inputs: Vec<Input<'_>> = sides
+            .iter()
+            .zip(&variants)
+            .map(|((name, recording), variant)| Input { name: name.clone(), recording, variant: variant.clone() })
+            .collect();
+        let how = Options { policy, metrics, resamples: 2000, seed };
+        let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
+        let published = stopwatt::compare_command::published(&Data::find(None)?, &comparison)?;
+        let text = report::comparison_text(&comparison, published.as_ref(), all, Style::PLAIN);
+        let json = report::comparison_json(&comparison, published.as_ref()).to_string();
+        let page = report::comparison_html(&comparison, published.as_ref(), all);
+        Ok((text, json, page, comparison.has_regression()))
+    };
+    work(py, &Arc::default(), None, does)?.map_err(|error: miette::Report| exception(&error))
+}
+
+/// Begins the data set of the text of a plan, or finds it; returns the numbers of the chunks that are missing, and points of a chunk.
+#[pyfunction]
+pub fn begin_sweep(py: Python<'_>, text: &str, folder: PathBuf, at_most: u64) -> PyResult<(Vec<u64>, u64)> {
+    let does = || {
+        let plan = Plan::parse("the plan", text)?;
+        plan.at_most(at_most)?;
+        let fitting = sweep_command::fitting(plan)?;
+        let dataset = sweep_command::begin(&Data::find(None)?, &fitting, &folder)?;
+        Ok((sweep_command::missing(&dataset)?, fitting.plan.chunk()))
+    };
+    py.detach(does).map_err(|error: miette::Report| exception(&error))
+}
+
+/// Runs chunks of a data set that was begun, by their numbers, or all that are missing; returns what became of them as JSON.
+#[pyfunction]
+#[pyo3(signature = (folder, chunks=None, threads=None, tell=None))]
+pub fn run_sweep(
+    py: Python<'_>,
+    folder: PathBuf,
+    chunks: Option<Vec<u64>>,
+    threads: Option<usize>,
+    tell: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let progress: Arc<Progress> = Arc::default();
+    let does = || {
+        let dataset = Dataset::open(&folder)?;
+        let fitting = sweep_command::fitting(dataset.plan().clone())?;
+        // Also where it was begun by another program: its build must be this one.
+        let dataset = Dataset::begin(dataset.folder(), &fitting)?;
+        let share = chunks.map_or(Share::All, Share::Chunks);
+        let outcome = sweep_command::run_share(&Data::find(None)?, &dataset, &fitting, &share, threads, &progress)?;
+        Ok(sweep_command::as_json(&dataset, &outcome, 0).to_string())
+    };
+    work(py, &progress, tell, does)?.map_err(|error: miette::Report| exception(&error))
+}

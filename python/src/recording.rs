@@ -1,0 +1,170 @@
+//! A recording in Python.
+
+use crate::tables::Table;
+use crate::work::{Error, exception, work};
+use experiment::Progress;
+use miette::{IntoDiagnostic, miette};
+use pyo3::prelude::*;
+use report::{Format, Style};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use stopwatt::data::Data;
+use stopwatt::experiments;
+
+/// What a run left: its rows, and what repeats it.
+#[pyclass(frozen, module = "stopwatt._native")]
+pub struct Recording {
+    pub(crate) rows: Arc<recording::Recording>,
+    folder: Option<PathBuf>,
+    measures: OnceLock<Py<Table>>,
+    events: OnceLock<Py<Table>>,
+    causes: OnceLock<Py<Table>>,
+}
+
+impl Recording {
+    fn new(rows: recording::Recording, folder: Option<PathBuf>) -> Self {
+        let (measures, events, causes) = Default::default();
+        Self { rows: Arc::new(rows), folder, measures, events, causes }
+    }
+
+    /// What the recording goes by where it is shown.
+    pub(crate) fn name(&self) -> String {
+        match &self.folder {
+            Some(folder) => folder.display().to_string(),
+            None => self.rows.header.experiment.clone(),
+        }
+    }
+
+    fn table(
+        &self,
+        py: Python<'_>,
+        of: &OnceLock<Py<Table>>,
+        make: fn(&recording::Recording) -> PyResult<Table>,
+    ) -> PyResult<Py<Table>> {
+        if let Some(table) = of.get() {
+            return Ok(table.clone_ref(py));
+        }
+        let made = py.detach(|| make(&self.rows))?;
+        let made = Py::new(py, made)?;
+        Ok(of.get_or_init(|| made).clone_ref(py))
+    }
+}
+
+#[pymethods]
+impl Recording {
+    /// The measures: a :class:`Table` with a row per figure.
+    #[getter]
+    fn measures(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        self.table(py, &self.measures, Table::measures)
+    }
+
+    /// The events: a :class:`Table` with a row per stamp.
+    #[getter]
+    fn events(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        self.table(py, &self.events, Table::events)
+    }
+
+    /// What measured spans were spent on: a :class:`Table` with a row per span and cause.
+    #[getter]
+    fn causes(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        self.table(py, &self.causes, Table::causes)
+    }
+
+    /// The header as JSON.
+    fn header_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.rows.header).map_err(|error| Error::new_err(error.to_string()))
+    }
+
+    /// The folder that it was read from, or None.
+    #[getter]
+    fn folder(&self) -> Option<PathBuf> {
+        self.folder.clone()
+    }
+
+    /// Writes the recording as a folder, whole or not at all.
+    fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        let written = py.detach(|| self.rows.write(&folder).into_diagnostic());
+        written.map_err(|error| exception(&error))
+    }
+
+    /// A report: "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
+    fn report(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
+        let Some(format) = Format::of_name(format) else {
+            let known = Format::ALL.map(|format| format.name()).join(", ");
+            return Err(Error::new_err(format!("there is no report `{format}`; there are: {known}")));
+        };
+        py.detach(|| {
+            let published = Data::find(None)?.published()?;
+            let findings = report::findings(&self.rows, &self.name(), &published);
+            Ok(report::render(&findings, format, Style::PLAIN))
+        })
+        .map_err(|error: miette::Report| exception(&error))
+    }
+
+    fn __repr__(&self) -> String {
+        let (rows, header) = (&self.rows, &self.rows.header);
+        format!(
+            "<stopwatt.Recording of {} in the world {}: {} measures, {} events, {} causes>",
+            header.experiment,
+            header.world,
+            rows.measures().len(),
+            rows.events().len(),
+            rows.causes().len()
+        )
+    }
+}
+
+/// Opens a recording's folder, or the data set of a sweep.
+#[pyfunction]
+pub fn open_recording(py: Python<'_>, folder: PathBuf) -> PyResult<Recording> {
+    let read = |folder: &Path| match sweep::is_sweep(folder) {
+        true => Ok(sweep::read(folder)?),
+        false => recording::Recording::read(folder).into_diagnostic(),
+    };
+    let rows = py.detach(|| read(&folder)).map_err(|error| exception(&error))?;
+    Ok(Recording::new(rows, Some(folder)))
+}
+
+/// Runs an experiment.
+#[pyfunction]
+#[pyo3(signature = (experiment, world, settings, tell=None))]
+pub fn run(
+    py: Python<'_>,
+    experiment: &str,
+    world: Option<&str>,
+    settings: Vec<(String, String)>,
+    tell: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Recording> {
+    let progress: Arc<Progress> = Arc::default();
+    let does = || {
+        let found = experiments::find(experiment).ok_or_else(|| {
+            let known = experiments::names();
+            let near = experiment::nearest(experiment, known.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+            miette!(help = format!("{near}there are: {}", known.join(", ")), "there is no experiment `{experiment}`")
+        })?;
+        let about = found.about();
+        let world = match world {
+            None => about.worlds[0].world,
+            Some(name) => {
+                about.worlds.iter().map(|world| world.world).find(|world| world.name() == name).ok_or_else(|| {
+                    let known: Vec<_> = about.worlds.iter().map(|world| world.world.name()).collect();
+                    miette!(
+                        help = format!("its worlds are: {}", known.join(", ")),
+                        "{} does not run in the world {name}",
+                        about.name
+                    )
+                })?
+            }
+        };
+        // A key that is no setting is one of the platform, where the experiment takes those.
+        let keys = about.settings.iter().find(|setting| matches!(setting.kind, experiment::Kind::Keys));
+        let given = settings.into_iter().map(|(key, value)| match (about.setting(&key), keys) {
+            (None, Some(keys)) if key.contains('.') => (keys.name.to_owned(), format!("{key}={value}")),
+            _ => (key, value),
+        });
+        stopwatt::run::in_memory(&Data::find(None)?, found, world, given.collect(), &progress)
+    };
+    let rows = work(py, &progress, tell, does)?.map_err(|error| exception(&error))?;
+    Ok(Recording::new(rows, None))
+}

@@ -1,0 +1,227 @@
+//! Rows of a recording as columns of Arrow, made once and then handed out without a copy.
+
+use crate::work::Error;
+use arrow_array::builder::StringBuilder;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchIterator, StringArray,
+    UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{Field, Schema};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use recording::{Name, Recording};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Rows with columns of Arrow.
+///
+/// pyarrow, pandas, polars and duckdb take it by the Arrow C data interface: ``pyarrow.table(t)``, ``polars.DataFrame(t)``. The columns are
+/// not copied.
+#[pyclass(frozen, module = "stopwatt._native")]
+pub struct Table {
+    batch: RecordBatch,
+}
+
+#[pymethods]
+impl Table {
+    /// Columns and their types as a capsule, for whoever takes Arrow's C data interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.batch.schema().as_ref()).map_err(wrong)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The rows as a capsule, for whoever takes Arrow's C data interface. The columns are as they are, whatever schema is asked for.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface lets a producer leave a wish for other types unheard.
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
+
+    /// How many rows.
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// Where the values of each column lie in memory; for a text, its numbers in the dictionary. Whoever took the table without a copy has
+    /// the same addresses.
+    fn addresses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            let address = column.to_data().buffers().first().map(|buffer| buffer.as_ptr() as usize);
+            all.set_item(field.name(), address)?;
+        }
+        Ok(all)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<stopwatt.Table: {} rows of {}>", self.batch.num_rows(), self.column_names().join(", "))
+    }
+}
+
+fn wrong(error: impl ToString) -> PyErr {
+    Error::new_err(error.to_string())
+}
+
+impl Table {
+    fn of(columns: Vec<(&'static str, bool, ArrayRef)>) -> PyResult<Self> {
+        let fields =
+            columns.iter().map(|(name, nullable, column)| Field::new(*name, column.data_type().clone(), *nullable));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let columns = columns.into_iter().map(|(_, _, column)| column).collect();
+        Ok(Self { batch: RecordBatch::try_new(schema, columns).map_err(wrong)? })
+    }
+
+    /// The measures of a recording.
+    pub fn measures(of: &Recording) -> PyResult<Self> {
+        let rows = of.measures();
+        let [variant, case, mode] = series(of, rows.iter().map(|row| row.series.index()));
+        Self::of(vec![
+            ("variant", false, variant),
+            ("case", false, case),
+            ("mode", false, mode),
+            ("iteration", false, Arc::new(rows.iter().map(|row| row.iteration).collect::<Vec<_>>().into_u32())),
+            ("cpu", true, Arc::new(rows.iter().map(|row| row.cpu).collect::<UInt16Array>())),
+            ("cluster", true, Arc::new(rows.iter().map(|row| row.cluster).collect::<UInt16Array>())),
+            ("core", true, Arc::new(rows.iter().map(|row| row.core).collect::<UInt16Array>())),
+            ("subject", true, texts(of, rows.iter().map(|row| row.subject))),
+            ("role", true, texts(of, rows.iter().map(|row| row.role))),
+            ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
+            ("value", false, Arc::new(Float64Array::from(rows.iter().map(|row| row.value).collect::<Vec<_>>()))),
+            ("unit", false, texts(of, rows.iter().map(|row| Some(row.unit)))),
+        ])
+    }
+
+    /// The events of a recording.
+    pub fn events(of: &Recording) -> PyResult<Self> {
+        let rows = of.events();
+        let [variant, case, mode] = series(of, rows.iter().map(|row| row.series.index()));
+        let mut points = Dictionary::default();
+        let mut kinds = Dictionary::default();
+        let point: Vec<i32> =
+            rows.iter().map(|row| points.number(row.point.index(), || of.point_text(row.point).to_owned())).collect();
+        let kind: Vec<Option<i32>> = rows
+            .iter()
+            .map(|row| {
+                let name = of.point_argument(row.point)?;
+                Some(kinds.number(name.index(), || of.text(name).to_owned()))
+            })
+            .collect();
+        Self::of(vec![
+            ("variant", false, variant),
+            ("case", false, case),
+            ("mode", false, mode),
+            ("iteration", false, Arc::new(rows.iter().map(|row| row.iteration).collect::<Vec<_>>().into_u32())),
+            ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
+            ("time", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.time).collect::<Vec<_>>()))),
+            ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
+            ("point", false, points.array(Int32Array::from(point))),
+            ("argument", false, Arc::new(rows.iter().map(|row| row.argument).collect::<Vec<_>>().into_u32())),
+            ("argument_kind", true, kinds.array(Int32Array::from(kind))),
+        ])
+    }
+
+    /// What the spans of a recording were spent on.
+    pub fn causes(of: &Recording) -> PyResult<Self> {
+        let rows = of.causes();
+        let [variant, case, mode] = series(of, rows.iter().map(|row| row.series.index()));
+        Self::of(vec![
+            ("variant", false, variant),
+            ("case", false, case),
+            ("mode", false, mode),
+            ("iteration", false, Arc::new(rows.iter().map(|row| row.iteration).collect::<Vec<_>>().into_u32())),
+            ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
+            ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
+            ("cause", false, texts(of, rows.iter().map(|row| Some(row.cause)))),
+            ("on", true, Arc::new(rows.iter().map(|row| row.on).collect::<UInt32Array>())),
+            ("holder", true, Arc::new(rows.iter().map(|row| row.holder).collect::<UInt16Array>())),
+            ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
+        ])
+    }
+}
+
+/// Numbers as a column.
+trait IntoU32 {
+    fn into_u32(self) -> UInt32Array;
+}
+
+impl IntoU32 for Vec<u32> {
+    fn into_u32(self) -> UInt32Array {
+        UInt32Array::from(self)
+    }
+}
+
+/// Texts and their numbers in a column.
+#[derive(Default)]
+struct Dictionary {
+    numbers: Vec<Option<i32>>,
+    texts: StringBuilder,
+    known: HashMap<String, i32>,
+}
+
+impl Dictionary {
+    /// The number of a text that has another number where it comes from.
+    fn number(&mut self, there: usize, text: impl FnOnce() -> String) -> i32 {
+        if let Some(Some(number)) = self.numbers.get(there) {
+            return *number;
+        }
+        if self.numbers.len() <= there {
+            self.numbers.resize(there + 1, None);
+        }
+        let text = text();
+        let next = self.known.len() as i32;
+        // Two series may have the same variant.
+        let number = *self.known.entry(text.clone()).or_insert_with(|| {
+            self.texts.append_value(&text);
+            next
+        });
+        self.numbers[there] = Some(number);
+        number
+    }
+
+    fn array(mut self, numbers: Int32Array) -> ArrayRef {
+        let texts: StringArray = self.texts.finish();
+        let column = DictionaryArray::<Int32Type>::try_new(numbers, Arc::new(texts));
+        Arc::new(column.expect("every number was given out for a text"))
+    }
+}
+
+/// A column of names, `None` for a null.
+fn texts(of: &Recording, names: impl ExactSizeIterator<Item = Option<Name>>) -> ArrayRef {
+    let mut dictionary = Dictionary::default();
+    let numbers: Int32Array =
+        names.map(|name| name.map(|name| dictionary.number(name.index(), || of.text(name).to_owned()))).collect();
+    dictionary.array(numbers)
+}
+
+/// Variant, case and mode of rows whose series have these numbers.
+fn series(of: &Recording, rows: impl ExactSizeIterator<Item = usize> + Clone) -> [ArrayRef; 3] {
+    let all: Vec<(String, String, String)> = of
+        .all_series()
+        .map(|series| {
+            let (variant, case, mode) = of.series_texts(series);
+            (variant.to_owned(), case.to_owned(), mode.to_owned())
+        })
+        .collect();
+    let column = |pick: fn(&(String, String, String)) -> &String| {
+        let mut dictionary = Dictionary::default();
+        let numbers: Vec<i32> =
+            rows.clone().map(|series| dictionary.number(series, || pick(&all[series]).clone())).collect();
+        dictionary.array(Int32Array::from(numbers))
+    };
+    [column(|it| &it.0), column(|it| &it.1), column(|it| &it.2)]
+}

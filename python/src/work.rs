@@ -1,0 +1,65 @@
+//! Work on a thread of its own, with the GIL released, that Ctrl-C stops.
+
+use experiment::Progress;
+use pyo3::prelude::*;
+use pyo3::{create_exception, exceptions::PyException};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+create_exception!(
+    stopwatt,
+    Error,
+    PyException,
+    "Something cannot be done. The text is what the command prints: what is wrong, where, and what would be right."
+);
+
+/// An error as an exception with the text that the command prints.
+pub fn exception(report: &miette::Report) -> PyErr {
+    Error::new_err(stopwatt::errors::plain(report).trim_end().to_owned())
+}
+
+/// How often signals are looked for and progress is told.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// Does work with the GIL released. `tell` is called with steps done, steps in all (0 where that is not known) and what is going on. A
+/// signal such as Ctrl-C asks the work to stop, and is raised when it has.
+pub fn work<T: Send>(
+    py: Python<'_>,
+    progress: &Arc<Progress>,
+    tell: Option<&Bound<'_, PyAny>>,
+    does: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let (to, from) = channel();
+    let from = &std::sync::Mutex::new(from);
+    thread::scope(|scope| {
+        scope.spawn(move || to.send(does()));
+        let mut stopped = None;
+        let result = loop {
+            let next = py.detach(|| {
+                let from = from.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                from.recv_timeout(EVERY)
+            });
+            match next {
+                Ok(result) => break Ok(result),
+                Err(RecvTimeoutError::Disconnected) => break Err(Error::new_err("the work panicked")),
+                Err(RecvTimeoutError::Timeout) if stopped.is_some() => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    let told = tell.map_or(Ok(()), |tell| {
+                        let (done, total) = progress.steps();
+                        tell.call1((done, total, progress.doing())).map(drop)
+                    });
+                    if let Err(error) = py.check_signals().and(told) {
+                        progress.cancel();
+                        stopped = Some(error);
+                    }
+                }
+            }
+        };
+        match stopped {
+            Some(error) => Err(error),
+            None => result,
+        }
+    })
+}

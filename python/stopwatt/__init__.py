@@ -1,0 +1,43 @@
+"""Where time and energy go in low-level Arm system software, and why.
+
+An experiment runs and leaves a recording; tables, pictures and comparisons are read from recordings::
+
+    import stopwatt
+
+    recording = stopwatt.run("psci-latency", release="juno-2017")
+    recording                                   # in a notebook: the report with its timeline
+    recording.measures                          # an Arrow table, taken without a copy by:
+    pyarrow.table(recording.measures)
+    polars.DataFrame(recording.measures)
+    recording.to_pandas()
+
+Nothing but Stopwatt itself is needed to import this; ``to_pandas`` needs pandas and pyarrow, ``stopwatt.dask`` needs dask.distributed,
+``stopwatt.sensitivity`` needs SALib.
+"""
+
+from ._comparison import Comparison, compare
+from ._experiments import Experiment, experiments, run
+from ._imports import calibrate, import_csv, import_ftrace, import_rst, import_rt_instr, import_vpp_runtime
+from ._native import Error, Table
+from ._recording import Recording, open
+from ._sweep import Sweep, sweep
+
+__all__ = [
+    "Comparison",
+    "Error",
+    "Experiment",
+    "Recording",
+    "Sweep",
+    "Table",
+    "calibrate",
+    "compare",
+    "experiments",
+    "import_csv",
+    "import_ftrace",
+    "import_rst",
+    "import_rt_instr",
+    "import_vpp_runtime",
+    "open",
+    "run",
+    "sweep",
+]

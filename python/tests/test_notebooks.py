@@ -1,0 +1,36 @@
+"""The notebooks, run from the first cell to the last as a user would run them."""
+
+import nbclient
+import nbformat
+import pytest
+from conftest import ROOT
+
+# What each must show, beside pages in frames: a word of its answer.
+SHOWN = {
+    "firmware": ["376", "scp-wait"],
+    "releases": ["powerdown", "True"],
+    "dataplane": ["single"],
+    "idle": ["menu-3.10", "idle_below"],
+    "placement": ["all-big", "seconds"],
+}
+
+FOLDER = ROOT / "python" / "notebooks"
+
+
+def test_every_notebook_is_run():
+    assert sorted(file.stem for file in FOLDER.glob("*.ipynb")) == sorted(SHOWN)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_notebook_runs_and_shows_its_answer(name):
+    book = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in book.cells), "notebooks are kept without what they print"
+    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown, pages = "", 0
+    for output in (output for cell in book.cells for output in cell.get("outputs", [])):
+        data = output.get("data", {})
+        shown += output.get("text", "") + data.get("text/plain", "")
+        pages += data.get("text/html", "").startswith("<iframe srcdoc=")
+    assert pages >= 1, "no report is shown"
+    for part in SHOWN[name]:
+        assert part in shown, f"`{part}` is not in:\n{shown}"

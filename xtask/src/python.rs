@@ -1,0 +1,98 @@
+//! The Python package: a wheel, installed into a fresh environment, and the tests of it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Builds the wheel, installs it into a fresh environment and runs its tests there.
+pub fn run(root: &Path) -> Result<(), String> {
+    no_arrow_below(root)?;
+    let tools = tools(root)?;
+    let wheel = wheel(root, &tools)?;
+    let python = fresh(root, &tools, &wheel)?;
+    let mut tests = Command::new(&python);
+    // From the folder of the tests: the package's own files must not be what is imported.
+    tests.args(["-m", "pytest", "--durations", "5"]).current_dir(root.join("python/tests"));
+    succeeds(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))
+}
+
+/// Arrow's crates are the package's alone: the command's first build has none of them.
+fn no_arrow_below(root: &Path) -> Result<(), String> {
+    let mut tree = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    tree.args(["tree", "--locked", "--package", "stopwatt", "--edges", "normal,build", "--prefix", "none"]);
+    let output = tree.current_dir(root).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot start {tree:?}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let is_ours = |line: &&str| ["arrow", "pyo3"].iter().any(|name| line.starts_with(name));
+    match text.lines().find(is_ours) {
+        Some(line) => Err(format!("the command depends on {line}, which belongs to `python` alone")),
+        None if text.contains("parquet v") => Ok(()),
+        None => Err(format!("{tree:?} does not list the command's crates: {text}")),
+    }
+}
+
+/// An environment with what the tests need, made once and made anew when the list of packages changes.
+fn tools(root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/python/tools");
+    let list = root.join("python/requirements.txt");
+    let wanted = std::fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
+    let installed = folder.join("installed.txt");
+    if std::fs::read_to_string(&installed).is_ok_and(|there| there == wanted) {
+        return Ok(folder);
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    let mut install = Command::new(folder.join("bin/python"));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&list);
+    succeeds(&mut install).map_err(|error| {
+        let packages: Vec<&str> = wanted.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+        format!("{error}\nthe Python packages could not be installed; missing here are: {}", packages.join(" "))
+    })?;
+    std::fs::write(&installed, wanted).map_err(|error| format!("{}: {error}", installed.display()))?;
+    Ok(folder)
+}
+
+/// Builds the wheel for this machine.
+fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
+    let out = root.join("target/python/wheels");
+    let _ = std::fs::remove_dir_all(&out);
+    let mut build = Command::new(tools.join("bin/maturin"));
+    build.args(["build", "--quiet", "--release", "--locked", "--out"]).arg(&out).current_dir(root.join("python"));
+    // The interpreter of the environment; an abi3 wheel takes any.
+    build.env("VIRTUAL_ENV", tools);
+    succeeds(&mut build)?;
+    let mut wheels = std::fs::read_dir(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let wheel = wheels.next().and_then(Result::ok).ok_or_else(|| format!("no wheel in {}", out.display()))?;
+    Ok(wheel.path())
+}
+
+/// A fresh environment with the wheel; the tools' packages are seen from it, and are not installed again. Returns its Python.
+fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/python/fresh");
+    let _ = std::fs::remove_dir_all(&folder);
+    succeeds(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&folder))?;
+    let python = folder.join("bin/python");
+    let mut install = Command::new(tools.join("bin/python"));
+    install.args(["-m", "pip", "--python"]).arg(&python);
+    install.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]).arg(wheel);
+    succeeds(&mut install)?;
+    let (ours, theirs) = (packages(&python)?, packages(&tools.join("bin/python"))?);
+    let link = Path::new(&ours).join("tools.pth");
+    std::fs::write(&link, theirs + "\n").map_err(|error| format!("{}: {error}", link.display()))?;
+    Ok(python)
+}
+
+/// Where a Python has its packages.
+fn packages(python: &Path) -> Result<String, String> {
+    let script = "import sysconfig; print(sysconfig.get_paths()['platlib'])";
+    let output = Command::new(python).args(["-c", script]).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot start {}: {error}", python.display()))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn succeeds(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} ended with {status}")),
+        Err(error) => Err(format!("cannot start {command:?}: {error}")),
+    }
+}
