@@ -210,6 +210,20 @@ fn the_slides_runtime_imports() {
     assert!(said.contains("runtime.txt") && said.contains("no table"), "{said}");
 }
 
+#[test]
+fn two_workers_each_with_a_generator_share_the_routes() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    let run = ["run", "dataplane", "--workers", "2", "--windows", "2", "--window", "50", "-o", to.to_str().unwrap()];
+    let result: Value = json(&run);
+    let threads = result["threads"].as_array().unwrap();
+    assert_eq!(threads.len(), 2);
+    let rates: Vec<f64> = threads.iter().map(|thread| thread["mpps"].as_f64().unwrap()).collect();
+    assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
+    assert_eq!(result["received"], result["sent"]);
+    assert!(result["mpps"].as_f64().unwrap() > rates[0].max(rates[1]), "the rate is that of both: {result}");
+}
+
 #[cfg(target_os = "linux")]
 mod forwarder {
     use super::{Path, Recording, Value, done, json, refused};
