@@ -41,6 +41,11 @@ pub(super) fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
             programs: litmus::shipped(),
         },
         Batch {
+            title: "MMU off: one block of Device-nGnRnE memory",
+            memories: &[("mmu_off", "MMU off", Caches::Device)],
+            programs: litmus::in_device_memory(),
+        },
+        Batch {
             title: "Maintenance between CPUs whose caches are on and CPUs whose caches are off",
             memories: &[("mixed", "some on, some off", Caches::On)],
             programs: litmus::of_maintenance(),

@@ -68,6 +68,13 @@ pub fn of_maintenance() -> Vec<Litmus> {
     parsed(include_str!("../litmus/maintenance.txt"))
 }
 
+/// The programs of [`shipped`] with what the architecture says of them where the MMU is off. Memory is then Device-nGnRnE: accesses of a CPU to
+/// one block of it arrive in program order, one after the other (DDI 0487, B2.8: no gathering, no reordering, no early acknowledgement). So no
+/// outcome is allowed that no interleaving has, and those of [`shipped`] are of that kind.
+pub fn in_device_memory() -> Vec<Litmus> {
+    shipped().into_iter().map(|program| Litmus { verdict: Verdict::Forbidden, ..program }).collect()
+}
+
 fn parsed(text: &str) -> Vec<Litmus> {
     match parse(text) {
         Ok(programs) => programs,
@@ -201,6 +208,8 @@ pub enum Caches {
     On,
     /// No CPU is, with the MMU on: Normal Non-cacheable memory.
     Off,
+    /// No CPU is, with the MMU off: one block of Device-nGnRnE memory.
+    Device,
 }
 
 /// What was seen of a program.
@@ -271,6 +280,15 @@ impl Answers for Source {
     }
 }
 
+/// Accesses to device memory leave nothing to choose.
+struct InOrder;
+
+impl Answers for InOrder {
+    fn answer(&mut self, _: Kind, _: u32) -> u32 {
+        0
+    }
+}
+
 /// A thread of a run.
 struct Thread {
     next: usize,
@@ -288,6 +306,8 @@ struct Run<'p> {
     /// Lines that have come and gone on their own, as sets of bits.
     filled: u32,
     evicted: u32,
+    /// Memory is a device's.
+    device: bool,
 }
 
 /// Runs at most so many schedules of a program, drawn with `seed`.
@@ -338,6 +358,7 @@ impl<'p> Run<'p> {
             threads,
             filled: 0,
             evicted: 0,
+            device: caches == Caches::Device,
         }
     }
 
@@ -363,7 +384,8 @@ impl<'p> Run<'p> {
                     if self.can_be_issued(index, thread.next) {
                         actions.push((index, Action::Issue));
                     }
-                    if matches!(instruction, Instruction::Load { order: Order::Relaxed, .. })
+                    if !self.device
+                        && matches!(instruction, Instruction::Load { order: Order::Relaxed, .. })
                         && self.can_be_issued(index, thread.next)
                     {
                         actions.push((index, Action::PutOff));
@@ -445,7 +467,10 @@ impl<'p> Run<'p> {
         match self.program.threads[thread][at] {
             Instruction::Load { word, to, order, address } => {
                 let after = address.map_or(0, |register| self.came[register]);
-                let loaded = self.memory.load_after(thread, word, order, after, source);
+                let loaded = match self.device {
+                    true => self.memory.load_after(thread, word, order, after, &mut InOrder),
+                    false => self.memory.load_after(thread, word, order, after, source),
+                };
                 (self.registers[to], self.came[to]) = (loaded.value, loaded.at);
             }
             Instruction::Store { word, data, order, .. } => {
@@ -453,7 +478,10 @@ impl<'p> Run<'p> {
                     Data::Number(number) => number,
                     Data::Register(register) => self.registers[register],
                 };
-                self.memory.store(thread, word, value, order, source);
+                match self.device {
+                    true => self.memory.store(thread, word, value, order, &mut InOrder),
+                    false => self.memory.store(thread, word, value, order, source),
+                }
             }
             Instruction::Maintain { word, invalidate } => self.memory.maintain(thread, word, invalidate, source),
             Instruction::BarrierSy => self.memory.barrier(thread),
@@ -514,7 +542,7 @@ fn must_follow(load: Instruction, later: Instruction, thread: &[Instruction], at
 
 #[cfg(test)]
 mod tests {
-    use super::{Caches, Verdict, draw, enumerate, of_maintenance, parse, shipped};
+    use super::{Caches, Verdict, draw, enumerate, in_device_memory, of_maintenance, parse, shipped};
 
     #[test]
     fn every_program_shows_what_the_architecture_says() {
@@ -546,6 +574,16 @@ mod tests {
                 Verdict::Forbidden => assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name),
             }
         }
+    }
+
+    #[test]
+    fn device_memory_shows_interleavings_and_nothing_else() {
+        for program in in_device_memory() {
+            let every = enumerate(&program, Caches::Device, 1_000_000);
+            assert!(every.complete && every.outcomes == 0, "{}: {every:?}", program.name);
+        }
+        let interleaved = parse("MP allowed W x 1; W y 1 | R y a; R x b exists a=1 b=1").unwrap();
+        assert!(enumerate(&interleaved[0], Caches::Device, 1_000).outcomes > 0);
     }
 
     #[test]

@@ -321,7 +321,9 @@ impl Memory {
         for view in &self.views {
             let entries = &view.buffer[..usize::from(view.buffered)];
             state.push(entries.len() as u64);
-            state.extend(entries.iter().flat_map(|entry| [entry.what as u64, u64::from(entry.cell), entry.value]));
+            state.extend(entries.iter().flat_map(|entry| {
+                [entry.what as u64 | u64::from(entry.left) << 8, u64::from(entry.cell), entry.value]
+            }));
         }
     }
 

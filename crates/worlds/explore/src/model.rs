@@ -68,6 +68,9 @@ pub struct Config {
     /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried. Right only for a test that keeps nothing outside
     /// of shared words but what follows from how far each CPU is and what it has read.
     pub prune: bool,
+    /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well, with everything put off for up to 12 operations of
+    /// its CPU; otherwise memory is sequentially consistent. Caches do nothing on their own.
+    pub orders: bool,
     /// Whether all CPUs are in coherency from the start; otherwise their caches are off, and [`Machine::join`] turns them on.
     pub coherent: bool,
 }
@@ -76,7 +79,15 @@ impl Default for Config {
     /// 100 000 runs by all strategies in turn, in coherency.
     fn default() -> Self {
         let strategies = vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver];
-        Self { strategies, schedules: 100_000, seed: 1, limits: Limits::default(), prune: false, coherent: true }
+        Self {
+            strategies,
+            schedules: 100_000,
+            seed: 1,
+            limits: Limits::default(),
+            prune: false,
+            orders: false,
+            coherent: true,
+        }
     }
 }
 
@@ -200,7 +211,7 @@ fn build(set_up: &impl Fn(&mut Model)) -> (Model, Vec<u64>) {
 fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<MachineOptions, Bodies> {
     let mut tally = Tally::default();
     let mut every = match config.strategies[..] {
-        [Strategy::Every(preemptions)] => Some(Every::new(preemptions)),
+        [Strategy::Every(preemptions)] => Some(Every::new(preemptions).with_orders(config.orders)),
         _ => None,
     };
     while tally.schedules < config.schedules {
