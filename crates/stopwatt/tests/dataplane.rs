@@ -307,7 +307,7 @@ mod forwarder {
             assert!(said.contains(part), "{part} in {said}");
         }
         assert!(!said.contains("clear trace"), "what follows `quit` is not read: {said}");
-        assert_eq!(Recording::read(&folder.join("recorded")).unwrap().header.experiment, "forward");
+        assert_eq!(Recording::read(folder.join("recorded")).unwrap().header.experiment, "forward");
     }
 
     #[test]
