@@ -4,6 +4,7 @@
 //! stage, with its time. A stage that fails ends the run with its output above.
 #![forbid(unsafe_code)]
 
+mod explore;
 mod mutants;
 mod needs;
 mod python;
@@ -16,6 +17,8 @@ const HELP: &str = "cargo xtask <command>
   test           every check: format, lints, tests, bare-metal build, aarch64 under emulation, recordings of both builds
   test STAGE...  only the stages whose names are given
   stages         names of the stages
+  explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
+                 names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours; needs
                  cargo-mutants, and passes it what follows (such as --file and --shard)
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("test") => stages::run(&arguments[1..]),
+        Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),
         Some("site") => stages::site(),

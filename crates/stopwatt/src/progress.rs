@@ -75,7 +75,7 @@ fn bar(progress: &Progress, ends: &AtomicBool) {
         |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let mut counted = false;
     bar.set_style(style("{spinner} {msg} {elapsed}"));
-    while !ends.load(Relaxed) {
+    while !ends.load(Relaxed) && !progress.is_silent() {
         let (done, total) = progress.steps();
         if total > 0 && !counted {
             counted = true;

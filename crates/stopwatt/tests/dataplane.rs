@@ -210,6 +210,20 @@ fn the_slides_runtime_imports() {
     assert!(said.contains("runtime.txt") && said.contains("no table"), "{said}");
 }
 
+#[test]
+fn two_workers_each_with_a_generator_share_the_routes() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    let run = ["run", "dataplane", "--workers", "2", "--windows", "2", "--window", "50", "-o", to.to_str().unwrap()];
+    let result: Value = json(&run);
+    let threads = result["threads"].as_array().unwrap();
+    assert_eq!(threads.len(), 2);
+    let rates: Vec<f64> = threads.iter().map(|thread| thread["mpps"].as_f64().unwrap()).collect();
+    assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
+    assert_eq!(result["received"], result["sent"]);
+    assert!(result["mpps"].as_f64().unwrap() > rates[0].max(rates[1]), "the rate is that of both: {result}");
+}
+
 #[cfg(target_os = "linux")]
 mod forwarder {
     use super::{Path, Recording, Value, done, json, refused};
@@ -266,6 +280,34 @@ mod forwarder {
         let said = refused(&scripted);
         assert!(said.contains("script.txt: line 2: no command `trace add`"), "{said}");
         assert!(refused(&["dataplane"]).contains("--config FILE"));
+    }
+
+    #[test]
+    fn the_prompt_answers_shortened_words_and_quit_leaves_the_recording() {
+        use std::io::Write;
+        use std::process::{Command, Stdio};
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        let file = pcap::Writer::new(Vec::new()).unwrap().finish().unwrap();
+        std::fs::write(folder.join("in.pcap"), file).unwrap();
+        std::fs::write(folder.join("forward.toml"), configuration(folder)).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+            .args(["dataplane", "--prompt", "--config", "forward.toml", "-o", "recorded"])
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let commands = "sh thr\nsh ip ?\nsh ip nei\nnonsense\nquit\nhelp clear\n";
+        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        let said = child.wait_with_output().unwrap();
+        assert!(said.status.success());
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        for part in ["stopwatt_wk_0", "show ip address", "10.9.0.2", "no command `nonsense`: `help` lists"] {
+            assert!(said.contains(part), "{part} in {said}");
+        }
+        assert!(!said.contains("clear trace"), "what follows `quit` is not read: {said}");
+        assert_eq!(Recording::read(folder.join("recorded")).unwrap().header.experiment, "forward");
     }
 
     #[test]

@@ -43,24 +43,12 @@ fn no_line_is_wider_than_the_terminal() {
         run(&[&latency[..], &few, &["--release", "juno-v2.12", "-o", &second]].concat());
         run(&["report", &first]);
         run(&["compare", &first, &second, "--all"]);
-        run(&[
-            "what-if",
-            "psci-latency",
-            "--vary",
-            "scp.channels=1,2",
-            "--vary",
-            "topology.clusters=1..3",
-            "--iterations",
-            "2",
-        ]);
-        run(&[
-            "what-if",
-            "psci-latency",
-            "--vary",
-            "scp.channels=1,2",
-            "--vary",
-            "psci.scp_send=inside-locks,outside-locks",
-        ]);
+        for second in ["topology.clusters=1..3", "psci.scp_send=inside-locks,outside-locks"] {
+            let keys = ["--vary", "scp.channels=1,2", "--vary", second];
+            run(&[&["what-if", "psci-latency", "--iterations", "2"], &keys[..]].concat());
+        }
+        run(&["explore", "faults"]);
+        run(&["explore", "litmus", "--schedules", "10"]);
         run(&["run", "prefetch", "--world", "sim", "--platform", "macchiatobin", "--replace", "-o", &strides]);
         run(&["report", &strides]);
         run(&["run", "idle-replay", trace, "--platform", "juno-r2", "--replace", "-o", &idle]);

@@ -3,7 +3,7 @@
 //! Who reads a table takes no lock. A reader says after each round that it holds nothing ([`Epochs::pass`]); what was taken out before
 //! that cannot be held any more once every reader has said so. It is the idea of read-copy update with quiescent states.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Most readers at the same time.
 pub const READERS_MAX: usize = 64;
@@ -35,7 +35,10 @@ impl Epochs {
     pub fn register(&self) -> Option<Reader> {
         let now = self.current.load(Ordering::SeqCst);
         let take = |slot: &Slot| slot.0.compare_exchange(FREE, now, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-        self.slots.iter().position(take).map(Reader)
+        let place = self.slots.iter().position(take);
+        // Whoever looks for readers after a change sees this one, or this one sees the change.
+        fence(Ordering::SeqCst);
+        place.map(Reader)
     }
 
     /// The reader reads no more.
@@ -57,6 +60,7 @@ impl Epochs {
 
     /// Every reader has passed this epoch.
     pub fn passed(&self) -> u64 {
+        fence(Ordering::SeqCst);
         let seen = self.slots.iter().map(|slot| slot.0.load(Ordering::Acquire)).filter(|seen| *seen != FREE);
         seen.min().unwrap_or(u64::MAX)
     }

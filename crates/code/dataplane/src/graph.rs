@@ -179,20 +179,27 @@ impl Graph {
         }
     }
 
-    /// Adds a node with its arcs, in the order of their numbers. Nodes are added from the end: an arc leads to one that is there.
+    /// Adds a node with its arcs, in the order of their numbers. Nodes are added from the end: an arc leads to one that is there, or is
+    /// added later with [`Graph::add_arc`].
     ///
     /// # Panics
     /// With more than [`ARCS_MAX`] arcs.
     pub fn add(&mut self, node: impl Node + 'static, arcs: &[NodeId]) -> NodeId {
-        assert!(arcs.len() <= ARCS_MAX, "a node has at most {ARCS_MAX} arcs");
-        let errors = vec![0; node.reasons().len()];
+        let added = self.add_boxed(Box::new(node));
+        for &arc in arcs {
+            self.add_arc(added, arc);
+        }
+        added
+    }
+
+    pub(crate) fn add_boxed(&mut self, node: Box<dyn Node>) -> NodeId {
         self.slots.push(Slot {
             reasoned: node.reasoned_arcs(),
-            node: Box::new(node),
-            arcs: arcs.iter().map(|arc| arc.0).collect(),
+            errors: vec![0; node.reasons().len()],
+            node,
+            arcs: Vec::new(),
             waiting: Vec::new(),
             counters: NodeCounters::default(),
-            errors,
         });
         NodeId(self.slots.len() - 1)
     }

@@ -14,7 +14,7 @@
 //! | [`plane`] | what all nodes share: buffers, interfaces, routes, settings |
 //! | [`graph`] | nodes and the arcs between them, and what is counted |
 //! | [`nodes`] | the nodes: Ethernet, cross connect, IPv4, output |
-//! | [`standard`] | all nodes wired into one graph |
+//! | [`wiring`], [`standard`] | graphs from a text; all nodes wired into one graph |
 //! | [`walk`] | the loop over a frame: shapes and prefetch strides |
 //! | [`memory`] | packets as the loops see them, in two layouts |
 //! | [`study`] | the one loop of the stride study |
@@ -62,4 +62,5 @@ pub mod standard;
 pub mod study;
 pub mod trace;
 pub mod walk;
+pub mod wiring;
 pub mod workers;

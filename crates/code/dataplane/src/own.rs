@@ -49,21 +49,34 @@ impl OwnAddress {
     }
 }
 
-/// Bits that say which addresses are surely not ours.
-const WORDS: usize = 16;
+/// No host has an address that starts so.
+const NO_HOST: u8 = 1;
+/// An address of ours starts or ends so.
+const OURS: u8 = 2;
 
 /// All our addresses.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Own {
     addresses: Vec<OwnAddress>,
-    filter: [u64; WORDS],
+    /// By an address's first byte.
+    first: [u8; 256],
+    /// By its last byte; [`NO_HOST`] is in all, so that it counts where the first byte has it.
+    last: [u8; 256],
+}
+
+impl Default for Own {
+    fn default() -> Self {
+        let first = std::array::from_fn(|byte| u8::from(matches!(byte, 0 | 127 | 224..)) * NO_HOST);
+        Self { addresses: Vec::new(), first, last: [NO_HOST; 256] }
+    }
 }
 
 impl Own {
     /// Adds an address.
     pub fn add(&mut self, address: OwnAddress) {
-        let (word, bit) = place(u32::from(address.address));
-        self.filter[word] |= 1 << bit;
+        let [first, .., last] = address.address.octets();
+        self.first[first as usize] |= OURS;
+        self.last[last as usize] |= OURS;
         self.addresses.push(address);
     }
 
@@ -72,11 +85,11 @@ impl Own {
         &self.addresses
     }
 
-    /// Whether an address may be ours: nearly always right, and never wrong when it says no. For loops.
+    /// Not 0 for a source that has to be looked at: one that may be ours, or that starts as no host's address does. 0 for nearly all others,
+    /// and surely not for those. Two bytes from the cache are what a loop can afford; they are the address's first and last one.
     #[inline(always)]
-    pub fn may_have(&self, address: u32) -> bool {
-        let (word, bit) = place(address);
-        self.filter[word] >> bit & 1 != 0
+    pub fn suspects(&self, first: u8, last: u8) -> u8 {
+        self.first[first as usize] & self.last[last as usize]
     }
 
     /// Our address with this value.
@@ -99,8 +112,22 @@ impl Own {
     }
 }
 
-#[inline(always)]
-fn place(address: u32) -> (usize, u32) {
-    let hash = address.wrapping_mul(0x9e37_79b1) >> 22;
-    ((hash >> 6) as usize % WORDS, hash & 63)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_source_that_matters_is_passed_over() {
+        let mut own = Own::default();
+        for address in [[10, 0, 1, 1], [192, 168, 0, 254]] {
+            own.add(OwnAddress { address: address.into(), length: 24, interface: 0, owner: Owner::Us });
+        }
+        let suspects = |address: [u8; 4]| own.suspects(address[0], address[3]) != 0;
+        for address in [[10, 0, 1, 1], [192, 168, 0, 254], [0; 4], [127, 0, 0, 1], [224, 0, 0, 5], [255; 4]] {
+            assert!(suspects(address), "{address:?}");
+        }
+        for address in [[10, 0, 1, 2], [192, 168, 0, 7], [1; 4], [126, 1, 1, 254], [223, 255, 255, 255]] {
+            assert!(!suspects(address), "{address:?}");
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! `forward`: a forwarder between interfaces of this machine.
 
 mod config;
+mod lines;
 
 pub use config::{Config, ConfigError, InterfaceConfig, NeighbourConfig, RouteConfig};
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use dataplane::graph::{Graph, Report};
@@ -16,6 +16,7 @@ use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink
 use recording::{Picture, PictureKind, metrics};
 
 use crate::{host_header, results};
+use lines::Lines;
 
 /// Forwards packets between interfaces of this machine.
 pub struct Forward;
@@ -84,7 +85,13 @@ impl Experiment for Forward {
         let inputs = graphs.first().map(prompt::inputs).unwrap_or_default();
         let workers = Workers::start(graphs, config.cpus(), settings.switch("busy"))
             .map_err(|error| Error::Failed(error.to_string()))?;
-        let commands = settings.switch("prompt").then(|| read_lines(inputs));
+        let prompt = settings.switch("prompt");
+        if prompt && lines::are_typed() {
+            progress.leave_terminal();
+            // What is drawn there is taken away at the next look.
+            std::thread::sleep(Duration::from_millis(150));
+        }
+        let commands = prompt.then(|| Lines::read(inputs));
         // Whoever stops a forwarder wants to see what it did.
         supervise(&workers, length, commands, || progress.check().is_ok());
         let threads = workers.threads();
@@ -140,20 +147,6 @@ fn say(answer: &str) {
     let _ = out.write_all(answer.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Lines of standard input, from a thread of their own.
-fn read_lines(_inputs: Vec<String>) -> Receiver<String> {
-    let (lines, received) = channel();
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
-            if lines.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    received
-}
-
 /// What a line of the prompt says; `None` if it asks to stop.
 fn answered(workers: &Workers, line: &str) -> Option<String> {
     let command = match prompt::parse(line) {
@@ -177,12 +170,7 @@ fn answered(workers: &Workers, line: &str) -> Option<String> {
 }
 
 /// Answers commands while the workers forward, for as long as `goes_on` says.
-fn supervise(
-    workers: &Workers,
-    length: Option<Duration>,
-    mut commands: Option<Receiver<String>>,
-    goes_on: impl Fn() -> bool,
-) {
+fn supervise(workers: &Workers, length: Option<Duration>, mut commands: Option<Lines>, goes_on: impl Fn() -> bool) {
     use std::sync::mpsc::RecvTimeoutError;
     /// How long a stop may wait.
     const LOOK: Duration = Duration::from_millis(10);
@@ -196,8 +184,8 @@ fn supervise(
             std::thread::sleep(LOOK);
             continue;
         };
-        match lines.recv_timeout(LOOK) {
-            Ok(line) => match answered(workers, &line) {
+        match lines.receiver().recv_timeout(LOOK) {
+            Ok(line) => match answered(workers, &line.text) {
                 Some(answer) => say(&answer),
                 None => return,
             },

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
-use dataplane::graph::{Balance, Graph, RuntimeRow};
+use dataplane::graph::{Balance, Graph, Report, RuntimeRow};
 use dataplane::inputs::{Generator, udp_packet};
 use dataplane::machine;
 use dataplane::nodes::{Device, Discard};
@@ -82,12 +82,27 @@ fn network(number: u32) -> u32 {
 
 /// Builds a graph with its generator; what it sends is taken and forgotten.
 pub fn graph(load: Load) -> Graph {
+    loaded(plane(load), load)
+}
+
+/// Builds a graph for each of some workers, with a generator and buffers of its own, over the same tables.
+pub fn graphs(load: Load, workers: usize) -> Vec<Graph> {
+    let first = plane(load);
+    let others: Vec<Plane> = (1..workers).map(|_| first.for_another_worker()).collect();
+    [first].into_iter().chain(others).map(|plane| loaded(plane, load)).collect()
+}
+
+/// The first interface, where packets come in.
+const INSIDE: u16 = 0;
+
+/// Interfaces and routes.
+fn plane(load: Load) -> Plane {
     let mut plane = Plane::new(load.buffers, load.reuse, load.settings);
     let mode = |peer| match load.kind {
         GraphKind::L2CrossConnect => Mode::CrossConnect { peer },
         GraphKind::Ip4Route | GraphKind::Ip4Fused => Mode::Route,
     };
-    let inside = plane.add_interface("pg0", OUR_MACS[0], mode(1));
+    plane.add_interface("pg0", OUR_MACS[0], mode(1));
     let outside = plane.add_interface("pg1", OUR_MACS[1], mode(0));
     let routes = load.routes.clamp(1, 1 << 16);
     if load.kind != GraphKind::L2CrossConnect {
@@ -97,6 +112,12 @@ pub fn graph(load: Load) -> Graph {
             plane.add_route(prefix, adjacency).expect("a /24 takes no group");
         }
     }
+    plane
+}
+
+/// The graph over a plane, with its generator.
+fn loaded(plane: Plane, load: Load) -> Graph {
+    let routes = load.routes.clamp(1, 1 << 16);
     let flows = (0..load.flows.max(1)).map(|flow| {
         // An odd step spreads flows over routes and hosts.
         let route = flow.wrapping_mul(2_654_435_761) % routes;
@@ -104,7 +125,7 @@ pub fn graph(load: Load) -> Graph {
         let source = Ipv4Addr::from((10 << 24) + flow);
         udp_packet(OUR_MACS[0], PEER_MACS[0], source, Ipv4Addr::from(destination), 64)
     });
-    let generator = Generator::new(inside, flows.collect(), None);
+    let generator = Generator::new(INSIDE, flows.collect(), None);
     let path = if load.kind == GraphKind::Ip4Fused { Ip4Path::Fused } else { Ip4Path::Nodes };
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(Discard)];
     let (mut graph, first) = build(plane, devices, path);
@@ -117,17 +138,26 @@ pub fn graph(load: Load) -> Graph {
 pub struct Window {
     /// Its length.
     pub seconds: f64,
+    /// Turns of the main loop, of all workers.
+    pub loops: u64,
+    /// What nodes did, of all workers together.
+    pub nodes: Vec<RuntimeRow>,
+    /// What each worker did.
+    pub workers: Vec<Share>,
+}
+
+/// What a worker did in a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// Length of its window.
+    pub seconds: f64,
     /// Ticks of the counter in it.
     pub ticks: u64,
     /// Packets that came in and went out.
     pub packets: u64,
-    /// Turns of the main loop.
-    pub loops: u64,
-    /// What nodes did.
-    pub nodes: Vec<RuntimeRow>,
 }
 
-impl Window {
+impl Share {
     /// Millions of packets a second.
     pub fn mpps(&self) -> f64 {
         self.packets as f64 / self.seconds / 1e6
@@ -139,36 +169,81 @@ impl Window {
     }
 }
 
+impl Window {
+    /// Millions of packets a second, of all workers together.
+    pub fn mpps(&self) -> f64 {
+        self.workers.iter().map(Share::mpps).sum()
+    }
+
+    /// Ticks of a worker for a packet, the whole path.
+    pub fn ticks_per_packet(&self) -> f64 {
+        let sum = |of: fn(&Share) -> u64| self.workers.iter().map(of).sum::<u64>();
+        sum(|share| share.ticks) as f64 / sum(|share| share.packets).max(1) as f64
+    }
+}
+
 /// What a load did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// The windows, in order.
     pub windows: Vec<Window>,
-    /// Where the packets ended.
-    pub balance: Balance,
+    /// Where each worker's packets ended.
+    pub balances: Vec<Balance>,
 }
 
-/// Runs a graph at full load for some windows, after a warm-up of a tenth of one. `next` is asked after each window whether to go on.
-pub fn run(graph: &mut Graph, windows: usize, length: Duration, next: impl Fn() -> bool) -> Loaded {
-    let until = |graph: &mut Graph, length: Duration| {
-        let (start, mut packets) = (Instant::now(), 0);
-        let from = machine::ticks();
-        while start.elapsed() < length {
-            for _ in 0..64 {
-                packets += graph.run_once() as u64;
-            }
+/// Runs a graph at full load for some time.
+fn until(graph: &mut Graph, length: Duration) -> Share {
+    let (start, mut packets) = (Instant::now(), 0);
+    let from = machine::ticks();
+    while start.elapsed() < length {
+        for _ in 0..64 {
+            packets += graph.run_once() as u64;
         }
-        (start.elapsed().as_secs_f64(), machine::ticks() - from, packets)
-    };
-    until(graph, length / 10);
+    }
+    Share { seconds: start.elapsed().as_secs_f64(), ticks: machine::ticks() - from, packets }
+}
+
+/// Runs all graphs at the same time, each on a thread of its own where there are several, kept on the processor of its number if that can
+/// be.
+fn together(graphs: &mut [Graph], length: Duration) -> Vec<Share> {
+    if let [graph] = graphs {
+        return vec![until(graph, length)];
+    }
+    std::thread::scope(|scope| {
+        let started: Vec<_> = graphs
+            .iter_mut()
+            .enumerate()
+            .map(|(number, graph)| {
+                scope.spawn(move || {
+                    pin(number);
+                    until(graph, length)
+                })
+            })
+            .collect();
+        started.into_iter().map(|thread| thread.join().expect("a worker that does not panic")).collect()
+    })
+}
+
+/// Where a thread runs is up to the system where it cannot be pinned.
+fn pin(_cpu: usize) {
+    #[cfg(target_os = "linux")]
+    let _ = machine::pin(_cpu);
+}
+
+/// Runs graphs at full load for some windows, after a warm-up of a tenth of one. `next` is asked after each window whether to go on.
+pub fn run(graphs: &mut [Graph], windows: usize, length: Duration, next: impl Fn() -> bool) -> Loaded {
+    together(graphs, length / 10);
     let mut measured = Vec::with_capacity(windows);
     for _ in 0..windows {
-        graph.clear_runtime();
-        let (seconds, ticks, packets) = until(graph, length);
-        measured.push(Window { seconds, ticks, packets, loops: graph.loops(), nodes: graph.runtime() });
+        graphs.iter_mut().for_each(Graph::clear_runtime);
+        let workers = together(graphs, length);
+        let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
+        let Some(Report { runtime: nodes, loops, .. }) = Report::sum(&reports) else { break };
+        let seconds = workers.iter().map(|share| share.seconds).fold(0.0, f64::max);
+        measured.push(Window { seconds, loops, nodes, workers });
         if !next() {
             break;
         }
     }
-    Loaded { windows: measured, balance: graph.balance() }
+    Loaded { windows: measured, balances: graphs.iter().map(Graph::balance).collect() }
 }

@@ -49,6 +49,12 @@ const SETTINGS: &[Setting] = &[
     Setting::new("routes", Kind::Number { min: 1, max: 65_536 }, "Routes of the IPv4 graphs.").or("1000"),
     Setting::new("flows", Kind::Number { min: 1, max: 1_000_000 }, "Flows.").or("1"),
     Setting::new("no-checksum", Kind::Switch, "Do not verify header checksums."),
+    Setting::new(
+        "workers",
+        Kind::Number { min: 1, max: 32 },
+        "Threads, each with a generator and a graph of its own over the same routes, on processors 0, 1, ...",
+    )
+    .or("1"),
     Setting::new("trace", Kind::Number { min: 0, max: 10_000 }, "Follow this many packets through the graph.").or("0"),
 ];
 
@@ -112,19 +118,19 @@ impl Experiment for Dataplane {
         let progress = sink.progress();
         progress.expect(windows, "windows");
 
-        let mut graph = graphs::graph(load);
+        let mut graphs = graphs::graphs(load, settings.number("workers") as usize);
         let trace = settings.number("trace") as usize;
         if trace > 0 {
-            graph.tracer.add("pg-input", trace);
+            graphs[0].tracer.add("pg-input", trace);
         }
         let next = || {
             progress.step();
             progress.check().is_ok()
         };
-        let loaded = graphs::run(&mut graph, windows as usize, Duration::from_millis(settings.number("window")), next);
+        let loaded = graphs::run(&mut graphs, windows as usize, Duration::from_millis(settings.number("window")), next);
         progress.check()?;
-        if !loaded.balance.holds() {
-            return Err(Error::Failed(format!("packets do not add up: {:?}", loaded.balance)));
+        if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
+            return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
 
         let mut header = host_header(ABOUT.name, windows as u32);
@@ -137,6 +143,7 @@ impl Experiment for Dataplane {
             ("reuse", if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned()),
             ("routes", load.routes.to_string()),
             ("flows", load.flows.to_string()),
+            ("workers", graphs.len().to_string()),
             ("checksum", load.settings.verify_checksum.to_string()),
         ] {
             header.settings.insert(key.to_owned(), value);
@@ -148,7 +155,7 @@ impl Experiment for Dataplane {
             kind: PictureKind::StackedBars,
         });
         if trace > 0 {
-            header.texts.insert("trace".to_owned(), show::trace(&[graph.report()], 50));
+            header.texts.insert("trace".to_owned(), show::trace(&[graphs[0].report()], 50));
         }
         let recording = results::graph(header, kind, &loaded);
         sink.start(recording.header.clone())?;

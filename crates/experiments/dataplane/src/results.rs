@@ -67,7 +67,20 @@ pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
             node_measures(&mut recording, series, iteration, node);
         }
     }
-    balance(&mut recording, series, &loaded.balance);
+    for each in &loaded.balances {
+        balance(&mut recording, series, each);
+    }
+    let series = recording.series(kind.name(), "threads", "");
+    for (iteration, window) in loaded.windows.iter().enumerate() {
+        for (number, share) in window.workers.iter().enumerate() {
+            let subject = recording.name(&worker_name(number));
+            for (metric, unit, value) in
+                [("rate", "Mpps", share.mpps()), ("clocks-per-packet", "ticks", share.ticks_per_packet())]
+            {
+                recording.measure(series, iteration as u32, metric, unit, value).subject = Some(subject);
+            }
+        }
+    }
     recording
 }
 

@@ -34,6 +34,7 @@ pub struct Progress {
     done: AtomicU64,
     doing: Mutex<String>,
     cancelled: AtomicBool,
+    silent: AtomicBool,
     /// What this is a part of.
     whole: Option<Arc<Progress>>,
 }
@@ -68,6 +69,16 @@ impl Progress {
     /// What is going on.
     pub fn doing(&self) -> String {
         self.doing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The run itself writes on the terminal from now on: progress must not be drawn over it.
+    pub fn leave_terminal(&self) {
+        self.silent.store(true, Relaxed);
+    }
+
+    /// Whether progress is not to be drawn.
+    pub fn is_silent(&self) -> bool {
+        self.silent.load(Relaxed)
     }
 
     /// Asks the run to stop.

@@ -44,6 +44,17 @@ pub enum Message {
 }
 
 impl Message {
+    /// Every error.
+    pub const ALL: [Self; 7] = [
+        Self::TimeExceeded,
+        Self::NetUnreachable,
+        Self::HostUnreachable,
+        Self::ProtocolUnreachable,
+        Self::PortUnreachable,
+        Self::FragmentationNeeded,
+        Self::ParameterProblem,
+    ];
+
     fn node(self) -> &'static str {
         match self {
             Self::TimeExceeded => "icmp-time-exceeded",

@@ -105,13 +105,9 @@ impl Header {
         let differs = (self.first & COMPARED) ^ (0x45 | (u64::from(total) << 16));
         // Below zero if too small.
         let too_small = u32::from(length).wrapping_sub(L3 as u32 + 20);
-        // The first byte of the source: 0 and 127 are below zero after the subtraction, and from 224 on, 32 more no longer fit a byte.
-        let first = (self.second >> 32) as u32 & 0xff;
-        let no_host = first.wrapping_sub(1) | (first ^ 127).wrapping_sub(1) | (first + 32);
-        let wrong = differs | u64::from(((too_small >> 23) | no_host) & 0x100);
-        (wrong == 0)
-            & !own.may_have(self.source())
-            & (checksum::header_product(self.first, self.second, self.third) <= largest_product)
+        let suspect = own.suspects((self.second >> 32) as u8, (self.second >> 56) as u8);
+        let wrong = differs | u64::from((too_small >> 31) | u32::from(suspect));
+        (wrong == 0) & (checksum::header_product(self.first, self.second, self.third) <= largest_product)
     }
 }
 

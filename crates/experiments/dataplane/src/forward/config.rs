@@ -18,7 +18,8 @@ use dataplane::nodes::{Device, Discard};
 use dataplane::own::{OwnAddress, Owner};
 use dataplane::pcap;
 use dataplane::plane::{DISCARD, Mac, Mode, Plane, RateLimit, Settings};
-use dataplane::standard::{INTERFACES_MAX, Ip4Path, build};
+use dataplane::standard::{self, INTERFACES_MAX};
+use dataplane::wiring::{Registry, Wiring};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -75,6 +76,8 @@ pub struct Config {
     /// How neighbours are found.
     #[serde(default)]
     pub neighbours: NeighboursConfig,
+    /// A file with a graph; the standard one by default.
+    pub graph: Option<Spanned<PathBuf>>,
     /// Threads that forward; 1 by default.
     pub workers: Option<Spanned<usize>>,
     /// Processors on which they are kept, in their order; anywhere by default.
@@ -217,6 +220,7 @@ impl Config {
             Settings::checked_frame_size(*size.get_ref()).map_err(|message| self.source.wrong(size, message))?;
         }
         self.timing()?;
+        self.wiring(&Registry::standard())?;
         if let Some(workers) = &self.workers {
             if !(1..=WORKERS_MAX).contains(workers.get_ref()) {
                 let message = format!("workers must be 1 to {WORKERS_MAX}");
@@ -314,6 +318,18 @@ impl Config {
         planes.into_iter().map(|plane| self.graph(plane)).collect()
     }
 
+    /// The graph of the file that is given, or the standard one.
+    fn wiring(&self, registry: &Registry) -> Result<Wiring, ConfigError> {
+        let (path, text) = match &self.graph {
+            Some(there) => {
+                let path = there.get_ref();
+                (path.as_path(), disk::text(path).map_err(ConfigError::io(path))?)
+            }
+            None => (Path::new("the standard graph"), standard::TEXT.to_owned()),
+        };
+        Wiring::parse(&text, registry).map_err(|error| ConfigError::data(path, error))
+    }
+
     /// Builds one worker's graph.
     fn graph(&self, plane: Plane) -> Result<Graph, ConfigError> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
@@ -331,7 +347,8 @@ impl Config {
                 None => Box::new(Sender::new(&interface.name).map_err(|e| on(there, e))?),
             });
         }
-        let (mut graph, first) = build(plane, devices, Ip4Path::Nodes);
+        let registry = Registry::standard();
+        let (mut graph, first) = self.wiring(&registry)?.build(plane, devices, &registry);
         for (number, there) in self.interface.iter().enumerate() {
             let (interface, number) = (there.get_ref(), number as u16);
             if let Some(file) = &interface.pcap_in {

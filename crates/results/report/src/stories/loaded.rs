@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 const CASE: &str = "mrr";
+/// What each worker did.
+const THREADS: &str = "threads";
 
 /// A node as JSON has it, over all windows.
 pub(super) fn node_json(recording: &Recording, case: &str, node: &str) -> Value {
@@ -29,7 +31,15 @@ pub(super) fn json(run: &Run<'_>) -> Value {
     let rates = values(recording, CASE, metrics::RATE, "");
     let spread = stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]);
     let nodes = subjects(recording, CASE, metrics::CALLS);
+    let threads = subjects(recording, THREADS, metrics::RATE).into_iter().map(|worker| {
+        json!({
+            "name": worker,
+            "mpps": median(recording, THREADS, metrics::RATE, worker),
+            "clocks_per_packet": median(recording, THREADS, metrics::CLOCKS_PER_PACKET, worker),
+        })
+    });
     json!({
+        "threads": threads.collect::<Vec<_>>(),
         "graph": setting(recording, "graph"),
         "nodes": nodes.iter().map(|node| node_json(recording, CASE, node)).collect::<Vec<_>>(),
         "clocks_per_packet": median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),

@@ -1,0 +1,249 @@
+//! Graphs from a text: which nodes there are, and where their arcs lead.
+//!
+//! A line is a node and its arcs, in the order of their numbers: `l2-input: error-drop error-punt l2-output`. Packets that come in start at
+//! the first one. `output` and `tx` stand for a node of each interface, and `outputs` for an arc to each interface's output. A line that
+//! starts with # is a remark. Whoever has nodes of their own adds them to a [`Registry`]; `examples/own_node.rs` is a whole one.
+
+use std::collections::HashMap;
+
+use crate::arcs::ARCS_MAX;
+use crate::graph::{Graph, NodeId};
+use crate::node::Node;
+use crate::nodes::{
+    ArpInput, Device, Drop, EthernetInput, Fused, IcmpError, InterfaceOutput, InterfaceTx, Ip4Fragment, Ip4Input,
+    Ip4Local, Ip4Lookup, Ip4Options, Ip4Resolve, Ip4Rewrite, L2Input, L2Output, Local, Message, Punt,
+};
+use crate::plane::Plane;
+
+/// Largest number of interfaces: a node has [`ARCS_MAX`] arcs, and a few of them are taken.
+pub const INTERFACES_MAX: usize = 56;
+
+const OUTPUTS: &str = "outputs";
+const OUTPUT: &str = "output";
+const TX: &str = "tx";
+
+/// How many arcs a node has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arcs {
+    /// So many.
+    Fixed(usize),
+    /// So many, and one to each interface's output.
+    AndOutputs(usize),
+}
+
+type Make = Box<dyn Fn(&Plane) -> Box<dyn Node>>;
+
+/// The nodes that a text may name.
+pub struct Registry {
+    nodes: HashMap<String, (Arcs, Make)>,
+}
+
+impl Registry {
+    /// The nodes of this crate.
+    pub fn standard() -> Self {
+        let mut registry = Self { nodes: HashMap::new() };
+        registry.add("error-drop", Arcs::Fixed(0), |_| Drop);
+        registry.add("error-punt", Arcs::Fixed(0), |_| Punt);
+        registry.add("local-end", Arcs::Fixed(0), |_| Local);
+        registry.add("ethernet-input", Arcs::Fixed(5), |_| EthernetInput);
+        registry.add("l2-input", Arcs::Fixed(3), |_| L2Input);
+        registry.add("l2-output", Arcs::AndOutputs(2), |_| L2Output);
+        registry.add("arp-input", Arcs::AndOutputs(3), |_| ArpInput);
+        registry.add("ip4-input", Arcs::Fixed(4), |_| Ip4Input);
+        registry.add("ip4-options", Arcs::Fixed(4), |_| Ip4Options);
+        registry.add("ip4-lookup", Arcs::Fixed(5), |_| Ip4Lookup);
+        registry.add("ip4-local", Arcs::Fixed(6), |_| Ip4Local);
+        registry.add("ip4-rewrite", Arcs::AndOutputs(6), |_| Ip4Rewrite);
+        registry.add("ip4-fragment", Arcs::Fixed(3), |_| Ip4Fragment);
+        registry.add("ip4-resolve", Arcs::AndOutputs(4), |plane| Ip4Resolve::new(plane.interfaces.len()));
+        registry.add("ip4-fused", Arcs::AndOutputs(3), |_| Fused);
+        for message in Message::ALL {
+            registry.add(IcmpError::new(message).name(), Arcs::Fixed(3), move |_| IcmpError::new(message));
+        }
+        registry
+    }
+
+    /// Adds a node, or puts one in the place of another of that name. It has so many arcs, drop and punt among them.
+    pub fn add<N: Node + 'static>(&mut self, name: &str, arcs: Arcs, make: impl Fn(&Plane) -> N + 'static) {
+        self.nodes.insert(name.to_owned(), (arcs, Box::new(move |plane| Box::new(make(plane)))));
+    }
+
+    fn names(&self) -> String {
+        let mut names: Vec<&str> = self.nodes.keys().map(String::as_str).chain([OUTPUT, TX]).collect();
+        names.sort_unstable();
+        names.join(", ")
+    }
+}
+
+/// What is wrong with a text: the line, counted from 1, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WiringError {
+    /// The line; 0 if it is the whole.
+    pub line: usize,
+    /// Why, and what would be right.
+    pub message: String,
+}
+
+impl std::fmt::Display for WiringError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for WiringError {}
+
+/// A text that was read: for each node its line, its name and the names of its arcs.
+#[derive(Clone, Debug)]
+pub struct Wiring {
+    nodes: Vec<(usize, String, Vec<String>)>,
+}
+
+impl Wiring {
+    /// Reads a text and compares it with the nodes that there are, so that [`Wiring::build`] finds nothing wrong any more.
+    ///
+    /// # Errors
+    /// A line is none, a node is unknown or there twice, or has another number of arcs, or an arc leads nowhere.
+    pub fn parse(text: &str, registry: &Registry) -> Result<Self, WiringError> {
+        let mut nodes: Vec<(usize, String, Vec<String>)> = Vec::new();
+        for (line, content) in (1..).zip(text.lines()) {
+            let wrong = |message: String| Err(WiringError { line, message });
+            let content = content.trim();
+            if content.is_empty() || content.starts_with('#') {
+                continue;
+            }
+            let Some((name, arcs)) = content.split_once(':') else {
+                return wrong(format!(
+                    "`{content}` has no colon: it must look like `l2-input: error-drop error-punt l2-output`"
+                ));
+            };
+            let name = name.trim();
+            if nodes.iter().any(|(_, there, _)| there == name) {
+                return wrong(format!("node `{name}` is there twice"));
+            }
+            let arcs: Vec<String> = arcs.split_whitespace().map(str::to_owned).collect();
+            let wanted = match (name, registry.nodes.get(name)) {
+                (OUTPUT, _) => Arcs::Fixed(3),
+                (TX, _) => Arcs::Fixed(0),
+                (_, Some((arcs, _))) => *arcs,
+                (_, None) => return wrong(format!("no node `{name}`: there are {}", registry.names())),
+            };
+            let (count, has_outputs) = (arcs.len(), arcs.iter().any(|arc| arc == OUTPUTS));
+            let right = match wanted {
+                Arcs::Fixed(wanted) => count == wanted && !has_outputs,
+                Arcs::AndOutputs(wanted) => count == wanted + 1 && has_outputs,
+            };
+            if !right {
+                let wanted = match wanted {
+                    Arcs::Fixed(wanted) => format!("{wanted} arcs"),
+                    Arcs::AndOutputs(wanted) => format!("{wanted} arcs and `{OUTPUTS}`"),
+                };
+                return wrong(format!("node `{name}` has {wanted}, not: {}", arcs.join(" ")));
+            }
+            nodes.push((line, name.to_owned(), arcs));
+        }
+        let is_there = |arc: &str| {
+            let named = if arc == OUTPUTS { OUTPUT } else { arc };
+            nodes.iter().any(|(_, name, _)| name == named)
+        };
+        for (line, name, arcs) in &nodes {
+            if let Some(arc) = arcs.iter().find(|arc| !is_there(arc)) {
+                let message = format!("an arc of `{name}` leads to `{arc}`, which has no line");
+                return Err(WiringError { line: *line, message });
+            }
+            if name != OUTPUT && arcs.iter().any(|arc| arc == TX || arc == OUTPUT) {
+                let message =
+                    format!("`{OUTPUT}` and `{TX}` stand for a node of each interface; an arc says `{OUTPUTS}`");
+                return Err(WiringError { line: *line, message });
+            }
+        }
+        match nodes.first() {
+            Some((_, first, _)) if first != OUTPUT && first != TX => Ok(Self { nodes }),
+            _ => Err(WiringError { line: 0, message: "there is no node for packets to start at".to_owned() }),
+        }
+    }
+
+    /// Builds the graph over a plane's interfaces, one device each. Returns it with the node that inputs lead to.
+    ///
+    /// # Panics
+    /// If there is not one device for each interface, or more than [`INTERFACES_MAX`], or the registry is another one than at reading.
+    pub fn build(&self, plane: Plane, devices: Vec<Box<dyn Device>>, registry: &Registry) -> (Graph, NodeId) {
+        assert_eq!(plane.interfaces.len(), devices.len(), "one device for each interface");
+        assert!(
+            devices.len() <= INTERFACES_MAX && INTERFACES_MAX + 8 <= ARCS_MAX,
+            "at most {INTERFACES_MAX} interfaces"
+        );
+        let mut graph = Graph::new(plane);
+        let interfaces = 0..devices.len() as u16;
+        let mut devices = Some(devices);
+        let mut made: HashMap<&str, Vec<NodeId>> = HashMap::new();
+        // From the end: what packets meet last is called last.
+        for (_, name, _) in self.nodes.iter().rev() {
+            let ids = match name.as_str() {
+                OUTPUT => interfaces
+                    .clone()
+                    .map(|number| {
+                        let node = InterfaceOutput::new(&graph.plane, number);
+                        graph.add(node, &[])
+                    })
+                    .collect(),
+                TX => {
+                    let devices = devices.take().unwrap_or_default();
+                    interfaces
+                        .clone()
+                        .zip(devices)
+                        .map(|(number, device)| {
+                            let node = InterfaceTx::new(&graph.plane, number, device);
+                            graph.add(node, &[])
+                        })
+                        .collect()
+                }
+                name => {
+                    let (_, make) = registry.nodes.get(name).expect("the registry that the text was read with");
+                    vec![graph.add_boxed(make(&graph.plane))]
+                }
+            };
+            made.insert(name, ids);
+        }
+        for (_, name, arcs) in &self.nodes {
+            for (number, &node) in made[name.as_str()].iter().enumerate() {
+                for arc in arcs {
+                    match arc.as_str() {
+                        OUTPUTS => made[OUTPUT].iter().for_each(|&output| graph.add_arc(node, output)),
+                        TX => graph.add_arc(node, made[TX][number]),
+                        arc => graph.add_arc(node, made[arc][0]),
+                    }
+                }
+            }
+        }
+        let first = made[self.nodes[0].1.as_str()][0];
+        (graph, first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let standard = include_str!("standard.graph");
+        for (from, to, expected) in [
+            ("tx:\n", "tx\n", "has no colon"),
+            ("tx:\n", "tx:\ntx:\n", "there twice"),
+            ("l2-input: ", "l3-input: ", "no node `l3-input`: there are arp-input"),
+            ("error-punt l2-output\n", "error-punt\n", "node `l2-input` has 3 arcs, not: error-drop error-punt"),
+            (
+                "arp-input: error-drop error-punt local-end outputs",
+                "arp-input: error-drop error-punt local-end tx",
+                "and `outputs`",
+            ),
+            ("local-end:\n", "", "leads to `local-end`, which has no line"),
+            ("error-punt l2-output\n", "error-punt output\n", "stand for a node of each interface"),
+        ] {
+            let text = standard.replacen(from, to, 1);
+            let error = Wiring::parse(&text, &Registry::standard()).unwrap_err();
+            assert!(error.message.contains(expected) && error.line > 0, "{error}");
+        }
+        assert_eq!(Wiring::parse("# nothing\n", &Registry::standard()).unwrap_err().line, 0);
+    }
+}
