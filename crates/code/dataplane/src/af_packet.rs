@@ -606,6 +606,15 @@ impl Input for PacketInput {
         self.was_busy = frame.len > 0;
     }
 
+    fn hardware(&self) -> String {
+        let shared = if self.group.is_some() { ", shared out to workers by flow (fanout)" } else { "" };
+        format!(
+            "packet socket, ring TPACKET_V3 of {BLOCKS} x {} kB{shared}; missing checksums and splitting: done here; \
+             sends by sendmmsg, {BATCH} at a time",
+            BLOCK_BYTES >> 10
+        )
+    }
+
     fn counts(&self) -> Vec<(Reason, u64)> {
         REASONS.into_iter().zip(self.counts).collect()
     }

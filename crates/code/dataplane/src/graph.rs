@@ -98,6 +98,8 @@ pub struct Report {
     pub loops: u64,
     /// [`Graph::seconds`].
     pub seconds: f64,
+    /// Of each input: its interface, and how packets come in there.
+    pub hardware: Vec<(u16, String)>,
     /// Traces so far.
     pub traces: Vec<Trace>,
     /// Tables, which all workers share.
@@ -415,6 +417,7 @@ impl Graph {
             balance: self.balance(),
             loops: self.loops,
             seconds: self.seconds(),
+            hardware: self.inputs.iter().map(|slot| (slot.input.interface(), slot.input.hardware())).collect(),
             traces: self.tracer.traces().to_vec(),
             shared: self.plane.shared.clone(),
             own: self.plane.own.clone(),

@@ -151,6 +151,10 @@ impl Input for Packets {
         plane.interfaces[self.interface as usize].rx.add(count as u64, bytes);
     }
 
+    fn hardware(&self) -> String {
+        format!("a list of packets, {} left; nothing is done in a device's place", self.packets.len())
+    }
+
     fn is_done(&self) -> bool {
         self.packets.len() == 0
     }

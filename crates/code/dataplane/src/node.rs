@@ -85,6 +85,11 @@ pub trait Input: Send {
         false
     }
 
+    /// How packets come in, for `show hardware`: the driver, its mode, and what it does in a device's place.
+    fn hardware(&self) -> String {
+        "memory of this process".to_owned()
+    }
+
     /// What it met that `show errors` tells, and how often.
     fn counts(&self) -> Vec<(Reason, u64)> {
         Vec::new()

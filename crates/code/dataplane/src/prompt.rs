@@ -41,6 +41,8 @@ pub enum Table {
     Mode,
     /// The way of packets; at most so many.
     Trace(usize),
+    /// Drivers.
+    Hardware,
     /// Workers.
     Threads,
 }
@@ -60,10 +62,11 @@ pub enum What {
 const MANY: usize = 50;
 
 /// The words of a command, names of what is given in capitals, and what it does.
-const COMMANDS: [(&str, &str); 19] = [
+const COMMANDS: [(&str, &str); 20] = [
     ("show runtime", "calls, packets and clocks of each node, for each worker"),
     ("show errors", "why packets were dropped or punted"),
     ("show interface", "interfaces and their counters"),
+    ("show hardware", "driver and mode of each interface, and what is done in a device's place"),
     ("show threads", "workers, and the processors they are on"),
     ("show ip fib", "routes"),
     ("show ip address", "our addresses, and who answers for them"),
@@ -148,6 +151,7 @@ pub fn parse(line: &str) -> Result<Command, String> {
         "show runtime" => Command::Show(Table::Runtime),
         "show errors" => Command::Show(Table::Errors),
         "show interface" => Command::Show(Table::Interface),
+        "show hardware" => Command::Show(Table::Hardware),
         "show threads" => Command::Show(Table::Threads),
         "show ip fib" => Command::Show(Table::Fib),
         "show ip address" => Command::Show(Table::Address),
@@ -206,6 +210,7 @@ pub fn answer(reports: &[Report], threads: &str, command: &Command) -> String {
             Table::Runtime => show::runtime(reports),
             Table::Errors => show::errors(reports),
             Table::Interface => show::interfaces(reports),
+            Table::Hardware => of_first(&show::hardware),
             Table::Threads => threads.to_owned(),
             Table::Fib => of_first(&|report| show::fib(report, MANY)),
             Table::Address => of_first(&show::addresses),
@@ -250,6 +255,7 @@ mod tests {
             ("sh run", Command::Show(Table::Runtime)),
             ("s r", Command::Show(Table::Runtime)),
             ("show int", Command::Show(Table::Interface)),
+            ("sh ha", Command::Show(Table::Hardware)),
             ("sh ip n", Command::Show(Table::Neighbor)),
             ("show error", Command::Show(Table::Errors)),
             ("show trace", Command::Show(Table::Trace(50))),

@@ -114,6 +114,17 @@ pub fn interfaces(reports: &[Report]) -> String {
     out
 }
 
+/// `show hardware`: how packets come in and go out, for each interface.
+pub fn hardware(report: &Report) -> String {
+    let mut out = format!("{:<24}{:<20}{}\n", "Name", "Ethernet", "Driver");
+    for (number, interface) in report.interfaces.iter().enumerate() {
+        let input = report.hardware.iter().find(|(of, _)| usize::from(*of) == number);
+        let driver = input.map_or("nothing comes in here", |(_, driver)| driver);
+        let _ = writeln!(out, "{:<24}{:<20}{driver}", interface.name, interface.mac.to_string());
+    }
+    out
+}
+
 /// `show ip fib`, at most `limit` routes.
 pub fn fib(report: &Report, limit: usize) -> String {
     let control = report.shared.control();

@@ -111,6 +111,8 @@ fn a_packet_is_forwarded_with_ttl_checksum_and_addresses_right() {
     assert_eq!(sent, [expected]);
     assert_eq!(graph.plane.interfaces[1].tx.packets, 1);
     assert_eq!(graph.plane.interfaces[1].tx.bytes, 60);
+    let shown = dataplane::show::hardware(&graph.report());
+    assert!(shown.contains("a list of packets, 0 left") && shown.contains("nothing comes in here"), "{shown}");
 }
 
 #[test]
