@@ -1,12 +1,11 @@
 //! `stopwatt explore faults`.
 
-use super::all_strategies;
 use crate::answer::Answer;
 use crate::output::{self, Format};
 use crate::progress;
 use clap::Args;
 use experiment::Progress;
-use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu};
+use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy};
 use explore_experiments::Recorded;
 use miette::IntoDiagnostic;
 use seeded::Fault;
@@ -85,11 +84,11 @@ fn find_in_psci(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
 }
 
 fn find_in_rcu(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
-    look_for(&Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) }, seed, super::search::RCU_LIMITS, progress)
+    look_for(&Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) }, seed, Limits::of_kernel(), progress)
 }
 
 fn look_for<S: Recorded>(subject: &S, seed: u64, limits: Limits, progress: &Progress) -> Try {
-    let exploration = Exploration { strategies: all_strategies(), seed, limits, script: None, schedules: u64::MAX };
+    let exploration = Exploration { strategies: Strategy::in_turn(), seed, limits, script: None, schedules: u64::MAX };
     let start = Instant::now();
     let tally = subject.explore(&exploration, |_| start.elapsed() < LOOKED_FOR && progress.check().is_ok());
     let seconds = start.elapsed().as_secs_f64();

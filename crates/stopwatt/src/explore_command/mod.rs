@@ -8,7 +8,6 @@ mod search;
 use crate::answer::Answer;
 use crate::data::Data;
 use clap::Subcommand;
-use explore::Strategy;
 
 /// What can be explored.
 #[derive(Subcommand)]
@@ -34,9 +33,4 @@ pub fn run(data: &Data, what: &Explore) -> miette::Result<Answer> {
         Explore::Litmus(options) => litmus::try_litmus(options),
         Explore::Faults(options) => faults::faults(options),
     }
-}
-
-/// The strategies that take turns where none is asked for.
-fn all_strategies() -> Vec<Strategy> {
-    vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver]
 }

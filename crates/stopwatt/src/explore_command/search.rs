@@ -1,6 +1,5 @@
 //! `stopwatt explore psci` and `stopwatt explore rcu`: many runs, until one breaks something.
 
-use super::all_strategies;
 use crate::answer::Answer;
 use crate::data::Data;
 use crate::output::{self, Format};
@@ -121,14 +120,11 @@ pub struct RcuOptions {
     #[arg(long, value_name = "MODE", value_parser = mode)]
     mode: Vec<Mode>,
     /// Operations that a run may make before it counts as one that never ends.
-    #[arg(long, default_value_t = RCU_LIMITS.steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
+    #[arg(long, default_value_t = Limits::of_kernel().steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
     steps: u32,
     #[command(flatten)]
     search: SearchOptions,
 }
-
-/// What a run of RCU may take: the clock passes through hundreds of jiffies.
-pub(super) const RCU_LIMITS: Limits = Limits { steps: 200_000 };
 
 /// How long the library may run without an operation.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -220,7 +216,7 @@ fn search<S: Recorded>(
     options: &SearchOptions,
 ) -> miette::Result<Answer> {
     let strategies = match &options.strategy[..] {
-        [] => all_strategies(),
+        [] => Strategy::in_turn(),
         given => given.to_vec(),
     };
     if strategies.len() > 1 && strategies.iter().any(|strategy| matches!(strategy, Strategy::Every(_))) {

@@ -103,7 +103,7 @@ fn of_psci(cpus: usize, cell: u16) -> String {
 fn of_rcu(cpus: u16, groups: u16, words: u16, cell: u16) -> String {
     let of_cpus = cpus * OF_RCU_CPU.len() as u16;
     let of_groups = groups * OF_GROUP.len() as u16;
-    let rest = (OF_RCU.len() + crate::of_rcu::POINTERS) as u16;
+    let rest = (OF_RCU.len() + crate::of_rcu::scenario::POINTERS) as u16;
     let of_nodes = words - of_cpus - of_groups - rest;
     let within = |first: u16, names: &[&'static str]| {
         let at = usize::from(cell - first);

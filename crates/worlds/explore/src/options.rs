@@ -13,6 +13,11 @@ pub struct Limits {
 impl Limits {
     /// The numbers of operations that make sense: fewer are not enough to boot 16 CPUs, more take a run's memory.
     pub const STEPS: std::ops::RangeInclusive<u32> = 1_000..=10_000_000;
+
+    /// What a run of a kernel may take: its clock passes through hundreds of jiffies.
+    pub const fn of_kernel() -> Self {
+        Self { steps: 200_000 }
+    }
 }
 
 impl Default for Limits {

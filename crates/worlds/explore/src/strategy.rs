@@ -51,6 +51,13 @@ pub enum Strategy {
     Every(u32),
 }
 
+impl Strategy {
+    /// Those that take turns where none is asked for.
+    pub fn in_turn() -> Vec<Self> {
+        vec![Self::Random, Self::Pct(3), Self::PassingOver]
+    }
+}
+
 impl std::fmt::Display for Strategy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

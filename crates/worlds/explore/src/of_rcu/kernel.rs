@@ -317,7 +317,7 @@ impl Kernel {
     // --- What a CPU does ----------------------------------------------------------------------------
 
     /// The life of a CPU: its deeds, and then what RCU wants of it.
-    pub(crate) fn cpu(&self, rcu: &dyn Library, cpu: usize) {
+    pub(crate) fn cpu(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         for number in 0.. {
             self.boundary(rcu, cpu);
             if !self.goes_on() {
@@ -344,7 +344,7 @@ impl Kernel {
         }
     }
 
-    fn does(&self, rcu: &dyn Library, cpu: usize, deed: Deed) {
+    fn does(&self, rcu: &dyn Library<Kernel>, cpu: usize, deed: Deed) {
         let now = self.jiffies.get();
         match deed {
             Deed::Read(pointer) => self.read(rcu, cpu, pointer),
@@ -368,7 +368,7 @@ impl Kernel {
     }
 
     /// After the work: all read sections end, and then there is nothing to do but what RCU wants.
-    fn wind_up(&self, rcu: &dyn Library, cpu: usize) {
+    fn wind_up(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         if let Some(task) = self.states[cpu].task.get() {
             while self.tasks[task].depth.get() > 0 {
                 self.leave(rcu, task);
@@ -385,7 +385,7 @@ impl Kernel {
     }
 
     /// Between two deeds: interrupts come in.
-    fn boundary(&self, rcu: &dyn Library, cpu: usize) {
+    fn boundary(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         let state = &self.states[cpu];
         self.machine.pause();
         if self.tick_comes(cpu) {
@@ -416,7 +416,7 @@ impl Kernel {
     }
 
     /// The CPU has done its work of this jiffy.
-    fn end_jiffy(&self, rcu: &dyn Library, cpu: usize) {
+    fn end_jiffy(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         let now = self.jiffies.get();
         if self.states[cpu].ticked.replace(now) < now {
             self.interrupt(rcu, cpu, true, Interrupted::Kernel);
@@ -435,7 +435,7 @@ impl Kernel {
     }
 
     /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three times.
-    fn interrupt(&self, rcu: &dyn Library, cpu: usize, tick: bool, interrupted: Interrupted) {
+    fn interrupt(&self, rcu: &dyn Library<Kernel>, cpu: usize, tick: bool, interrupted: Interrupted) {
         self.act(Act::Interrupted, 0);
         rcu.irq_enter(self);
         if tick {
@@ -464,7 +464,7 @@ impl Kernel {
         Some(due)
     }
 
-    fn read(&self, rcu: &dyn Library, cpu: usize, pointer: u8) {
+    fn read(&self, rcu: &dyn Library<Kernel>, cpu: usize, pointer: u8) {
         let Some(task) = self.states[cpu].task.get() else { return };
         let depth = self.tasks[task].depth.get();
         if depth < DEPTH {
@@ -487,7 +487,7 @@ impl Kernel {
         }
     }
 
-    fn leave(&self, rcu: &dyn Library, task: usize) {
+    fn leave(&self, rcu: &dyn Library<Kernel>, task: usize) {
         let depth = self.tasks[task].depth.get() - 1;
         if depth == 0 {
             self.look(task);
@@ -500,7 +500,7 @@ impl Kernel {
     }
 
     /// Replaces an object, and has the old one freed.
-    fn replace(&self, rcu: &dyn Library, pointer: u8, urgency: Urgency) {
+    fn replace(&self, rcu: &dyn Library<Kernel>, pointer: u8, urgency: Urgency) {
         let new = self.oracle.object();
         let old = self.machine.swap(self.pointers.get() + u16::from(pointer), new as u64);
         let number = self.oracle.queue(old as usize);
@@ -509,12 +509,12 @@ impl Kernel {
     }
 
     /// Another task runs, if one is free; the one before may be in the middle of reading.
-    fn switch(&self, rcu: &dyn Library, cpu: usize, to: usize) {
+    fn switch(&self, rcu: &dyn Library<Kernel>, cpu: usize, to: usize) {
         self.put_task(rcu, cpu);
         self.take_task(cpu, to);
     }
 
-    fn put_task(&self, rcu: &dyn Library, cpu: usize) {
+    fn put_task(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         self.act(Act::Switches, 0);
         rcu.context_switch(self, self.current(cpu));
         if let Some(task) = self.states[cpu].task.take() {
@@ -534,7 +534,7 @@ impl Kernel {
     }
 
     /// Some steps of a thread that is ready, with interrupts between them.
-    fn run_thread(&self, rcu: &dyn Library, cpu: usize, which: usize, steps: u8) {
+    fn run_thread(&self, rcu: &dyn Library<Kernel>, cpu: usize, which: usize, steps: u8) {
         let Some(thread) = self.take_thread(which) else { return };
         self.put_task(rcu, cpu);
         // Another CPU may have run it last.
@@ -565,7 +565,7 @@ impl Kernel {
         self.take_task(cpu, cpu);
     }
 
-    fn idle(&self, rcu: &dyn Library, cpu: usize, until: u64, looks: u8, replaces: bool) {
+    fn idle(&self, rcu: &dyn Library<Kernel>, cpu: usize, until: u64, looks: u8, replaces: bool) {
         let state = &self.states[cpu];
         self.put_task(rcu, cpu);
         let mut need = self.settle(rcu, cpu);
@@ -600,7 +600,7 @@ impl Kernel {
     }
 
     /// Another interrupt's handler, on an idle CPU: it reads, and replaces what it read.
-    fn device(&self, rcu: &dyn Library, cpu: usize, looks: u8, replaces: bool) {
+    fn device(&self, rcu: &dyn Library<Kernel>, cpu: usize, looks: u8, replaces: bool) {
         if self.end.get().is_some() {
             return;
         }
@@ -623,7 +623,7 @@ impl Kernel {
     }
 
     /// Runs softirqs and asks what RCU needs, until it needs no softirq any more.
-    fn settle(&self, rcu: &dyn Library, cpu: usize) -> Need {
+    fn settle(&self, rcu: &dyn Library<Kernel>, cpu: usize) -> Need {
         loop {
             while self.states[cpu].softirq.replace(false) {
                 if rcu.core(self) {
@@ -637,7 +637,7 @@ impl Kernel {
         }
     }
 
-    fn go_off(&self, rcu: &dyn Library, cpu: usize, jiffies: u8) {
+    fn go_off(&self, rcu: &dyn Library<Kernel>, cpu: usize, jiffies: u8) {
         if self.hotplug_busy.replace(true) {
             return;
         }

@@ -1,9 +1,10 @@
 //! The RCU library, explored: CPUs that read, replace, switch tasks, idle and go off, on a kernel that is as small as can be.
 
+mod compiled;
 mod kernel;
 mod library;
 mod oracle;
-mod scenario;
+pub(crate) mod scenario;
 mod session;
 pub(crate) mod thread;
 
@@ -11,7 +12,6 @@ use crate::options::Limits;
 use crate::run::Runs;
 use crate::subject::{Subject, sealed};
 use engine::SplitMix64;
-pub(crate) use scenario::POINTERS;
 pub use scenario::{Deed, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
 pub(crate) use session::names;

@@ -1,7 +1,8 @@
 //! Runs of a kernel with RCU, one after the other.
 
+use super::compiled::{faulty, sound};
 use super::kernel::Kernel;
-use super::library::{Library, faulty, sound};
+use super::library::Library;
 use super::scenario::{KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
 use crate::cell::{Word, made_by};
@@ -18,7 +19,7 @@ use std::rc::Rc;
 
 struct Session<'s, M: Fn(usize, u32)> {
     kernel: &'s Kernel,
-    library: &'s RefCell<Option<Rc<dyn Library>>>,
+    library: &'s RefCell<Option<Rc<dyn Library<Kernel>>>>,
     runner: Runner<'s, M>,
     mode: Mode,
     faulty: bool,
@@ -45,7 +46,7 @@ pub(super) fn with_session<R>(
 
 /// A library with the words that it is made of.
 struct Made {
-    library: Rc<dyn Library>,
+    library: Rc<dyn Library<Kernel>>,
     /// The first pointer to an object.
     pointers: u16,
     /// What the words hold first.
@@ -54,8 +55,8 @@ struct Made {
 }
 
 fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> Made {
-    let ((library, pointers), values) = made_by(|| -> (Rc<dyn Library>, u16) {
-        let library: Rc<dyn Library> = match faulty {
+    let ((library, pointers), values) = made_by(|| -> (Rc<dyn Library<Kernel>>, u16) {
+        let library: Rc<dyn Library<Kernel>> = match faulty {
             true => Rc::new(faulty::Own::new(mode, scenario, readers)),
             false => Rc::new(sound::Own::new(mode, scenario, readers)),
         };
@@ -72,7 +73,7 @@ pub(crate) fn names(mode: Mode, scenario: &KernelScenario) -> Names {
     make(mode, scenario, 0, false).names
 }
 
-fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library>>>, process: usize) {
+fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, process: usize) {
     if kernel.machine.over.get() {
         kernel.machine.stay();
     }

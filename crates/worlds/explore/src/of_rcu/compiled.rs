@@ -1,0 +1,242 @@
+//! The two compilations of the RCU library, on the kernel.
+
+/// Makes words, a kernel's side and calls for one of the two compilations.
+macro_rules! library {
+    ($library:ident, $module:ident) => {
+        pub(crate) mod $module {
+            use crate::cell::Word;
+            use crate::memory::Order;
+            use crate::of_rcu::kernel::Kernel;
+            use crate::of_rcu::library::{HZ, Interrupted, Library, Need, Stepped};
+            use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
+            use crate::of_rcu::thread::Thread;
+            use $library::{
+                Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
+            };
+
+            impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
+                fn new(value: T) -> Self {
+                    Self::holding(value.to_word())
+                }
+
+                fn load(&self, kernel: &Kernel) -> T {
+                    T::from_word(kernel.load(self.cell, Order::Ordered))
+                }
+
+                fn store(&self, kernel: &Kernel, value: T) {
+                    kernel.machine.store(self.cell, value.to_word(), Order::Ordered);
+                }
+
+                fn fetch_add(&self, kernel: &Kernel, value: T) -> T {
+                    let wrap = |sum| T::from_word(sum).to_word();
+                    T::from_word(kernel.machine.fetch_add(self.cell, value.to_word(), wrap))
+                }
+
+                fn swap(&self, kernel: &Kernel, value: T) -> T {
+                    T::from_word(kernel.machine.swap(self.cell, value.to_word()))
+                }
+
+                fn compare_exchange(&self, kernel: &Kernel, current: T, new: T) -> bool {
+                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word())
+                }
+            }
+
+            fn named(thread: $library::Thread) -> Thread {
+                match thread {
+                    $library::Thread::GracePeriod => Thread::GracePeriod,
+                    $library::Thread::Offload(cpu) => Thread::Offload(cpu),
+                    $library::Thread::OffloadGp(group) => Thread::OffloadGp(group),
+                    $library::Thread::OffloadCb(cpu) => Thread::OffloadCb(cpu),
+                }
+            }
+
+            impl Platform for Kernel {
+                type Shared<T: Scalar> = Word<T>;
+
+                fn this_cpu(&self) -> usize {
+                    self.machine.process()
+                }
+
+                fn jiffies(&self) -> u64 {
+                    self.jiffies.get()
+                }
+
+                fn raise_softirq(&self) {
+                    self.raise();
+                }
+
+                fn wake(&self, thread: $library::Thread) {
+                    self.wake_thread(named(thread));
+                }
+
+                fn resched(&self, cpu: usize) {
+                    self.interrupt_to_switch(cpu);
+                }
+
+                fn set_timer(&self, timer: RcuTimer, at_jiffy: u64) {
+                    Kernel::set_timer(self, timer.group, at_jiffy);
+                }
+
+                fn cancel_timer(&self, timer: RcuTimer) {
+                    self.timers.borrow_mut().remove(&timer.group);
+                }
+
+                fn invoke(&self, callback: Callback) {
+                    self.invoked(callback.argument as usize);
+                }
+
+                fn may_wake(&self) -> bool {
+                    self.caller_may_wake()
+                }
+
+                fn lock_wait(&self, _: u32) {
+                    self.wait_for_lock();
+                }
+            }
+
+            /// The library with its readers.
+            pub(crate) struct Own {
+                rcu: Rcu<Kernel>,
+                readers: Vec<Reader>,
+            }
+
+            impl Own {
+                /// RCU as the mode and the scenario have it, with so many readers.
+                pub(crate) fn new(mode: Mode, scenario: &KernelScenario, readers: usize) -> Self {
+                    let cpus = scenario.cpus.len();
+                    let form = match mode {
+                        Mode::OffloadModern | Mode::Lazy | Mode::HotplugModern => Form::Modern,
+                        _ => Form::Y2013,
+                    };
+                    let mut settings = Settings::new(cpus, HZ, form);
+                    settings.leaf_fanout = usize::from(scenario.leaf_fanout.max(1));
+                    // Small trees have all the levels of large ones.
+                    settings.interior_fanout = 2;
+                    settings.preemptible = scenario.preemptible;
+                    if scenario.crowded {
+                        (settings.blimit, settings.qhimark, settings.qlowmark) = (2, 6, 2);
+                        settings.direct_per_jiffy = 2;
+                    }
+                    match mode {
+                        Mode::Reference => {}
+                        Mode::Offload2013 => settings.offloaded = (1..cpus).collect(),
+                        Mode::EnforcedIdle => settings.enforced_idle = (0..cpus).collect(),
+                        Mode::Both | Mode::Hotplug2013 => {
+                            settings.offloaded = (1..cpus).filter(|cpu| cpu % 2 == 1).collect();
+                            settings.enforced_idle = (0..cpus).collect();
+                        }
+                        Mode::OffloadModern => settings.offloaded = (0..cpus).collect(),
+                        Mode::Lazy | Mode::HotplugModern => {
+                            settings.offloaded = (0..cpus).filter(|cpu| cpu % 2 == 0).collect();
+                            settings.lazy = true;
+                        }
+                    }
+                    let rcu =
+                        Rcu::new(settings).unwrap_or_else(|error| unreachable!("the settings are sound: {error}"));
+                    Self { rcu, readers: (0..readers as u32).map(Reader::new).collect() }
+                }
+            }
+
+            impl Library<Kernel> for Own {
+                fn threads(&self) -> Vec<Thread> {
+                    self.rcu.threads().into_iter().map(named).collect()
+                }
+
+                fn step(&self, kernel: &Kernel, thread: Thread) -> Stepped {
+                    let step = match thread {
+                        Thread::GracePeriod => self.rcu.grace_period_thread(kernel),
+                        Thread::Offload(cpu) => self.rcu.offload_thread(kernel, $library::Thread::Offload(cpu)),
+                        Thread::OffloadGp(group) => self.rcu.offload_thread(kernel, $library::Thread::OffloadGp(group)),
+                        Thread::OffloadCb(cpu) => self.rcu.offload_thread(kernel, $library::Thread::OffloadCb(cpu)),
+                    };
+                    match step {
+                        Step::Again => Stepped::Again,
+                        Step::Sleep { until } => Stepped::Sleep(until),
+                    }
+                }
+
+                fn call(&self, kernel: &Kernel, number: usize, urgency: Urgency) {
+                    let urgency = match urgency {
+                        Urgency::Plain => $library::Urgency::Plain,
+                        Urgency::Lazy => $library::Urgency::Lazy,
+                        Urgency::Hurry => $library::Urgency::Hurry,
+                    };
+                    let function = kernel.machine.process() as u32;
+                    self.rcu.call(kernel, Callback { function, argument: number as u64, urgency });
+                }
+
+                fn read_lock(&self, reader: usize) {
+                    self.rcu.read_lock(&self.readers[reader]);
+                }
+
+                fn read_unlock(&self, kernel: &Kernel, reader: usize) {
+                    self.rcu.read_unlock(kernel, &self.readers[reader]);
+                }
+
+                fn is_reading(&self, reader: usize) -> bool {
+                    self.readers[reader].is_reading()
+                }
+
+                fn context_switch(&self, kernel: &Kernel, from: usize) {
+                    self.rcu.context_switch(kernel, &self.readers[from]);
+                }
+
+                fn irq_enter(&self, kernel: &Kernel) {
+                    self.rcu.irq_enter(kernel);
+                }
+
+                fn irq_exit(&self, kernel: &Kernel) {
+                    self.rcu.irq_exit(kernel);
+                }
+
+                fn tick(&self, kernel: &Kernel, interrupted: Interrupted, current: usize) {
+                    let interrupted = match interrupted {
+                        Interrupted::User => $library::Interrupted::User,
+                        Interrupted::Kernel => $library::Interrupted::Kernel,
+                        Interrupted::Idle => $library::Interrupted::Idle,
+                    };
+                    self.rcu.tick(kernel, interrupted, &self.readers[current]);
+                }
+
+                fn timer(&self, kernel: &Kernel, group: usize) {
+                    self.rcu.timer(kernel, RcuTimer { group });
+                }
+
+                fn core(&self, kernel: &Kernel) -> bool {
+                    self.rcu.core(kernel)
+                }
+
+                fn idle_enter(&self, kernel: &Kernel) {
+                    self.rcu.idle_enter(kernel);
+                }
+
+                fn idle_exit(&self, kernel: &Kernel) {
+                    self.rcu.idle_exit(kernel);
+                }
+
+                fn idle_need(&self, kernel: &Kernel) -> Need {
+                    match self.rcu.idle_need(kernel) {
+                        IdleNeed::StopTick => Need::Nothing,
+                        IdleNeed::KeepTick => Need::Tick,
+                        IdleNeed::WakeAt(at) => Need::WakeAt(at),
+                    }
+                }
+
+                fn offline(&self, kernel: &Kernel) -> bool {
+                    self.rcu.cpu_offline(kernel).is_ok()
+                }
+
+                fn online(&self, kernel: &Kernel) {
+                    self.rcu.cpu_online(kernel);
+                }
+
+                fn adopt(&self, kernel: &Kernel, cpu: usize) {
+                    self.rcu.adopt(kernel, cpu);
+                }
+            }
+        }
+    };
+}
+
+library!(rcu, sound);
+library!(rcu_faults, faulty);
