@@ -11,6 +11,8 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use dataplane::graph::Graph;
+use dataplane::offload::{HEADER_BYTES, Offload, Splitter};
+use dataplane::wiring::{Registry, Wiring};
 use dataplane::{pcap, prompt};
 use dataplane_experiments::forward::Config;
 use dataplane_experiments::graphs::{GraphKind, Load, graph};
@@ -31,7 +33,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 19] = [
     RT_INSTR,
     RST,
     CSV,
@@ -47,6 +49,10 @@ pub const TARGETS: [Target; 15] = [
     WORKLOAD,
     RECORDING,
     PARQUET,
+    OFFLOAD,
+    WIRING,
+    PLAN,
+    SCENARIO,
 ];
 
 /// The UART log of the test framework.
@@ -186,6 +192,96 @@ pub const FORWARDER_CONFIG: Target = Target {
             Ok(config) => config.plane(|_| Ok(Default::default())).is_ok(),
             Err(error) => {
                 assert!(error.to_string().starts_with("forward.toml: "), "{error}");
+                false
+            }
+        }
+    },
+};
+
+/// A packet as an interface hands it over, behind the header that says what is missing from it.
+pub const OFFLOAD: Target = Target {
+    name: "offload",
+    seeds: || {
+        // TCP over IPv4, 3000 bytes to be split into parts of 1000, with the checksum of each to be written.
+        let split: [u8; HEADER_BYTES] = [1, 1, 54, 0, 0xe8, 3, 34, 0, 16, 0];
+        let mut packet = vec![0; 54 + 3000];
+        packet[12] = 8;
+        packet[14] = 0x45;
+        packet[23] = 6;
+        packet[46] = 0x50;
+        let whole: [u8; HEADER_BYTES] = [1, 0, 0, 0, 0, 0, 34, 0, 16, 0];
+        vec![[&split[..], &packet].concat(), [&whole[..], &packet[..100]].concat()]
+    },
+    run: |bytes| {
+        let Some((&header, packet)) = bytes.split_first_chunk::<HEADER_BYTES>() else { return false };
+        let offload = Offload::parse(header);
+        if !offload.splits() {
+            return offload.finish(&mut packet.to_vec()).is_ok();
+        }
+        let mut splitter = Splitter::default();
+        let mut part = [0; 2048];
+        if splitter.take(packet, None, offload, part.len()).is_err() {
+            return false;
+        }
+        let parts = std::iter::from_fn(|| splitter.next_part(&mut part)).count();
+        assert!(parts <= packet.len(), "{parts} parts of {} bytes", packet.len());
+        splitter.is_done()
+    },
+};
+
+/// The text of a graph.
+pub const WIRING: Target = Target {
+    name: "wiring",
+    seeds: || vec![dataplane::standard::TEXT.into()],
+    run: |bytes| match Wiring::parse(&String::from_utf8_lossy(bytes), &Registry::standard()) {
+        Ok(_) => true,
+        Err(error) => {
+            assert!(!error.message.is_empty());
+            false
+        }
+    },
+};
+
+/// A plan of many runs.
+pub const PLAN: Target = Target {
+    name: "plan",
+    seeds: || {
+        let plan = "experiment = \"psci-latency\"\nchunk = 4\n[settings]\niterations = 1\n[grid]\nscp.channels = [1, 2]\n\
+                    topology.clusters = \"1..3\"\n[seeds]\ncount = 3\n";
+        let draws = "experiment = \"psci-latency\"\n[latin-hypercube]\npoints = 8\n[latin-hypercube.ranges]\n\
+                     scp.channels = { from = 1, to = 4 }\n";
+        vec![plan.into(), draws.into()]
+    },
+    run: |bytes| match sweep::Plan::parse("p.toml", &String::from_utf8_lossy(bytes)) {
+        Ok(plan) => {
+            if let Some(last) = plan.points().and_then(|points| points.checked_sub(1)) {
+                plan.point(last);
+            }
+            true
+        }
+        Err(error) => {
+            assert!(error.to_string().contains("p.toml"), "{error}");
+            false
+        }
+    },
+};
+
+/// What CPUs are to do under the explorer, for either of its libraries.
+pub const SCENARIO: Target = Target {
+    name: "scenario",
+    seeds: || {
+        let psci = "os_initiated = false\noff = [2]\ncpus = [[{ on = 2 }, { affinity = 2 }], [{ suspend = { states = [2, 2, 0] } }, \
+                    \"off\"], []]\n";
+        let kernel = "leaf_fanout = 2\ncpus = [[{ read = 0 }, \"jiffy\", \"leave\"], [{ replace = { pointer = 0 } }, { thread = { which \
+                      = 0, steps = 8 } }, { idle = { jiffies = 2 } }]]\n";
+        vec![psci.into(), kernel.into()]
+    },
+    run: |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        match (explore::Scenario::parse(&text), explore::KernelScenario::parse(&text)) {
+            (Ok(_), _) | (_, Ok(_)) => true,
+            (Err(psci), Err(kernel)) => {
+                assert!(!psci.to_string().is_empty() && !kernel.to_string().is_empty());
                 false
             }
         }

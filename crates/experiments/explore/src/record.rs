@@ -35,7 +35,7 @@ pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limi
         "An explored run has no time: on its timeline an operation takes a microsecond, and CPU {cpus} is {}.",
         S::LAST
     ));
-    header.complaints.push(format!("{}.", found.failure.what));
+    header.complaints.push(sentence(&found.failure.what));
     header.texts.insert(SCHEDULE.to_owned(), Schedule::of(found, subject, limits).text());
     let narrator = S::narrator(found.machine, &found.script);
     let sentences: Vec<String> = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation)).collect();
@@ -126,6 +126,13 @@ const MARKS: [(Kind, &str, &str); 12] = [
 
 /// A load that found an older line, or older memory, than another CPU had stored.
 const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newest");
+
+/// With a capital letter and a full stop.
+fn sentence(what: &str) -> String {
+    let mut letters = what.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
 
 fn names_of_calls(script: &impl Script) -> Vec<String> {
     (0..script.cpus()).flat_map(|cpu| (0..).map_while(move |number| script.deed(cpu, number))).collect()
