@@ -41,8 +41,8 @@ fn files(folder: &Path, extension: &str) -> BTreeMap<String, PathBuf> {
 }
 
 /// Copies the library whose sources lie in `sources`, relative to the crate that is built, and applies the changes of the crate's `faults` to
-/// the copy. The crate includes `library.rs`, and has its faults as `FAULTS` and the sources as a number, `SOURCES`, from `faults.rs`; both are
-/// in `OUT_DIR`.
+/// the copy. The crate includes `library.rs` from `OUT_DIR` and nothing else: beside the library that is `FAULTS`, `find`, and `SOURCES`, a
+/// number that changes with the sources.
 ///
 /// # Panics
 /// A source or a fault cannot be read, or a text to change does not occur exactly once: the build fails, and says which.
@@ -60,7 +60,7 @@ pub fn compile(sources: &str) {
     let mut table = format!(
         "/// The sources of the library, as a number that changes with them.\npub const SOURCES: u64 = {sum:#x};\n\n"
     );
-    table.push_str("/// All faults, by name.\npub static FAULTS: &[Fault] = &[\n");
+    table.push_str("/// All faults, by name.\npub static FAULTS: &[seeded::Fault] = &[\n");
     for (number, (name, path)) in (1..).zip(files(&here.join("faults"), "toml")) {
         let fault: Fault = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for change in &fault.change {
@@ -73,14 +73,13 @@ pub fn compile(sources: &str) {
         let Fault { commit, what, .. } = fault;
         // The sources of two libraries differ, and so do the ids of their faults.
         let id = (sum & !0xffff) | number;
-        writeln!(table, "    Fault {{ name: {name:?}, commit: {commit:?}, what: {what:?}, id: {id:#x} }},")
+        writeln!(table, "    seeded::Fault {{ name: {name:?}, commit: {commit:?}, what: {what:?}, id: {id:#x} }},")
             .expect("a string grows");
     }
     table.push_str("];\n");
-    write(&out.join("faults.rs"), &table);
 
     let library = sources.remove("lib").expect("the library has a lib.rs");
-    write(&out.join("library.rs"), &as_included(&library, &out));
+    write(&out.join("library.rs"), &format!("{}{table}{}", include_str!("head.rs"), as_included(&library, &out)));
     for (name, source) in &sources {
         write(&out.join(format!("{name}.rs")), source);
     }
