@@ -68,14 +68,7 @@ fn captured(namespaces: &Namespaces, packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
 fn a_role_in_a_namespace() {
     let Some((role, folder)) = support::role() else { return };
     match role.as_str() {
-        "send" => {
-            let packets = pcap::read(&fs::read(folder.join("send.pcap")).unwrap()).unwrap();
-            let mut sender = Sender::new("a0").unwrap();
-            for batch in packets.chunks(64) {
-                assert_eq!(sender.send(batch.iter().map(|packet| &packet[..])), batch.len());
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
+        "send" => support::send(&folder),
         "capture" => {
             let mut receiver = Receiver::new("b0").unwrap();
             fs::write(folder.join("ready"), "").unwrap();

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use dataplane::af_packet::{Received, Receiver, Sender};
+use dataplane::af_packet::{Received, Receiver};
 use dataplane::checksum;
 use dataplane::pcap;
 use support::{Namespaces, mac, may_run};
@@ -283,14 +283,7 @@ fn hear(folder: &Path, interface: &str) {
 fn a_role_in_a_namespace() {
     let Some((role, folder)) = support::role() else { return };
     match role.as_str() {
-        "send" => {
-            let packets = pcap::read(&fs::read(folder.join("send.pcap")).unwrap()).unwrap();
-            let mut sender = Sender::new("a0").unwrap();
-            for batch in packets.chunks(64) {
-                assert_eq!(sender.send(batch.iter().map(|packet| &packet[..])), batch.len());
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
+        "send" => support::send(&folder),
         "hear-a0" => hear(&folder, "a0"),
         "hear-b0" => hear(&folder, "b0"),
         "forward" => support::forward(&folder),

@@ -7,6 +7,8 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dataplane::af_packet::Sender;
+use dataplane::pcap;
 use dataplane_experiments::Forward;
 use experiment::{Conditions, Experiment, Folder, Memory, Request, Settings, World};
 use recording::{Measure, Recording};
@@ -149,6 +151,16 @@ pub fn role() -> Option<(String, PathBuf)> {
 /// Whether a file that a role waits for is there. Where the whole folder is gone the test has failed, and nobody waits any more.
 pub fn is_there(folder: &Path, file: &str) -> bool {
     folder.join(file).exists() || !folder.exists()
+}
+
+/// The role `send`: sends the packets of `send.pcap` from interface a0, slowly enough for whoever listens.
+pub fn send(folder: &Path) {
+    let packets = pcap::read(&fs::read(folder.join("send.pcap")).unwrap()).unwrap();
+    let mut sender = Sender::new("a0").unwrap();
+    for batch in packets.chunks(64) {
+        assert_eq!(sender.send(batch.iter().map(|packet| &packet[..])), batch.len());
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The role `forward`: forwards until the file `stop` is there, and leaves its counts.
