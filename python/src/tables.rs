@@ -73,12 +73,24 @@ impl Table {
     }
 }
 
+type NamedColumn = (&'static str, bool, ArrayRef);
+
+/// The columns that say which series and iteration each row is of.
+fn keys(of: &Recording, rows: impl ExactSizeIterator<Item = (usize, u32)> + Clone) -> Vec<NamedColumn> {
+    let [variant, case, mode] = series(of, rows.clone().map(|(series, _)| series));
+    let iterations: Vec<u32> = rows.map(|(_, iteration)| iteration).collect();
+    let iteration = Arc::new(iterations.into_u32());
+    vec![("variant", false, variant), ("case", false, case), ("mode", false, mode), ("iteration", false, iteration)]
+}
+
 fn wrong(error: impl ToString) -> PyErr {
     Error::new_err(error.to_string())
 }
 
 impl Table {
-    fn of(columns: Vec<(&'static str, bool, ArrayRef)>) -> PyResult<Self> {
+    /// A table of these columns: names, whether a row may have none, values.
+    fn of(mut columns: Vec<NamedColumn>, more: Vec<NamedColumn>) -> PyResult<Self> {
+        columns.extend(more);
         let fields =
             columns.iter().map(|(name, nullable, column)| Field::new(*name, column.data_type().clone(), *nullable));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -89,27 +101,25 @@ impl Table {
     /// The measures of a recording.
     pub fn measures(of: &Recording) -> PyResult<Self> {
         let rows = of.measures();
-        let [variant, case, mode] = series(of, rows.iter().map(|row| row.series.index()));
-        Self::of(vec![
-            ("variant", false, variant),
-            ("case", false, case),
-            ("mode", false, mode),
-            ("iteration", false, Arc::new(rows.iter().map(|row| row.iteration).collect::<Vec<_>>().into_u32())),
-            ("cpu", true, Arc::new(rows.iter().map(|row| row.cpu).collect::<UInt16Array>())),
-            ("cluster", true, Arc::new(rows.iter().map(|row| row.cluster).collect::<UInt16Array>())),
-            ("core", true, Arc::new(rows.iter().map(|row| row.core).collect::<UInt16Array>())),
-            ("subject", true, texts(of, rows.iter().map(|row| row.subject))),
-            ("role", true, texts(of, rows.iter().map(|row| row.role))),
-            ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
-            ("value", false, Arc::new(Float64Array::from(rows.iter().map(|row| row.value).collect::<Vec<_>>()))),
-            ("unit", false, texts(of, rows.iter().map(|row| Some(row.unit)))),
-        ])
+        let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
+        Self::of(
+            keys,
+            vec![
+                ("cpu", true, Arc::new(rows.iter().map(|row| row.cpu).collect::<UInt16Array>())),
+                ("cluster", true, Arc::new(rows.iter().map(|row| row.cluster).collect::<UInt16Array>())),
+                ("core", true, Arc::new(rows.iter().map(|row| row.core).collect::<UInt16Array>())),
+                ("subject", true, texts(of, rows.iter().map(|row| row.subject))),
+                ("role", true, texts(of, rows.iter().map(|row| row.role))),
+                ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
+                ("value", false, Arc::new(Float64Array::from(rows.iter().map(|row| row.value).collect::<Vec<_>>()))),
+                ("unit", false, texts(of, rows.iter().map(|row| Some(row.unit)))),
+            ],
+        )
     }
 
     /// The events of a recording.
     pub fn events(of: &Recording) -> PyResult<Self> {
         let rows = of.events();
-        let [variant, case, mode] = series(of, rows.iter().map(|row| row.series.index()));
         let mut points = Dictionary::default();
         let mut kinds = Dictionary::default();
         let point: Vec<i32> =
@@ -121,36 +131,35 @@ impl Table {
                 Some(kinds.number(name.index(), || of.text(name).to_owned()))
             })
             .collect();
-        Self::of(vec![
-            ("variant", false, variant),
-            ("case", false, case),
-            ("mode", false, mode),
-            ("iteration", false, Arc::new(rows.iter().map(|row| row.iteration).collect::<Vec<_>>().into_u32())),
-            ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
-            ("time", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.time).collect::<Vec<_>>()))),
-            ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
-            ("point", false, points.array(Int32Array::from(point))),
-            ("argument", false, Arc::new(rows.iter().map(|row| row.argument).collect::<Vec<_>>().into_u32())),
-            ("argument_kind", true, kinds.array(Int32Array::from(kind))),
-        ])
+        let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
+        Self::of(
+            keys,
+            vec![
+                ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
+                ("time", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.time).collect::<Vec<_>>()))),
+                ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
+                ("point", false, points.array(Int32Array::from(point))),
+                ("argument", false, Arc::new(rows.iter().map(|row| row.argument).collect::<Vec<_>>().into_u32())),
+                ("argument_kind", true, kinds.array(Int32Array::from(kind))),
+            ],
+        )
     }
 
     /// What the spans of a recording were spent on.
     pub fn causes(of: &Recording) -> PyResult<Self> {
         let rows = of.causes();
-        let [variant, case, mode] = series(of, rows.iter().map(|row| row.series.index()));
-        Self::of(vec![
-            ("variant", false, variant),
-            ("case", false, case),
-            ("mode", false, mode),
-            ("iteration", false, Arc::new(rows.iter().map(|row| row.iteration).collect::<Vec<_>>().into_u32())),
-            ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
-            ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
-            ("cause", false, texts(of, rows.iter().map(|row| Some(row.cause)))),
-            ("on", true, Arc::new(rows.iter().map(|row| row.on).collect::<UInt32Array>())),
-            ("holder", true, Arc::new(rows.iter().map(|row| row.holder).collect::<UInt16Array>())),
-            ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
-        ])
+        let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
+        Self::of(
+            keys,
+            vec![
+                ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
+                ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
+                ("cause", false, texts(of, rows.iter().map(|row| Some(row.cause)))),
+                ("on", true, Arc::new(rows.iter().map(|row| row.on).collect::<UInt32Array>())),
+                ("holder", true, Arc::new(rows.iter().map(|row| row.holder).collect::<UInt16Array>())),
+                ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
+            ],
+        )
     }
 }
 
