@@ -165,8 +165,7 @@ pub fn run(
             let (missing, around, next, done, full, pace, outcomes) =
                 (&missing, &around, &next, &done, &full, &pace, &outcomes);
             scope.spawn(move || {
-                let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build() else { return };
-                pool.install(|| {
+                let work = || {
                     while !full.load(Relaxed)
                         && let Some(&chunk) = missing.get(next.fetch_add(1, Relaxed))
                     {
@@ -194,7 +193,12 @@ pub fn run(
                             }
                         }
                     }
-                });
+                };
+                // Where the system starts no more threads, the chunks are still run.
+                match rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build() {
+                    Ok(pool) => pool.install(work),
+                    Err(_) => work(),
+                }
             });
         }
     });
