@@ -140,10 +140,17 @@ impl Workers {
     ///
     /// # Errors
     /// A worker is gone.
-    pub fn stop(self) -> Result<Vec<Graph>, Gone> {
+    pub fn stop(mut self) -> Result<Vec<Graph>, Gone> {
         self.stop.store(true, Ordering::Relaxed);
-        let graphs: Vec<_> = self.workers.into_iter().map(|worker| worker.thread.join()).collect();
+        let graphs: Vec<_> = std::mem::take(&mut self.workers).into_iter().map(|worker| worker.thread.join()).collect();
         graphs.into_iter().map(|graph| graph.map_err(|_| Gone)).collect()
+    }
+}
+
+impl Drop for Workers {
+    /// Threads that are not waited for end by themselves: where one cannot be started, those before it do not forward on.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
 }
 
