@@ -53,10 +53,10 @@ pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, S
     for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric) {
         iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu?));
     }
-    let mut ordered: Vec<((Series, u32), Vec<(f64, u16)>)> = iterations.into_iter().collect();
-    for (_, cpus) in &mut ordered {
+    for cpus in iterations.values_mut() {
         cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
+    let ordered: Vec<_> = iterations.into_iter().collect();
     let middle = (ordered.len().checked_sub(1)?) / 2;
     let median_of = |pick: fn(&[(f64, u16)]) -> Option<f64>| {
         let mut values: Vec<f64> = ordered.iter().filter_map(|(_, cpus)| pick(cpus)).collect();
