@@ -1,7 +1,7 @@
 """Builds the documentation as a site that needs no network, and checks it: what the pages show is run and compared (see shown.py), and every
 link is looked up.
 
-Run by `cargo xtask site`, with the Python package installed: python site/build.py
+Run by `cargo xtask site`, with the Python package installed: python site/build.py [--no-commands] [--slow] [--verbose]
 """
 
 from __future__ import annotations
@@ -146,6 +146,23 @@ def broken() -> list[str]:
     return wrong
 
 
+def searched(word: str) -> list[str]:
+    """Searches for a word in a browser, on a page that was opened from the folder."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        print("the search was not tried: there is no chromium here")
+        return []
+    with tempfile.TemporaryDirectory() as profile:
+        options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--virtual-time-budget=20000"]
+        page = f"{(OUT / 'index.html').as_uri()}?q={word}"
+        done = subprocess.run([browser, *options, "--dump-dom", page], capture_output=True, text=True, timeout=120)
+    found = re.search(r'md-search-result__meta">\s*(\d+) matching document', done.stdout)
+    if not found:
+        return [f"a search for `{word}` on a page opened from the folder finds nothing: {done.stderr.strip()[-300:]}"]
+    print(f"a search for `{word}` from the folder finds {found.group(1)} pages")
+    return []
+
+
 def main() -> int:
     begin = time.monotonic()
     shutil.rmtree(SOURCE, ignore_errors=True)
@@ -166,7 +183,7 @@ def main() -> int:
     # Only a server shows it, and its links are those of a server.
     (OUT / "404.html").unlink()
     with_worker()
-    wrong += broken()
+    wrong += broken() + searched("bakery")
     for line in wrong:
         print(line, file=sys.stderr)
     print(f"{len(list(OUT.rglob('*.html')))} pages in {OUT.relative_to(ROOT)}, {time.monotonic() - begin:.0f} s")
