@@ -46,6 +46,9 @@ def is_command(line: str) -> bool:
 
 def shown(language: str, text: str) -> list[tuple[str, list[str]]]:
     """The commands of a block, each with what the block says it prints; none if it is no block of commands."""
+    if language == "yaml":
+        # A job of continuous integration.
+        return [(command, []) for command in re.findall(r"(?:- | {2})run: (stopwatt .*)", text)]
     if language not in ("", "console", "sh"):
         return []
     lines = text.replace("\\\n", " ").splitlines()
