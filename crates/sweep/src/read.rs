@@ -24,7 +24,7 @@ pub struct PointRecording {
 }
 
 /// Reads a data set whole, each variant under a name that says of which point it is: `juno-v2.12 scp.channels=2`, or `juno-v2.12 point=17`
-/// where more than four keys vary. Chunks that are not there yet are left out.
+/// where more than four keys vary. Parts of a run are one again. Chunks that are not there yet are left out.
 ///
 /// # Errors
 /// It is no data set, is damaged, has no chunk yet, or has too many points to be read as one recording.
@@ -32,6 +32,7 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     let dataset = opened(folder)?;
     let mut whole: Option<Recording> = None;
     let mut points: BTreeMap<String, u64> = BTreeMap::new();
+    let is_one_run = dataset.plan().is_one_run();
     let note = each_point(&dataset, |number, part| {
         let to = whole.get_or_insert_with(|| Recording::new(part.header.clone()));
         let suffix = suffix(dataset.plan(), number);
@@ -41,7 +42,9 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     // A data set of which no chunk has rows was refused.
     let mut whole = whole.expect("a point has rows");
     whole.header.notes.extend(note);
-    describe(&mut whole, dataset.plan(), &points);
+    if !is_one_run {
+        describe(&mut whole, dataset.plan(), &points);
+    }
     Ok(whole)
 }
 
@@ -53,7 +56,7 @@ pub fn points(folder: &Path) -> Result<(Vec<PointRecording>, Option<String>), Er
     let dataset = opened(folder)?;
     let mut points = Vec::new();
     let note = each_point(&dataset, |number, recording| {
-        let varied = dataset.plan().point(number).varied;
+        let varied = dataset.plan().without_part(number);
         let settings = varied.into_iter().map(|(key, value)| (key, value.text())).collect();
         points.push(PointRecording { number, settings, recording });
     })?;
@@ -84,7 +87,8 @@ fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result
         files.remove(crate::dataset::POINTS_FILE);
         let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files)?;
         let mut part = Recording::new(header.clone());
-        let mut points = Points { header: general(header), of: BTreeMap::new(), known: HashMap::new() };
+        let mut points =
+            Points { header: header_of(dataset.plan(), header), of: BTreeMap::new(), known: HashMap::new() };
         while reader.next_measures(&mut part)? {
             add_measures(&mut points, &part, reader.points_of_measures());
             part.clear();
@@ -108,13 +112,18 @@ fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result
     Ok((there < chunks).then_some(missing))
 }
 
-/// The header without what belongs to single points.
-fn general(mut header: Header) -> Header {
+/// The header without what belongs to single points. Parts of one run have all of it in common.
+fn header_of(plan: &Plan, mut header: Header) -> Header {
+    if plan.is_one_run() {
+        return header;
+    }
     if let Some(platform) = &mut header.platform {
         platform.figures.clear();
     }
     (header.versions, header.costs) = (Default::default(), Default::default());
     header.settings.clear();
+    header.texts.clear();
+    header.complaints.clear();
     header
 }
 
@@ -139,13 +148,13 @@ impl Points {
 
 /// What stands behind a variant's name: which point it is of.
 fn suffix(plan: &Plan, number: u64) -> String {
-    let point = plan.point(number);
-    if point.varied.len() > MOST_KEYS {
+    let varied = plan.without_part(number);
+    if varied.len() > MOST_KEYS {
         return format!(" point={number}");
     }
-    let mut suffix: String = point.varied.iter().map(|(key, value)| format!(" {key}={}", value.text())).collect();
+    let mut suffix: String = varied.iter().map(|(key, value)| format!(" {key}={}", value.text())).collect();
     if plan.repeats() {
-        suffix.push_str(&format!(" repetition={}", point.repetition));
+        suffix.push_str(&format!(" repetition={}", plan.point(number).repetition));
     }
     suffix
 }
@@ -158,7 +167,7 @@ fn describe(whole: &mut Recording, plan: &Plan, points: &BTreeMap<String, u64>) 
         figures: toml::Table::new(),
     });
     for (name, number) in points {
-        let varied = plan.point(*number).varied;
+        let varied = plan.without_part(*number);
         let table = varied.into_iter().map(|(key, value)| (key, toml::Value::String(value.text())));
         platform.figures.insert(name.clone(), toml::Value::Table(table.collect()));
     }
