@@ -25,7 +25,7 @@ pub struct Soc {
     pub(crate) domains_on: Vec<Cell<bool>>,
     /// Flushes of a cluster's L2 so far, by the cluster's label.
     l2_flushes: Vec<Cell<u32>>,
-    /// Dirty lines of a cluster's L2, by the cluster's label.
+    /// Dirty lines of the cache that a cluster shares, by the cluster's label.
     pub(crate) l2_dirty: Vec<Cell<u64>>,
     /// The SCP's channels, and the locks of both kinds for them; the release says which kind is used.
     pub(crate) channels: Vec<Channel>,
@@ -80,6 +80,8 @@ impl Soc {
                 cluster: cpu.cluster,
                 l1_lines: platform.cores[&cpu.core_type].l1_data / platform.line,
                 l2_lines: platform.topology.domains[cpu.domain].l2 / platform.line,
+                own_l2_lines: platform.cores[&cpu.core_type].l2 / platform.line,
+                l3_lines: platform.topology.domains[cpu.domain].l3 / platform.line,
                 caches_on: Cell::new(false),
                 l1_dirty: Cell::new(0),
                 calls: Cell::new(0),
@@ -90,6 +92,7 @@ impl Soc {
                 event: Cell::new(false),
                 turned_on: Cell::new(false),
                 watched_by: Cell::new(None),
+                unit: Cell::new(None),
                 state: Cell::new(CpuState::Off),
                 state_since: Cell::new(0),
                 state_time: Default::default(),
@@ -108,7 +111,8 @@ impl Soc {
             _ => Tick::Hertz(frequency),
         };
         Self {
-            scheduler: Scheduler::new(cpus.len() + channels + 1),
+            // CPUs, channels, the timer, and a power unit for each CPU.
+            scheduler: Scheduler::new(2 * cpus.len() + channels + 1),
             domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
             l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),
             l2_dirty: (0..clusters).map(|_| Cell::new(0)).collect(),
@@ -236,6 +240,16 @@ impl Soc {
 
     pub(crate) fn timer_process(&self) -> usize {
         self.cpus.len() + self.channels.len()
+    }
+
+    /// The process of a CPU's power unit. It runs only where firmware takes CPUs down without a message.
+    pub(crate) fn unit_process(&self, cpu: usize) -> usize {
+        self.timer_process() + 1 + cpu
+    }
+
+    /// Whether power units take care of some power-downs.
+    pub(crate) fn has_power_units(&self) -> bool {
+        !self.machine.release.scp_messages.are_all(self.machine.platform.topology.top_level)
     }
 
     pub(crate) fn channel_lock(&self, number: usize) -> Lock<'_, Soc> {
