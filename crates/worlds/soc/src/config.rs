@@ -26,6 +26,13 @@ pub struct Machine {
     pub costs: Costs,
 }
 
+impl Machine {
+    /// Whether firmware takes CPUs down without a message to the SCP.
+    pub(crate) fn needs_power_units(&self) -> bool {
+        !self.release.scp_messages.are_all(self.platform.topology.top_level)
+    }
+}
+
 /// The three texts of a machine, before they are read.
 #[derive(Clone, Debug)]
 pub struct Sources {

@@ -105,14 +105,15 @@ impl Soc {
         by_mpidr.sort_unstable();
         let clusters = cpus.iter().map(|cpu| usize::from(cpu.cluster) + 1).max().unwrap_or(0);
         let channels = platform.scp_channels;
+        // A power unit for each CPU, where there is work for them.
+        let units = if machine.needs_power_units() { cpus.len() } else { 0 };
         let frequency = platform.counter_frequency;
         let tick = match 1_000_000_000_000 % frequency {
             0 => Tick::Picoseconds(1_000_000_000_000 / frequency),
             _ => Tick::Hertz(frequency),
         };
         Self {
-            // CPUs, channels, the timer, and a power unit for each CPU.
-            scheduler: Scheduler::new(2 * cpus.len() + channels + 1),
+            scheduler: Scheduler::new(cpus.len() + channels + 1 + units),
             domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
             l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),
             l2_dirty: (0..clusters).map(|_| Cell::new(0)).collect(),
@@ -249,7 +250,7 @@ impl Soc {
 
     /// Whether power units take care of some power-downs.
     pub(crate) fn has_power_units(&self) -> bool {
-        !self.machine.release.scp_messages.are_all(self.machine.platform.topology.top_level)
+        self.machine.needs_power_units()
     }
 
     pub(crate) fn channel_lock(&self, number: usize) -> Lock<'_, Soc> {
