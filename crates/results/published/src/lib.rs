@@ -9,6 +9,7 @@ mod calls;
 mod clocks;
 mod energy;
 mod error;
+mod guess;
 mod idle_cases;
 mod psci;
 mod strides;
