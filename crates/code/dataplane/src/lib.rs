@@ -26,6 +26,7 @@
 //! | [`epochs`] | when memory that was taken out of a shared table may be used again |
 //! | [`inputs`], [`pcap`] | packets from a generator, a list, a capture file |
 //! | `af_packet` | packets of a Linux interface |
+//! | `netns` | network namespaces, in which measurements have networks of their own |
 //! | [`offload`] | checksums and splitting that a kernel left to a device |
 //! | [`machine`] | prefetch instruction and counter |
 //! | [`prompt`], [`show`] | the prompt's commands, and the tables that they print |
@@ -49,6 +50,8 @@ pub mod inputs;
 pub mod mac;
 pub mod machine;
 pub mod memory;
+#[cfg(target_os = "linux")]
+pub mod netns;
 mod node;
 pub mod nodes;
 pub mod offload;
