@@ -30,14 +30,17 @@ fn rates_and_latencies_of_drivers_as_json() {
     }
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let given = "run dataplane --find-rate --drivers packet,kernel --windows 2 --window 60 --trials 1 --precision 20 \
+    let given = "run dataplane --find-rate --drivers packet,kernel,af-xdp,tap --windows 2 --window 60 --trials 1 --precision 20 \
                  --flows 7 --format json -o";
     let arguments: Vec<&str> = given.split_whitespace().chain([to.to_str().unwrap()]).collect();
     let output = stopwatt(&arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     let drivers = result["drivers"].as_array().unwrap();
-    assert_eq!(drivers.iter().map(|driver| driver["name"].as_str().unwrap()).collect::<Vec<_>>(), ["packet", "kernel"]);
+    assert_eq!(
+        drivers.iter().map(|driver| driver["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["packet", "kernel", "af-xdp", "tap"]
+    );
     for driver in drivers {
         let number = |key: &str| driver[key].as_f64().unwrap_or_else(|| panic!("{key} in {driver}"));
         assert!(number("offered_mpps") > 0.001 && number("mpps") > 0.001, "{driver}");
@@ -58,6 +61,9 @@ fn rates_and_latencies_of_drivers_as_json() {
         }
     }
     assert!(drivers[0]["mode"].as_str().unwrap().contains("TPACKET_V3"));
+    for (driver, mode) in [(2, "AF_XDP"), (2, "native mode, copy mode"), (3, "TAP")] {
+        assert!(drivers[driver]["mode"].as_str().unwrap().contains(mode), "{}", drivers[driver]["mode"]);
+    }
     assert_eq!(result["threads"][0]["driver"], "packet");
     assert!(result["latency_us"]["p9999"].is_number());
     let text = String::from_utf8(stopwatt(&["report", to.to_str().unwrap()]).stdout).unwrap();

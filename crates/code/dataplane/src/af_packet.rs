@@ -82,8 +82,19 @@ fn about(interface: &str, what: &str) -> io::Result<String> {
     }
 }
 
-fn index(interface: &str) -> io::Result<libc::c_int> {
+/// The number of an interface of this network namespace: one that comes back under its name has another.
+///
+/// # Errors
+/// It is not there.
+pub(crate) fn index(interface: &str) -> io::Result<libc::c_int> {
     about(interface, "ifindex")?.parse().map_err(io::Error::other)
+}
+
+/// Whether an interface of this network namespace is there and up.
+pub(crate) fn is_up(interface: &str) -> bool {
+    let flags = about(interface, "flags").ok();
+    let flags = flags.and_then(|text| libc::c_int::from_str_radix(text.trim_start_matches("0x"), 16).ok());
+    flags.is_some_and(|flags| flags & libc::IFF_UP != 0)
 }
 
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {

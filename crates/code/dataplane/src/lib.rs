@@ -25,7 +25,7 @@
 //! | [`mac`], [`arp`] | Ethernet addresses; ARP packets |
 //! | [`epochs`] | when memory that was taken out of a shared table may be used again |
 //! | [`inputs`], [`pcap`] | packets from a generator, a list, a capture file |
-//! | `af_packet` | packets of a Linux interface |
+//! | `af_packet`, `af_xdp`, `tap` | packets of a Linux interface: packet socket, AF_XDP, TAP device |
 //! | `netns` | network namespaces, in which measurements have networks of their own |
 //! | [`offload`] | checksums and splitting that a kernel left to a device |
 //! | [`machine`] | prefetch instruction and counter |
@@ -37,6 +37,8 @@
 pub mod adjacency;
 #[cfg(target_os = "linux")]
 pub mod af_packet;
+#[cfg(target_os = "linux")]
+pub mod af_xdp;
 mod arcs;
 pub mod arp;
 pub mod buffers;
@@ -63,7 +65,11 @@ pub mod shared;
 pub mod show;
 pub mod standard;
 pub mod study;
+#[cfg(target_os = "linux")]
+pub mod tap;
 pub mod trace;
 pub mod walk;
 pub mod wiring;
 pub mod workers;
+#[cfg(target_os = "linux")]
+mod xdp_program;

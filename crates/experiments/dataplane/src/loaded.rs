@@ -74,7 +74,8 @@ const SETTINGS: &[Setting] = &[
     Setting::new(
         "drivers",
         Kind::Checked(driver_names, "LIST"),
-        "With --find-rate: what forwards, one after the other: kernel (its own forwarding), packet (our graph on packet sockets).",
+        "With --find-rate: what forwards, one after the other: kernel (its own forwarding), or our graph through packet \
+         (packet sockets, TPACKET_V3), af-xdp, tap.",
     )
     .or("packet"),
     Setting::new("loss", Kind::Checked(percent, "PERCENT"), "With --find-rate: loss that the partial drop rate allows.")
@@ -110,7 +111,7 @@ static ABOUT: About = About {
         Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
         Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },
         Example {
-            arguments: "--find-rate --drivers kernel,packet",
+            arguments: "--find-rate --drivers kernel,packet,af-xdp,tap",
             about: "highest rate without loss, and latency (root)",
         },
     ],
@@ -241,11 +242,11 @@ impl Experiment for Dataplane {
 
 #[cfg(target_os = "linux")]
 fn drivers(text: &str) -> Result<Vec<Driver>, String> {
-    let known = || Driver::ALL.map(|(_, name, _)| name).join(", ");
+    let known = || Driver::ALL.map(|(_, name)| name).join(", ");
     let mut found: Vec<Driver> = Vec::new();
     for word in text.split(',').map(str::trim) {
-        let driver = Driver::ALL.into_iter().find(|(_, name, _)| *name == word);
-        let (driver, ..) = driver.ok_or_else(|| format!("`{word}` is no driver; there are {}", known()))?;
+        let driver = Driver::ALL.into_iter().find(|(_, name)| *name == word);
+        let (driver, _) = driver.ok_or_else(|| format!("`{word}` is no driver; there are {}", known()))?;
         if found.contains(&driver) {
             return Err(format!("driver `{word}` is there twice"));
         }

@@ -4,6 +4,7 @@
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ b0 :namespace B
 //!     generator          what is measured          sink
 //! ```
+//! With TAP devices there are no cables: `in0` and `out0` are the kernel's ends of them, where generator and sink are, too.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -30,18 +31,20 @@ pub enum Driver {
     Kernel,
     /// Our graph, through packet sockets.
     Packet,
+    /// Our graph, through AF_XDP.
+    AfXdp,
+    /// Our graph, through TAP devices in the place of veth.
+    Tap,
 }
 
 impl Driver {
-    /// Every driver, with what it is.
-    pub const ALL: [(Self, &'static str, &'static str); 2] = [
-        (Self::Kernel, "kernel", "the kernel's own forwarding"),
-        (Self::Packet, "packet", "our graph, through packet sockets (TPACKET_V3)"),
-    ];
+    /// Every driver, with its name.
+    pub const ALL: [(Self, &'static str); 4] =
+        [(Self::Kernel, "kernel"), (Self::Packet, "packet"), (Self::AfXdp, "af-xdp"), (Self::Tap, "tap")];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(driver, _, _)| *driver == self).map_or("", |(_, name, _)| name)
+        Self::ALL.into_iter().find(|(driver, _)| *driver == self).map_or("", |(_, name)| name)
     }
 }
 
@@ -149,16 +152,22 @@ impl Bench {
     fn made(driver: Driver, plan: Plan) -> io::Result<Self> {
         let [a, m, b] = ["rates-a", "rates-m", "rates-b"].map(Namespace::new);
         let (a, m, b) = (a?, m?, b?);
-        for (end, mac, ours, our_mac, there) in [("a0", A, "in0", IN, &a), ("b0", B, "out0", OUT, &b)] {
+        let cables = [("a0", A, "in0", IN, &a), ("b0", B, "out0", OUT, &b)];
+        // Each worker has a queue of its own.
+        let queues = plan.workers;
+        for (end, mac, ours, our_mac, there) in cables.into_iter().filter(|_| driver != Driver::Tap) {
             let peer = there.path().display();
-            m.ip(&format!("link add {ours} address {our_mac} type veth peer {end} address {mac} netns {peer}"))?;
+            m.ip(&format!(
+                "link add {ours} address {our_mac} numrxqueues {queues} numtxqueues {queues} type veth peer {end} address {mac} \
+                 numrxqueues {queues} numtxqueues {queues} netns {peer}"
+            ))?;
             m.ip(&format!("link set {ours} up"))?;
             there.ip(&format!("link set {end} up"))?;
         }
-        m.ip("address add 10.0.1.1/24 dev in0")?;
-        m.ip("address add 10.0.2.1/24 dev out0")?;
         let (generator_cpu, worker_cpus) = placed(plan.workers);
         if driver == Driver::Kernel {
+            m.ip("address add 10.0.1.1/24 dev in0")?;
+            m.ip("address add 10.0.2.1/24 dev out0")?;
             m.ip(&format!("neighbour add 10.0.2.2 lladdr {NEIGHBOUR} dev out0 nud permanent"))?;
             m.ip("route add 20.0.0.0/8 via 10.0.2.2")?;
             m.sysctl("net/ipv4/ip_forward", "1")?;
@@ -178,15 +187,17 @@ impl Bench {
     pub fn processors(&self) -> (usize, &[usize]) {
         match self.driver {
             Driver::Kernel => (self.generator_cpu, &self.worker_cpus[..1]),
-            Driver::Packet => (self.generator_cpu, &self.worker_cpus),
+            _ => (self.generator_cpu, &self.worker_cpus),
         }
     }
 
     fn config(&self) -> String {
+        let driver = self.driver.name();
         let Plan { buffers, frame_size, verify_checksum, workers, routes, .. } = self.plan;
         let mut text = format!(
             "buffers = {buffers}\nframe_size = {frame_size}\nverify_checksum = {verify_checksum}\nworkers = {workers}\n\
-             [[interface]]\nname = \"in0\"\n[[interface]]\nname = \"out0\"\n\
+             [[interface]]\nname = \"in0\"\ndriver = \"{driver}\"\nmac = \"{IN}\"\naddresses = [\"10.0.1.1/24\"]\n\
+             [[interface]]\nname = \"out0\"\ndriver = \"{driver}\"\nmac = \"{OUT}\"\naddresses = [\"10.0.2.1/24\"]\n\
              [[neighbour]]\naddress = \"10.0.2.2\"\ninterface = \"out0\"\nmac = \"{NEIGHBOUR}\"\n"
         );
         for number in 0..routes {
@@ -213,7 +224,11 @@ impl Bench {
     /// What the kernel counts of packets that go nowhere.
     fn kernel_counts(&self) -> io::Result<Vec<(String, u64)>> {
         let mut counts = vec![("queue of a processor full".to_owned(), backlog_drops()?)];
-        for (name, namespace) in [("a0", &self.a), ("in0", &self.m), ("out0", &self.m), ("b0", &self.b)] {
+        for (namespace, name) in [self.source(), (&self.m, "in0"), (&self.m, "out0"), self.sink()] {
+            // TAP devices have no other ends.
+            if counts.iter().any(|(there, _): &(String, u64)| there.starts_with(name)) {
+                continue;
+            }
             let there = namespace.within(move || Counts::read(name))??;
             counts.push((format!("{name}: receive drops"), there.receive_drops));
             counts.push((format!("{name}: send drops"), there.send_drops));
@@ -221,8 +236,19 @@ impl Bench {
         Ok(counts)
     }
 
+    /// Where the generator sends.
+    fn source(&self) -> (&Namespace, &'static str) {
+        if self.driver == Driver::Tap { (&self.m, "in0") } else { (&self.a, "a0") }
+    }
+
+    /// Where what was forwarded comes out.
+    fn sink(&self) -> (&Namespace, &'static str) {
+        if self.driver == Driver::Tap { (&self.m, "out0") } else { (&self.b, "b0") }
+    }
+
     fn received(&self) -> io::Result<u64> {
-        Ok(self.b.within(|| Counts::read("b0"))??.received)
+        let (namespace, name) = self.sink();
+        Ok(namespace.within(move || Counts::read(name))??.received)
     }
 
     /// Sends at a load for some time, or as much as the generator can.
@@ -284,13 +310,15 @@ impl Bench {
             from: Ipv4Addr::new(10, 0, 1, 2),
             to: (0..self.plan.flows.max(1)).map(|flow| destination(flow, routes)).collect(),
         };
-        let sink = self.b.within(|| Sink::start("b0"))??;
+        let (namespace, name) = self.sink();
+        let sink = namespace.within(move || Sink::start(name))??;
         let before = self.received()?;
         let (cpu, told) = (self.generator_cpu, progress.clone());
-        let generator = self.a.within(move || {
+        let (namespace, name) = self.source();
+        let generator = namespace.within(move || {
             thread::Builder::new().name("generator".to_owned()).spawn(move || {
                 dataplane::machine::pin(cpu)?;
-                generate("a0", &offer, &told)
+                generate(name, &offer, &told)
             })
         })??;
         let sent = generator.join().map_err(|_| io::Error::other("the generator's thread is gone"))??;
