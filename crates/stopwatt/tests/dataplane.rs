@@ -332,6 +332,8 @@ mod forwarder {
                 "cpus = [0, 1]\n[[interface]]\nname = \"left\"",
                 "for each of 1 workers",
             ),
+            ("name = \"left\"", "name = \"left\"\ndriver = \"dpdk\"", "expected one of `packet`, `af-xdp`, `tap`"),
+            ("name = \"left\"", "name = \"left\"\ndriver = \"tap\"", "is a capture file: it has no driver"),
             (
                 "[[interface]]\nname = \"left\"",
                 "neighbours.queue = 0\n[[interface]]\nname = \"left\"",

@@ -11,10 +11,13 @@ pub mod footprint;
 pub mod forward;
 pub mod graphs;
 pub mod host;
+pub mod latency;
 mod loaded;
 pub mod model;
 pub mod platform;
 mod prefetch;
+#[cfg(target_os = "linux")]
+mod rates;
 pub mod results;
 
 pub use batch::Batch;

@@ -288,6 +288,14 @@ metrics! {
     PUNTED = Metric::new("punted", ("Punted", "punted"), "packets", Neither);
     /// Packets that a device refused.
     REFUSED = Metric::new("refused", ("Refused", "refused"), "packets", Neither);
+    /// Packets sent to a forwarder in a second.
+    OFFERED = Metric::new("offered", ("Offered", "offered"), "Mpps", Neither);
+    /// Share of the packets sent to a forwarder that did not come out of it in time.
+    LOSS_RATIO = Metric::new("loss-ratio", ("Loss ratio", "loss"), "1", Lower);
+    /// From when a packet was sent until it came out; the subject says which share of the packets was as fast.
+    PACKET_LATENCY = Metric::new("packet-latency", ("Packet latency", "latency"), "us", Lower);
+    /// The processor that somebody worked on.
+    PROCESSOR = Metric::new("processor", ("Processor", "CPU"), "1", Neither);
     /// Bytes that a frame touches.
     FOOTPRINT = Metric::new("footprint", ("Footprint", "bytes"), "bytes", Neither);
     /// Packets that were dropped or punted for a reason.

@@ -1,5 +1,6 @@
 //! `dataplane`: a graph at full load.
 
+use super::rates;
 use super::rows::{counter, median, of, role, setting, subject, subjects, sum, tick_ns, values};
 use super::run::Run;
 use crate::Style;
@@ -27,6 +28,9 @@ pub(super) fn node_json(recording: &Recording, case: &str, node: &str) -> Value 
 
 pub(super) fn json(run: &Run<'_>) -> Value {
     let recording = run.recording;
+    if rates::is_of(recording) {
+        return rates::json(run);
+    }
     let whole = |metric| sum(recording, CASE, metric, "") as u64;
     let rates = values(recording, CASE, metrics::RATE, "");
     let spread = stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]);
@@ -40,11 +44,14 @@ pub(super) fn json(run: &Run<'_>) -> Value {
     });
     json!({
         "threads": threads.collect::<Vec<_>>(),
+        "drivers": [{ "name": "memory", "mode": setting(recording, "driver") }],
+        "latency_us": rates::of_rounds(recording),
         "graph": setting(recording, "graph"),
         "nodes": nodes.iter().map(|node| node_json(recording, CASE, node)).collect::<Vec<_>>(),
         "clocks_per_packet": median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
         "mpps": stats::median(&rates).unwrap_or(0.0),
         "mpps_spread": spread,
+        "windows": rates::Spread::of(&rates).map(|spread| spread.json()),
         "counter": counter(recording),
         "tick_ns": tick_ns(recording),
         "checksum_verified": setting(recording, "checksum") == "true",
@@ -58,6 +65,9 @@ pub(super) fn json(run: &Run<'_>) -> Value {
 
 pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let recording = run.recording;
+    if rates::is_of(recording) {
+        return rates::text(run, style);
+    }
     let said = |key| setting(recording, key);
     let flows = if said("flows") == "1" { "1 flow".to_owned() } else { format!("{} flows", said("flows")) };
     let reuse = if said("reuse") == "hot" { "reused hot" } else { "cycled" };
@@ -77,20 +87,30 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     paragraph(&mut text, &head, ("", "  "), PLAIN, style);
     text.push_str(&runtime(recording, CASE, style));
     let rates = values(recording, CASE, metrics::RATE, "");
-    let Some(rate) = stats::summary(&rates) else { return text };
+    let Some(rate) = rates::Spread::of(&rates) else { return text };
     let whole = |metric| sum(recording, CASE, metric, "");
+    let clocks = values(recording, CASE, metrics::CLOCKS_PER_PACKET, "");
+    let clocks = rates::Spread::of(&clocks).map_or(String::new(), |clocks| clocks.words(1));
     let summary = format!(
-        "{} windows: median {:.2} Mpps ({:.2} to {:.2}), {:.1} clocks per packet; received {} = sent {} + lost {}",
+        "{} windows: {} Mpps, {clocks} clocks per packet; received {} = sent {} + lost {}",
         rates.len(),
-        rate.median,
-        rate.min,
-        rate.max,
-        median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
+        rate.words(2),
         whole(metrics::RECEIVED),
         whole(metrics::SENT),
         whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED)
     );
     paragraph(&mut text, &summary, ("", "  "), PLAIN, style);
+    let rounds = rates::of_rounds(recording);
+    let at = |name: &str| rounds.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let latency = format!(
+        "A round, which a packet is in the graph at most: p50 {:.1} us, p99 {:.1}, p99.9 {:.1}, p99.99 {:.1} ({} rounds timed)",
+        at("p50"),
+        at("p99"),
+        at("p999"),
+        at("p9999"),
+        at("packets")
+    );
+    paragraph(&mut text, &latency, ("", "  "), PLAIN, style);
     if let Some(trace) = recording.header.texts.get("trace") {
         let _ = write!(text, "\n{trace}");
     }
