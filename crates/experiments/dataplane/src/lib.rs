@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+#[cfg(target_os = "linux")]
+mod events;
 pub mod fit;
 pub mod footprint;
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use dataplane::show::worker_name;
 use recording::{Header, Recording, Series, metrics};
 
 use crate::footprint::Footprint;
-use crate::graphs::{GraphKind, Loaded};
+use crate::graphs::{Counted, GraphKind, Loaded};
 use crate::latency::Percentiles;
 use crate::model::Cell;
 #[cfg(target_os = "linux")]
@@ -16,6 +16,8 @@ pub const LOADED_CASE: &str = "mrr";
 
 /// The case of how long packets are on their way.
 const LATENCY_CASE: &str = "latency";
+/// The case of events of nodes.
+const EVENTS_CASE: &str = "events";
 /// The case of drivers at full load.
 #[cfg(target_os = "linux")]
 const FULL_LOAD_CASE: &str = "full-load";
@@ -64,7 +66,7 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
 }
 
 /// A loaded graph: its windows and what nodes did in each.
-pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
+pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded, counted: Option<&Counted>) -> Recording {
     let mut recording = Recording::new(header);
     let series = recording.series(kind.name(), LOADED_CASE, "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
@@ -80,6 +82,17 @@ pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
         balance(&mut recording, series, each);
     }
     latencies(&mut recording, kind.name(), 0, &loaded.rounds);
+    if let Some(Counted { names, nodes }) = counted {
+        let series = recording.series(kind.name(), EVENTS_CASE, "");
+        for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
+            for (name, count) in names.iter().zip(node.counters.events) {
+                let (subject, role, metric) = (recording.name(&node.name), recording.name(name), metrics::EVENTS);
+                let value = count as f64 / node.counters.vectors as f64;
+                let measure = recording.measure(series, 0, metric.name, metric.unit, value);
+                (measure.subject, measure.role) = (Some(subject), Some(role));
+            }
+        }
+    }
     let series = recording.series(kind.name(), "threads", "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
         for (number, share) in window.workers.iter().enumerate() {
