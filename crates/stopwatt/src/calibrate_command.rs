@@ -123,7 +123,7 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     let published = data.published()?;
     let reference = published.psci_of(&name).ok_or_else(|| {
         miette!(
-            help = "put figures and a TOML file that names the platform in `published`",
+            help = format!("put figures and a file {name}-psci.toml that names the platform in `published`; docs/platforms.md has an example"),
             "there are no published figures of {name}"
         )
     })?;

@@ -87,6 +87,40 @@ fn predictions_are_as_good_as_the_documents_say() {
 }
 
 #[test]
+fn accuracy_stands_beside_what_the_tables_alone_foretell_and_the_deepest_wakeups_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("recording");
+    let (recording, release) = (recording.to_str().unwrap(), ["--release", "v2.12"]);
+    let run = ["run", "psci-latency", "--format", "json", "--free-seeds", "0", "-o", recording];
+    let output = stopwatt(&root(), &[&run[..], &release].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json["accuracy"].as_array().unwrap();
+    let what: Vec<_> = rows.iter().map(|row| (row["what"].as_str().unwrap(), row["cells"].as_u64().unwrap())).collect();
+    assert_eq!(what, [("powerdown and cache flush", 21), ("wakeup, level 0", 6), ("wakeup, deepest", 6)]);
+    for row in rows {
+        assert!(number(&row["guess"], "median_error_percent") <= number(&row["guess"], "worst_error_percent"));
+    }
+    let beaten = number(&rows[0], "median_error_percent") < number(&rows[0]["guess"], "median_error_percent");
+    assert!(beaten, "the model is worse than the guess: {}", rows[0]);
+    // Its reader knows both the figures and what the guess is.
+    let text = String::from_utf8(stopwatt(&root(), &["report", recording]).stdout).unwrap();
+    assert!(text.contains("guess: what the tables alone foretell"), "{text}");
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    for row in rows {
+        let figures = format!(
+            "{:.1} %, {:.1} %",
+            number(&row["guess"], "median_error_percent"),
+            number(&row["guess"], "worst_error_percent")
+        );
+        let median = format!("{:.1} %", number(row, "median_error_percent"));
+        let line = readme.lines().find(|line| {
+            line.contains("juno-v2.12") && line.contains(row["what"].as_str().unwrap()) && line.contains(&figures)
+        });
+        assert!(line.is_some_and(|line| line.contains(&median)), "the README has no {figures} beside {median}");
+    }
+}
+
+#[test]
 fn causes_add_up_and_tell_the_commentary_of_2017() {
     let folder = tempfile::tempdir().unwrap();
     let cells = cells(&root(), &folder.path().join("recording"), &["--release", "juno-2017"]);

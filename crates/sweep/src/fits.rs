@@ -1,6 +1,6 @@
 //! A plan held to the description of its experiment, before anything runs.
 
-use crate::axis::{Axis, Placed, Span, Value, Values};
+use crate::axis::{self, Axis, PART, Placed, Span, Value, Values};
 use crate::plan::{Plan, Point};
 use crate::plan_error::PlanError;
 use experiment::{Error, Experiment, Kind, Settings, World, nearest};
@@ -90,6 +90,17 @@ impl Fitting {
                                 self.check_value(&drawn.key, &Placed { value, place: drawn.place.clone() })?;
                             }
                         }
+                    }
+                }
+                Axis::Parts { count, place } => {
+                    let of = self.experiment.about();
+                    if of.setting(PART).is_none() {
+                        let message = format!("a run of {} cannot be divided into parts", of.name);
+                        let help = "leave `parts` out; the points themselves are spread over all cores";
+                        return Err(self.plan.source.wrong(place.clone(), &message, help));
+                    }
+                    for index in [0, count - 1] {
+                        self.check_value(PART, &Placed { value: axis::part(index, *count), place: place.clone() })?;
                     }
                 }
                 Axis::Repetitions(count) if self.world == World::Sim => {

@@ -198,6 +198,12 @@ pub trait Platform: points::Sink + Sized {
     /// From here on this CPU's accesses go to memory.
     fn flush_caches(&self, level: Level);
 
+    /// In place of [`Platform::flush_caches`] where caches stay coherent while a CPU powers down: tells the core, by its power control
+    /// register, that its next WFI is a power-down up to `level`, in which hardware flushes what loses power. By default nothing.
+    fn request_hardware_flush(&self, level: Level) {
+        let _ = level;
+    }
+
     /// Joins coherency and turns the data cache on.
     fn caches_on(&self);
 

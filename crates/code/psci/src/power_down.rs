@@ -36,7 +36,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
 
         self.stamp(me, point::ENTER_CFLUSH, u32::from(level));
-        if !self.platform.coherent_power_down() {
+        if self.platform.coherent_power_down() {
+            self.platform.request_hardware_flush(level);
+        } else {
             self.platform.flush_caches(level);
         }
         // From here on our stores go to memory, past caches in which others may hold old lines.

@@ -249,6 +249,12 @@ metrics! {
     /// What a draw took for something that was not published: a number, or which of its values.
     UNKNOWN = Metric::new("unknown", ("Drawn value", "value"), "1", Neither);
 
+    // Explorer.
+    /// Schedules that were tried.
+    SCHEDULES = Metric::new("schedules", ("Schedules tried", "schedules"), "1", Neither);
+    /// Operations of all schedules that were tried.
+    OPERATIONS_TRIED = Metric::new("operations_tried", ("Operations tried", "operations"), "1", Neither);
+
     // Data plane.
     /// Packets forwarded in a second.
     RATE = Metric::new("rate", ("Rate", "rate"), "Mpps", Higher);

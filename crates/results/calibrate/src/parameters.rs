@@ -2,7 +2,7 @@
 
 use crate::Error;
 use serde::Deserialize;
-use soc::config::{CoreCosts, Costs, Document, Platform, ScpCosts};
+use soc::config::{CoreCosts, Costs, Document, Platform, PowerUnitCosts, ScpCosts};
 use soc::quantity::Duration;
 use std::collections::BTreeMap;
 
@@ -13,8 +13,6 @@ pub struct Plan {
     pub carry_from: Option<String>,
     /// Standard deviation of a carried value, as a part of it.
     carry_within: f64,
-    /// Standard deviation of any other prior, as a part of it.
-    prior_within: f64,
     entries: Vec<Entry>,
 }
 
@@ -22,6 +20,7 @@ pub struct Plan {
 struct Entry {
     key: String,
     prior: f64,
+    within: f64,
     carried: bool,
 }
 
@@ -73,6 +72,8 @@ struct FileParameter {
     prior: toml::Spanned<String>,
     #[serde(rename = "why")]
     _why: String,
+    /// Standard deviation of this prior, as a part of it, where it is known better than the others.
+    within: Option<toml::Spanned<f64>>,
     #[serde(default)]
     carried: bool,
 }
@@ -113,12 +114,16 @@ impl Plan {
                     return Err(document.wrong(parameter.prior.span(), message, "see the other priors").into());
                 }
             };
-            entries.push(Entry { key, prior, carried: parameter.carried });
+            if let Some(within) = parameter.within.as_ref().filter(|within| *within.get_ref() <= 0.0) {
+                let help = "write 0.1 for a prior that is known to a tenth, or leave it out";
+                return Err(document.wrong(within.span(), "a standard deviation is more than 0", help).into());
+            }
+            let within = parameter.within.map_or(file.prior.within, toml::Spanned::into_inner);
+            entries.push(Entry { key, prior, within, carried: parameter.carried });
         }
         Ok(Self {
             carry_within: file.carry.as_ref().map_or(0.0, |carry| carry.within),
             carry_from: file.carry.map(|carry| carry.from),
-            prior_within: file.prior.within,
             entries,
         })
     }
@@ -138,7 +143,7 @@ impl Plan {
                 None => vec![entry.key.clone()],
             };
             for key in keys {
-                let mut prior = Prior { value: entry.prior, within: self.prior_within };
+                let mut prior = Prior { value: entry.prior, within: entry.within };
                 if let Some(costs) = carried.filter(|_| entry.carried) {
                     let value = get(costs, &key).ok_or_else(|| Error::UnknownKey(key.clone()))?;
                     if value > 0.0 {
@@ -165,6 +170,8 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
         power_down: 0,
         flush_l1_line: 0,
         flush_l2_line: 0,
+        hardware_flush_request: 0,
+        hardware_flush_line: 0,
         warm_reset: 0,
         interrupts_init: 0,
     };
@@ -174,7 +181,9 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
         interconnect_exit: 0,
         interconnect_enter: 0,
         flush_port_share: 0,
+        hardware_shared_line: 0,
         scp: ScpCosts { take: 0, core_off: 0, cluster_off: 0 },
+        power_units: Some(PowerUnitCosts::default()),
         cores,
     }
 }
@@ -185,6 +194,9 @@ fn field<'c>(costs: &'c mut Costs, key: &str) -> Option<&'c mut u64> {
         "interconnect_exit" => &mut costs.interconnect_exit,
         "interconnect_enter" => &mut costs.interconnect_enter,
         SHARE => &mut costs.flush_port_share,
+        "hardware_shared_line" => &mut costs.hardware_shared_line,
+        "power_units.core_off" => &mut costs.power_units.get_or_insert_default().core_off,
+        "power_units.cluster_off" => &mut costs.power_units.get_or_insert_default().cluster_off,
         "scp.take" => &mut costs.scp.take,
         "scp.core_off" => &mut costs.scp.core_off,
         "scp.cluster_off" => &mut costs.scp.cluster_off,
@@ -198,6 +210,8 @@ fn field<'c>(costs: &'c mut Costs, key: &str) -> Option<&'c mut u64> {
                 "power_down" => &mut core.power_down,
                 "flush_l1_line" => &mut core.flush_l1_line,
                 "flush_l2_line" => &mut core.flush_l2_line,
+                "hardware_flush_request" => &mut core.hardware_flush_request,
+                "hardware_flush_line" => &mut core.hardware_flush_line,
                 "warm_reset" => &mut core.warm_reset,
                 "interrupts_init" => &mut core.interrupts_init,
                 _ => return None,

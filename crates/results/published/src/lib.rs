@@ -10,6 +10,7 @@ mod clocks;
 mod dataplane;
 mod energy;
 mod error;
+mod guess;
 mod idle_cases;
 mod psci;
 mod strides;

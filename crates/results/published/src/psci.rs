@@ -68,6 +68,7 @@ struct File {
     platform: String,
     figures: String,
     release: Vec<Release>,
+    #[serde(default)]
     condition: Vec<Condition>,
     fit: Vec<Rule>,
     #[serde(default)]

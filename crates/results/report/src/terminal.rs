@@ -10,7 +10,7 @@ use crate::model::measures::measure_tables;
 use crate::model::pictures::pictures;
 use crate::picture_text::draw;
 use crate::style::Style;
-use crate::words::{ORDER_VARIES, case_title, number, place as name};
+use crate::words::{GUESS, ORDER_VARIES, case_title, guess, number, place as name};
 use attribution::{Cause, CellResult};
 use comfy_table::{Cell, Color};
 use recording::metrics;
@@ -240,19 +240,25 @@ fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
         "median |error|",
         "within 10 % or 1 us",
         "worst",
+        "guess: median, worst",
     ]);
     for row in accuracy {
+        let model = row.model;
         table.add_row(vec![
             Cell::new(&row.release),
             Cell::new(row.what),
-            right(row.cells.to_string()),
-            right(format!("{:.1} %", row.median_percent)),
-            right(format!("{} of {}", row.within, row.cells)),
-            right(format!("{:.1} %", row.worst_percent)),
+            right(model.cells.to_string()),
+            right(format!("{:.1} %", model.median_percent)),
+            right(format!("{} of {}", model.within, model.cells)),
+            right(format!("{:.1} %", model.worst_percent)),
+            right(guess(row)),
         ]);
     }
     let _ = writeln!(text, "{}", style.bold("Accuracy of predictions"));
     let _ = writeln!(text, "{}", fitted(table, style));
+    if accuracy.iter().any(|row| row.guess.is_some()) {
+        paragraph(text, GUESS, ("", "  "), DIM, style);
+    }
 }
 
 /// A CPU by its name in the tables.

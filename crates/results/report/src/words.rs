@@ -1,5 +1,6 @@
 //! What things are called in every output: cases, causes, CPUs, figures.
 
+use crate::model::accuracy::Accuracy;
 use attribution::CellResult;
 
 /// A case's title as the documents have it, without the mode.
@@ -16,6 +17,16 @@ pub(crate) fn case_title(case: &str) -> &str {
 /// What to know of a table whose CPUs went down in different orders.
 pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in different iterations: each figure is a CPU's median over the \
      parts that it had, so the rows need not make up one run; compare matches by part";
+
+/// What the guess is that stands beside a model's accuracy.
+pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \
+     which the model is not given, and a constant; a cache flush and a wakeup are the serial ones";
+
+/// The guess's errors in a row of the accuracy table.
+pub(crate) fn guess(row: &Accuracy) -> String {
+    row.guess
+        .map_or_else(|| "-".to_owned(), |guess| format!("{:.1} %, {:.1} %", guess.median_percent, guess.worst_percent))
+}
 
 /// A word that starts with a capital.
 pub(crate) fn capital(word: &str) -> String {

@@ -41,6 +41,7 @@
 
 mod choose;
 mod process;
+mod queue;
 mod runner;
 mod running;
 mod scheduler;

@@ -9,7 +9,7 @@ use crate::time::Time;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 
-type Frame = Coroutine<(), Request, (), DefaultStack>;
+type Frame = Coroutine<(), (), (), DefaultStack>;
 
 /// A process of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,17 +79,18 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// Runs one process until it yields to others.
     fn resume(&mut self, process: ProcessId) {
         while let Some((frame, _)) = self.frames[process].last_mut() {
-            match frame.resume(()) {
-                CoroutineResult::Yield(Request::Next) => return,
-                CoroutineResult::Yield(Request::Call(entry)) => self.push(process, entry),
-                CoroutineResult::Yield(Request::Restart { process: other, keep, entry }) => {
+            if let CoroutineResult::Return(()) = frame.resume(()) {
+                let depth = self.frames[process].len() - 1;
+                self.discard_frames(process, depth);
+                continue;
+            }
+            match self.scheduler.take_request() {
+                Request::Next => return,
+                Request::Call(entry) => self.push(process, entry),
+                Request::Restart { process: other, keep, entry } => {
                     self.discard_frames(other, keep);
                     self.push(other, entry);
                     self.scheduler.enqueue_started(other);
-                }
-                CoroutineResult::Return(()) => {
-                    let depth = self.frames[process].len() - 1;
-                    self.discard_frames(process, depth);
                 }
             }
         }

@@ -1,14 +1,12 @@
-//! Simulated time and the queue of the processes that wait for it.
+//! Simulated time, and the operations of the processes that wait for it.
 
 use crate::choose::{Candidate, Chooser};
 use crate::process::ProcessId;
+use crate::queue::{MOST_PROCESSES, Queue};
 use crate::running::is_running;
 use crate::time::Time;
 use corosensei::Yielder;
 use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 /// What ended a [`Scheduler::wait`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +18,10 @@ pub enum Wake {
 }
 
 /// What a process asks of the runner when it yields.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Request {
     /// Go on with whoever is next; the process has queued itself if it wants to.
+    #[default]
     Next,
     /// Put a frame on top of this process and run it.
     Call(u32),
@@ -30,32 +29,9 @@ pub(crate) enum Request {
     Restart { process: ProcessId, keep: usize, entry: u32 },
 }
 
-pub(crate) type Yield = Yielder<(), Request>;
-
-/// The queue's key: time, then order of arrival, then process, in one comparison.
-type Key = u128;
-
-const PROCESS_BITS: u32 = 16;
-const SEQUENCE_BITS: u32 = 48;
-
-fn key(time: Time, sequence: u64, process: ProcessId) -> Key {
-    (Key::from(time) << 64) | (Key::from(sequence) << PROCESS_BITS) | process as Key
-}
-
-fn key_time(key: Key) -> Time {
-    (key >> 64) as Time
-}
-
-fn key_process(key: Key) -> ProcessId {
-    (key & ((1 << PROCESS_BITS) - 1)) as ProcessId
-}
-
-/// A key that is never queued: the process runs, or waits without a deadline, or is done.
-const NOT_QUEUED: Key = Key::MAX;
+pub(crate) type Yield = Yielder<(), ()>;
 
 pub(crate) struct Process {
-    /// The one valid key of this process in the queue; others of it there are stale.
-    key: Cell<Key>,
     waiting: Cell<bool>,
     woken: Cell<bool>,
     daemon: Cell<bool>,
@@ -71,11 +47,11 @@ pub struct Scheduler {
     /// Time of the earliest other process, or earlier: an operation that ends before it needs no switch.
     horizon: Cell<Time>,
     current: Cell<ProcessId>,
-    sequence: Cell<u64>,
     operations: Cell<u64>,
-    queue: RefCell<BinaryHeap<Reverse<Key>>>,
-    /// Key of the process that goes next and has left the queue already; [`NOT_QUEUED`] if none has.
-    chosen: Cell<Key>,
+    queue: Queue,
+    /// What the process that yielded last asks for. It stands here, since what a yield hands over goes through memory in any case, and nearly
+    /// all ask for nothing.
+    request: Cell<Request>,
     /// Whether a chooser decides, at every operation.
     choosing: Cell<bool>,
     /// Those who could go at the choice that is being made; kept, so that a choice allocates nothing.
@@ -87,22 +63,20 @@ impl Scheduler {
     /// A scheduler for processes `0..processes`, at time 0.
     ///
     /// # Panics
-    /// With more than 65535 processes: the queue's key has 16 bits for them.
+    /// With more than 65536 processes: a stamp has 16 bits for its CPU, and the queue's key needs the others.
     pub fn new(processes: usize) -> Self {
-        assert!(processes < 1 << PROCESS_BITS, "at most 65535 processes, not {processes}");
+        assert!(processes <= MOST_PROCESSES, "at most {MOST_PROCESSES} processes, not {processes}");
         Self {
             now: Cell::new(0),
             horizon: Cell::new(Time::MAX),
             current: Cell::new(0),
-            sequence: Cell::new(0),
             operations: Cell::new(0),
-            chosen: Cell::new(NOT_QUEUED),
+            queue: Queue::new(processes),
+            request: Cell::default(),
             choosing: Cell::new(false),
             candidates: RefCell::new(Vec::with_capacity(processes)),
-            queue: RefCell::new(BinaryHeap::with_capacity(2 * processes)),
             processes: (0..processes)
                 .map(|_| Process {
-                    key: Cell::new(NOT_QUEUED),
                     waiting: Cell::new(false),
                     woken: Cell::new(false),
                     daemon: Cell::new(false),
@@ -141,54 +115,23 @@ impl Scheduler {
         let time = self.now.get().saturating_add(duration);
         if time < self.horizon.get() {
             self.now.set(time);
-        } else {
-            self.advance_behind_others(time);
+        } else if self.queues_up(time) {
+            self.give_way();
         }
     }
 
+    /// Puts the running process in the queue. False if it is the earliest after all, and goes on.
     #[inline(never)]
-    fn advance_behind_others(&self, time: Time) {
-        if self.choosing.get() {
-            self.enqueue(self.current.get(), time);
-        } else if !self.give_way(time) {
+    fn queues_up(&self, time: Time) -> bool {
+        let earliest = self.queue.earliest();
+        if time < earliest && !self.choosing.get() {
+            // Who set the horizon has left the queue since.
+            self.horizon.set(earliest);
             self.now.set(time);
-            return;
+            return false;
         }
-        self.suspend(Request::Next);
-    }
-
-    /// Puts the running process in the queue at `time`, in the place of the earliest, who goes next: one sift where a
-    /// push and a pop take two. False if nobody is earlier after all: what looked so was stale.
-    fn give_way(&self, time: Time) -> bool {
-        let mut queue = self.queue.borrow_mut();
-        while let Some(mut top) = queue.peek_mut() {
-            let earliest = top.0;
-            if self.processes[key_process(earliest)].key.get() != earliest {
-                PeekMut::pop(top);
-                continue;
-            }
-            if time < key_time(earliest) {
-                drop(top);
-                self.horizon.set(key_time(earliest));
-                return false;
-            }
-            let process = self.current.get();
-            let key = key(time, self.next_sequence(), process);
-            self.processes[process].key.set(key);
-            top.0 = key;
-            drop(top);
-            self.chosen.set(earliest);
-            return true;
-        }
-        self.horizon.set(Time::MAX);
-        false
-    }
-
-    fn next_sequence(&self) -> u64 {
-        let sequence = self.sequence.get();
-        debug_assert!(sequence < 1 << SEQUENCE_BITS);
-        self.sequence.set(sequence + 1);
-        sequence
+        self.queue.put(self.current.get(), time);
+        true
     }
 
     /// An operation: the running process waits until another calls [`Scheduler::wake`] for it, or until `deadline`.
@@ -204,7 +147,7 @@ impl Scheduler {
         if let Some(deadline) = deadline {
             self.enqueue(self.current.get(), deadline.max(self.now.get()));
         }
-        self.suspend(Request::Next);
+        self.give_way();
         process.waiting.set(false);
         if process.woken.replace(false) { Wake::Called } else { Wake::Deadline }
     }
@@ -232,15 +175,31 @@ impl Scheduler {
         self.suspend(Request::Restart { process, keep, entry });
     }
 
-    /// Yields from the running process to its runner.
+    /// What the process that yielded last asks for.
+    #[inline(always)]
+    pub(crate) fn take_request(&self) -> Request {
+        self.request.take()
+    }
+
+    /// Yields from the running process to its runner, and asks for something.
     fn suspend(&self, request: Request) {
+        self.request.set(request);
+        self.give_way();
+    }
+
+    /// Yields from the running process to its runner.
+    ///
+    /// Inlined where it can be: a processor that predicts returns predicts none right on a stack that was switched to, so what calls this should
+    /// have few returns to make.
+    #[inline(always)]
+    fn give_way(&self) {
         assert!(is_running(self), "an operation was called outside of a process of this scheduler");
         let yielder = self.processes[self.current()].yielder.get();
         // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and it runs nothing but frames of the
         // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (the runner's `discard_frames` then
         // restores the one below). So the pointer is valid and belongs to the stack that we are on.
         let yielder = unsafe { &*yielder };
-        yielder.suspend(request);
+        yielder.suspend(());
     }
 
     /// Queues a process that starts or starts anew, now.
@@ -251,9 +210,7 @@ impl Scheduler {
     }
 
     fn enqueue(&self, process: ProcessId, time: Time) {
-        let key = key(time, self.next_sequence(), process);
-        self.processes[process].key.set(key);
-        self.queue.borrow_mut().push(Reverse(key));
+        self.queue.put(process, time);
         if time < self.horizon.get() {
             self.horizon.set(time);
         }
@@ -267,37 +224,26 @@ impl Scheduler {
         }
     }
 
+    #[inline(always)]
     fn next_earliest(&self) -> Option<ProcessId> {
-        let mut queue = self.queue.borrow_mut();
-        loop {
-            let key = match self.chosen.replace(NOT_QUEUED) {
-                NOT_QUEUED => queue.pop()?.0,
-                chosen => chosen,
-            };
-            let process = key_process(key);
-            if self.processes[process].key.get() == key {
-                self.processes[process].key.set(NOT_QUEUED);
-                self.now.set(key_time(key));
-                self.current.set(process);
-                self.horizon.set(queue.peek().map_or(Time::MAX, |&Reverse(key)| key_time(key)));
-                return Some(process);
-            }
-        }
+        let (time, process) = self.queue.take_earliest()?;
+        self.now.set(time);
+        self.current.set(process);
+        self.horizon.set(self.queue.earliest());
+        Some(process)
     }
 
     fn next_chosen(&self, chooser: &mut dyn Chooser) -> Option<ProcessId> {
         self.choosing.set(true);
-        // Keys are read from the processes; what the queue holds only grows stale, so it is emptied.
-        self.queue.borrow_mut().clear();
         let mut candidates = self.candidates.borrow_mut();
         candidates.clear();
-        candidates.extend(self.processes.iter().enumerate().filter_map(|(process, state)| {
-            let key = state.key.get();
-            (key != NOT_QUEUED).then(|| Candidate { process, time: key_time(key) })
-        }));
+        candidates.extend(
+            (0..self.processes.len())
+                .filter_map(|process| self.queue.time_of(process).map(|time| Candidate { process, time })),
+        );
         let last = candidates.len().checked_sub(1)?;
         let chosen = candidates[chooser.choose(&candidates).min(last)];
-        self.processes[chosen.process].key.set(NOT_QUEUED);
+        self.queue.remove(chosen.process);
         self.now.set(self.now.get().max(chosen.time));
         self.current.set(chosen.process);
         // Every operation comes back here to be chosen.

@@ -9,11 +9,11 @@ mod idle_states;
 mod platform;
 mod release;
 
-pub use costs::{CoreCosts, Costs, ScpCosts};
+pub use costs::{CoreCosts, Costs, PowerUnitCosts, ScpCosts};
 pub use document::{ConfigError, Document};
 pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, Power, Range, WattsPerUnit};
 pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, Topology, WorldCpu};
-pub use release::{L2Flush, Release, ScpProtocol};
+pub use release::{Levels, Release, ScpProtocol};
 
 /// A whole machine: what the simulation is built from.
 #[derive(Clone, Debug)]
@@ -24,6 +24,13 @@ pub struct Machine {
     pub release: Release,
     /// Fitted costs.
     pub costs: Costs,
+}
+
+impl Machine {
+    /// Whether firmware takes CPUs down without a message to the SCP.
+    pub(crate) fn needs_power_units(&self) -> bool {
+        !self.release.scp_messages.are_all(self.platform.topology.top_level)
+    }
 }
 
 /// The three texts of a machine, before they are read.
@@ -83,6 +90,37 @@ impl Sources {
         let platform = Platform::read(&self.platform)?;
         let release = Release::read(&self.release, &platform)?;
         let costs = Costs::read(&self.costs, &platform)?;
+        if !release.hardware_coherency {
+            self.check_flush_costs(&platform)?;
+        }
+        if costs.power_units.is_none() && !release.scp_messages.are_all(platform.topology.top_level) {
+            return Err(self.costs.wrong(
+                0..0,
+                format!(
+                    "no [power_units], which {} needs: it takes CPUs down without a message to the SCP",
+                    release.name
+                ),
+                "add [power_units] with core_off and cluster_off, or parameters of these names to calibration.toml",
+            ));
+        }
         Ok(Machine { platform, release, costs })
+    }
+
+    /// Software flushes the caches: a cost left out would make that free.
+    fn check_flush_costs(&self, platform: &Platform) -> Result<(), ConfigError> {
+        let costs: toml::Table = self.costs.read()?;
+        let of_core = |core: &str| costs.get("cores")?.get(core)?.as_table();
+        for core in platform.topology.cpus.iter().map(|cpu| &cpu.core_type) {
+            for key in ["flush_l1_line", "flush_l2_line"] {
+                if of_core(core).is_some_and(|costs| !costs.contains_key(key)) {
+                    return Err(self.costs.wrong(
+                        0..0,
+                        format!("no `{key}` in [cores.{core}], and the release flushes caches by set/way"),
+                        "add it, or set `psci.hardware_coherency` to true in the release",
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }

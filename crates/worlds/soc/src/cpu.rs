@@ -2,6 +2,7 @@
 
 use crate::config::CoreCosts;
 use crate::interrupt_source::Interrupts;
+use crate::mailbox::Command;
 use engine::Time;
 use std::cell::Cell;
 
@@ -13,6 +14,9 @@ pub(crate) struct Cpu {
     /// Lines of the L1 data cache, and of the L2 that the cluster shares.
     pub(crate) l1_lines: u64,
     pub(crate) l2_lines: u64,
+    /// Lines of the core's own L2, and of the L3 that the cluster shares.
+    pub(crate) own_l2_lines: u64,
+    pub(crate) l3_lines: u64,
     pub(crate) caches_on: Cell<bool>,
     /// Dirty lines of the L1 data cache.
     pub(crate) l1_dirty: Cell<u64>,
@@ -28,8 +32,10 @@ pub(crate) struct Cpu {
     pub(crate) event: Cell<bool>,
     /// The SCP has taken a CPU_ON for this CPU, which has not started yet.
     pub(crate) turned_on: Cell<bool>,
-    /// The channel's process that waits for this CPU's WFI.
+    /// The process that waits for this CPU's WFI to take its power: of a channel, or of its power unit.
     pub(crate) watched_by: Cell<Option<usize>>,
+    /// What the CPU's power unit is to do, where firmware sends no message.
+    pub(crate) unit: Cell<Option<Command>>,
     pub(crate) state: Cell<CpuState>,
     /// When the present state started, and the time spent in each, in ps.
     pub(crate) state_since: Cell<Time>,

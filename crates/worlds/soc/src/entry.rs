@@ -10,7 +10,7 @@ pub(crate) enum Entry {
     Smc,
     /// A CPU without power, then EL3 from the reset vector on.
     Down,
-    /// An SCP channel or the timer.
+    /// An SCP channel, the timer or a power unit.
     Service,
 }
 

@@ -19,6 +19,7 @@ impl Firmware<'_> {
         let soc = self.soc;
         match entry {
             Entry::Service if process == soc.timer_process() => soc.run_timer(),
+            Entry::Service if process > soc.timer_process() => soc.run_power_unit(process - soc.unit_process(0)),
             Entry::Service => soc.run_channel(process - soc.cpus.len()),
             Entry::ColdBoot => {
                 soc.cpus[process].caches_on.set(true);

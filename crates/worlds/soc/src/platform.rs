@@ -1,7 +1,7 @@
 //! The machine as the PSCI library sees it.
 
 use crate::Soc;
-use crate::config::{IdleState, L2Flush};
+use crate::config::IdleState;
 use crate::cpu::{CpuState, Waiting};
 use crate::mailbox::Command;
 use crate::memory::Word;
@@ -29,15 +29,14 @@ fn composite(state: &IdleState) -> CompositeState {
 impl Soc {
     /// Whether this CPU flushes its L2 though the cluster stays up: the release may choose by what the call asks for.
     fn flushes_l2_anyway(&self) -> bool {
-        let asks_for = |kind: Option<PowerDown>| {
-            let asked = self.current_cpu().asked.get();
-            asked.is_some_and(|(level, why)| level > psci::CPU_LEVEL && kind.is_none_or(|kind| kind == why))
-        };
-        match self.machine.release.l2_flush {
-            L2Flush::LastMan => false,
-            L2Flush::EverySuspend => asks_for(Some(PowerDown::Suspend)),
-            L2Flush::EveryPowerDown => asks_for(None),
-        }
+        let asked = self.current_cpu().asked.get();
+        asked.is_some_and(|(level, why)| self.machine.release.l2_flush.contain(why, level))
+    }
+
+    /// The highest level that loses its contents in a state.
+    fn highest_down(&self, state: &CompositeState) -> Level {
+        let loses = |&level: &Level| self.is_power_down(level, state.at(level));
+        (0..psci::LEVELS as Level).rev().find(loses).unwrap_or(psci::CPU_LEVEL)
     }
 }
 
@@ -92,9 +91,7 @@ impl Platform for Soc {
 
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
         self.count_call();
-        let loses = |&level: &Level| self.is_power_down(level, request.at(level));
-        let highest = (0..psci::LEVELS as Level).rev().find(loses).unwrap_or(psci::CPU_LEVEL);
-        self.current_cpu().asked.set(Some((highest, why)));
+        self.current_cpu().asked.set(Some((self.highest_down(request), why)));
         // Nothing is refused; but where the case declares an order, it starts here, before the cluster's lock.
         if why == PowerDown::Suspend && request.highest() > psci::CPU_LEVEL {
             self.ask_in_order();
@@ -178,6 +175,15 @@ impl Platform for Soc {
         cpu.caches_on.set(false);
     }
 
+    fn request_hardware_flush(&self, _level: Level) {
+        let cost = self.current_cpu().costs.hardware_flush_request;
+        // Costs that say nothing of it leave the machine as it was before there was such a cost.
+        if cost > 0 {
+            self.count_call();
+            self.advance(cost);
+        }
+    }
+
     fn caches_on(&self) {
         self.count_call();
         self.advance(self.cached_access());
@@ -202,7 +208,11 @@ impl Platform for Soc {
         }
         self.advance(self.current_cpu().costs.power_down);
         let cpu = self.current_cpu_index();
-        self.send(Command::Down { cpu, cluster, wakes: why == PowerDown::Suspend });
+        let command = Command::Down { cpu, cluster, wakes: why == PowerDown::Suspend };
+        match self.machine.release.scp_messages.contain(why, self.highest_down(state)) {
+            true => self.send(command),
+            false => self.leave_to_power_unit(command),
+        }
     }
 
     fn wait_for_power_down(&self) {

@@ -33,6 +33,10 @@ use ::points::Point;
         INTERCONNECT = 0x010b, "interconnect", "port-open";
         /// After a cluster's port of the interconnect is closed (0) or opened (1).
         INTERCONNECT_END = 0x010c, "interconnect-end", "port-open";
+        /// Hardware starts to flush caches of a CPU in its terminal WFI, its own or those that its cluster shares.
+        HARDWARE_FLUSH = 0x010d, "hardware-flush", "cache-lines";
+        /// Hardware has flushed them.
+        HARDWARE_FLUSH_END = 0x010e, "hardware-flush-end", "cache-lines";
     }
 }
 

@@ -135,6 +135,10 @@ impl Soc {
         }
         self.scheduler.set_daemon(self.timer_process(), true);
         runner.start(self.timer_process(), Entry::Service as u32);
+        for unit in (0..self.cpus.len()).filter(|_| self.has_power_units()).map(|cpu| self.unit_process(cpu)) {
+            self.scheduler.set_daemon(unit, true);
+            runner.start(unit, Entry::Service as u32);
+        }
         for cpu in 0..self.cpus.len() {
             let entry = if cpu == lead { Entry::ColdBoot } else { Entry::Down };
             runner.start(cpu, entry as u32);

@@ -1,4 +1,5 @@
-//! The power controller: channels that take commands, and what it does with a CPU.
+//! The power controller: channels that take commands, and what it does with a CPU; and the power units, which take a CPU's power
+//! without a command.
 
 use crate::Soc;
 use crate::config::ScpProtocol;
@@ -6,6 +7,7 @@ use crate::cpu::{CpuState, Waiting};
 use crate::entry::Entry;
 use crate::mailbox::{Channel, Command};
 use crate::points;
+use engine::Time;
 use psci::CpuIndex;
 
 impl Soc {
@@ -80,17 +82,86 @@ impl Soc {
     }
 
     fn turn_off(&self, channel: usize, cpu: usize, cluster: bool, wakes: bool) {
-        let target = &self.cpus[cpu];
-        while target.waiting.get() != Waiting::Power {
-            target.watched_by.set(Some(self.channel_process(channel)));
-            self.scheduler.wait(None);
-        }
-        target.watched_by.set(None);
+        self.wait_for_wfi(cpu, self.channel_process(channel));
         self.advance(self.costs().scp.core_off);
         if cluster {
+            self.flush_shared_by_hardware(cpu);
             self.advance(self.costs().scp.cluster_off);
             self.domains_on[self.machine.platform.topology.cpus[cpu].domain].set(false);
         }
+        self.lose_power(cpu, cluster, wakes);
+    }
+
+    /// Waits until a CPU is in its terminal WFI and hardware has flushed the caches that it has to itself. `watcher` is the process that runs.
+    fn wait_for_wfi(&self, cpu: usize, watcher: usize) {
+        let target = &self.cpus[cpu];
+        while target.waiting.get() != Waiting::Power {
+            target.watched_by.set(Some(watcher));
+            self.scheduler.wait(None);
+        }
+        target.watched_by.set(None);
+        if self.machine.release.hardware_coherency {
+            let dirty = target.l1_dirty.take();
+            self.flush_by_hardware(cpu, target.l1_lines + target.own_l2_lines, target.costs.hardware_flush_line, dirty);
+            let shared = &self.l2_dirty[usize::from(target.cluster)];
+            shared.set((shared.get() + dirty).min(target.l2_lines + target.l3_lines));
+        }
+    }
+
+    /// What a cluster's cores share is flushed by hardware, on a machine that stays coherent until then.
+    fn flush_shared_by_hardware(&self, cpu: usize) {
+        if self.machine.release.hardware_coherency {
+            let target = &self.cpus[cpu];
+            let dirty = self.l2_dirty[usize::from(target.cluster)].take();
+            self.flush_by_hardware(cpu, target.l2_lines + target.l3_lines, self.costs().hardware_shared_line, dirty);
+        }
+    }
+
+    /// Hardware walks `lines` and writes the dirty ones back. Costs that say nothing of such a flush have none.
+    fn flush_by_hardware(&self, cpu: usize, lines: u64, line: Time, dirty: u64) {
+        if line == 0 || lines == 0 {
+            return;
+        }
+        self.stamp_for(cpu, points::HARDWARE_FLUSH, lines as u32);
+        self.advance(lines * line + dirty * self.machine.platform.line_transfer);
+        self.stamp_for(cpu, points::HARDWARE_FLUSH_END, lines as u32);
+    }
+
+    /// Leaves a power-down to this CPU's power unit, and goes on at once.
+    pub(crate) fn leave_to_power_unit(&self, command: Command) {
+        let cpu = command.sender();
+        self.pass_in_order();
+        self.cpus[cpu].unit.set(Some(command));
+        self.scheduler.wake(self.unit_process(cpu));
+    }
+
+    /// The process of a CPU's power unit: hardware that serves no other CPU, so that nobody waits for it.
+    pub(crate) fn run_power_unit(&self, cpu: usize) {
+        let costs = self.costs().power_units.unwrap_or_default();
+        loop {
+            let Some(Command::Down { cluster, wakes, .. }) = self.cpus[cpu].unit.take() else {
+                self.scheduler.wait(None);
+                continue;
+            };
+            self.wait_for_wfi(cpu, self.unit_process(cpu));
+            self.advance(costs.core_off);
+            if cluster {
+                self.flush_shared_by_hardware(cpu);
+                self.advance(costs.cluster_off);
+                // The units of a cluster's cores agree: a core that woke meanwhile keeps the cluster up.
+                let domain = self.machine.platform.topology.cpus[cpu].domain;
+                let runs = |other: usize| self.cpus[other].state.get() == CpuState::Running;
+                let members = &self.machine.platform.topology.cpus;
+                let kept_up =
+                    (0..members.len()).any(|other| other != cpu && members[other].domain == domain && runs(other));
+                self.domains_on[domain].set(kept_up);
+            }
+            self.lose_power(cpu, cluster, wakes);
+        }
+    }
+
+    /// A CPU's power is gone.
+    fn lose_power(&self, cpu: usize, cluster: bool, wakes: bool) {
         self.enter_state(cpu, if wakes { CpuState::Suspended } else { CpuState::Off });
         self.stamp_for(cpu, points::POWER_OFF, u32::from(cluster));
         // A CPU that only sleeps keeps its normal world in memory; one that is off has none.

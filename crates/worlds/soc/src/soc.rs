@@ -25,7 +25,7 @@ pub struct Soc {
     pub(crate) domains_on: Vec<Cell<bool>>,
     /// Flushes of a cluster's L2 so far, by the cluster's label.
     l2_flushes: Vec<Cell<u32>>,
-    /// Dirty lines of a cluster's L2, by the cluster's label.
+    /// Dirty lines of the cache that a cluster shares, by the cluster's label.
     pub(crate) l2_dirty: Vec<Cell<u64>>,
     /// The SCP's channels, and the locks of both kinds for them; the release says which kind is used.
     pub(crate) channels: Vec<Channel>,
@@ -80,6 +80,8 @@ impl Soc {
                 cluster: cpu.cluster,
                 l1_lines: platform.cores[&cpu.core_type].l1_data / platform.line,
                 l2_lines: platform.topology.domains[cpu.domain].l2 / platform.line,
+                own_l2_lines: platform.cores[&cpu.core_type].l2 / platform.line,
+                l3_lines: platform.topology.domains[cpu.domain].l3 / platform.line,
                 caches_on: Cell::new(false),
                 l1_dirty: Cell::new(0),
                 calls: Cell::new(0),
@@ -90,6 +92,7 @@ impl Soc {
                 event: Cell::new(false),
                 turned_on: Cell::new(false),
                 watched_by: Cell::new(None),
+                unit: Cell::new(None),
                 state: Cell::new(CpuState::Off),
                 state_since: Cell::new(0),
                 state_time: Default::default(),
@@ -102,13 +105,15 @@ impl Soc {
         by_mpidr.sort_unstable();
         let clusters = cpus.iter().map(|cpu| usize::from(cpu.cluster) + 1).max().unwrap_or(0);
         let channels = platform.scp_channels;
+        // A power unit for each CPU, where there is work for them.
+        let units = if machine.needs_power_units() { cpus.len() } else { 0 };
         let frequency = platform.counter_frequency;
         let tick = match 1_000_000_000_000 % frequency {
             0 => Tick::Picoseconds(1_000_000_000_000 / frequency),
             _ => Tick::Hertz(frequency),
         };
         Self {
-            scheduler: Scheduler::new(cpus.len() + channels + 1),
+            scheduler: Scheduler::new(cpus.len() + channels + 1 + units),
             domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
             l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),
             l2_dirty: (0..clusters).map(|_| Cell::new(0)).collect(),
@@ -236,6 +241,16 @@ impl Soc {
 
     pub(crate) fn timer_process(&self) -> usize {
         self.cpus.len() + self.channels.len()
+    }
+
+    /// The process of a CPU's power unit. It runs only where firmware takes CPUs down without a message.
+    pub(crate) fn unit_process(&self, cpu: usize) -> usize {
+        self.timer_process() + 1 + cpu
+    }
+
+    /// Whether power units take care of some power-downs.
+    pub(crate) fn has_power_units(&self) -> bool {
+        self.machine.needs_power_units()
     }
 
     pub(crate) fn channel_lock(&self, number: usize) -> Lock<'_, Soc> {

@@ -102,10 +102,11 @@ fn a_machine_that_stays_coherent_flushes_nothing() {
 
 #[test]
 fn a_release_chooses_which_cpus_flush_their_l2() {
-    let flushes = |policy: &str, name: &str, mode| {
-        let machine = machine("juno-v2.12", &[("psci.l2_flush", policy)]);
+    // Levels that CPU_SUSPEND asks for, then CPU_OFF: 1 is the cluster.
+    let flushes = |policy: [&str; 2], name: &str, mode| {
+        let machine = machine("juno-v2.12", &[("psci.l2_flush.suspend", policy[0]), ("psci.l2_flush.off", policy[1])]);
         let outcome = soc::run(&machine, &conditions(case(name, mode), 1)).unwrap();
-        assert_eq!(outcome.stale_loads, 0, "{policy} {name}");
+        assert_eq!(outcome.stale_loads, 0, "{policy:?} {name}");
         // Of the measured call alone: CPUs turn themselves off after a suspend.
         let in_call = |measured: &&soc::Measured| {
             outcome.events.iter().any(|event| {
@@ -117,14 +118,14 @@ fn a_release_chooses_which_cpus_flush_their_l2() {
         outcome.measured.iter().filter(in_call).count()
     };
     for (policy, deepest, level0, off) in
-        [("last-man", 2, 0, 3), ("every-suspend", 6, 0, 3), ("every-power-down", 6, 0, 6)]
+        [(["[]", "[]"], 2, 0, 3), (["[1]", "[]"], 6, 0, 3), (["[1]", "[1]"], 6, 0, 6), (["[0]", "[]"], 2, 6, 3)]
     {
-        assert_eq!(flushes(policy, "suspend-deepest", Mode::Parallel), deepest, "{policy}");
-        assert_eq!(flushes(policy, "suspend-level0", Mode::Parallel), level0, "{policy}");
-        assert_eq!(flushes(policy, "cpu-off", Mode::Serial), off, "{policy}");
+        assert_eq!(flushes(policy, "suspend-deepest", Mode::Parallel), deepest, "{policy:?}");
+        assert_eq!(flushes(policy, "suspend-level0", Mode::Parallel), level0, "{policy:?}");
+        assert_eq!(flushes(policy, "cpu-off", Mode::Serial), off, "{policy:?}");
     }
     let mut coherent = sources("juno-v2.12");
-    for (key, value) in [("psci.hardware_coherency", "true"), ("psci.l2_flush", "last-man")] {
+    for (key, value) in [("psci.hardware_coherency", "true"), ("psci.l2_flush.suspend", "[1]")] {
         coherent.set(key, value).unwrap();
     }
     assert!(coherent.machine().unwrap_err().to_string().contains("flush nothing"));

@@ -20,10 +20,15 @@ pub fn psci_latency_json(compared: &[Compared], spreads: &[Spread], recording: O
             json!({
                 "release": accuracy.release,
                 "what": accuracy.what,
-                "cells": accuracy.cells,
-                "median_error_percent": accuracy.median_percent,
-                "within_10_percent_or_1_us": accuracy.within,
-                "worst_error_percent": accuracy.worst_percent,
+                "cells": accuracy.model.cells,
+                "median_error_percent": accuracy.model.median_percent,
+                "within_10_percent_or_1_us": accuracy.model.within,
+                "worst_error_percent": accuracy.model.worst_percent,
+                "guess": accuracy.guess.map(|guess| json!({
+                    "median_error_percent": guess.median_percent,
+                    "within_10_percent_or_1_us": guess.within,
+                    "worst_error_percent": guess.worst_percent,
+                })),
             })
         })
         .collect();

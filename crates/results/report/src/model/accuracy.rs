@@ -4,22 +4,39 @@ use super::compared::Compared;
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
 use recording::stats;
 
+/// Errors over some cells, in percent of the published values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Number of cells.
+    pub cells: usize,
+    /// Median of the absolute errors.
+    pub median_percent: f64,
+    /// How many are within the larger of 10 % and 1 us.
+    pub within: usize,
+    /// The largest absolute error.
+    pub worst_percent: f64,
+}
+
 /// Errors of the predicted cells of a release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accuracy {
     /// The release.
     pub release: String,
-    /// Which metrics: "powerdown and cache flush" or "wakeup".
+    /// Which cells, as a table says it.
     pub what: &'static str,
-    /// Number of predicted cells in the parallel suspend tables.
-    pub cells: usize,
-    /// Median of the absolute errors, in percent.
-    pub median_percent: f64,
-    /// How many are within the larger of 10 % and 1 us.
-    pub within: usize,
-    /// The largest absolute error, in percent.
-    pub worst_percent: f64,
+    /// Errors of the model, over the predicted cells in the parallel suspend tables.
+    pub model: Errors,
+    /// Errors over the same cells of what a reader would guess from the tables alone; `None` where the tables do not say enough.
+    pub guess: Option<Errors>,
 }
+
+/// Rows of the table: what is counted, which metrics, and of which case. Wakeups from the deepest level stand apart: there it decides who wakes
+/// first, which no table says.
+const ROWS: [(&str, &[&str], Option<&str>); 3] = [
+    ("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name], None),
+    ("wakeup, level 0", &[WAKEUP.name], Some("suspend-level0")),
+    ("wakeup, deepest", &[WAKEUP.name], Some("suspend-deepest")),
+];
 
 /// Accuracy of every release that has published figures, over the predicted cells of its parallel suspend tables.
 pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
@@ -31,37 +48,38 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     }
     let mut all = Vec::new();
     for release in releases {
-        for (what, metrics) in
-            [("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name][..]), ("wakeup", &[WAKEUP.name])]
-        {
+        for (what, metrics, case) in ROWS {
             let predicted = compared.iter().filter(|cell| {
                 cell.recorded.variant == release
                     && cell.recorded.mode == "parallel"
                     && metrics.contains(&cell.recorded.metric.as_str())
+                    && case.is_none_or(|case| case == cell.recorded.case)
                     && !cell.used_in_fit()
             });
-            let mut errors = Vec::new();
-            let mut within = 0;
-            for cell in predicted {
-                let (Some(error), Some(published)) = (cell.error_percent(), &cell.published) else { continue };
-                errors.push(error.abs());
-                let microseconds = (cell.recorded.value - published.value_us).abs();
-                within += usize::from(error.abs() <= 10.0 || microseconds <= 1.0);
-            }
-            let (Some(median_percent), Some(worst_percent)) =
-                (stats::median(&errors), errors.iter().copied().max_by(f64::total_cmp))
-            else {
-                continue;
-            };
-            all.push(Accuracy {
-                release: release.to_owned(),
-                what,
-                cells: errors.len(),
-                median_percent,
-                within,
-                worst_percent,
-            });
+            let published = |cell: &Compared| cell.published.as_ref().map(|cell| cell.value_us);
+            let model = predicted.clone().filter_map(|cell| Some((cell.recorded.value, published(cell)?)));
+            let guesses = predicted.map(|cell| Some((cell.guess?, published(cell)?)));
+            let Some(model) = errors(model) else { continue };
+            let guess = guesses.collect::<Option<Vec<_>>>().and_then(errors);
+            all.push(Accuracy { release: release.to_owned(), what, model, guess });
         }
     }
     all
+}
+
+/// Errors of pairs of what was said and what was published; `None` of no pairs.
+fn errors(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Errors> {
+    let mut errors = Vec::new();
+    let mut within = 0;
+    for (said, published) in pairs.into_iter().filter(|&(_, published)| published > 0.0) {
+        let error = ((said - published) / published * 100.0).abs();
+        errors.push(error);
+        within += usize::from(error <= 10.0 || (said - published).abs() <= 1.0);
+    }
+    Some(Errors {
+        cells: errors.len(),
+        median_percent: stats::median(&errors)?,
+        within,
+        worst_percent: errors.iter().copied().max_by(f64::total_cmp)?,
+    })
 }

@@ -13,6 +13,8 @@ pub struct Compared {
     pub recorded: CellResult,
     /// What was published.
     pub published: Option<Cell>,
+    /// What a reader of the tables would guess of the published cell, in microseconds, without a model.
+    pub guess: Option<f64>,
 }
 
 impl Compared {
@@ -61,7 +63,8 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
         .into_iter()
         .map(|recorded| {
             let published = reference.and_then(|reference| find(reference, &recorded)).cloned();
-            Compared { recorded, published }
+            let guess = reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess(cell));
+            Compared { recorded, published, guess }
         })
         .collect()
 }

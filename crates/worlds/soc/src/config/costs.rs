@@ -18,8 +18,12 @@ pub struct Costs {
     /// Part of a flush that holds the port which all flushing cores share, in millionths: each other core that flushes
     /// at the same time makes a flush longer by this part.
     pub flush_port_share: u64,
+    /// What hardware takes for a line of a cluster's shared cache, where caches stay coherent until the cluster loses power.
+    pub hardware_shared_line: u64,
     /// The power controller.
     pub scp: ScpCosts,
+    /// The power units, on a machine whose firmware takes CPUs down without a message to the SCP.
+    pub power_units: Option<PowerUnitCosts>,
     /// Costs that depend on the core, by its type.
     pub cores: BTreeMap<String, CoreCosts>,
 }
@@ -35,6 +39,18 @@ pub struct ScpCosts {
     #[serde(deserialize_with = "picoseconds")]
     pub core_off: u64,
     /// How much longer a command keeps the SCP busy if it takes the cluster down as well.
+    #[serde(deserialize_with = "picoseconds")]
+    pub cluster_off: u64,
+}
+
+/// How long the power units take, in picoseconds: hardware that takes a core's or a cluster's power when it sees its cores in WFI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PowerUnitCosts {
+    /// Taking a core's power, once it is in WFI and its caches are flushed.
+    #[serde(deserialize_with = "picoseconds")]
+    pub core_off: u64,
+    /// How much longer it takes if the cluster goes down as well.
     #[serde(deserialize_with = "picoseconds")]
     pub cluster_off: u64,
 }
@@ -56,11 +72,17 @@ pub struct CoreCosts {
     #[serde(deserialize_with = "picoseconds")]
     pub power_down: u64,
     /// Flushing one line of the L1 data cache by set/way.
-    #[serde(deserialize_with = "picoseconds")]
+    #[serde(default, deserialize_with = "picoseconds")]
     pub flush_l1_line: u64,
     /// Flushing one line of the L2 cache by set/way.
-    #[serde(deserialize_with = "picoseconds")]
+    #[serde(default, deserialize_with = "picoseconds")]
     pub flush_l2_line: u64,
+    /// What a core that stays coherent does between the flush stamps: the writes that tell its hardware of the power-down.
+    #[serde(default, deserialize_with = "picoseconds")]
+    pub hardware_flush_request: u64,
+    /// What hardware takes for one line of the core's own caches, on a core that stays coherent until it loses power.
+    #[serde(default, deserialize_with = "picoseconds")]
+    pub hardware_flush_line: u64,
     /// From reset to code that can run with the MMU on.
     #[serde(deserialize_with = "picoseconds")]
     pub warm_reset: u64,
@@ -81,6 +103,7 @@ struct File {
     _release: String,
     shared: Shared,
     scp: ScpCosts,
+    power_units: Option<PowerUnitCosts>,
     cores: BTreeMap<Spanned<String>, CoreCosts>,
 }
 
@@ -93,6 +116,8 @@ struct Shared {
     interconnect_exit: u64,
     #[serde(deserialize_with = "picoseconds")]
     interconnect_enter: u64,
+    #[serde(default, deserialize_with = "picoseconds")]
+    hardware_shared_line: u64,
     flush_port_share: Spanned<f64>,
 }
 
@@ -131,7 +156,9 @@ impl Costs {
             interconnect_exit: file.shared.interconnect_exit,
             interconnect_enter: file.shared.interconnect_enter,
             flush_port_share: (share * 1e6).round() as u64,
+            hardware_shared_line: file.shared.hardware_shared_line,
             scp: file.scp,
+            power_units: file.power_units,
             cores,
         })
     }

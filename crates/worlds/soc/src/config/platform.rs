@@ -39,6 +39,8 @@ pub struct CoreType {
     pub clock: u64,
     /// Bytes of the L1 data cache.
     pub l1_data: u64,
+    /// Bytes of the L2 cache that each core has to itself; 0 where a cluster shares its L2.
+    pub l2: u64,
 }
 
 /// The tree of power domains with its CPUs as leaves.
@@ -63,8 +65,10 @@ pub struct Domain {
     pub parent: Option<usize>,
     /// Power level: 1 directly above CPUs.
     pub level: u8,
-    /// Bytes of the L2 cache, in a domain that holds CPUs.
+    /// Bytes of the L2 cache that the CPUs share, in a domain that holds CPUs; 0 where each core has its own.
     pub l2: u64,
+    /// Bytes of the L3 cache that the CPUs share, in a domain that holds CPUs; 0 if there is none.
+    pub l3: u64,
     /// Operating points by rising frequency, in a domain that holds CPUs; none where the file has none.
     pub operating_points: Vec<OperatingPoint>,
 }
@@ -150,6 +154,7 @@ struct FileCounter {
 struct FileCore {
     clock: Frequency,
     l1_data: Spanned<Bytes>,
+    l2: Option<Spanned<Bytes>>,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -190,6 +195,7 @@ struct FileDomain {
     core: Option<Spanned<String>>,
     cores: Option<u16>,
     l2: Option<Spanned<Bytes>>,
+    l3: Option<Spanned<Bytes>>,
     #[serde(default)]
     operating_point: Vec<FileOperatingPoint>,
     #[serde(rename = "operating_points_source")]
@@ -281,13 +287,31 @@ impl Platform {
         for core in file.cores.values() {
             cache_size(document, &core.l1_data, "L1 data cache", MOST_L1)?;
         }
-        for l2 in file.topology.domain.get_ref().iter().filter_map(|domain| domain.get_ref().l2.as_ref()) {
-            cache_size(document, l2, "L2 cache", MOST_L2)?;
+        let domains = || file.topology.domain.get_ref().iter().map(Spanned::get_ref);
+        let private = file.cores.values().filter_map(|core| core.l2.as_ref());
+        for l2 in domains().filter_map(|domain| domain.l2.as_ref()).chain(private) {
+            cache_size(document, l2, "L2 cache", MOST_SHARED)?;
+        }
+        for l3 in domains().filter_map(|domain| domain.l3.as_ref()) {
+            cache_size(document, l3, "L3 cache", MOST_SHARED)?;
+        }
+        for domain in domains() {
+            let core = domain.core.as_ref().and_then(|core| file.cores.get(core.get_ref()));
+            if let (Some(shared), Some(_)) = (&domain.l2, core.and_then(|core| core.l2.as_ref())) {
+                return Err(document.wrong(
+                    shared.span(),
+                    format!("the cores of `{}` have an L2 each, and the cluster has another", domain.name),
+                    "what a cluster of such cores shares is an `l3`",
+                ));
+            }
         }
         let cores: BTreeMap<_, _> = file
             .cores
             .iter()
-            .map(|(name, core)| (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0 }))
+            .map(|(name, core)| {
+                let l2 = core.l2.as_ref().map_or(0, |size| size.get_ref().0);
+                (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0, l2 })
+            })
             .collect();
         let topology = topology(document, &file.topology, &cores)?;
         let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
@@ -315,11 +339,20 @@ impl Platform {
     }
 }
 
+impl Platform {
+    /// A cache that software has no operation for on the machines of this model: a private L2 or an L3, if there is one.
+    pub(crate) fn cache_for_hardware(&self) -> Option<&'static str> {
+        let private = self.topology.cpus.iter().any(|cpu| self.cores[&cpu.core_type].l2 > 0);
+        let shared = self.topology.domains.iter().any(|domain| domain.l3 > 0);
+        if private { Some("the private L2") } else { shared.then_some("the L3") }
+    }
+}
+
 /// Largest L1 data cache in bytes: far above any that was built.
 const MOST_L1: u64 = 16 << 20;
 
-/// Largest L2 cache in bytes, likewise.
-const MOST_L2: u64 = 1 << 30;
+/// Largest L2 or L3 cache in bytes, likewise.
+const MOST_SHARED: u64 = 1 << 30;
 
 /// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing it would outlast any run.
 fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result<(), ConfigError> {
@@ -413,6 +446,7 @@ fn topology(
             parent: parents[index],
             level,
             l2: domain.l2.as_ref().map_or(0, |size| size.get_ref().0),
+            l3: domain.l3.as_ref().map_or(0, |size| size.get_ref().0),
             operating_points: operating_points(document, entry)?,
         });
         match (&domain.core, domain.cores) {
@@ -598,7 +632,11 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
         table.insert("cluster", toml_edit::value(label as i64));
         table.insert("core", toml_edit::value(core));
         table.insert("cores", toml_edit::value(i64::from(count)));
-        table.insert("l2", toml_edit::value(format!("{} B", like.l2.as_ref().map_or(0, |size| size.get_ref().0))));
+        for (key, size) in [("l2", &like.l2), ("l3", &like.l3)] {
+            if let Some(size) = size {
+                table.insert(key, toml_edit::value(format!("{} B", size.get_ref().0)));
+            }
+        }
         tables.push(table);
     }
     editable["topology"]["domain"] = toml_edit::Item::ArrayOfTables(tables);

@@ -1,7 +1,7 @@
 //! The choices of a firmware release.
 
 use super::{ConfigError, Document, Platform};
-use psci::{LockKind, MessageOrder};
+use psci::{Level, LockKind, MessageOrder, PowerDown};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use toml::Spanned;
@@ -16,17 +16,33 @@ pub enum ScpProtocol {
     Scmi,
 }
 
-/// Which CPUs flush the L2 that they share, on a machine that does not stay coherent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum L2Flush {
-    /// The last of a cluster to go down, when the cluster goes with it.
-    #[default]
-    LastMan,
-    /// Every CPU whose suspend asks for the cluster's power-down, whether or not the cluster goes down; else as [`L2Flush::LastMan`].
-    EverySuspend,
-    /// The same for CPU_OFF as well.
-    EveryPowerDown,
+/// Power levels at which a release does something, for each kind of call that takes a CPU down.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// In CPU_SUSPEND and its like.
+    pub suspend: Vec<u8>,
+    /// In CPU_OFF.
+    pub off: Vec<u8>,
+}
+
+impl Levels {
+    /// Every level, in both kinds of calls.
+    fn all(top: u8) -> Self {
+        Self { suspend: (0..=top).collect(), off: (0..=top).collect() }
+    }
+
+    /// Whether `level` is among those of a kind of call.
+    pub(crate) fn contain(&self, why: PowerDown, level: Level) -> bool {
+        match why {
+            PowerDown::Suspend => self.suspend.contains(&level),
+            PowerDown::Off => self.off.contains(&level),
+        }
+    }
+
+    /// Whether this says something of every level in both kinds of calls.
+    pub(crate) fn are_all(&self, top: u8) -> bool {
+        (0..=top).all(|level| self.suspend.contains(&level) && self.off.contains(&level))
+    }
 }
 
 /// A firmware release on a platform.
@@ -46,8 +62,12 @@ pub struct Release {
     pub lock: LockKind,
     /// Whether the SCP is told inside the ancestor locks.
     pub message_order: MessageOrder,
-    /// Which CPUs flush their L2.
-    pub l2_flush: L2Flush,
+    /// Of which power-downs the SCP is told by a message, by the highest level that goes down. Of the others power units take care, which
+    /// see each core's WFI by themselves.
+    pub scp_messages: Levels,
+    /// At which levels that a call asks for each CPU flushes the L2 of its cluster, whether or not the cluster goes down. The last of a
+    /// cluster that goes down always does, on a machine that does not stay coherent.
+    pub l2_flush: Levels,
     /// Whether caches stay coherent during power-down: no flush by set/way.
     pub hardware_coherency: bool,
 }
@@ -67,6 +87,34 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Firmware {
     scp_protocol: ScpProtocol,
+    #[serde(default)]
+    scp_messages: FileLevels,
+}
+
+/// Levels as a file has them: what is left out has the value that is usual for the key.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileLevels {
+    suspend: Option<Spanned<Vec<u8>>>,
+    off: Option<Spanned<Vec<u8>>>,
+}
+
+impl FileLevels {
+    /// The levels, all of which a platform with levels up to `top` must have.
+    fn read(self, document: &Document, top: u8, usual: Levels) -> Result<Levels, ConfigError> {
+        let checked = |levels: Option<Spanned<Vec<u8>>>, usual: Vec<u8>| {
+            let Some(levels) = levels else { return Ok(usual) };
+            match levels.get_ref().iter().find(|&&level| level > top) {
+                None => Ok(levels.into_inner()),
+                Some(level) => Err(document.wrong(
+                    levels.span(),
+                    format!("there is no power level {level}"),
+                    format!("the platform's levels are 0, a CPU alone, to {top}, the whole tree; [] is none of them"),
+                )),
+            }
+        };
+        Ok(Levels { suspend: checked(self.suspend, usual.suspend)?, off: checked(self.off, usual.off)? })
+    }
 }
 
 #[derive(Deserialize)]
@@ -76,8 +124,8 @@ struct PsciChoices {
     lock: Spanned<LockKind>,
     #[serde(deserialize_with = "scp_send")]
     scp_send: MessageOrder,
-    hardware_coherency: bool,
-    l2_flush: Option<Spanned<L2Flush>>,
+    hardware_coherency: Spanned<bool>,
+    l2_flush: Option<Spanned<FileLevels>>,
 }
 
 fn lock<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Spanned<LockKind>, D::Error> {
@@ -102,7 +150,8 @@ impl Release {
     /// Reads a release file for a platform.
     ///
     /// # Errors
-    /// What [`Document::read`] says; a lead CPU that the platform lacks; a ticket lock without coherency; a policy of flushes with it.
+    /// What [`Document::read`] says; a lead CPU or a power level that the platform lacks; a ticket lock without coherency, or caches that only hardware
+    /// can flush; a policy of flushes with it.
     pub fn read(document: &Document, platform: &Platform) -> Result<Self, ConfigError> {
         let file: File = document.read()?;
         let [cluster, core] = *file.lead.get_ref();
@@ -120,22 +169,34 @@ impl Release {
                 ));
             }
         };
-        if *file.psci.lock.get_ref() == LockKind::Ticket && !file.psci.hardware_coherency {
+        if *file.psci.lock.get_ref() == LockKind::Ticket && !file.psci.hardware_coherency.get_ref() {
             return Err(document.wrong(
                 file.psci.lock.span(),
                 "a ticket lock needs CPUs that stay coherent while they power down",
                 "use `bakery`, or set `psci.hardware_coherency` to true as well",
             ));
         }
-        if let Some(l2_flush) = file.psci.l2_flush.as_ref().filter(|_| file.psci.hardware_coherency) {
+        if let Some(l2_flush) = file.psci.l2_flush.as_ref().filter(|_| *file.psci.hardware_coherency.get_ref()) {
             return Err(document.wrong(
                 l2_flush.span(),
                 "CPUs that stay coherent while they power down flush nothing",
                 "leave `psci.l2_flush` out, or set `psci.hardware_coherency` to false",
             ));
         }
+        if let Some(cache) = platform.cache_for_hardware().filter(|_| !file.psci.hardware_coherency.get_ref()) {
+            return Err(document.wrong(
+                file.psci.hardware_coherency.span(),
+                format!("software does not flush {cache} of {}", platform.name),
+                "set `psci.hardware_coherency` to true: hardware flushes private L2 caches and an L3",
+            ));
+        }
+        let top = platform.topology.top_level;
         Ok(Self {
-            l2_flush: file.psci.l2_flush.map(Spanned::into_inner).unwrap_or_default(),
+            scp_messages: file.firmware.scp_messages.read(document, top, Levels::all(top))?,
+            l2_flush: match file.psci.l2_flush {
+                Some(levels) => levels.into_inner().read(document, top, Levels::default())?,
+                None => Levels::default(),
+            },
             name: file.name,
             title: file.title,
             source: file.source,
@@ -143,7 +204,7 @@ impl Release {
             scp_protocol: file.firmware.scp_protocol,
             lock: *file.psci.lock.get_ref(),
             message_order: file.psci.scp_send,
-            hardware_coherency: file.psci.hardware_coherency,
+            hardware_coherency: file.psci.hardware_coherency.into_inner(),
         })
     }
 }

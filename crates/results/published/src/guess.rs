@@ -1,0 +1,124 @@
+//! What the tables alone foretell of a parallel suspend: the yardstick that a model has to beat.
+
+use crate::psci::{Cell, PsciReference};
+
+/// A CPU as (cluster, core).
+type Place = (u16, u16);
+
+const DEEPEST: &str = "suspend-deepest";
+const LEVEL0: &str = "suspend-level0";
+
+impl PsciReference {
+    /// A reader's guess at a cell of the parallel suspend tables, in microseconds, from the serial tables, the cells that fits use, and **the
+    /// published powerdown of the CPU before**, which no model is given:
+    ///
+    /// - a powerdown is that of the CPU before in the declared order, and a constant: the step to the last CPU at power level 0, which fits
+    ///   use; the first CPU's is the shortest serial one of its cluster at level 0;
+    /// - a cache flush at level 0 is the serial one, times what the one cell that fits use is longer than its serial one; at the deepest level,
+    ///   the cluster's last man takes the longest serial flush of the cluster, and the others take theirs of level 0;
+    /// - a wakeup is the serial one.
+    ///
+    /// `None` for other cells, and where the tables lack what the guess needs.
+    pub fn guess(&self, cell: &Cell) -> Option<f64> {
+        if cell.mode != "parallel" || ![DEEPEST, LEVEL0].contains(&cell.case.as_str()) {
+            return None;
+        }
+        let place = (cell.cluster, cell.core);
+        match cell.metric.as_str() {
+            "powerdown" => self.guess_powerdown(cell, place),
+            "cache_flush" => self.guess_flush(cell, place),
+            "wakeup" => self.value(cell, &cell.case, "serial", "wakeup", place),
+            _ => None,
+        }
+    }
+
+    fn guess_powerdown(&self, cell: &Cell, place: Place) -> Option<f64> {
+        let order = self.scp_order(&cell.release, &cell.case, "parallel");
+        let rank = order.iter().position(|&other| other == place)?;
+        let Some(before) = rank.checked_sub(1) else {
+            let alone = order.iter().filter(|other| other.0 == place.0);
+            let alone = alone.filter_map(|&other| self.value(cell, LEVEL0, "serial", "powerdown", other));
+            return alone.min_by(f64::total_cmp);
+        };
+        let published = |case: &str, place| self.value(cell, case, "parallel", "powerdown", place);
+        let [.., last_but_one, last] = *self.scp_order(&cell.release, LEVEL0, "parallel") else { return None };
+        self.cell(cell, LEVEL0, "parallel", "powerdown", last).filter(|last| last.used_in_fit)?;
+        Some(published(&cell.case, order[before])? + published(LEVEL0, last)? - published(LEVEL0, last_but_one)?)
+    }
+
+    fn guess_flush(&self, cell: &Cell, place: Place) -> Option<f64> {
+        let serial = |case: &str, place| self.value(cell, case, "serial", "cache_flush", place);
+        if cell.case == LEVEL0 {
+            let known = self.cells.iter().find(|known| {
+                (known.release.as_str(), known.case.as_str(), known.mode.as_str(), known.metric.as_str())
+                    == (cell.release.as_str(), LEVEL0, "parallel", "cache_flush")
+                    && known.used_in_fit
+            })?;
+            return Some(serial(LEVEL0, place)? * known.value_us / serial(LEVEL0, (known.cluster, known.core))?);
+        }
+        let order = self.scp_order(&cell.release, DEEPEST, "parallel");
+        let of_cluster = || order.iter().copied().filter(|other| other.0 == place.0);
+        match of_cluster().next_back() == Some(place) {
+            true => of_cluster().filter_map(|other| serial(DEEPEST, other)).max_by(f64::total_cmp),
+            false => serial(LEVEL0, place),
+        }
+    }
+
+    /// Another cell of the same release.
+    fn cell(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: Place) -> Option<&Cell> {
+        self.cells.iter().find(|cell| {
+            cell.release == like.release
+                && (cell.case.as_str(), cell.mode.as_str(), cell.metric.as_str()) == (case, mode, metric)
+                && (cell.cluster, cell.core) == place
+        })
+    }
+
+    fn value(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: Place) -> Option<f64> {
+        self.cell(like, case, mode, metric, place).map(|cell| cell.value_us)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// The median error over cells that no fit used, in percent.
+    fn median(reference: &PsciReference, release: &str, metrics: &[&str], case: Option<&str>) -> f64 {
+        let cells = reference.cells.iter().filter(|cell| {
+            cell.release == release
+                && cell.mode == "parallel"
+                && !cell.used_in_fit
+                && metrics.contains(&cell.metric.as_str())
+                && case.is_none_or(|case| case == cell.case)
+        });
+        let mut errors: Vec<f64> =
+            cells.filter_map(|cell| Some((reference.guess(cell)? / cell.value_us - 1.0).abs() * 100.0)).collect();
+        errors.sort_by(f64::total_cmp);
+        errors[errors.len() / 2]
+    }
+
+    #[test]
+    fn the_guess_is_a_good_one_but_for_wakeups_from_the_deepest_level() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../published/juno-psci.toml");
+        let reference = PsciReference::read(&file).unwrap();
+        for (release, _) in &reference.releases {
+            assert!(median(&reference, release, &["powerdown", "cache_flush"], None) < 3.0, "{release}");
+            assert!(median(&reference, release, &["wakeup"], Some(LEVEL0)) < 8.0, "{release}");
+            assert!(median(&reference, release, &["wakeup"], Some(DEEPEST)) > 15.0, "{release}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_guessed_of_a_cell_that_is_not_of_the_parallel_suspends_or_without_its_order() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../published/juno-psci.toml");
+        let reference = PsciReference::read(&file).unwrap();
+        let guessed = reference.cells.iter().filter(|cell| reference.guess(cell).is_some());
+        assert!(guessed.clone().all(|cell| cell.mode == "parallel" && cell.case != "psci-version"));
+        // Three releases, two cases, six CPUs, three metrics.
+        assert_eq!(guessed.count(), 108);
+        let mut other = reference.cells[0].clone();
+        other.release = "no-such-release".to_owned();
+        assert_eq!(reference.guess(&other), None);
+    }
+}
