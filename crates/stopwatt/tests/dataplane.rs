@@ -206,6 +206,11 @@ fn frame_sizes_have_clocks_and_bytes() {
         assert_eq!(published, (size < 1024).then_some(row["bytes"][0].as_f64().unwrap() / 1024.0), "{row}");
     }
     let shown = done(&["report", to.to_str().unwrap()]);
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        let code = rows[0]["instruction_bytes"].as_u64().unwrap();
+        assert!((64..65_536).contains(&code), "{code}");
+    }
+    assert!(shown.contains("metadata line of the buffer"), "{shown}");
     assert!(shown.contains("KB that a frame touches") && shown.contains("Types of Data"), "{shown}");
 }
 

@@ -4,6 +4,7 @@
 //! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is handed the cells that it may use.
 #![forbid(unsafe_code)]
 
+mod accesses;
 mod batch;
 #[cfg(target_os = "linux")]
 mod events;

@@ -185,8 +185,19 @@ fn run_measures(recording: &mut Recording, series: Series, iteration: u32, secon
     recording.measure(series, iteration, metrics::LOOPS.name, metrics::LOOPS.unit, loops as f64);
 }
 
-/// The bytes that a frame touches, by kind of data.
-pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint) {
+/// What each kind of access costs, one measure per repetition.
+pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) {
+    let series = recording.series("accesses", "accesses", "");
+    for (kind, values) in kinds.iter().zip(values) {
+        let (subject, metric) = (recording.name(kind), metrics::CLOCKS);
+        for (iteration, value) in values.iter().enumerate() {
+            recording.measure(series, iteration as u32, metric.name, metric.unit, *value).subject = Some(subject);
+        }
+    }
+}
+
+/// The bytes that a frame touches, by kind of data, and those of the loop's instructions where they are known.
+pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code: Option<usize>) {
     let series = recording.series(variant, "footprint", "");
     let kinds = [
         ("indices", row.indices),
@@ -194,7 +205,7 @@ pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint) {
         ("header lines", row.header_lines),
         ("data lines", row.data_lines),
     ];
-    for (kind, bytes) in kinds {
+    for (kind, bytes) in kinds.into_iter().chain(code.map(|bytes| ("instructions", bytes))) {
         let subject = recording.name(kind);
         let metric = metrics::FOOTPRINT;
         recording.measure(series, 0, metric.name, metric.unit, bytes as f64).subject = Some(subject);

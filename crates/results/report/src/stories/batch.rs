@@ -1,9 +1,10 @@
 //! `batch`: frame sizes.
 
-use super::rows::{median, sum, values};
+use super::rows::{median, subjects, sum, values};
 use super::run::Run;
 use crate::Style;
 use crate::grid::{DIM, fitted, paragraph, right, table};
+use comfy_table::Cell;
 use recording::{Recording, Series, metrics, stats};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -17,6 +18,8 @@ struct Row {
     scatters: bool,
     /// Bytes of indices, lanes, header lines, data lines.
     bytes: [u64; 4],
+    /// Bytes of the loop's instructions; 0 where they are not known.
+    instructions: u64,
 }
 
 /// The distance between the quartiles of a cell's repetitions, as a share of their median, above which its median is flagged.
@@ -70,6 +73,7 @@ fn rows(recording: &Recording) -> Vec<Row> {
             frame_size: size,
             scatters: LOOPS.iter().any(|cell| scatters(&values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell))),
             clocks: LOOPS.map(|cell| median(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell)),
+            instructions: sum(&own, "footprint", metrics::FOOTPRINT, "instructions") as u64,
             bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
         }
     };
@@ -103,6 +107,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
                 "clocks_per_packet": row.clocks,
                 "outlier": outlier,
                 "bytes": row.bytes,
+                "instruction_bytes": row.instructions,
                 "published_kb": published(run, row.frame_size),
             })
         })
@@ -114,7 +119,7 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         "Frame sizes on this machine: clocks per packet of the single loop, and KB that a frame touches.\n",
     );
     let mut grid = table(style);
-    grid.set_header(["Frame", "no prefetch", "stride +4", "Indices", "Lanes", "Header lines", "Data lines"]);
+    grid.set_header(["Frame", "no prefetch", "stride +4", "Indices", "Lanes", "Header lines", "Data lines", "Code"]);
     let rows = rows(run.recording);
     let flags = flagged(&rows);
     for (row, flagged) in rows.iter().zip(&flags) {
@@ -126,6 +131,8 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         cells.extend(
             [format!("{indices:.2}"), format!("{lanes:.2}"), format!("{headers:.1}"), format!("{data:.1}")].map(right),
         );
+        let code = if row.instructions == 0 { "unknown".to_owned() } else { format!("{:.2}", kb(row.instructions)) };
+        cells.push(right(code));
         grid.add_row(cells);
     }
     let _ = writeln!(text, "{}", fitted(grid, style));
@@ -134,7 +141,32 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
         paragraph(&mut text, why, ("", "  "), DIM, style);
     }
     text.push_str(&published_table(run, &rows, style));
+    text.push_str(&accesses_table(run.recording, style));
     text
+}
+
+/// What each kind of access to a cold packet costs by itself; nothing where that was not measured.
+fn accesses_table(recording: &Recording, style: Style) -> String {
+    const CASE: &str = "accesses";
+    let kinds = subjects(recording, CASE, metrics::CLOCKS);
+    if kinds.is_empty() {
+        return String::new();
+    }
+    let each: Vec<Vec<f64>> = kinds.iter().map(|kind| values(recording, CASE, metrics::CLOCKS, kind)).collect();
+    let all: f64 = each.iter().filter_map(|values| stats::median(values)).sum();
+    let mut grid = table(style);
+    grid.set_header(["Access, alone and without prefetch", "Clocks each", "Quartiles", "Share"]);
+    for (kind, values) in kinds.iter().zip(&each) {
+        let at = |q| stats::quantile(values, q).unwrap_or(0.0);
+        let mark = if scatters(values) { " ?" } else { "" };
+        grid.add_row(vec![
+            Cell::new(kind),
+            right(format!("{:.1}{mark}", at(0.5))),
+            right(format!("{:.1} to {:.1}", at(0.25), at(0.75))),
+            right(format!("{:.0} %", 100.0 * at(0.5) / all.max(f64::MIN_POSITIVE))),
+        ]);
+    }
+    format!("\n{}\n", fitted(grid, style))
 }
 
 /// Ours beside the published footprints; nothing where there are none.
