@@ -9,15 +9,17 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
-use crate::af_packet::mac;
+use crate::af_packet::{is_up, mac};
 use crate::buffers::DATA_BYTES;
 use crate::frame::{FRAME_MAX, Frame};
 use crate::node::{Input, Reason};
 use crate::nodes::Device;
 use crate::plane::{Mac, Plane};
 
-/// How often a device that is away is made anew.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often a device is looked at, to see whether it is up.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often one that is away is made anew.
+const AWAY_LOOK: Duration = Duration::from_secs(1);
 
 fn checked(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -114,8 +116,9 @@ pub struct TapInput {
     queue: Arc<Queue>,
     interface: u16,
     name: String,
-    /// When the device was found to be down or away, or was last looked for.
-    away: Option<Instant>,
+    /// When the device was looked at last.
+    looked: Instant,
+    away: bool,
     counts: [u64; REASONS.len()],
 }
 
@@ -123,25 +126,27 @@ impl TapInput {
     /// An input node for a queue of an interface of the graph.
     pub fn new(queue: Arc<Queue>, interface: u16) -> Self {
         let name = format!("tap-input-{}", queue.name);
-        Self { queue, interface, name, away: None, counts: [0; REASONS.len()] }
+        Self { queue, interface, name, looked: Instant::now(), away: false, counts: [0; REASONS.len()] }
     }
 
-    /// Notes that the device is down or away, and makes one that is away anew.
+    /// Notices a device that is down or away, and makes one that is away anew. `is_gone` says that its descriptor is one of nothing.
     #[cold]
-    fn is_away(&mut self, plane: &mut Plane, error: &io::Error) {
-        if self.away.is_none() {
+    fn look_for_device(&mut self, plane: &mut Plane, is_gone: bool) {
+        if self.looked.elapsed() < if self.away { AWAY_LOOK } else { LOOK } {
+            return;
+        }
+        self.looked = Instant::now();
+        let is_up = !is_gone && is_up(&self.queue.name);
+        if !is_up && !self.away {
             self.counts[AWAY] += 1;
-            self.away = Some(Instant::now());
         }
-        plane.interfaces[self.interface as usize].is_up = false;
-        if self.away.is_some_and(|since| since.elapsed() >= LOOK) {
-            self.away = Some(Instant::now());
-            // A device that is down answers so; one that was deleted has a descriptor of nothing.
-            if error.raw_os_error() != Some(libc::EIO) {
-                self.queue.put(None);
-                self.queue.put(open(&self.queue.name, self.queue.is_shared).ok());
-            }
+        if is_gone && self.away {
+            // The old one goes first.
+            self.queue.put(None);
+            self.queue.put(open(&self.queue.name, self.queue.is_shared).ok());
         }
+        self.away = !is_up;
+        plane.interfaces[self.interface as usize].is_up = is_up;
     }
 }
 
@@ -156,7 +161,7 @@ impl Input for TapInput {
 
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
         let wanted = plane.settings.frame_size.min(FRAME_MAX);
-        let (mut bytes, mut failed) = (0, None);
+        let (mut bytes, mut is_gone) = (0, false);
         let queue = self.queue.clone();
         while frame.len < wanted {
             let lane = frame.len;
@@ -179,20 +184,16 @@ impl Input for TapInput {
                     continue;
                 }
                 Ok(_) => self.counts[UNREADABLE] += 1,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if self.away.take().is_some() {
-                        plane.interfaces[self.interface as usize].is_up = true;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => failed = Some(error),
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                // A device that is down may say so in this way.
+                Err(error) => is_gone = error.raw_os_error() != Some(libc::EIO),
             }
             plane.pool.free(&frame.buffer[lane..=lane]);
             break;
         }
         plane.interfaces[self.interface as usize].rx.add(frame.len as u64, bytes);
-        if let Some(error) = failed {
-            self.is_away(plane, &error);
+        if frame.len == 0 {
+            self.look_for_device(plane, is_gone);
         }
     }
 

@@ -13,6 +13,8 @@ use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::standard::{Ip4Path, build};
 use hdrhistogram::Histogram;
 
+#[cfg(target_os = "linux")]
+use crate::events::{Counters, Events};
 use crate::latency::Percentiles;
 
 /// A graph to load.
@@ -199,6 +201,15 @@ pub struct Loaded {
     pub balances: Vec<Balance>,
 }
 
+/// Events of nodes, of all workers together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    /// What was counted, by the order in [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
+    pub names: Vec<&'static str>,
+    /// The nodes.
+    pub nodes: Vec<RuntimeRow>,
+}
+
 /// Rounds of which the first is timed: few enough that the timing does not show.
 const ROUNDS: usize = 64;
 
@@ -215,6 +226,38 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
         }
     }
     Share { seconds: start.elapsed().as_secs_f64(), ticks: machine::ticks() - from, packets }
+}
+
+/// Runs graphs at full load for one more window in which events are counted: it is apart from those in which clocks are.
+///
+/// # Errors
+/// Why the machine counts none.
+#[cfg(target_os = "linux")]
+pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<Counted, String> {
+    graphs.iter_mut().for_each(Graph::clear_runtime);
+    let names = std::thread::scope(|scope| {
+        let started: Vec<_> = graphs
+            .iter_mut()
+            .enumerate()
+            .map(|(number, graph)| {
+                scope.spawn(move || {
+                    pin(number);
+                    // It counts what this thread does.
+                    let counters = Counters::start(events)?;
+                    let names = counters.names().to_vec();
+                    graph.set_probe(Some(Box::new(counters)));
+                    until(graph, length, &mut histogram());
+                    graph.set_probe(None);
+                    Ok(names)
+                })
+            })
+            .collect();
+        let names = started.into_iter().map(|thread| thread.join().expect("a worker that does not panic"));
+        names.collect::<Result<Vec<_>, String>>()
+    })?;
+    let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
+    let nodes = Report::sum(&reports).map(|sum| sum.runtime).unwrap_or_default();
+    Ok(Counted { names: names.into_iter().next().unwrap_or_default(), nodes })
 }
 
 /// A histogram of up to a minute, with three digits of each value.

@@ -4,7 +4,10 @@
 //! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is handed the cells that it may use.
 #![forbid(unsafe_code)]
 
+mod accesses;
 mod batch;
+#[cfg(target_os = "linux")]
+mod events;
 pub mod fit;
 pub mod footprint;
 #[cfg(target_os = "linux")]

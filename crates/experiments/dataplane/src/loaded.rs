@@ -1,6 +1,8 @@
 //! `dataplane`: a graph of packet nodes at full load on this machine.
 
-use crate::graphs::{self, GraphKind, Load};
+#[cfg(target_os = "linux")]
+use crate::events::Events;
+use crate::graphs::{self, Counted, GraphKind, Load};
 #[cfg(target_os = "linux")]
 use crate::rates::bench::{Driver, Plan};
 #[cfg(target_os = "linux")]
@@ -9,6 +11,7 @@ use crate::rates::find::{LOADS, Search, find};
 use crate::rates::search::Precision;
 use crate::{frame_size, host_header, results};
 use dataplane::buffers::Reuse;
+use dataplane::graph::Graph;
 use dataplane::plane::Settings;
 use dataplane::show;
 use dataplane::walk::{Shape, Strides};
@@ -66,6 +69,16 @@ const SETTINGS: &[Setting] = &[
     .or("1"),
     Setting::new("trace", Kind::Number { min: 0, max: 10_000 }, "Follow this many packets through the graph.").or("0"),
     Setting::new(
+        "counters",
+        Kind::Choice(&[
+            ("hardware", "cycles, instructions, L1 and LLC misses, where the machine counts them"),
+            ("software", "the kernel's: task clock, page faults, context switches, migrations"),
+            ("none", "no events"),
+        ]),
+        "Events for each packet and node, counted by perf_event in a window of their own (Linux).",
+    )
+    .or("hardware"),
+    Setting::new(
         "find-rate",
         Kind::Switch,
         "Search for the highest rate without loss, and measure latency, over interfaces in network namespaces that this makes \
@@ -98,7 +111,7 @@ const SETTINGS: &[Setting] = &[
 
 /// The settings that mean something with `--find-rate` alone, and those that mean nothing with it.
 const OF_SEARCH: [&str; 4] = ["drivers", "loss", "precision", "trials"];
-const NOT_OF_SEARCH: [&str; 5] = ["graph", "loop", "strides", "hot", "trace"];
+const NOT_OF_SEARCH: [&str; 6] = ["graph", "loop", "strides", "hot", "trace", "counters"];
 
 static ABOUT: About = About {
     name: "dataplane",
@@ -115,7 +128,7 @@ static ABOUT: About = About {
             about: "highest rate without loss, and latency (root)",
         },
     ],
-    sweep_defaults: &[("windows", "3"), ("window", "200")],
+    sweep_defaults: &[("windows", "3"), ("window", "200"), ("counters", "none")],
     shipped_sweeps: &[],
 };
 
@@ -205,6 +218,8 @@ impl Experiment for Dataplane {
         };
         let loaded = graphs::run(&mut graphs, windows as usize, Duration::from_millis(settings.number("window")), next);
         progress.check()?;
+        let (counted, no_counters) =
+            count(&mut graphs, text("counters"), Duration::from_millis(settings.number("window")));
         if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
@@ -234,10 +249,31 @@ impl Experiment for Dataplane {
         if trace > 0 {
             header.texts.insert("trace".to_owned(), show::trace(&[graphs[0].report()], 50));
         }
-        let recording = results::graph(header, kind, &loaded);
+        header.notes.extend(no_counters);
+        let recording = results::graph(header, kind, &loaded, counted.as_ref());
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
+}
+
+/// Events of nodes, or a line that says why there are none.
+#[cfg(target_os = "linux")]
+fn count(graphs: &mut [Graph], which: &str, length: Duration) -> (Option<Counted>, Option<String>) {
+    let events = match which {
+        "hardware" => Events::Hardware,
+        "software" => Events::Software,
+        _ => return (None, None),
+    };
+    match graphs::count(graphs, events, length) {
+        Ok(counted) => (Some(counted), None),
+        Err(why) => (None, Some(format!("No {which} events per packet: this machine counts none ({why})."))),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn count(_graphs: &mut [Graph], which: &str, _length: Duration) -> (Option<Counted>, Option<String>) {
+    let why = (which != "none").then(|| "No events per packet: they are counted on Linux alone.".to_owned());
+    (None, why)
 }
 
 #[cfg(target_os = "linux")]

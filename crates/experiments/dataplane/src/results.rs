@@ -5,7 +5,7 @@ use dataplane::show::worker_name;
 use recording::{Header, Recording, Series, metrics};
 
 use crate::footprint::Footprint;
-use crate::graphs::{GraphKind, Loaded};
+use crate::graphs::{Counted, GraphKind, Loaded};
 use crate::latency::Percentiles;
 use crate::model::Cell;
 #[cfg(target_os = "linux")]
@@ -16,6 +16,8 @@ pub const LOADED_CASE: &str = "mrr";
 
 /// The case of how long packets are on their way.
 const LATENCY_CASE: &str = "latency";
+/// The case of events of nodes.
+const EVENTS_CASE: &str = "events";
 /// The case of drivers at full load.
 #[cfg(target_os = "linux")]
 const FULL_LOAD_CASE: &str = "full-load";
@@ -64,7 +66,7 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
 }
 
 /// A loaded graph: its windows and what nodes did in each.
-pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
+pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded, counted: Option<&Counted>) -> Recording {
     let mut recording = Recording::new(header);
     let series = recording.series(kind.name(), LOADED_CASE, "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
@@ -80,6 +82,17 @@ pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
         balance(&mut recording, series, each);
     }
     latencies(&mut recording, kind.name(), 0, &loaded.rounds);
+    if let Some(Counted { names, nodes }) = counted {
+        let series = recording.series(kind.name(), EVENTS_CASE, "");
+        for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
+            for (name, count) in names.iter().zip(node.counters.events) {
+                let (subject, role, metric) = (recording.name(&node.name), recording.name(name), metrics::EVENTS);
+                let value = count as f64 / node.counters.vectors as f64;
+                let measure = recording.measure(series, 0, metric.name, metric.unit, value);
+                (measure.subject, measure.role) = (Some(subject), Some(role));
+            }
+        }
+    }
     let series = recording.series(kind.name(), "threads", "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
         for (number, share) in window.workers.iter().enumerate() {
@@ -172,8 +185,19 @@ fn run_measures(recording: &mut Recording, series: Series, iteration: u32, secon
     recording.measure(series, iteration, metrics::LOOPS.name, metrics::LOOPS.unit, loops as f64);
 }
 
-/// The bytes that a frame touches, by kind of data.
-pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint) {
+/// What each kind of access costs, one measure per repetition.
+pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) {
+    let series = recording.series("accesses", "accesses", "");
+    for (kind, values) in kinds.iter().zip(values) {
+        let (subject, metric) = (recording.name(kind), metrics::CLOCKS);
+        for (iteration, value) in values.iter().enumerate() {
+            recording.measure(series, iteration as u32, metric.name, metric.unit, *value).subject = Some(subject);
+        }
+    }
+}
+
+/// The bytes that a frame touches, by kind of data, and those of the loop's instructions where they are known.
+pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code: Option<usize>) {
     let series = recording.series(variant, "footprint", "");
     let kinds = [
         ("indices", row.indices),
@@ -181,7 +205,7 @@ pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint) {
         ("header lines", row.header_lines),
         ("data lines", row.data_lines),
     ];
-    for (kind, bytes) in kinds {
+    for (kind, bytes) in kinds.into_iter().chain(code.map(|bytes| ("instructions", bytes))) {
         let subject = recording.name(kind);
         let metric = metrics::FOOTPRINT;
         recording.measure(series, 0, metric.name, metric.unit, bytes as f64).subject = Some(subject);

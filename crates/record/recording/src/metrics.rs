@@ -294,6 +294,8 @@ metrics! {
     LOSS_RATIO = Metric::new("loss-ratio", ("Loss ratio", "loss"), "1", Lower);
     /// From when a packet was sent until it came out; the subject says which share of the packets was as fast.
     PACKET_LATENCY = Metric::new("packet-latency", ("Packet latency", "latency"), "us", Lower);
+    /// Events of the processor or the kernel for each packet; the role says of which kind.
+    EVENTS = Metric::new("events", ("Events per packet", "events"), "1", Lower);
     /// The processor that somebody worked on.
     PROCESSOR = Metric::new("processor", ("Processor", "CPU"), "1", Neither);
     /// Bytes that a frame touches.
