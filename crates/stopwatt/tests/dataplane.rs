@@ -173,6 +173,39 @@ fn another_seed_tells_the_same_story() {
     }
 }
 
+/// The gain over a plain loop is the product of what parallelism gives and what prefetches give, and where lines lie decides how much.
+#[test]
+fn gains_are_told_apart_and_places_are_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |more: &[&str]| {
+        let to = folder.path().join("r").display().to_string();
+        let run = ["run", "prefetch", "--world", "sim", "--frames", "50", "--replace", "-o", &to];
+        json(&[&run[..], more].concat())
+    };
+    let of = |result: &Value, name: &str, stride: u64| {
+        let cells = result["cells"].as_array().unwrap();
+        let cell = cells.iter().find(|cell| cell["loop"] == name && cell["stride_first"] == stride);
+        cell.unwrap()["clocks_per_packet"].as_f64().unwrap()
+    };
+    let received = run(&[]);
+    let plain = of(&received, "single", 0);
+    for gain in received["gains"].as_array().unwrap() {
+        let [parallel, prefetch] = ["gain_parallel", "gain_prefetch"].map(|key| gain[key].as_f64().unwrap());
+        let name = gain["loop"].as_str().unwrap();
+        let best = of(&received, name, gain["stride_first"].as_u64().unwrap());
+        assert!((parallel - plain / of(&received, name, 0)).abs() < 1e-9, "{gain}");
+        assert!((parallel * prefetch - plain / best).abs() < 1e-9, "{gain}");
+    }
+    assert_eq!(received["gains"][0]["gain_parallel"], 1.0, "the single loop is its own measure");
+    // Colder lines cost more, and data in no cache leaves a prefetch more to gain.
+    let [cached, cold] = [run(&["--data-in", "l2"]), run(&["--header-in", "dram"])];
+    assert!(of(&cached, "single", 0) < plain && plain < of(&cold, "single", 0));
+    let gain = |result: &Value| result["gains"][0]["gain_prefetch"].as_f64().unwrap();
+    assert!(gain(&cached) < gain(&received), "{} {}", gain(&cached), gain(&received));
+    assert!(refused(&["run", "prefetch", "--world", "sim", "--data-in", "llc"]).contains("no last-level cache"));
+    assert!(refused(&["run", "prefetch", "--in-frame", "--header-in", "l2"]).contains("that --in-frame takes away"));
+}
+
 #[test]
 fn a_sweep_here_names_the_best_of_each_loop() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,6 +215,9 @@ fn a_sweep_here_names_the_best_of_each_loop() {
     assert_eq!(result["cells"].as_array().unwrap().len(), 31);
     assert_eq!(result["best"].as_array().unwrap().len(), 4);
     assert_eq!((&result["world"], &result["layout"]), (&"host".into(), &"in-buffer".into()));
+    for gain in ["gain_prefetch", "gain_parallel"] {
+        assert!(result[gain].as_f64().is_some_and(|gain| gain > 0.0), "{result}");
+    }
     let page = done(&["report", to, "--format", "html"]);
     assert!(page.contains("Clocks per packet against the stride") && page.contains("two strides apart"));
 }

@@ -18,10 +18,48 @@ pub const NEXT_OTHER: u8 = 2;
 /// Classifies packets by EtherType.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StudyBody {
-    /// Rounds of a hash over the header: extra work a packet, in dependent multiplications.
+    /// Rounds of a hash over the header: extra work a packet, a multiplication each.
     pub rounds: u32,
+    /// What a round depends on.
+    pub work: Work,
     /// Folds what was hashed, so that the work is not dead.
     pub hash: u64,
+}
+
+/// What the rounds of a packet's work depend on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    /// Each needs the one before. A core that reorders overlaps the chains of several packets, so a loop of several lanes gains without any
+    /// prefetch.
+    #[default]
+    Chained,
+    /// Four chains side by side: a core overlaps the rounds of one packet, and a loop of several lanes gains little by it.
+    Independent,
+}
+
+/// Chains of [`Work::Independent`].
+const CHAINS: usize = 4;
+
+const PRIME: u64 = 0x0100_0000_01b3;
+
+#[inline(always)]
+fn hashed(rounds: u32, work: Work, loaded: &[u8; 16]) -> u64 {
+    let seed = u64::from(loaded[5]) | 1;
+    let byte = |round: u32| u64::from(loaded[(round & 15) as usize]);
+    match work {
+        Work::Chained => (0..rounds).fold(seed, |hash, round| (hash ^ byte(round)).wrapping_mul(PRIME)),
+        Work::Independent => {
+            let mut hashes = [seed; CHAINS];
+            for round in 0..rounds / CHAINS as u32 {
+                for hash in &mut hashes {
+                    *hash = (*hash ^ byte(round)).wrapping_mul(PRIME);
+                }
+            }
+            // As many multiplications as in a chain.
+            let rest = (0..rounds % CHAINS as u32).fold(seed, |hash, round| (hash ^ byte(round)).wrapping_mul(PRIME));
+            hashes.into_iter().fold(rest, |all, hash| all.rotate_left(7) ^ hash)
+        }
+    }
 }
 
 impl<M: PacketMemory> Body<M> for StudyBody {
@@ -40,11 +78,7 @@ impl<M: PacketMemory> Body<M> for StudyBody {
             [0x81, 0x00] => NEXT_TAGGED,
             _ => NEXT_OTHER,
         };
-        let mut hash = u64::from(loaded[5]) | 1;
-        for round in 0..self.rounds {
-            hash = (hash ^ u64::from(loaded[(round & 15) as usize])).wrapping_mul(0x0100_0000_01b3);
-        }
-        self.hash ^= hash;
+        self.hash ^= hashed(self.rounds, self.work, &loaded);
         memory.set_meta(frame, lane, 14, next);
         next
     }

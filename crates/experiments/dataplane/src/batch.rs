@@ -13,7 +13,7 @@ use recording::{Picture, PictureKind, Recording, metrics};
 /// Measures the stride study's loop for each frame size.
 pub struct Batch;
 
-static SETTINGS: [Setting; 6] = STUDY_SETTINGS;
+static SETTINGS: [Setting; 9] = STUDY_SETTINGS;
 
 static ABOUT: About = About {
     name: "batch",
@@ -33,6 +33,10 @@ const CELL: Cell = Cell { shape: Shape::Single, strides: Strides { header: 4, da
 impl Experiment for Batch {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        Study::check(&request.settings)
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {

@@ -6,13 +6,14 @@ use dataplane::buffers::{Buffer, Pool, Reuse};
 use dataplane::frame::Frame;
 use dataplane::machine;
 use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
-use dataplane::study::StudyBody;
+use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
 
-use experiment::Settings;
+use experiment::{Error, Settings};
 use recording::Header;
 
 use crate::model::Cell;
+use crate::places::{Place, Places};
 
 /// Where a packet's metadata lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +47,12 @@ pub struct Study {
     pub repetitions: usize,
     /// Frames of a measurement.
     pub frames: usize,
-    /// Where metadata lies.
+    /// Where metadata is kept.
     pub layout: Layout,
+    /// What the rounds of work depend on.
+    pub work: Work,
+    /// Where lines lie before a frame is met.
+    pub places: Places,
 }
 
 impl Study {
@@ -60,6 +65,22 @@ impl Study {
             repetitions: settings.number("repetitions") as usize,
             frames: settings.number_if_given("frames").unwrap_or(48) as usize,
             layout: if settings.switch("in-frame") { Layout::InFrame } else { Layout::InBuffer },
+            work: if settings.text("work") == Some("independent") { Work::Independent } else { Work::Chained },
+            places: Places::of(settings, Places::COLD),
+        }
+    }
+
+    /// Says what contradicts itself in some settings.
+    ///
+    /// # Errors
+    /// A place for metadata that has no line of its own.
+    pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
+        match settings.switch("in-frame") && settings.text("header-in").is_some() {
+            true => {
+                let message = "--header-in says where a line lies that --in-frame takes away";
+                Err(Error::usage(message, "leave one of them out"))
+            }
+            false => Ok(()),
         }
     }
 
@@ -73,12 +94,24 @@ impl Study {
         ] {
             header.settings.insert(key.to_owned(), value.to_string());
         }
+        let work = if self.work == Work::Independent { "independent" } else { "chained" };
+        header.settings.insert("work".to_owned(), work.to_owned());
+        self.places.describe(header);
     }
 }
 
 impl Default for Study {
     fn default() -> Self {
-        Self { frame_size: 256, buffers: 128 * 1024, rounds: 48, repetitions: 15, frames: 48, layout: Layout::InBuffer }
+        Self {
+            frame_size: 256,
+            buffers: 128 * 1024,
+            rounds: 48,
+            repetitions: 15,
+            frames: 48,
+            layout: Layout::InBuffer,
+            work: Work::Chained,
+            places: Places::COLD,
+        }
     }
 }
 
@@ -105,6 +138,7 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
         data[12] = 0x08;
         data[13] = 0;
     }
+    let caches = Caches::new();
     let mut frame = Frame::new();
     frame.len = study.frame_size;
     frame.length.fill(dataplane::inputs::PACKET_BYTES);
@@ -113,12 +147,13 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
     for _ in 0..study.repetitions {
         for (cell, values) in cells.iter().zip(&mut values) {
             let mut ticks = 0;
-            let mut body = StudyBody { rounds: study.rounds, ..StudyBody::default() };
+            let mut body = StudyBody { rounds: study.rounds, work: study.work, hash: 0 };
             for _ in 0..study.frames {
                 for lane in &mut frame.buffer[..study.frame_size] {
                     *lane = order[next];
                     next = if next + 1 == order.len() { 0 } else { next + 1 };
                 }
+                caches.bring(study.places, &pool, &frame);
                 let from = machine::ticks();
                 let arcs = match study.layout {
                     Layout::InBuffer => {
@@ -139,6 +174,54 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
         }
     }
     values
+}
+
+/// What brings lines to the caches where a study wants them.
+struct Caches {
+    /// Memory of twice the size of the first-level cache, and of the second-level cache: whoever reads it has nothing else in that cache.
+    first: Vec<u64>,
+    second: Vec<u64>,
+}
+
+impl Caches {
+    fn new() -> Self {
+        let memory = |level, otherwise| vec![1; 2 * cache_bytes(level).unwrap_or(otherwise) / size_of::<u64>()];
+        Self { first: memory(1, 64 * 1024), second: memory(2, 2 * 1024 * 1024) }
+    }
+
+    /// Brings the lines of a frame's packets to where they shall lie, as far as the caches' replacement lets it.
+    fn bring(&self, places: Places, pool: &Pool, frame: &Frame) {
+        // What shall lie nearest comes last.
+        for (place, others) in [(Place::Llc, &self.second), (Place::L2, &self.first)] {
+            let mut any = false;
+            for &buffer in &frame.buffer[..frame.len] {
+                if places.header == place {
+                    black_box(pool.header(buffer)[0]);
+                    any = true;
+                }
+                if places.data == place {
+                    black_box(pool.data(buffer)[0]);
+                    any = true;
+                }
+            }
+            if any {
+                let words_of_a_line = 64 / size_of::<u64>();
+                black_box(others.iter().step_by(words_of_a_line).fold(0_u64, |sum, word| sum.wrapping_add(*word)));
+            }
+        }
+    }
+}
+
+/// Bytes of the first CPU's data cache of a level, if the system says so.
+fn cache_bytes(level: usize) -> Option<usize> {
+    (0..8).find_map(|index| {
+        let read =
+            |file| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}")).ok();
+        let is_it = read("level")?.trim() == level.to_string() && read("type")?.trim() != "Instruction";
+        let size = read("size")?;
+        let kib: usize = size.trim().strip_suffix('K')?.parse().ok()?;
+        is_it.then_some(kib * 1024)
+    })
 }
 
 /// All buffers in an order that no hardware prefetcher follows.

@@ -17,6 +17,7 @@ pub mod host;
 pub mod latency;
 mod loaded;
 pub mod model;
+pub mod places;
 pub mod platform;
 mod prefetch;
 #[cfg(target_os = "linux")]
@@ -30,12 +31,13 @@ pub use loaded::Dataplane;
 pub use prefetch::Prefetch;
 
 use experiment::{Kind, Setting, World};
+use places::Place;
 use recording::Header;
 
 const HOST: &[World] = &[World::Host];
 
 /// The settings of the stride study that `prefetch` and `batch` share; the first ones also mean something on a modelled core.
-const STUDY_SETTINGS: [Setting; 6] = [
+const STUDY_SETTINGS: [Setting; 9] = [
     Setting::new("frame-size", Kind::Checked(frame_size, "N"), "Packets of a frame: 64, 128, 256, 512 or 1024.")
         .or("256"),
     Setting::new(
@@ -51,6 +53,26 @@ const STUDY_SETTINGS: [Setting; 6] = [
         .or("48")
         .only(HOST),
     Setting::new("in-frame", Kind::Switch, "Keep metadata in the frame's lanes: one line per packet.").only(HOST),
+    Setting::new(
+        "work",
+        Kind::Choice(&[
+            ("chained", "each round needs the one before: loops of several packets overlap them"),
+            ("independent", "four chains side by side: the core overlaps them by itself"),
+        ]),
+        "What the rounds of extra work depend on.",
+    )
+    .or("chained")
+    .only(HOST),
+    Setting::new(
+        "header-in",
+        Kind::Choice(Place::CHOICES),
+        "Where the metadata lies before a frame [default: l2 on a modelled core, dram here].",
+    ),
+    Setting::new(
+        "data-in",
+        Kind::Choice(Place::CHOICES),
+        "Where the packet's data lies before a frame [default: dram].",
+    ),
 ];
 
 fn frame_size(text: &str) -> Result<(), String> {

@@ -1,5 +1,6 @@
 //! The stride study on a modelled core: the loops of `dataplane`, with `core-memory` in place of memory.
 
+use crate::places::{Place, Places};
 use core_model::{Core, Parameters, Site, Stall};
 use dataplane::buffers::Buffer;
 use dataplane::frame::Frame;
@@ -148,9 +149,11 @@ pub struct Effort {
     pub frames: usize,
     /// Seed of the memory's spread.
     pub seed: u64,
+    /// Where lines lie before a frame is met; the last-level cache counts as DRAM.
+    pub places: Places,
 }
 
-/// Runs one cell: each frame finds its metadata in L2 and its data in DRAM.
+/// Runs one cell.
 pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     const BUFFERS: u32 = 16 * 1024;
     let mut template = [0; 64];
@@ -165,8 +168,12 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     for _ in 0..effort.frames {
         for lane in 0..frame.len {
             frame.buffer[lane] = next;
-            memory.core.place_in_l2(header_line(next));
-            memory.core.device_writes(data_line(next));
+            for (place, line) in [(effort.places.header, header_line(next)), (effort.places.data, data_line(next))] {
+                match place {
+                    Place::L2 => memory.core.place_in_l2(line),
+                    Place::Llc | Place::Dram => memory.core.device_writes(line),
+                }
+            }
             next = (next + 1) % BUFFERS;
         }
         let begin = memory.core.now();

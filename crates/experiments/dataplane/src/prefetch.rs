@@ -3,6 +3,7 @@
 use crate::fit::Costs;
 use crate::host::{Study, cells, sweep};
 use crate::model::{self, Cell, Effort};
+use crate::places::Places;
 use crate::platform::{CorePlatform, CostsFile};
 use crate::{STUDY_SETTINGS, host_header, results};
 use dataplane::walk::{Shape, Strides};
@@ -14,8 +15,8 @@ pub struct Prefetch;
 
 const SIM: &[World] = &[World::Sim];
 
-static SETTINGS: [Setting; 8] = {
-    let [frame_size, frames, repetitions, buffers, rounds, in_frame] = STUDY_SETTINGS;
+static SETTINGS: [Setting; 11] = {
+    let [frame_size, frames, repetitions, buffers, rounds, in_frame, work, header_in, data_in] = STUDY_SETTINGS;
     [
         Setting::new("platform", Kind::Platform, "Platform of the modelled core.").or("macchiatobin").only(SIM),
         Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of the modelled memory's spread.")
@@ -27,6 +28,9 @@ static SETTINGS: [Setting; 8] = {
         buffers,
         rounds,
         in_frame,
+        work,
+        header_in,
+        data_in,
     ]
 };
 
@@ -56,7 +60,7 @@ impl Experiment for Prefetch {
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         match request.world {
             World::Sim => Modelled::of(request).map(|_| ()),
-            _ => Ok(()),
+            _ => Study::check(&request.settings),
         }
     }
 
@@ -89,6 +93,7 @@ fn pictures() -> Vec<Picture> {
 }
 
 fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    Study::check(&request.settings)?;
     let study = Study::of(&request.settings);
     let progress = sink.progress();
     progress.expect(study.repetitions as u64, "repetitions");
@@ -121,16 +126,23 @@ impl Modelled {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, settings.text("platform").unwrap_or_default())?;
         let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
-        // The cells of the published study, and the quad loop, for which there is no figure.
+        // The cells of the published study, loops without prefetch, and the quad loop, for which there is no figure.
         let published = request.conditions.get("stride-cells", &[&platform.platform.name]);
         let mut cells = published.iter().map(|label| parse_cell(label)).collect::<Result<Vec<_>, _>>()?;
         cells.extend(
             (1..=3).map(|stride| ("quad".to_owned(), Cell { shape: Shape::Quad, strides: Strides::both(stride) })),
         );
+        for shape in [Shape::Single, Shape::Dual, Shape::Quad] {
+            let cell = Cell { shape, strides: Strides::both(0) };
+            if !cells.iter().any(|(_, known)| *known == cell) {
+                cells.push((shape.name().to_owned(), cell));
+            }
+        }
         let effort = Effort {
             frame_size: settings.number("frame-size") as usize,
             frames: settings.number_if_given("frames").unwrap_or(400) as usize,
             seed: settings.number("seed"),
+            places: Places::of(settings, Places::RECEIVED).on_a_model()?,
         };
         Ok(Self { platform, costs, cells, effort })
     }
@@ -180,6 +192,7 @@ impl Modelled {
         header.time.counter_hz = Some(self.platform.counter.hz);
         header.settings.insert("frame_size".to_owned(), self.effort.frame_size.to_string());
         header.settings.insert("frames".to_owned(), self.effort.frames.to_string());
+        self.effort.places.describe(&mut header);
         header.platform = Some(Platform {
             name: self.platform.platform.name.clone(),
             text: self.platform.text.clone(),

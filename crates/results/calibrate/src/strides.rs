@@ -3,6 +3,7 @@
 use dataplane::walk::{Shape, Strides};
 use dataplane_experiments::fit::{self, Costs, UsedCell};
 use dataplane_experiments::model::{Cell, Effort};
+use dataplane_experiments::places::Places;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, CyclesTable, FitTable};
 use published::{STRIDES, StrideCell, StrideReference};
 
@@ -29,7 +30,7 @@ pub fn fit_strides(platform: &CorePlatform, reference: &StrideReference) -> Opti
     if used.is_empty() {
         return None;
     }
-    let effort = Effort { frame_size: 256, frames: FIT_FRAMES, seed: 1 };
+    let effort = Effort { frame_size: 256, frames: FIT_FRAMES, seed: 1, places: Places::RECEIVED };
     let hardware = platform.hardware();
     let found = fit::fit(hardware, &used, effort, FIT_ROUNDS);
     let mut cannot_tell = Vec::new();

@@ -97,6 +97,7 @@ fn cell_json(run: &Run<'_>, cell: &Cell) -> Value {
 pub(super) fn json(run: &Run<'_>) -> Value {
     let (recording, cells) = (run.recording, cells(run));
     let all: Vec<Value> = cells.iter().map(|cell| cell_json(run, cell)).collect();
+    let (gains, gain_prefetch, gain_parallel) = gains_json(&cells);
     if !is_modelled(recording) {
         let layout = of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
         return json!({
@@ -112,6 +113,9 @@ pub(super) fn json(run: &Run<'_>) -> Value {
                 "clocks_per_packet": best.cell.clocks,
                 "saves_percent": best.saves_percent,
             })).collect::<Vec<_>>(),
+            "gains": gains,
+            "gain_prefetch": gain_prefetch,
+            "gain_parallel": gain_parallel,
             "recording": run.folder,
         });
     }
@@ -126,6 +130,9 @@ pub(super) fn json(run: &Run<'_>) -> Value {
         "best": best_strides(&cells).iter().map(|best| json!({
             "loop": best.loop_name, "predicted": best.predicted, "published": best.published, "cost_percent": best.cost_percent,
         })).collect::<Vec<_>>(),
+        "gains": gains,
+        "gain_prefetch": gain_prefetch,
+        "gain_parallel": gain_parallel,
         "burst_of_eight": burst(recording),
         "cannot_tell": cannot_tell(recording),
         "recording": run.folder,
@@ -155,9 +162,86 @@ fn best_here(cells: &[Cell]) -> Vec<BestHere<'_>> {
         .collect()
 }
 
+/// What part of a loop's gain is whose. The whole gain is their product.
+struct Gain<'c> {
+    /// The loop at its best strides.
+    best: &'c Cell,
+    /// Clocks of the single loop without prefetch over those of this loop without prefetch.
+    parallel: f64,
+    /// Clocks of this loop without prefetch over those at its best strides.
+    prefetch: f64,
+}
+
+/// The gains of every loop that has a cell without prefetch.
+fn gains(cells: &[Cell]) -> Vec<Gain<'_>> {
+    let of = |name| cells.iter().filter(move |cell| cell.loop_name == name);
+    let none = |name| of(name).find(|cell| cell.strides == [0, 0]);
+    let Some(base) = none("single") else { return Vec::new() };
+    let loops = ["single", "dual", "quad"].into_iter();
+    loops
+        .filter_map(|name| {
+            let best = of(name).min_by(|a, b| a.clocks.total_cmp(&b.clocks))?;
+            let none = none(name)?.clocks;
+            Some(Gain { best, parallel: base.clocks / none, prefetch: none / best.clocks })
+        })
+        .collect()
+}
+
+/// The gain of the loop that is best of all.
+fn best_gain<'g, 'c>(gains: &'g [Gain<'c>]) -> Option<&'g Gain<'c>> {
+    gains.iter().min_by(|a, b| a.best.clocks.total_cmp(&b.best.clocks))
+}
+
+fn gains_json(cells: &[Cell]) -> (Value, Value, Value) {
+    let gains = gains(cells);
+    let each: Vec<Value> = gains
+        .iter()
+        .map(|gain| {
+            json!({
+                "loop": gain.best.loop_name, "stride_first": gain.best.strides[0], "stride_second": gain.best.strides[1],
+                "gain_parallel": gain.parallel, "gain_prefetch": gain.prefetch, "gain": gain.parallel * gain.prefetch,
+            })
+        })
+        .collect();
+    let best = best_gain(&gains);
+    (json!(each), or_null(best.map(|gain| gain.prefetch)), or_null(best.map(|gain| gain.parallel)))
+}
+
+/// The table of gains.
+fn gains_text(text: &mut String, cells: &[Cell], style: Style) {
+    let gains = gains(cells);
+    let Some(best) = best_gain(&gains) else { return };
+    let mut grid = table(style);
+    grid.set_header(["Loop", "Best", "by parallelism", "by prefetch", "together"]);
+    for gain in &gains {
+        grid.add_row(vec![
+            GridCell::new(&gain.best.loop_name),
+            right(gain.best.label()),
+            right(format!("{:.2}", gain.parallel)),
+            right(format!("{:.2}", gain.prefetch)),
+            right(format!("{:.2}", gain.parallel * gain.prefetch)),
+        ]);
+    }
+    let _ = writeln!(text, "\nHow many times as fast as the single loop without prefetch\n{}", fitted(grid, style));
+    let line = format!(
+        "By parallelism: the same without prefetch, since a loop of several packets waits for several at once. By prefetch: the rest. The \
+         best loop, {} at {}, is {:.2} times as fast by parallelism and {:.2} times by prefetch.",
+        best.best.loop_name,
+        best.best.label(),
+        best.parallel,
+        best.prefetch
+    );
+    paragraph(text, &line, ("", "  "), PLAIN, style);
+}
+
 /// A bar of characters.
 fn bar(value: f64, most: f64, width: usize) -> String {
     "#".repeat((value / most.max(f64::MIN_POSITIVE) * width as f64) as usize)
+}
+
+/// What a recording says, or what it meant before it could say so.
+fn or<'t>(said: &'t str, otherwise: &'t str) -> &'t str {
+    if said.is_empty() { otherwise } else { said }
 }
 
 fn measured(run: &Run<'_>, style: Style) -> String {
@@ -167,11 +251,15 @@ fn measured(run: &Run<'_>, style: Style) -> String {
     let layout = layout.map_or("", |measure| recording.series_texts(measure.series).2);
     let mut text = String::new();
     let head = format!(
-        "Stride study on this machine: metadata {layout}, frames of {}, {} cold buffers, {} rounds of work per packet. Clocks are \
-         ticks of the {} per packet ({:.3} ns); median and quartiles of {} measurements.",
+        "Stride study on this machine: metadata {layout}, frames of {}, {} buffers, {} rounds of {} work per packet. Before a frame \
+         its metadata lies in {} and its data in {}. Clocks are ticks of the {} per packet ({:.3} ns); median and quartiles of {} \
+         measurements.",
         said("frame_size"),
         said("buffers"),
         said("rounds"),
+        or(said("work"), "chained"),
+        or(said("header_in"), "dram"),
+        or(said("data_in"), "dram"),
         counter(recording),
         tick_ns(recording),
         recording.header.iterations
@@ -200,6 +288,7 @@ fn measured(run: &Run<'_>, style: Style) -> String {
         let line = format!("  {:<13} {strides:<7} {:>7.1} clocks  {saves}", best.cell.loop_name, best.cell.clocks);
         let _ = writeln!(text, "{}", line.trim_end());
     }
+    gains_text(&mut text, &cells, style);
     text
 }
 
@@ -344,6 +433,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
         );
         paragraph(&mut text, &line, ("  ", "      "), PLAIN, style);
     }
+    gains_text(&mut text, &cells, style);
     let burst: Vec<String> = burst(recording).iter().map(|blocked| format!("{blocked:.2}")).collect();
     let burst = format!(
         "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {}",

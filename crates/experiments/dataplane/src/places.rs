@@ -1,0 +1,81 @@
+//! Where a packet's lines lie before the loop of a stride study meets them.
+
+use experiment::{Error, Settings};
+use recording::Header;
+
+/// Where a line lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the core's second-level cache, and not in its first.
+    L2,
+    /// In the last-level cache, and in none before it.
+    Llc,
+    /// In no cache.
+    Dram,
+}
+
+impl Place {
+    /// For settings: each place with what it means.
+    pub const CHOICES: &[(&str, &str)] = &[
+        ("l2", "in the second-level cache, and not in the first"),
+        ("llc", "in the last-level cache; on this machine only"),
+        ("dram", "in no cache"),
+    ];
+
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::L2 => "l2",
+            Self::Llc => "llc",
+            Self::Dram => "dram",
+        }
+    }
+
+    fn of(text: &str) -> Self {
+        match text {
+            "l2" => Self::L2,
+            "llc" => Self::Llc,
+            _ => Self::Dram,
+        }
+    }
+}
+
+/// Where the two lines of a packet lie before a frame is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The metadata's.
+    pub header: Place,
+    /// The data's first.
+    pub data: Place,
+}
+
+impl Places {
+    /// Both in no cache: buffers that come again after many others.
+    pub const COLD: Self = Self { header: Place::Dram, data: Place::Dram };
+    /// As on the slides: an earlier node has touched the metadata, and a device wrote the data.
+    pub const RECEIVED: Self = Self { header: Place::L2, data: Place::Dram };
+
+    /// Those that settings ask for.
+    pub fn of(settings: &Settings, usual: Self) -> Self {
+        let asked = |name, usual| settings.text(name).map_or(usual, Place::of);
+        Self { header: asked("header-in", usual.header), data: asked("data-in", usual.data) }
+    }
+
+    /// Notes them in a header.
+    pub fn describe(&self, header: &mut Header) {
+        for (key, place) in [("header_in", self.header), ("data_in", self.data)] {
+            header.settings.insert(key.to_owned(), place.name().to_owned());
+        }
+    }
+
+    /// Says what a modelled core lacks.
+    ///
+    /// # Errors
+    /// A line is to lie in the last-level cache, which the model has not.
+    pub fn on_a_model(self) -> Result<Self, Error> {
+        match [self.header, self.data].contains(&Place::Llc) {
+            true => Err(Error::usage("the modelled core has no last-level cache", "l2 or dram")),
+            false => Ok(self),
+        }
+    }
+}
