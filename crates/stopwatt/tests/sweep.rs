@@ -405,6 +405,16 @@ fn parts_of_a_run_are_read_as_one() {
     assert!(parts.contains("5 draws") && parts.lines().count() > 30, "{parts}");
     assert_eq!(parts, whole);
 
+    // A file that a setting names is the same for all chunks.
+    fs::remove_dir_all(
+        to.join("data").join(fs::read_dir(to.join("data")).unwrap().next().unwrap().unwrap().file_name()),
+    )
+    .unwrap();
+    let changed = fs::read_to_string(&ranges_file).unwrap() + "# another\n";
+    fs::write(&ranges_file, changed).unwrap();
+    let refused = sweep(&plan, &to, &[]);
+    assert!(said(&refused).contains("is not the file that chunk"), "{}", said(&refused));
+
     fs::write(&plan, "experiment = \"placement\"\nparts = 2\n").unwrap();
     let refused = sweep(&plan, &folder.path().join("p"), &[]);
     assert_eq!(refused.status.code(), Some(2));
@@ -419,6 +429,10 @@ fn a_campaign_of_the_explorer_says_which_seed_broke_what() {
         ));
         let to = folder.path().join("s");
         let swept = sweep(&plan, &to, &[]);
+        // What was found is no reason to run it again, and is said again.
+        let again = stopwatt(&["sweep", "--resume", to.to_str().unwrap()]);
+        assert_eq!(again.status.code(), swept.status.code());
+        assert!(said(&again).contains("0 points in 0 chunks"), "{}", said(&again));
         let report = reported(&to);
         (swept.status.code(), said(&swept), report)
     };

@@ -153,4 +153,13 @@ impl Fitting {
         let varied = point.varied.iter().map(|(key, value)| self.setting(key, &value.text()));
         Settings::new(self.experiment.about(), self.world, fixed.chain(varied))
     }
+
+    /// The files that settings name at a point.
+    pub(crate) fn files_named(&self, point: &Point) -> Vec<String> {
+        let about = self.experiment.about();
+        let fixed = self.plan.settings.iter().map(|(key, it)| (key, &it.value));
+        let all = fixed.chain(point.varied.iter().map(|(key, value)| (key, value)));
+        let files = all.filter(|(key, _)| about.setting(key).is_some_and(|it| matches!(it.kind, Kind::InputFile)));
+        files.map(|(_, value)| value.text()).collect()
+    }
 }
