@@ -357,6 +357,13 @@ fn search(settings: &experiment::Settings, sink: &mut dyn Sink) -> Result<(), Er
                 ));
             }
         }
+        let short: usize = found.tried.iter().map(|tried| tried.short).sum();
+        if short > 0 {
+            header.notes.push(format!(
+                "{}: {short} trials were repeated, because something held the generator up.",
+                found.driver.name()
+            ));
+        }
         if found.untimed > 0 {
             header.notes.push(format!(
                 "{}: {} packets with a time are in no percentile: the sink missed them, or the clock was set.",

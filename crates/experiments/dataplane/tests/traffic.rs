@@ -294,8 +294,13 @@ fn programs_talk_to_the_kernel_behind_a_tap_device() {
         namespaces.ip("m", "address add 10.0.2.2/24 dev tap0");
         namespaces.ip("m", "route add default via 10.0.2.1");
         talk_to("m", &namespaces);
+        namespaces.ip("m", "link delete tap0");
+        // It is noticed within a tenth of a second, and made again after one more.
+        thread::sleep(Duration::from_millis(2500));
+        namespaces.ip("m", "link show tap0");
     });
     check_talk(&namespaces, &said, FINISHED);
+    assert_eq!(shown(&said, "tap-input-tap0: interface went down or away", "packets"), 1, "{said}");
 }
 
 #[test]

@@ -92,8 +92,9 @@ fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Pr
             Ok::<_, Error>(Outcome { offered: trial.offered(), loss: trial.loss() })
         })
     };
-    let partial = searched(search.loss, "partial drop rate")?;
+    // What loses nothing loses little, too: the second search knows the trials of the first.
     let none = searched(0.0, "rate without loss")?;
+    let partial = searched(search.loss, "partial drop rate")?;
     let (mut latencies, mut untimed) = (Vec::new(), 0);
     for share in LOADS {
         let load = partial.lower.unwrap_or(start.1) * f64::from(share) / 100.0;

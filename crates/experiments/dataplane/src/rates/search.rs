@@ -17,6 +17,8 @@ pub struct Tried {
     pub load: f64,
     /// What came of it.
     pub outcomes: Vec<Outcome>,
+    /// Trials that do not count, because the generator was held up and sent too little.
+    pub short: usize,
 }
 
 impl Tried {
@@ -51,6 +53,9 @@ pub struct Bounds {
     pub upper: Option<f64>,
 }
 
+/// A trial of which the generator sent less than this share is repeated, as often as a load is tried at most.
+const REACHED: f64 = 0.98;
+
 /// Loads below this share of the highest are not tried.
 const SMALLEST: f64 = 1.0 / 1024.0;
 
@@ -70,12 +75,16 @@ pub fn bounds<E>(
     let mut load = highest;
     loop {
         let there = tried.iter().position(|tried| tried.load == load).unwrap_or_else(|| {
-            tried.push(Tried { load, outcomes: Vec::new() });
+            tried.push(Tried { load, outcomes: Vec::new(), short: 0 });
             tried.len() - 1
         });
         while tried[there].votes(goal).0 < majority && tried[there].votes(goal).1 < majority {
             let outcome = trial(load)?;
-            tried[there].outcomes.push(outcome);
+            if outcome.offered < REACHED * load && tried[there].short < precision.trials {
+                tried[there].short += 1;
+            } else {
+                tried[there].outcomes.push(outcome);
+            }
         }
         let bad = |tried: &&Tried| tried.votes(goal).1 >= majority;
         let upper = tried.iter().filter(bad).min_by(|a, b| a.load.total_cmp(&b.load));
@@ -83,9 +92,11 @@ pub fn bounds<E>(
             |tried: &&Tried| tried.votes(goal).0 >= majority && upper.is_none_or(|upper| tried.load < upper.load);
         let lower = tried.iter().filter(below).max_by(|a, b| a.load.total_cmp(&b.load));
         let Some(upper) = upper.map(|upper| upper.load) else {
-            // What was really offered, if the generator fell short.
-            let offered = lower.map(|lower| lower.outcomes.iter().map(|outcome| outcome.offered).fold(load, f64::min));
-            return Ok(Bounds { lower: offered, upper: None });
+            // What was really offered, if the generator fell short; it may have reached more at a lower load.
+            let offered =
+                |tried: &Tried| tried.outcomes.iter().map(|outcome| outcome.offered).fold(tried.load, f64::min);
+            let good = tried.iter().filter(|tried| tried.votes(goal).0 >= majority);
+            return Ok(Bounds { lower: good.map(offered).max_by(f64::total_cmp), upper: None });
         };
         let lower = lower.map(|lower| lower.load);
         let from = lower.unwrap_or(0.0);
@@ -151,6 +162,19 @@ mod tests {
         // Loses between 300 and 350 thousand, and not between there and 500.
         let (found, _) = found(0.0, 1e6, |load| if load > 500e3 || (250e3..350e3).contains(&load) { 0.1 } else { 0.0 });
         assert!(found.lower.unwrap() < found.upper.unwrap());
+    }
+
+    #[test]
+    fn a_trial_in_which_the_generator_was_held_up_is_repeated() {
+        let (mut tried, mut count) = (Vec::new(), 0);
+        let trial = |load: f64| {
+            count += 1;
+            let offered = if count == 1 { load / 10.0 } else { load };
+            Ok::<_, ()>(Outcome { offered, loss: if offered > 400e3 { 0.1 } else { 0.0 } })
+        };
+        let found = bounds(0.0, (1e6, 5e5), PRECISION, &mut tried, trial).unwrap();
+        assert!(found.lower.unwrap() > 390e3 && found.upper.unwrap() < 405e3, "{found:?}");
+        assert_eq!(tried[0].short, 1);
     }
 
     #[test]
