@@ -1,7 +1,7 @@
-"""Builds the documentation as a site that needs no network, and checks it: the commands on the pages that site/run.toml names are run, what
-those pages show of their output is compared, and every link is looked up.
+"""Builds the documentation as a site that needs no network, and checks it: what the pages show is run and compared (see shown.py), and every
+link is looked up.
 
-Run by `cargo xtask site`, with the Python package installed: python site/build.py
+Run by `cargo xtask site`, with the Python package installed: python site/build.py [--no-commands] [--slow] [--verbose]
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ import inspect
 import os
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 import urllib.parse
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import shown
+
+ROOT = shown.ROOT
 SOURCE, OUT = ROOT / "target" / "site-source", ROOT / "target" / "site"
 # Pages that lie outside of docs/, by their name on the site.
-OUTSIDE = {"README.md": "index.md", "ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md"}
-# Seconds that a command of a page may take.
-LONGEST = 120
+OUTSIDE = {"README.md": "index.md", "ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 
@@ -92,82 +90,6 @@ def python_interface() -> str:
     return re.sub(r":(?:class|func):`([^`]*)`", r"`\1`", text).replace("::\n", ":\n")
 
 
-def blocks(text: str) -> list[tuple[int, str, str]]:
-    """The fenced blocks of a page: line, language, text."""
-    found, language, begin, lines = [], None, 0, []
-    for number, line in enumerate(text.splitlines(), 1):
-        fence = re.match(r"\s*```(.*)$", line)
-        if fence and language is None:
-            language, begin, lines = fence.group(1).strip(), number, []
-        elif fence:
-            found.append((begin, language, "\n".join(lines)))
-            language = None
-        elif language is not None:
-            lines.append(line)
-    return found
-
-
-def commands(text: str) -> list[str]:
-    """The commands of a block, if it is one of commands."""
-    lines = [line.strip() for line in text.replace("\\\n", " ").splitlines() if line.strip()]
-    return lines if lines and all(line.startswith("stopwatt ") for line in lines) else []
-
-
-def plan() -> str:
-    """The plan that docs/sweeps.md shows."""
-    shown = [text for _, language, text in blocks((ROOT / "docs" / "sweeps.md").read_text()) if language == "toml"]
-    return shown[0] + "\n"
-
-
-def squeezed(line: str) -> str:
-    return " ".join(line.split())
-
-
-def run_page(page: pathlib.Path, not_run: list[dict[str, str]], folder: pathlib.Path) -> tuple[int, int, list[str]]:
-    """Runs the commands of a page in order, in a checkout of its own; returns how many were run, how many lines of output were compared,
-    and what is wrong."""
-    ran, compared, wrong, printed = 0, 0, [], []
-    all = blocks(page.read_text())
-    for line, language, text in all:
-        if language not in ("", "console"):
-            continue
-        for command in commands(text):
-            if any(known["command"] in command for known in not_run):
-                for known in not_run:
-                    known["used"] = known.get("used", "") or ("yes" if known["command"] in command else "")
-                continue
-            arguments = shlex.split(command.split("  #")[0].split(" > ")[0].split(" | ")[0])[1:]
-            call = [sys.executable, "-m", "stopwatt", *arguments]
-            ran += 1
-            begin = time.monotonic()
-            try:
-                done = subprocess.run(
-                    call, cwd=folder, capture_output=True, text=True, timeout=LONGEST, env={**os.environ, "NO_COLOR": "1"}
-                )
-            except subprocess.TimeoutExpired:
-                wrong.append(f"{page.relative_to(ROOT)}:{line}: `{command}` takes more than {LONGEST} s")
-                continue
-            if "--verbose" in sys.argv:
-                print(f"{time.monotonic() - begin:6.1f} s  {page.name}:{line}: {command}", flush=True)
-            printed += done.stdout.splitlines()
-            # 1 is an answer: a regression, a check that fails.
-            if done.returncode not in (0, 1):
-                wrong.append(f"{page.relative_to(ROOT)}:{line}: `{command}` ended with {done.returncode}: {done.stderr.strip()[:400]}")
-    if ran:
-        there = {squeezed(line) for line in printed}
-        for line, language, text in all:
-            if language == "" and not commands(text) and not text.startswith(("cargo ", "recordings/", "$")):
-                lines = [squeezed(it) for it in text.splitlines() if it.strip() and it.strip() != "..."]
-                found = [it in there for it in lines]
-                # A block of which nothing was printed shows something else: a layout, a file.
-                if any(found):
-                    compared += len(lines)
-                    wrong += [
-                        f"{page.relative_to(ROOT)}:{line}: not printed (any more): {it}" for it, is_there in zip(lines, found) if not is_there
-                    ]
-    return ran, compared, wrong
-
-
 class Page(html.parser.HTMLParser):
     """What a page links to, what it loads, and its anchors."""
 
@@ -224,6 +146,23 @@ def broken() -> list[str]:
     return wrong
 
 
+def searched(word: str) -> list[str]:
+    """Searches for a word in a browser, on a page that was opened from the folder."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        print("the search was not tried: there is no chromium here")
+        return []
+    with tempfile.TemporaryDirectory() as profile:
+        options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--virtual-time-budget=20000"]
+        page = f"{(OUT / 'index.html').as_uri()}?q={word}"
+        done = subprocess.run([browser, *options, "--dump-dom", page], capture_output=True, text=True, timeout=120)
+    found = re.search(r'md-search-result__meta">\s*(\d+) matching document', done.stdout)
+    if not found:
+        return [f"a search for `{word}` on a page opened from the folder finds nothing: {done.stderr.strip()[-300:]}"]
+    print(f"a search for `{word}` from the folder finds {found.group(1)} pages")
+    return []
+
+
 def main() -> int:
     begin = time.monotonic()
     shutil.rmtree(SOURCE, ignore_errors=True)
@@ -236,27 +175,15 @@ def main() -> int:
     (SOURCE / "python-interface.md").write_text(python_interface())
 
     wrong = []
-    run = tomllib.loads((ROOT / "site" / "run.toml").read_text())
-    not_run = run["not_run"]
     if "--no-commands" not in sys.argv:
         with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder)
-            for name in ("platforms", "published", "workloads", "crates", "docs"):
-                (folder / name).symlink_to(ROOT / name)
-            (folder / "plan.toml").write_text(plan())
-            total = [0, 0]
-            for name in run["pages"]:
-                ran, compared, bad = run_page(ROOT / name, not_run, folder)
-                total = [total[0] + ran, total[1] + compared]
-                wrong += bad
-            print(f"{total[0]} commands of the pages were run, {total[1]} lines of their output compared")
-        wrong += [f"site/run.toml: no page has `{it['command']}` (any more)" for it in not_run if not it.get("used")]
+            wrong += shown.Shown(pathlib.Path(folder)).pages(list(pages().values()))
     shutil.rmtree(OUT, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(ROOT / "site" / "mkdocs.yml")], check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     # Only a server shows it, and its links are those of a server.
     (OUT / "404.html").unlink()
     with_worker()
-    wrong += broken()
+    wrong += broken() + searched("bakery")
     for line in wrong:
         print(line, file=sys.stderr)
     print(f"{len(list(OUT.rglob('*.html')))} pages in {OUT.relative_to(ROOT)}, {time.monotonic() - begin:.0f} s")

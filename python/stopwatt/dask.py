@@ -69,7 +69,7 @@ def sweep(
         return client.submit(run_chunks, folder, chunks, pure=False)
 
     left = {future: (chunks, retries) for chunks in batches for future in [submit(chunks)]}
-    whole: dict[str, Any] = {"points": 0, "chunks": 0, "failures": 0, "failed": [], "unwritten": [], "seconds": 0.0}
+    whole: dict[str, Any] = {"points": 0, "chunks": 0, "failures": 0, "failed": [], "complained": 0, "complaints": [], "unwritten": [], "seconds": 0.0}
     running = as_completed(list(left))
     for future in running:
         chunks, tries = left.pop(future)
@@ -85,5 +85,6 @@ def sweep(
             continue
         for key, value in whole.items():
             whole[key] = value + outcome[key]
-    whole["failed"].sort(key=lambda failed: failed["point"])
+    for named in ("failed", "complaints"):
+        whole[named].sort(key=lambda point: point["point"])
     return Sweep(folder, checked(whole))

@@ -21,7 +21,8 @@ const HELP: &str = "cargo xtask <command>
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours; needs
                  cargo-mutants, and passes it what follows (such as --file and --shard)
-  site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked
+  site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
+                 with --slow those as well that take minutes, with --verbose each with its time
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
 Example: cargo xtask test lints tests";
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),
-        Some("site") => stages::site(),
+        Some("site") => stages::site(&arguments[1..]),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())

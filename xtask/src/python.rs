@@ -11,16 +11,16 @@ pub fn run(root: &Path) -> Result<(), String> {
     // From the folder of the tests: the package's own files must not be what is imported.
     tests.args(["-m", "pytest", "--durations", "5"]).current_dir(root.join("python/tests"));
     succeeds(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))?;
-    build_site(root, &python)
+    build_site(root, &python, &[])
 }
 
 /// Builds the documentation as a site below `target`, with its commands run and its links looked up.
-pub fn site(root: &Path) -> Result<(), String> {
-    build_site(root, &installed(root)?)
+pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
+    build_site(root, &installed(root)?, more)
 }
 
-fn build_site(root: &Path, python: &Path) -> Result<(), String> {
-    succeeds(Command::new(python).arg(root.join("site/build.py")).env_remove("PYTHONPATH"))
+fn build_site(root: &Path, python: &Path, more: &[String]) -> Result<(), String> {
+    succeeds(Command::new(python).arg(root.join("site/build.py")).args(more).env_remove("PYTHONPATH"))
 }
 
 /// Builds the wheel and installs it into a fresh environment, whose Python it returns.

@@ -261,10 +261,10 @@ fn firmware() -> Result<(), String> {
     check(&mut cargo(&["test", "--package", "qemu"]))
 }
 
-/// Builds the documentation site.
-pub fn site() -> Result<(), String> {
+/// Builds the documentation site; `more` goes to its builder.
+pub fn site(more: &[String]) -> Result<(), String> {
     needs::install()?;
-    package::site(&root())
+    package::site(&root(), more)
 }
 
 /// The Python package.

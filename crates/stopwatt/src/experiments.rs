@@ -19,6 +19,8 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &rcu_experiments::LinuxRates,
     &energy_experiments::RcuEnergy,
     &placement_experiments::Placement,
+    &explore_experiments::ExplorePsci,
+    &explore_experiments::ExploreRcu,
 ];
 
 /// Names of the experiments.

@@ -29,6 +29,7 @@ mod shell_commands;
 mod slurm;
 pub mod sweep_command;
 mod what_if;
+mod what_if_from;
 
 pub use answer::Answer;
 use arguments::{Command, FORWARDER, Import};
@@ -78,8 +79,10 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
         }
         Some(("dataplane", matches)) => return run::run(&data, experiment(FORWARDER)?, matches),
         Some(("what-if", matches)) => {
-            let (name, matches) = chosen(matches)?;
-            what_if::run(&data, experiment(name)?, matches)?;
+            match matches.subcommand() {
+                Some((name, matches)) => what_if::run(&data, experiment(name)?, matches)?,
+                None => what_if_from::run(matches)?,
+            }
             return Ok(Answer::Yes);
         }
         _ => {}

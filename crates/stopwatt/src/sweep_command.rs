@@ -12,7 +12,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sweep::{DEFAULT_MOST, Dataset, Fitting, Outcome, Place, Plan, Point, Share};
+use sweep::{DEFAULT_MOST, Dataset, Failed, Fitting, Outcome, Place, Plan, Point, Share};
 
 /// Options of `sweep`.
 #[derive(Args)]
@@ -35,7 +35,7 @@ A plan:
   topology.clusters = \"1..16\"
 docs/sweeps.md has lists, draws, Latin hypercubes, seeds and what is kept.
 
-Exit status: 0 when every point is there, 1 when some failed or are missing, 2 when the sweep cannot begin.")]
+Exit status: 0 when every point is there, 1 when some failed, found what should not be or are missing, 2 when the sweep cannot begin.")]
 pub struct SweepOptions {
     /// The plan.
     #[arg(value_name = "PLAN", required_unless_present = "resume", conflicts_with = "resume")]
@@ -210,7 +210,9 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
 
 /// What came of a run, for machines.
 pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
-    let failed = outcome.failed.iter().map(|failed| json!({ "point": failed.point, "why": failed.why }));
+    let named = |points: &[Failed]| -> Vec<_> {
+        points.iter().map(|named| json!({ "point": named.point, "why": named.why })).collect()
+    };
     let unwritten = outcome.unwritten.iter().map(|it| json!({ "chunk": it.chunk, "why": it.why.to_string() }));
     json!({
         "dataset": dataset.folder().display().to_string(),
@@ -219,7 +221,9 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
         "chunks_there_before": outcome.there,
         "chunks_missing": missing,
         "failures": outcome.failures,
-        "failed": failed.collect::<Vec<_>>(),
+        "failed": named(&outcome.failed),
+        "complained": outcome.complained,
+        "complaints": named(&outcome.complaints),
         "unwritten": unwritten.collect::<Vec<_>>(),
         "cancelled": outcome.cancelled,
         "seconds": outcome.time.as_secs_f64(),
@@ -229,16 +233,21 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
 /// What keeps the answer from being yes.
 fn complaint(plan: &Plan, dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) -> Option<miette::Report> {
     let mut lines = Vec::new();
-    if outcome.failures > 0 {
-        lines.push(format!("{} points failed:", outcome.failures));
-        for failed in &outcome.failed {
-            lines.push(format!("  point {} ({}): {}", failed.point, settings(&plan.point(failed.point)), failed.why));
+    let mut name = |count: u64, what: &str, named: &[Failed]| {
+        if count == 0 {
+            return;
         }
-        let unnamed = outcome.failures - outcome.failed.len() as u64;
+        lines.push(format!("{count} points {what}:"));
+        for it in named {
+            lines.push(format!("  point {} ({}): {}", it.point, settings(&plan.point(it.point)), it.why));
+        }
+        let unnamed = count - named.len() as u64;
         if unnamed > 0 {
             lines.push(format!("  and {unnamed} more; the column `why` of data/*/points.parquet has them all"));
         }
-    }
+    };
+    name(outcome.failures, "failed", &outcome.failed);
+    name(outcome.complained, "found what should not be", &outcome.complaints);
     for unwritten in &outcome.unwritten {
         lines.push(format!("chunk {} was not written: {}", unwritten.chunk, unwritten.why));
     }
@@ -252,7 +261,13 @@ fn complaint(plan: &Plan, dataset: &Dataset, share: &Share, outcome: &Outcome, m
         lines.push(format!("{missing} chunks are missing"));
     }
     let shard = if *share == Share::All { String::new() } else { format!(" --{share}") };
-    let help =
-        format!("what is missing or failed runs with: stopwatt sweep --resume {}{shard}", dataset.folder().display());
+    let again = outcome.failures > 0 || missing > 0 || outcome.cancelled || !outcome.unwritten.is_empty();
+    let help = match again {
+        true => format!(
+            "what is missing or failed runs with: stopwatt sweep --resume {}{shard}",
+            dataset.folder().display()
+        ),
+        false => format!("stopwatt report {} shows them", dataset.folder().display()),
+    };
     Some(miette!(help = help, "{}", lines.join("\n")))
 }

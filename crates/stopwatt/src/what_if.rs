@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How a what-if is printed.
-const FORMATS: [output::PrintFormat; 4] = [
+pub const FORMATS: [output::PrintFormat; 4] = [
     ("term", "a table and a chart for people"),
     ("html", "one self-contained page, with how the CPUs scatter"),
     ("json", "for machines"),
@@ -50,15 +50,11 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         let parser = PossibleValuesParser::new(names);
         built = built.arg(arg.value_parser(parser).help("A what-if that comes with Stopwatt."));
     }
-    let metric = Arg::new("metric")
-        .long("metric")
-        .value_name("METRIC")
-        .help("What is measured; by default what the cases are about, such as powerdown.");
     let folder = Arg::new("output").short('o').long("output").visible_alias("out").value_name("DIR");
     let folder = folder
         .value_parser(value_parser!(PathBuf))
         .help("Folder of a recording of all combinations, a release each; none is written without it.");
-    for arg in [metric, folder, output::format_argument(&FORMATS)] {
+    for arg in [metric_argument(), folder, output::format_argument(&FORMATS)] {
         built = built.arg(arg.help_heading("Output"));
     }
     for arg in run_arguments::arguments(about) {
@@ -100,12 +96,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
             base.push(((*name).to_owned(), (*value).to_owned()));
         }
     }
-    let wanted: Option<&String> = matches.get_one("metric");
-    if let Some(wanted) = wanted.filter(|wanted| metrics::find(wanted).is_none()) {
-        let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
-        let help = near.map_or_else(|| "see docs/recording.md".to_owned(), |near| format!("did you mean {near}?"));
-        return Err(miette!(help = help, "nothing measures `{wanted}`"));
-    }
+    let wanted = wanted_metric(matches)?;
     let folder: Option<&PathBuf> = matches.get_one("output");
     if let Some(folder) = folder {
         Recording::check_target(folder).into_diagnostic()?;
@@ -141,7 +132,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
             experiment.run(request, &mut sink)?;
             progress.step();
             let recording = sink.finish();
-            let metric = metric_of(&recording, wanted.map(String::as_str))?;
+            let metric = metric_of(&recording, wanted)?;
             let point = report::what_if_point(&recording, &metric, combination)
                 .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
             Ok((point, metric, recording))
@@ -162,16 +153,40 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     }
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf { release, measured, points };
-    let text = match output::format(matches) {
-        "json" => format!("{:#}\n", report::what_if_json(&what_if)),
-        "html" => report::what_if_html(&what_if, shipped.map(|shipped| shipped.what)),
-        "csv" => report::what_if_csv(&what_if).into_diagnostic()?,
+    print(&what_if, output::format(matches), shipped.map(|shipped| shipped.what))
+}
+
+/// Prints a what-if in one of [`FORMATS`]; `asked` is the question that it answers, if it was asked in words.
+pub fn print(what_if: &WhatIf, format: &str, asked: Option<&str>) -> miette::Result<()> {
+    let text = match format {
+        "json" => format!("{:#}\n", report::what_if_json(what_if)),
+        "html" => report::what_if_html(what_if, asked),
+        "csv" => report::what_if_csv(what_if).into_diagnostic()?,
         _ => {
-            let asked = shipped.map_or_else(String::new, |shipped| format!("What if: {}\n", shipped.what));
-            return output::print_text(&(asked + &report::what_if_text(&what_if, output::style())));
+            let asked = asked.map_or_else(String::new, |asked| format!("What if: {asked}\n"));
+            return output::print_text(&(asked + &report::what_if_text(what_if, output::style())));
         }
     };
     output::print(text.as_bytes())
+}
+
+/// `--metric`.
+pub fn metric_argument() -> Arg {
+    Arg::new("metric")
+        .long("metric")
+        .value_name("METRIC")
+        .help("What is measured; by default what the cases are about, such as powerdown.")
+}
+
+/// The metric that is asked for; something measures it.
+pub fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
+    let wanted: Option<&String> = matches.get_one("metric");
+    if let Some(wanted) = wanted.filter(|wanted| metrics::find(wanted).is_none()) {
+        let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
+        let help = near.map_or_else(|| "see docs/recording.md".to_owned(), |near| format!("did you mean {near}?"));
+        return Err(miette!(help = help, "nothing measures `{wanted}`"));
+    }
+    Ok(wanted.map(String::as_str))
 }
 
 /// Whether a setting that was given is the key that is to be varied.
@@ -189,7 +204,7 @@ fn setting_of(about: &About, key: &str, value: &str) -> (String, String) {
 }
 
 /// The metric that is asked for, or what the recording's cases are about.
-fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<String> {
+pub fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<String> {
     let names = || recording.measures().iter().map(|measure| recording.text(measure.metric));
     if let Some(wanted) = wanted {
         return match names().any(|name| name == wanted) {
@@ -204,7 +219,8 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<Stri
     }
 }
 
-fn missing(recording: &Recording, metric: &str) -> String {
+/// Why there is no such metric, and which there are.
+pub fn missing(recording: &Recording, metric: &str) -> String {
     let mut known: Vec<&str> = recording.measures().iter().map(|measure| recording.text(measure.metric)).collect();
     known.sort_unstable();
     known.dedup();

@@ -52,7 +52,34 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
         assert_eq!(recording.values(series, metrics::RATE.name).len(), 2);
         assert!(recording.header.run.kernel.is_some() && recording.header.run.more.contains_key("counter"));
         assert!(done(&["report", to]).contains("Clocks per packet, by node"), "the recording's picture is drawn");
+        // The cross connect was published, with its input, its output and what lies between.
+        let published = result["published_nodes"].as_array().unwrap();
+        assert_eq!(published.len(), if graph == "l2-xconnect" { 6 } else { 0 }, "{result}");
+        for node in published {
+            assert!(node["published_ns"].as_f64().unwrap() >= 7.0 && node["ns"].as_f64().unwrap() > 0.0, "{node}");
+        }
     }
+}
+
+/// The kernel's events go the same way as the processor's, which many machines do not count: then a line says so.
+#[test]
+fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    let run = ["run", "dataplane", "--windows", "1", "--window", "30", "--replace", "-o", to.to_str().unwrap()];
+    let shown = done(&run);
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    assert_ne!(shown.contains("instructions"), shown.contains("No hardware events per packet"), "{shown}");
+    let shown = done(&[&run[..], &["--counters", "none"]].concat());
+    assert!(!shown.contains("events per packet"), "{shown}");
+    let shown = done(&[&run[..], &["--counters", "software"]].concat());
+    if shown.contains("No software events") {
+        eprintln!("SKIPPED the kernel's events: {shown}");
+        return;
+    }
+    assert!(shown.contains("task clock ns"), "{shown}");
+    let result = json(&[&run[..], &["--counters", "software"]].concat());
+    assert!(result["events_per_packet"]["ip4-lookup"]["task clock ns"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
@@ -171,8 +198,20 @@ fn frame_sizes_have_clocks_and_bytes() {
     assert_eq!(sizes, [64, 128, 256, 512, 1024]);
     for row in rows {
         assert!(row["clocks_per_packet"].as_array().unwrap().iter().all(|clocks| clocks.as_f64().unwrap() > 0.0));
-        assert_eq!(row["bytes"][2], row["frame_size"].as_u64().unwrap() * 64);
+        let size = row["frame_size"].as_u64().unwrap();
+        assert_eq!(row["bytes"][2], size * 64);
+        assert!(row["outlier"].is_boolean());
+        // An index is of 4 bytes there as here; frames of 1024 were not published.
+        let published = row["published_kb"][0].as_f64();
+        assert_eq!(published, (size < 1024).then_some(row["bytes"][0].as_f64().unwrap() / 1024.0), "{row}");
     }
+    let shown = done(&["report", to.to_str().unwrap()]);
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        let code = rows[0]["instruction_bytes"].as_u64().unwrap();
+        assert!((64..65_536).contains(&code), "{code}");
+    }
+    assert!(shown.contains("metadata line of the buffer"), "{shown}");
+    assert!(shown.contains("KB that a frame touches") && shown.contains("Types of Data"), "{shown}");
 }
 
 #[test]
@@ -332,6 +371,8 @@ mod forwarder {
                 "cpus = [0, 1]\n[[interface]]\nname = \"left\"",
                 "for each of 1 workers",
             ),
+            ("name = \"left\"", "name = \"left\"\ndriver = \"dpdk\"", "expected one of `packet`, `af-xdp`, `tap`"),
+            ("name = \"left\"", "name = \"left\"\ndriver = \"tap\"", "is a capture file: it has no driver"),
             (
                 "[[interface]]\nname = \"left\"",
                 "neighbours.queue = 0\n[[interface]]\nname = \"left\"",

@@ -318,3 +318,138 @@ fn points_are_compared_like_releases() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("scp.channels") && text.contains("powerdown"), "{text}");
 }
+
+/// The plan of a what-if, whose page the data set has, too.
+const WHAT_IF: &str = r#"
+experiment = "psci-latency"
+keep = ["measures", "events"]
+
+[settings]
+release = "last"
+iterations = 1
+free-seeds = 0
+order = "free"
+
+[grid]
+scp.channels = [1, 2]
+topology.clusters = "1..3"
+"#;
+
+#[test]
+fn a_data_set_answers_what_a_what_if_answers() {
+    let (folder, plan) = planned(WHAT_IF);
+    let to = folder.path().join("s");
+    let swept = sweep(&plan, &to, &[]);
+    assert_eq!(swept.status.code(), Some(0), "{}", said(&swept));
+    let from = ["what-if", "--from", to.to_str().unwrap()];
+    let read = |more: &[&str]| stopwatt(&[&from[..], more].concat());
+    let asked = stopwatt(
+        &[
+            &["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--vary", "topology.clusters=1..3"][..],
+            &["--release", "last", "--iterations", "1", "--free-seeds", "0", "--order", "free", "--format", "json"],
+        ]
+        .concat(),
+    );
+    let json = |output: &Output| serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
+    assert_eq!(json(&read(&["--format", "json"])), json(&asked));
+    let page = String::from_utf8(read(&["--format", "html"]).stdout).unwrap();
+    assert_eq!(page.matches("<polyline class=\"curve k").count(), 2, "one channel and two");
+
+    // Another case, and one that is not there.
+    let json = json(&read(&["--case", "suspend-level0", "--mode", "serial", "--format", "json"]));
+    assert_eq!((json["case"].as_str(), json["mode"].as_str()), (Some("suspend-level0"), Some("serial")));
+    let wrong = read(&["--case", "suspend-level9"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(said(&wrong).contains("did you mean suspend-level0?"), "{}", said(&wrong));
+    let wrong = stopwatt(&["what-if", "--from", folder.path().to_str().unwrap()]);
+    assert!(said(&wrong).contains("is no data set of a sweep"), "{}", said(&wrong));
+
+    // Seeds are iterations, and no setting.
+    let (seeded, plan) = planned(&format!("{WHAT_IF}\n[seeds]\ncount = 3\n"));
+    let to = seeded.path().join("s");
+    assert_eq!(sweep(&plan, &to, &[]).status.code(), Some(0));
+    let csv = stopwatt(&["what-if", "--from", to.to_str().unwrap(), "--format", "csv"]);
+    let csv = String::from_utf8(csv.stdout).unwrap();
+    assert!(csv.starts_with("scp.channels,topology.clusters,cpus,") && csv.lines().count() == 7, "{csv}");
+}
+
+/// What a report says, without what it says of the recording at its end.
+fn reported(of: &Path) -> String {
+    let report = stopwatt(&["report", of.to_str().unwrap()]);
+    let text = String::from_utf8(report.stdout).unwrap();
+    text.split("\nrecording: ").next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn parts_of_a_run_are_read_as_one() {
+    let ranges = fs::read_to_string(root().join("platforms/energy/rcu-2013.toml")).unwrap();
+    let (folder, plan) = planned("");
+    let ranges_file = folder.path().join("ranges.toml");
+    fs::write(&ranges_file, ranges.replacen("central_seeds = 8", "central_seeds = 2", 1)).unwrap();
+    let ranges = ranges_file.display().to_string();
+    // Without curves, which take long.
+    let settings = "[settings]\ndraws = 5\nbenchmarks = \"audio\"\ncallbacks.rate = 60\ntransition = 512\n";
+    let settings = format!("{settings}ranges = {ranges:?}\n");
+    let text = format!("experiment = \"rcu-energy\"\nparts = 3\nkeep = [\"measures\", \"events\"]\n{settings}");
+    fs::write(&plan, text).unwrap();
+    let to = folder.path().join("s");
+    let swept = sweep(&plan, &to, &[]);
+    assert_eq!(swept.status.code(), Some(0), "{}", said(&swept));
+
+    let one = folder.path().join("one");
+    let asked = ["run", "rcu-energy", "--draws", "5", "--benchmarks", "audio", "--ranges", &ranges];
+    let asked = [&asked[..], &["--set", "callbacks.rate=60", "--set", "transition=512"]].concat();
+    let ran = stopwatt(&[&asked[..], &["-o", one.to_str().unwrap()]].concat());
+    assert!(ran.status.success(), "{}", said(&ran));
+    let (parts, whole) = (reported(&to), reported(&one));
+    assert!(parts.contains("5 draws") && parts.lines().count() > 30, "{parts}");
+    assert_eq!(parts, whole);
+
+    // A file that a setting names is the same for all chunks.
+    fs::remove_dir_all(
+        to.join("data").join(fs::read_dir(to.join("data")).unwrap().next().unwrap().unwrap().file_name()),
+    )
+    .unwrap();
+    let changed = fs::read_to_string(&ranges_file).unwrap() + "# another\n";
+    fs::write(&ranges_file, changed).unwrap();
+    let refused = sweep(&plan, &to, &[]);
+    assert!(said(&refused).contains("is not the file that chunk"), "{}", said(&refused));
+
+    fs::write(&plan, "experiment = \"placement\"\nparts = 2\n").unwrap();
+    let refused = sweep(&plan, &folder.path().join("p"), &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("a run of placement cannot be divided"), "{}", said(&refused));
+}
+
+#[test]
+fn a_campaign_of_the_explorer_says_which_seed_broke_what() {
+    let campaign = |fault: &str| {
+        let (folder, plan) = planned(&format!(
+            "experiment = \"explore-psci\"\n[settings]\nschedules = 40\n{fault}[seeds]\nfirst = 5\ncount = 4\n"
+        ));
+        let to = folder.path().join("s");
+        let swept = sweep(&plan, &to, &[]);
+        // What was found is no reason to run it again, and is said again.
+        let again = stopwatt(&["sweep", "--resume", to.to_str().unwrap()]);
+        assert_eq!(again.status.code(), swept.status.code());
+        assert!(said(&again).contains("0 points in 0 chunks"), "{}", said(&again));
+        let report = reported(&to);
+        (swept.status.code(), said(&swept), report)
+    };
+    let (status, said, report) = campaign("");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(report.contains("Nothing was found.") && report.contains("160 schedules were tried"), "{report}");
+    let (status, said, report) = campaign("fault = \"no-flush\"\n");
+    assert_eq!(status, Some(1), "{said}");
+    for seed in 5..9 {
+        assert!(report.contains(&format!("no-flush seed={seed} breaks dirty-line-lost.")), "{report}");
+    }
+    // One of them alone leaves the recording that is replayed.
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("found");
+    let to = to.to_str().unwrap();
+    let found = ["run", "explore-psci", "--schedules", "40", "--seed", "6", "--fault", "no-flush", "-o", to];
+    assert_eq!(stopwatt(&found).status.code(), Some(1));
+    let again = stopwatt(&["explore", "replay", to]);
+    assert!(String::from_utf8_lossy(&again.stdout).contains("dirty-line-lost"), "{again:?}");
+}

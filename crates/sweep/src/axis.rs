@@ -1,4 +1,4 @@
-//! What varies in a plan: grids, lists, draws and repetitions.
+//! What varies in a plan: grids, lists, draws, parts and repetitions.
 
 use crate::draw::Stream;
 use std::ops::Range;
@@ -91,8 +91,18 @@ pub(crate) enum Axis {
     List(Vec<Vec<(String, Placed)>>),
     /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its span once.
     Draws { count: u64, is_latin: bool, keys: Vec<Drawn> },
+    /// The work of a point, divided: the setting `part` is 1/count, 2/count and so on.
+    Parts { count: u64, place: Range<usize> },
     /// The same again.
     Repetitions(u64),
+}
+
+/// The setting that says which part of a run's work is done.
+pub(crate) const PART: &str = "part";
+
+/// A part as the setting takes it, from its index.
+pub(crate) fn part(index: u64, count: u64) -> Value {
+    Value::Text(format!("{}/{count}", index + 1))
 }
 
 impl Axis {
@@ -103,7 +113,7 @@ impl Axis {
             Self::Grid { values: Values::Range { first, last }, .. } => (last - first).saturating_add(1),
             Self::List(rows) => rows.len() as u64,
             Self::Draws { count, .. } => *count,
-            Self::Repetitions(count) => *count,
+            Self::Parts { count, .. } | Self::Repetitions(count) => *count,
         }
     }
 
@@ -132,6 +142,7 @@ impl Axis {
                 };
                 keys.iter().map(|drawn| (drawn.key.as_str(), kind(drawn))).collect()
             }
+            Self::Parts { .. } => vec![(PART, Kind::Text)],
             Self::Repetitions(_) => Vec::new(),
         }
     }
@@ -154,6 +165,7 @@ impl Axis {
             Self::Draws { count, is_latin, keys } => {
                 settings.extend(keys.iter().map(|drawn| (drawn.key.clone(), drawn.value(index, *count, *is_latin))));
             }
+            Self::Parts { count, .. } => settings.push((PART.to_owned(), part(index, *count))),
             Self::Repetitions(_) => {}
         }
     }

@@ -4,7 +4,7 @@ use crate::axis::{Kind, Value};
 use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
 use crate::error::Error;
 use crate::fits::Fitting;
-use crate::inputs::Noted;
+use crate::inputs::{Noted, sum_of};
 use crate::manifest::{Chunk, Failed};
 use crate::plan::Point;
 use experiment::{Conditions, Files, Memory, Progress, Request};
@@ -12,6 +12,7 @@ use miette::Diagnostic;
 use recording::table::{self, Column, Values};
 use recording::{Header, PartWriter, Recording};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -34,14 +35,18 @@ struct Ran {
     why: Option<String>,
 }
 
-/// Runs the points of a chunk and writes it; returns its points that failed. `each` is called after each point.
+/// What became of points: those of the first kind have no rows.
+const FAILED: &str = "failed";
+const COMPLAINT: &str = "complaint";
+
+/// Runs the points of a chunk and writes it; returns what is said of it. `each` is called after each point.
 pub(crate) fn run(
     dataset: &Dataset,
     around: &Surroundings<'_>,
     chunk: u64,
     progress: &Arc<Progress>,
     each: impl Fn(),
-) -> Result<Vec<Failed>, Error> {
+) -> Result<Chunk, Error> {
     let plan = &around.fitting.plan;
     let partial = dataset.partial(chunk, "partial")?;
     let folder = partial.path();
@@ -49,9 +54,16 @@ pub(crate) fn run(
     let noted = Noted::new(around.platforms);
     let mut rows: Option<(PartWriter, Header)> = None;
     let mut all: Vec<Ran> = Vec::new();
+    let mut named = BTreeMap::new();
     for number in plan.points_of(chunk) {
         progress.check().map_err(|_| Error::Cancelled)?;
         let point = plan.point(number);
+        for path in around.fitting.files_named(&point) {
+            if let Entry::Vacant(new) = named.entry(path) {
+                let Some(sum) = sum_of(new.key().as_ref()) else { continue };
+                new.insert(sum);
+            }
+        }
         all.push(match run_point(around, &noted, &point, progress) {
             Ok(mut recording) => {
                 keep(&mut recording, plan);
@@ -66,12 +78,12 @@ pub(crate) fn run(
                 }
                 let (status, why) = match complaints.is_empty() {
                     true => ("done", None),
-                    false => ("complaint", Some(complaints)),
+                    false => (COMPLAINT, Some(complaints)),
                 };
                 Ran { point, counter_hz, status, why }
             }
             Err(experiment::Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => Ran { point, counter_hz: None, status: "failed", why: Some(words(&error)) },
+            Err(error) => Ran { point, counter_hz: None, status: FAILED, why: Some(words(&error)) },
         });
         each();
     }
@@ -81,15 +93,26 @@ pub(crate) fn run(
     };
     let mut files = files;
     files.insert(POINTS_FILE.to_owned(), table::write(&folder.join(POINTS_FILE), &columns(around.fitting, &all))?);
-    let failed: Vec<Failed> =
-        all.into_iter().filter_map(|ran| Some(Failed { point: ran.point.number, why: ran.why? })).collect();
+    let with = |status: &str| -> Vec<Failed> {
+        let ran = all.iter().filter(|ran| ran.status == status);
+        ran.filter_map(|ran| Some(Failed { point: ran.point.number, why: ran.why.clone()? })).collect()
+    };
     let range = plan.points_of(chunk);
-    let said = Chunk { first: range.start, last: range.end - 1, failed, inputs: noted.seen(), files, header };
+    let said = Chunk {
+        first: range.start,
+        last: range.end - 1,
+        failed: with(FAILED),
+        complaints: with(COMPLAINT),
+        inputs: noted.seen(),
+        named,
+        files,
+        header,
+    };
     let path = folder.join(CHUNK_FILE);
     let text = toml::to_string(&said).map_err(|error| unwritable(&path, &error))?;
     fs::write(&path, text).map_err(Error::io(&path, "write"))?;
     move_there(dataset, chunk, folder)?;
-    Ok(said.failed)
+    Ok(said)
 }
 
 /// Moves a whole chunk to its place, over an earlier one with points that failed.

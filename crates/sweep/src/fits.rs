@@ -1,6 +1,6 @@
 //! A plan held to the description of its experiment, before anything runs.
 
-use crate::axis::{Axis, Placed, Span, Value, Values};
+use crate::axis::{self, Axis, PART, Placed, Span, Value, Values};
 use crate::plan::{Plan, Point};
 use crate::plan_error::PlanError;
 use experiment::{Error, Experiment, Kind, Settings, World, nearest};
@@ -92,6 +92,17 @@ impl Fitting {
                         }
                     }
                 }
+                Axis::Parts { count, place } => {
+                    let of = self.experiment.about();
+                    if of.setting(PART).is_none() {
+                        let message = format!("a run of {} cannot be divided into parts", of.name);
+                        let help = "leave `parts` out; the points themselves are spread over all cores";
+                        return Err(self.plan.source.wrong(place.clone(), &message, help));
+                    }
+                    for index in [0, count - 1] {
+                        self.check_value(PART, &Placed { value: axis::part(index, *count), place: place.clone() })?;
+                    }
+                }
                 Axis::Repetitions(count) if self.world == World::Sim => {
                     let message =
                         format!("{count} repetitions in the world sim, where the same inputs give the same figures");
@@ -141,5 +152,14 @@ impl Fitting {
         let fixed = self.plan.settings.iter().map(|(key, it)| self.setting(key, &it.value.text()));
         let varied = point.varied.iter().map(|(key, value)| self.setting(key, &value.text()));
         Settings::new(self.experiment.about(), self.world, fixed.chain(varied))
+    }
+
+    /// The files that settings name at a point.
+    pub(crate) fn files_named(&self, point: &Point) -> Vec<String> {
+        let about = self.experiment.about();
+        let fixed = self.plan.settings.iter().map(|(key, it)| (key, &it.value));
+        let all = fixed.chain(point.varied.iter().map(|(key, value)| (key, value)));
+        let files = all.filter(|(key, _)| about.setting(key).is_some_and(|it| matches!(it.kind, Kind::InputFile)));
+        files.map(|(_, value)| value.text()).collect()
     }
 }

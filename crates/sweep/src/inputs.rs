@@ -1,8 +1,10 @@
-//! The platform files of a sweep: each is read once, and each chunk notes which it used.
+//! The files of a sweep: platform files are read once, and each chunk notes which it used and which its settings name.
 
 use experiment::{Files, FilesError};
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Files that are read once and kept: every point sees the same text, whatever happens to the file meanwhile.
@@ -45,6 +47,25 @@ impl Files for Kept<'_> {
 
     fn shown(&self, path: &str) -> String {
         self.files.shown(path)
+    }
+}
+
+/// The CRC-32 of a file that a setting names; `None` for what is no file, such as the folder of a recording, or cannot be read.
+pub(crate) fn sum_of(path: &Path) -> Option<u32> {
+    // A pipe would wait for ever.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut sum = crc32fast::Hasher::new();
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
+    loop {
+        let part = reader.fill_buf().ok()?;
+        if part.is_empty() {
+            return Some(sum.finalize());
+        }
+        sum.update(part);
+        let length = part.len();
+        reader.consume(length);
     }
 }
 

@@ -42,5 +42,5 @@ pub use fits::Fitting;
 pub use manifest::Failed;
 pub use plan::{DEFAULT_MOST, Plan, Point};
 pub use plan_error::PlanError;
-pub use read::read;
+pub use read::{PointRecording, points, read};
 pub use run::{Outcome, Place, Share, Unwritten, run, some_point_can_run};

@@ -28,7 +28,7 @@ pub(crate) struct Marks {
     pub(crate) plan: u32,
 }
 
-/// A point that has no rows, or whose experiment found something wrong.
+/// A point that has no rows, or whose experiment found something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     /// Its number.
@@ -47,9 +47,15 @@ pub(crate) struct Chunk {
     /// Points without rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed: Vec<Failed>,
+    /// Points whose experiment found something that should not be. They have rows, and are not run again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) complaints: Vec<Failed>,
     /// Platform files that were read, each with the CRC-32 of its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) inputs: BTreeMap<String, u32>,
+    /// Files that settings name, each with its CRC-32.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) named: BTreeMap<String, u32>,
     /// The files of rows.
     pub(crate) files: BTreeMap<String, FileFacts>,
     /// The header of the first point that has rows.

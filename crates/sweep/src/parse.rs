@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// What a plan may say.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "experiment",
     "world",
     "chunk",
@@ -26,6 +26,7 @@ const KEYS: [&str; 12] = [
     "random",
     "latin-hypercube",
     "seeds",
+    "parts",
 ];
 
 type Item<'a, 'i> = (String, Range<usize>, &'a Spanned<DeValue<'i>>);
@@ -102,6 +103,10 @@ impl Parser<'_> {
         }
         if let Some(seeds) = table.get("seeds") {
             axes.push(self.seeds(seeds)?);
+        }
+        if let Some(parts) = table.get("parts") {
+            let count = self.number(parts, "parts", 1..=1_000_000)?;
+            axes.push(Axis::Parts { count, place: parts.span() });
         }
         if let Some(repetitions) = table.get("repetitions") {
             let count = self.number(repetitions, "repetitions", 1..=1_000_000)?;
@@ -386,6 +391,7 @@ impl Parser<'_> {
                 Axis::List(rows) => {
                     rows.iter().flatten().find(|(name, _)| name == key).map_or(0..0, |(_, value)| value.place.clone())
                 }
+                Axis::Parts { place, .. } => place.clone(),
                 Axis::Repetitions(_) => 0..0,
             };
             for (key, _) in axis.keys() {

@@ -1,6 +1,6 @@
 //! A plan as it is written, and its points.
 
-use crate::axis::{Axis, Kind, Placed, Value};
+use crate::axis::{Axis, Kind, PART, Placed, Value};
 use crate::plan_error::{PlanError, Text};
 use recording::Kept;
 use std::ops::Range;
@@ -68,6 +68,7 @@ impl Plan {
                 Axis::List(_) => "rows of the list".to_owned(),
                 Axis::Draws { is_latin: false, .. } => "random draws".to_owned(),
                 Axis::Draws { is_latin: true, .. } => "draws of the Latin hypercube".to_owned(),
+                Axis::Parts { .. } => "parts".to_owned(),
                 Axis::Repetitions(_) => "repetitions".to_owned(),
             };
             format!("{} {what}", axis.count())
@@ -112,6 +113,19 @@ impl Plan {
             }
         }
         Point { number, varied, repetition }
+    }
+
+    /// The keys that vary with their values at a point, but for the part: points that differ in it alone are one run.
+    pub(crate) fn without_part(&self, number: u64) -> Vec<(String, Value)> {
+        let has_parts = self.axes.iter().any(|axis| matches!(axis, Axis::Parts { .. }));
+        let mut varied = self.point(number).varied;
+        varied.retain(|(key, _)| !has_parts || key != PART);
+        varied
+    }
+
+    /// Whether all its points are parts of one run.
+    pub(crate) fn is_one_run(&self) -> bool {
+        self.axes.iter().all(|axis| matches!(axis, Axis::Parts { .. }))
     }
 
     /// Points of a chunk; the last chunk may have fewer.

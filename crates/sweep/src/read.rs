@@ -3,7 +3,7 @@
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::plan::Plan;
-use recording::{CauseRow, Event, Measure, Reader, Recording, Series};
+use recording::{CauseRow, Event, Header, Measure, Reader, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -13,118 +13,169 @@ const MOST_KEYS: usize = 4;
 /// Most points that are read as one recording: each has variants of its own, of which a recording has at most 65 536.
 const MOST_POINTS: u64 = 16_384;
 
+/// A point of a data set with what it left.
+pub struct PointRecording {
+    /// Its number in the plan.
+    pub number: u64,
+    /// What varies, and its values here. Repetitions are no setting.
+    pub settings: Vec<(String, String)>,
+    /// Its rows.
+    pub recording: Recording,
+}
+
 /// Reads a data set whole, each variant under a name that says of which point it is: `juno-v2.12 scp.channels=2`, or `juno-v2.12 point=17`
-/// where more than four keys vary. Chunks that are not there yet are left out.
+/// where more than four keys vary. Parts of a run are one again. Chunks that are not there yet are left out.
 ///
 /// # Errors
 /// It is no data set, is damaged, has no chunk yet, or has too many points to be read as one recording.
 pub fn read(folder: &Path) -> Result<Recording, Error> {
+    let dataset = opened(folder)?;
+    let mut whole: Option<Recording> = None;
+    let mut points: BTreeMap<String, u64> = BTreeMap::new();
+    let is_one_run = dataset.plan().is_one_run();
+    let note = each_point(&dataset, |number, part| {
+        let to = whole.get_or_insert_with(|| Recording::new(part.header.clone()));
+        let suffix = suffix(dataset.plan(), number);
+        to.append_as(&part, |variant| format!("{variant}{suffix}"));
+        points.extend(part.all_series().map(|series| (format!("{}{suffix}", part.series_texts(series).0), number)));
+    })?;
+    // A data set of which no chunk has rows was refused.
+    let mut whole = whole.expect("a point has rows");
+    whole.header.notes.extend(note);
+    if !is_one_run {
+        describe(&mut whole, dataset.plan(), &points);
+    }
+    Ok(whole)
+}
+
+/// Reads a data set point by point, in the plan's order; with it a note if chunks are not there yet. Points that left no rows are left out.
+///
+/// # Errors
+/// As [`read`].
+pub fn points(folder: &Path) -> Result<(Vec<PointRecording>, Option<String>), Error> {
+    let dataset = opened(folder)?;
+    let mut points = Vec::new();
+    let note = each_point(&dataset, |number, recording| {
+        let varied = dataset.plan().without_part(number);
+        let settings = varied.into_iter().map(|(key, value)| (key, value.text())).collect();
+        points.push(PointRecording { number, settings, recording });
+    })?;
+    Ok((points, note))
+}
+
+/// A data set that is small enough to be read whole.
+fn opened(folder: &Path) -> Result<Dataset, Error> {
     let dataset = Dataset::open(folder)?;
-    let (points, chunks) = dataset.size();
+    let (points, _) = dataset.size();
     if points > MOST_POINTS {
         let message = format!("has {points} points; a report or a comparison takes at most {MOST_POINTS}");
         let help = "read its Parquet files with duckdb, polars or pandas: docs/sweeps.md says how";
         return Err(Error::folder(folder, message, help));
     }
-    let mut whole: Option<Recording> = None;
-    let mut there = 0;
-    let mut names = Named { plan: dataset.plan(), known: HashMap::new(), points: BTreeMap::new() };
+    Ok(dataset)
+}
+
+/// Hands over the rows of each point that has some; returns a note if not every chunk is there.
+fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result<Option<String>, Error> {
+    let (_, chunks) = dataset.size();
+    let (mut there, mut any) = (0, false);
     for chunk in 0..chunks {
         let Some(said) = dataset.chunk(chunk)? else { continue };
         there += 1;
         let Some(header) = said.header else { continue };
-        let to = whole.get_or_insert_with(|| {
-            let mut header = header.clone();
-            if let Some(platform) = &mut header.platform {
-                platform.figures.clear();
-            }
-            (header.versions, header.costs) = (Default::default(), Default::default());
-            header.settings.clear();
-            Recording::new(header)
-        });
         let mut files = said.files;
         files.remove(crate::dataset::POINTS_FILE);
         let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files)?;
-        let mut part = Recording::new(header);
-        // Series are numbered anew in each chunk.
-        names.known.clear();
+        let mut part = Recording::new(header.clone());
+        let mut points =
+            Points { header: header_of(dataset.plan(), header), of: BTreeMap::new(), known: HashMap::new() };
         while reader.next_measures(&mut part)? {
-            add_measures(to, &part, reader.points_of_measures(), &mut names);
+            add_measures(&mut points, &part, reader.points_of_measures());
             part.clear();
         }
         while reader.next_events(&mut part)? {
-            add_events(to, &part, reader.points_of_events(), &mut names);
+            add_events(&mut points, &part, reader.points_of_events());
             part.clear();
         }
         while reader.next_causes(&mut part)? {
-            add_causes(to, &part, reader.points_of_causes(), &mut names);
+            add_causes(&mut points, &part, reader.points_of_causes());
             part.clear();
         }
+        any |= !points.of.is_empty();
+        points.of.into_iter().for_each(|(number, recording)| take(number, recording));
     }
-    let Some(mut whole) = whole else {
+    if !any {
         let message = format!("has rows of no point yet ({there} of {chunks} chunks are there)");
-        return Err(Error::folder(folder, message, "finish it first: stopwatt sweep --resume DIR"));
-    };
-    if there < chunks {
-        whole
-            .header
-            .notes
-            .push(format!("{there} of {chunks} chunks of the sweep are there; the others were not run yet."));
+        return Err(Error::folder(dataset.folder(), message, "finish it first: stopwatt sweep --resume DIR"));
     }
-    describe(&mut whole, &names);
-    Ok(whole)
+    let missing = format!("{there} of {chunks} chunks of the sweep are there; the others were not run yet.");
+    Ok((there < chunks).then_some(missing))
 }
 
-/// The names of variants with their points.
-struct Named<'p> {
-    plan: &'p Plan,
+/// The header without what belongs to single points. Parts of one run have all of it in common.
+fn header_of(plan: &Plan, mut header: Header) -> Header {
+    if plan.is_one_run() {
+        return header;
+    }
+    if let Some(platform) = &mut header.platform {
+        platform.figures.clear();
+    }
+    (header.versions, header.costs) = (Default::default(), Default::default());
+    header.settings.clear();
+    header.texts.clear();
+    header.complaints.clear();
+    header
+}
+
+/// The points of a chunk as they are read.
+struct Points {
+    header: Header,
+    of: BTreeMap<u64, Recording>,
     known: HashMap<(u64, Series), Series>,
-    /// The points of the variants.
-    points: BTreeMap<String, u64>,
 }
 
-impl Named<'_> {
-    fn series(&mut self, to: &mut Recording, from: &Recording, point: u64, series: Series) -> Series {
-        *self.known.entry((point, series)).or_insert_with(|| {
+impl Points {
+    /// The recording of a point, and its series for one of the chunk's.
+    fn place(&mut self, from: &Recording, point: u64, series: Series) -> (&mut Recording, Series) {
+        let to = self.of.entry(point).or_insert_with(|| Recording::new(self.header.clone()));
+        let series = *self.known.entry((point, series)).or_insert_with(|| {
             let (variant, case, mode) = from.series_texts(series);
-            let name = format!("{variant}{}", suffix(self.plan, point));
-            let series = to.series(&name, case, mode);
-            self.points.insert(name, point);
-            series
-        })
+            to.series(variant, case, mode)
+        });
+        (to, series)
     }
 }
 
 /// What stands behind a variant's name: which point it is of.
 fn suffix(plan: &Plan, number: u64) -> String {
-    let point = plan.point(number);
-    if point.varied.len() > MOST_KEYS {
+    let varied = plan.without_part(number);
+    if varied.len() > MOST_KEYS {
         return format!(" point={number}");
     }
-    let mut suffix: String = point.varied.iter().map(|(key, value)| format!(" {key}={}", value.text())).collect();
+    let mut suffix: String = varied.iter().map(|(key, value)| format!(" {key}={}", value.text())).collect();
     if plan.repeats() {
-        suffix.push_str(&format!(" repetition={}", point.repetition));
+        suffix.push_str(&format!(" repetition={}", plan.point(number).repetition));
     }
     suffix
 }
 
 /// Notes the settings of each variant's point, for comparisons to name as the inputs that differ.
-fn describe(whole: &mut Recording, names: &Named<'_>) {
+fn describe(whole: &mut Recording, plan: &Plan, points: &BTreeMap<String, u64>) {
     let platform = whole.header.platform.get_or_insert_with(|| recording::Platform {
         name: String::new(),
         text: String::new(),
         figures: toml::Table::new(),
     });
-    for (name, number) in &names.points {
-        let varied = names.plan.point(*number).varied;
+    for (name, number) in points {
+        let varied = plan.without_part(*number);
         let table = varied.into_iter().map(|(key, value)| (key, toml::Value::String(value.text())));
         platform.figures.insert(name.clone(), toml::Value::Table(table.collect()));
     }
 }
 
-fn add_measures(to: &mut Recording, from: &Recording, points: &[u64], names: &mut Named<'_>) {
-    for (measure, point) in from.measures().iter().zip(points) {
-        let series = names.series(to, from, *point, measure.series);
+fn add_measures(points: &mut Points, from: &Recording, numbers: &[u64]) {
+    for (measure, point) in from.measures().iter().zip(numbers) {
+        let (to, series) = points.place(from, *point, measure.series);
         let mut again = |name| to.name(from.text(name));
         let moved = Measure {
             series,
@@ -138,9 +189,9 @@ fn add_measures(to: &mut Recording, from: &Recording, points: &[u64], names: &mu
     }
 }
 
-fn add_events(to: &mut Recording, from: &Recording, points: &[u64], names: &mut Named<'_>) {
-    for (event, number) in from.events().iter().zip(points) {
-        let series = names.series(to, from, *number, event.series);
+fn add_events(points: &mut Points, from: &Recording, numbers: &[u64]) {
+    for (event, number) in from.events().iter().zip(numbers) {
+        let (to, series) = points.place(from, *number, event.series);
         let name = from.point_text(event.point);
         let point = match from.point_argument(event.point) {
             Some(argument) => to.point_with_argument(name, from.text(argument)),
@@ -150,9 +201,9 @@ fn add_events(to: &mut Recording, from: &Recording, points: &[u64], names: &mut 
     }
 }
 
-fn add_causes(to: &mut Recording, from: &Recording, points: &[u64], names: &mut Named<'_>) {
-    for (cause, point) in from.causes().iter().zip(points) {
-        let series = names.series(to, from, *point, cause.series);
+fn add_causes(points: &mut Points, from: &Recording, numbers: &[u64]) {
+    for (cause, point) in from.causes().iter().zip(numbers) {
+        let (to, series) = points.place(from, *point, cause.series);
         let (metric, name) = (to.name(from.text(cause.metric)), to.name(from.text(cause.cause)));
         to.push_cause(CauseRow { series, metric, cause: name, ..*cause });
     }

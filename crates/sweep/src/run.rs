@@ -4,7 +4,7 @@ use crate::chunk::{self, Surroundings};
 use crate::dataset::{Dataset, RUNS, host, unwritable, write};
 use crate::error::Error;
 use crate::fits::Fitting;
-use crate::inputs::Kept;
+use crate::inputs::{Kept, sum_of};
 use crate::manifest::{Failed, Run};
 use crate::plan::Plan;
 use experiment::{Conditions, Files, Progress, Request};
@@ -102,6 +102,10 @@ pub struct Outcome {
     pub failed: Vec<Failed>,
     /// How many points failed.
     pub failures: u64,
+    /// Points whose experiment found something that should not be, the first [`NAMED`], also of chunks that were there before.
+    pub complaints: Vec<Failed>,
+    /// How many such points there are.
+    pub complained: u64,
     /// Chunks that could not be written. After the first of them no further one is begun.
     pub unwritten: Vec<Unwritten>,
     /// Whether it was to stop before its end.
@@ -132,22 +136,32 @@ pub fn run(
     let around =
         Surroundings { fitting, platforms: &files, conditions: &place.conditions, source_tree: place.source_tree };
     let (mut missing, mut there) = (Vec::new(), 0);
-    let mut inputs: BTreeMap<String, (u32, u64)> = BTreeMap::new();
+    let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
+    let (mut complaints, mut complained) = (Vec::new(), 0);
     for chunk in share.chunks(plan) {
         let said = dataset.chunk(chunk)?;
         if let Some(said) = &said {
             inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+            named.extend(said.named.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
         }
         match said.filter(|said| said.failed.is_empty()) {
-            Some(_) => there += 1,
+            Some(said) => {
+                there += 1;
+                complained += said.complaints.len() as u64;
+                complaints.extend(said.complaints.into_iter().take(NAMED));
+            }
             None => missing.push(chunk),
         }
+        complaints.truncate(NAMED);
     }
-    let mut outcome = Outcome { there, ..Outcome::default() };
+    let mut outcome = Outcome { there, complaints, complained, ..Outcome::default() };
     if missing.is_empty() {
         return Ok(outcome);
     }
-    same_inputs(&files, &inputs)?;
+    same_inputs(&inputs, |path| {
+        (files.shown(path), files.read(path).ok().map(|text| crc32fast::hash(text.as_bytes())))
+    })?;
+    same_inputs(&named, |path| (path.to_owned(), sum_of(path.as_ref())))?;
 
     let points: u64 = missing.iter().map(|chunk| plan.points_of(*chunk)).map(|points| points.end - points.start).sum();
     progress.expect(points, "points");
@@ -175,12 +189,13 @@ pub fn run(
                         });
                         let mut outcome = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
                         match ran {
-                            Ok(failed) => {
+                            Ok(said) => {
                                 outcome.chunks.push(chunk);
-                                let range = plan.points_of(chunk);
-                                outcome.points += range.end - range.start;
-                                outcome.failures += failed.len() as u64;
-                                outcome.failed.extend(failed);
+                                outcome.points += said.last - said.first + 1;
+                                outcome.failures += said.failed.len() as u64;
+                                outcome.failed.extend(said.failed);
+                                outcome.complained += said.complaints.len() as u64;
+                                outcome.complaints.extend(said.complaints);
                             }
                             Err(Error::Cancelled) => {
                                 outcome.cancelled = true;
@@ -203,22 +218,27 @@ pub fn run(
         }
     });
     outcome.chunks.sort_unstable();
-    outcome.failed.sort_by_key(|failed| failed.point);
-    outcome.failed.truncate(NAMED);
+    for named in [&mut outcome.failed, &mut outcome.complaints] {
+        named.sort_by_key(|named| named.point);
+        named.truncate(NAMED);
+    }
     outcome.unwritten.sort_by_key(|unwritten| unwritten.chunk);
     outcome.time = begin.elapsed();
     note.end(&outcome);
     Ok(outcome)
 }
 
-/// The platform files must be those that earlier chunks were made from.
-fn same_inputs(files: &dyn Files, inputs: &BTreeMap<String, (u32, u64)>) -> Result<(), Error> {
+/// The files must be those that earlier chunks were made from. `now` says what an error calls a file, and its sum.
+fn same_inputs(
+    inputs: &BTreeMap<String, (u32, u64)>,
+    now: impl Fn(&str) -> (String, Option<u32>),
+) -> Result<(), Error> {
     for (path, (sum, chunk)) in inputs {
-        let now = files.read(path).map(|text| crc32fast::hash(text.as_bytes()));
-        if now.as_ref().ok() != Some(sum) {
+        let (shown, now) = now(path);
+        if now != Some(*sum) {
             let message = format!("is not the file that chunk {chunk} of the sweep was made from");
             let help = "put it back, or begin anew in another folder";
-            return Err(Error::folder(Path::new(&files.shown(path)), message, help));
+            return Err(Error::folder(Path::new(&shown), message, help));
         }
     }
     Ok(())

@@ -82,8 +82,19 @@ fn about(interface: &str, what: &str) -> io::Result<String> {
     }
 }
 
-fn index(interface: &str) -> io::Result<libc::c_int> {
+/// The number of an interface of this network namespace: one that comes back under its name has another.
+///
+/// # Errors
+/// It is not there.
+pub(crate) fn index(interface: &str) -> io::Result<libc::c_int> {
     about(interface, "ifindex")?.parse().map_err(io::Error::other)
+}
+
+/// Whether an interface of this network namespace is there and up.
+pub(crate) fn is_up(interface: &str) -> bool {
+    let flags = about(interface, "flags").ok();
+    let flags = flags.and_then(|text| libc::c_int::from_str_radix(text.trim_start_matches("0x"), 16).ok());
+    flags.is_some_and(|flags| flags & libc::IFF_UP != 0)
 }
 
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -99,6 +110,30 @@ fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result
             option,
             std::ptr::from_ref(value).cast(),
             size_of::<T>() as libc::socklen_t,
+        )
+    })
+    .map(|_| ())
+}
+
+/// Lets only packets with two given bytes at an offset into a socket.
+fn filter(socket: &OwnedFd, offset: u16, mark: [u8; 2]) -> io::Result<()> {
+    let step = |code, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+    // A packet that is too short to have the bytes is passed over, too.
+    let mut steps = [
+        step(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, u32::from(offset)),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, u32::from(u16::from_be_bytes(mark))),
+        step(libc::BPF_RET | libc::BPF_K, 0, u32::MAX),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    // SAFETY: the pointer and the length are those of `program`, which points to steps that outlive the call.
+    checked(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            std::ptr::from_ref(&program).cast(),
+            size_of::<libc::sock_fprog>() as libc::socklen_t,
         )
     })
     .map(|_| ())
@@ -160,6 +195,8 @@ pub struct Received<'a> {
     pub offload: Offload,
     /// Whether the packet was longer than what the ring holds of it.
     pub is_cut: bool,
+    /// When the kernel put it into the ring, by the system's clock: since 1970.
+    pub stamp: Duration,
 }
 
 /// Receives through a ring (TPACKET_V3).
@@ -178,7 +215,20 @@ unsafe impl Send for Receiver {}
 impl Receiver {
     /// Receives what comes in on an interface, in promiscuous mode; what goes out of it is left alone.
     pub fn new(interface: &str) -> io::Result<Self> {
+        Self::made(interface, None)
+    }
+
+    /// The same, of those packets alone that have two given bytes at an offset from the Ethernet header on. The kernel passes over the
+    /// others before they are copied.
+    pub fn of_marked(interface: &str, offset: u16, mark: [u8; 2]) -> io::Result<Self> {
+        Self::made(interface, Some((offset, mark)))
+    }
+
+    fn made(interface: &str, marked: Option<(u16, [u8; 2])>) -> io::Result<Self> {
         let socket = open()?;
+        if let Some((offset, mark)) = marked {
+            filter(&socket, offset, mark)?;
+        }
         set_option(&socket, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V3)?;
         // With it, a packet says whether its checksum is missing and how it is to be split.
         set_option(&socket, libc::PACKET_VNET_HDR, &1_i32)?;
@@ -266,7 +316,8 @@ impl Receiver {
         let is_cut = header.tp_len > header.tp_snaplen;
         self.left -= 1;
         self.offset += header.tp_next_offset as usize;
-        Some(Received { bytes, tag, offload: Offload::parse(offload), is_cut })
+        let stamp = Duration::new(header.tp_sec.into(), header.tp_nsec);
+        Some(Received { bytes, tag, offload: Offload::parse(offload), is_cut, stamp })
     }
 
     /// Gives the block that was read back and takes the next one, if it is ours.
@@ -525,7 +576,7 @@ impl PacketInput {
             if let Some(length) = self.splitter.next_part(data) {
                 return Some(length);
             }
-            let Received { bytes, tag, offload, is_cut } = self.receiver.as_mut()?.next_packet()?;
+            let Received { bytes, tag, offload, is_cut, .. } = self.receiver.as_mut()?.next_packet()?;
             let problem = if is_cut {
                 Some(CUT)
             } else if offload.splits() {

@@ -39,6 +39,18 @@ pub struct NodeCounters {
     pub empty_ticks: u64,
     /// Most packets of a call.
     pub largest: u64,
+    /// Events in calls with packets, by the order of a [`Probe`]'s; zeros without one.
+    pub events: [u64; EVENTS],
+}
+
+/// Most kinds of events that a probe counts.
+pub const EVENTS: usize = 4;
+
+/// Reads counters of events between two nodes' calls, such as those of the processor. It costs far more than a node, so the clocks of a
+/// graph that has one mean nothing.
+pub trait Probe: Send {
+    /// How often each event has happened so far.
+    fn read(&mut self) -> [u64; EVENTS];
 }
 
 struct Slot {
@@ -149,6 +161,8 @@ pub struct Graph {
     due: u64,
     interval: u64,
     reader: Option<Reader>,
+    /// What counts events, and what it said last.
+    probe: Option<(Box<dyn Probe>, [u64; EVENTS])>,
 }
 
 impl Drop for Graph {
@@ -171,6 +185,7 @@ impl Graph {
             due: 0,
             interval: machine::counter_hz() / 1000,
             reader: Some(reader),
+            probe: None,
             plane,
             tracer: Tracer::default(),
             slots: Vec::new(),
@@ -221,9 +236,28 @@ impl Graph {
         self.inputs.push(InputSlot { input: Box::new(input), arc: arc.0, counters: NodeCounters::default() });
     }
 
+    /// Counts events with a probe, or no more. It is read on the thread that calls this.
+    pub fn set_probe(&mut self, probe: Option<Box<dyn Probe>>) {
+        self.probe = probe.map(|probe| (probe, [0; EVENTS]));
+    }
+
+    /// Events since the last call.
+    #[cold]
+    fn probed(&mut self) -> [u64; EVENTS] {
+        let Some((probe, last)) = &mut self.probe else { return [0; EVENTS] };
+        let now = probe.read();
+        let passed = std::array::from_fn(|event| now[event].saturating_sub(last[event]));
+        // The reading itself is nobody's.
+        *last = probe.read();
+        passed
+    }
+
     /// One round: every input is polled, and every frame walks through the graph. Returns the packets that came in.
     pub fn run_once(&mut self) -> usize {
         let mut received = 0;
+        if self.probe.is_some() {
+            self.probed();
+        }
         let mut then = machine::ticks();
         for index in 0..self.inputs.len() {
             let mut frame = self.spare.pop().unwrap_or_default();
@@ -242,6 +276,11 @@ impl Graph {
             }
             slot.counters.count(frame.len, now - then);
             received += frame.len;
+            if self.probe.is_some() {
+                let events = self.probed();
+                self.inputs[index].counters.happened(events);
+            }
+            let slot = &self.inputs[index];
             if self.tracer.wants(slot.input.name()) {
                 self.tracer.begin(slot.input.name(), &self.plane, &mut frame);
             }
@@ -321,6 +360,10 @@ impl Graph {
         }
         let now = machine::ticks();
         self.slots[index].counters.count(len, now - then);
+        if self.probe.is_some() {
+            let events = self.probed();
+            self.slots[index].counters.happened(events);
+        }
         now
     }
 
@@ -522,6 +565,13 @@ impl NodeCounters {
         self.empty_polls += other.empty_polls;
         self.empty_ticks += other.empty_ticks;
         self.largest = self.largest.max(other.largest);
+        self.happened(other.events);
+    }
+
+    fn happened(&mut self, events: [u64; EVENTS]) {
+        for (sum, events) in self.events.iter_mut().zip(events) {
+            *sum += events;
+        }
     }
 
     #[inline(always)]

@@ -25,7 +25,8 @@
 //! | [`mac`], [`arp`] | Ethernet addresses; ARP packets |
 //! | [`epochs`] | when memory that was taken out of a shared table may be used again |
 //! | [`inputs`], [`pcap`] | packets from a generator, a list, a capture file |
-//! | `af_packet` | packets of a Linux interface |
+//! | `af_packet`, `af_xdp`, `tap` | packets of a Linux interface: packet socket, AF_XDP, TAP device |
+//! | `netns` | network namespaces, in which measurements have networks of their own |
 //! | [`offload`] | checksums and splitting that a kernel left to a device |
 //! | [`machine`] | prefetch instruction and counter |
 //! | [`prompt`], [`show`] | the prompt's commands, and the tables that they print |
@@ -36,6 +37,8 @@
 pub mod adjacency;
 #[cfg(target_os = "linux")]
 pub mod af_packet;
+#[cfg(target_os = "linux")]
+pub mod af_xdp;
 mod arcs;
 pub mod arp;
 pub mod buffers;
@@ -49,6 +52,8 @@ pub mod inputs;
 pub mod mac;
 pub mod machine;
 pub mod memory;
+#[cfg(target_os = "linux")]
+pub mod netns;
 mod node;
 pub mod nodes;
 pub mod offload;
@@ -60,7 +65,11 @@ pub mod shared;
 pub mod show;
 pub mod standard;
 pub mod study;
+#[cfg(target_os = "linux")]
+pub mod tap;
 pub mod trace;
 pub mod walk;
 pub mod wiring;
 pub mod workers;
+#[cfg(target_os = "linux")]
+mod xdp_program;

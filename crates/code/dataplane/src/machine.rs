@@ -68,6 +68,40 @@ pub fn cpu() -> Option<usize> {
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
+/// Bytes of the machine code of a function, by its address: the length of its entry in the table for unwinding, which a program without
+/// symbols has, too. `None` where there is no such table, or the address is not that of a function.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn code_bytes(function: *const ()) -> Option<usize> {
+    /// Where parts of the program lie, as the unwinder hands it out.
+    #[repr(C)]
+    struct Bases {
+        text: *const u8,
+        data: *const u8,
+        function: *const u8,
+    }
+    unsafe extern "C" {
+        /// The entry of the function that an address lies in; null if there is none.
+        fn _Unwind_Find_FDE(address: *const u8, bases: *mut Bases) -> *const u32;
+    }
+    let mut bases = Bases { text: std::ptr::null(), data: std::ptr::null(), function: std::ptr::null() };
+    // SAFETY: any address may be asked about; the structure is what the unwinder fills in.
+    let entry = unsafe { _Unwind_Find_FDE(function.cast(), &raw mut bases) };
+    if entry.is_null() || bases.function != function.cast() {
+        return None;
+    }
+    // SAFETY: an entry has four words and more: its length, its header's place, where the function starts, and how long it is. Compilers
+    // on Linux write the last two in 32 bits each (System V ABI, AMD64 and AArch64, chapters on DWARF).
+    let bytes = unsafe { entry.add(3).read_unaligned() } as usize;
+    // In another encoding it would not be the length of a function.
+    (1..1 << 20).contains(&bytes).then_some(bytes)
+}
+
+/// As on Linux, where it can be found out.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn code_bytes(_function: *const ()) -> Option<usize> {
+    None
+}
+
 /// What [`ticks`] counts.
 pub const COUNTER: &str = if cfg!(target_arch = "x86_64") {
     "TSC"
@@ -125,6 +159,21 @@ mod tests {
         let (elapsed, to) = (start.elapsed().as_secs_f64(), ticks());
         let hz = (to - from) as f64 / elapsed;
         assert!((hz / counter_hz() as f64 - 1.0).abs() < 0.05, "{hz} against {}", counter_hz());
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn the_code_of_a_function_has_bytes_and_an_address_within_it_is_no_function() {
+        let function = measured_or_read as *const ();
+        let bytes = code_bytes(function).unwrap();
+        assert!((8..4096).contains(&bytes), "{bytes}");
+        assert_eq!(code_bytes(function.wrapping_byte_add(1)), None);
+        assert_eq!(code_bytes(std::ptr::null()), None);
+    }
+
+    #[inline(never)]
+    fn measured_or_read(of: &[u64]) -> u64 {
+        of.iter().map(|number| number.wrapping_mul(counter_hz())).fold(0, u64::wrapping_add)
     }
 
     #[test]

@@ -98,3 +98,33 @@ pub trait Input: Send {
     /// Sets those counts to zero.
     fn clear_counts(&mut self) {}
 }
+
+impl Input for Box<dyn Input> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn interface(&self) -> u16 {
+        (**self).interface()
+    }
+
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
+        (**self).poll(plane, frame);
+    }
+
+    fn is_done(&self) -> bool {
+        (**self).is_done()
+    }
+
+    fn hardware(&self) -> String {
+        (**self).hardware()
+    }
+
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        (**self).counts()
+    }
+
+    fn clear_counts(&mut self) {
+        (**self).clear_counts();
+    }
+}

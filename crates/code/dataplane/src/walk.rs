@@ -10,6 +10,7 @@
 
 use crate::arcs::DROP;
 use crate::frame::{FRAME_MAX, Frame};
+use crate::machine;
 use crate::memory::PacketMemory;
 
 pub use crate::arcs::Arcs;
@@ -112,6 +113,17 @@ pub fn walk<M: PacketMemory, B: Body<M>>(
         Shape::Dual => walk_lanes::<2, M, B>(strides, memory, frame, body),
         Shape::Quad => walk_lanes::<4, M, B>(strides, memory, frame, body),
     }
+}
+
+/// Bytes of the machine code of a shape's loop over a body, without what runs for rare packets; `None` where it cannot be found out.
+pub fn code_bytes<M: PacketMemory, B: Body<M>>(shape: Shape) -> Option<usize> {
+    type Loop<M, B> = fn(Strides, &mut M, &mut Frame, &mut B) -> Arcs;
+    let function: Loop<M, B> = match shape {
+        Shape::Single => walk_lanes::<1, M, B>,
+        Shape::Dual => walk_lanes::<2, M, B>,
+        Shape::Quad => walk_lanes::<4, M, B>,
+    };
+    machine::code_bytes(function as *const ())
 }
 
 #[inline(never)]

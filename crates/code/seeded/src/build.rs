@@ -40,12 +40,28 @@ fn files(folder: &Path, extension: &str) -> BTreeMap<String, PathBuf> {
     named.map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path)).collect()
 }
 
+/// Where this variable is set, a fault whose text the library no longer has is left out with a warning. Mutants need it: they change the text.
+const LENIENT: &str = "SEEDED_LENIENT";
+
+fn apply(change: &Change, sources: &mut BTreeMap<String, String>) -> Result<(), String> {
+    let Some(source) = sources.get_mut(change.file.trim_end_matches(".rs")) else {
+        return Err(format!("the library has no {}", change.file));
+    };
+    let found = source.matches(change.before.as_str()).count();
+    if found != 1 {
+        return Err(format!("the text to change occurs {found} times in {}", change.file));
+    }
+    *source = source.replacen(&change.before, &change.after, 1);
+    Ok(())
+}
+
 /// Copies the library whose sources lie in `sources`, relative to the crate that is built, and applies the changes of the crate's `faults` to
 /// the copy. The crate includes `library.rs` from `OUT_DIR` and nothing else: beside the library that is `FAULTS`, `find`, and `SOURCES`, a
 /// number that changes with the sources.
 ///
 /// # Panics
-/// A source or a fault cannot be read, or a text to change does not occur exactly once: the build fails, and says which.
+/// A source or a fault cannot be read, or a text to change does not occur exactly once and `SEEDED_LENIENT` is not set: the build fails, and
+/// says which.
 pub fn compile(sources: &str) {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by Cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by Cargo"));
@@ -57,18 +73,22 @@ pub fn compile(sources: &str) {
     let sum =
         all.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
 
+    println!("cargo::rerun-if-env-changed={LENIENT}");
+    let lenient = env::var_os(LENIENT).is_some();
     let mut table = format!(
         "/// The sources of the library, as a number that changes with them.\npub const SOURCES: u64 = {sum:#x};\n\n"
     );
     table.push_str("/// All faults, by name.\npub static FAULTS: &[seeded::Fault] = &[\n");
     for (number, (name, path)) in (1..).zip(files(&here.join("faults"), "toml")) {
         let fault: Fault = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for change in &fault.change {
-            let source = sources.get_mut(change.file.trim_end_matches(".rs"));
-            let source = source.unwrap_or_else(|| panic!("{}: the library has no {}", path.display(), change.file));
-            let found = source.matches(change.before.as_str()).count();
-            assert!(found == 1, "{}: the text to change occurs {found} times in {}", path.display(), change.file);
-            *source = source.replacen(&change.before, &change.after, 1);
+        let mut changed = sources.clone();
+        match fault.change.iter().try_for_each(|change| apply(change, &mut changed)) {
+            Ok(()) => sources = changed,
+            Err(why) if lenient => {
+                println!("cargo::warning={} is left out: {why}", path.display());
+                continue;
+            }
+            Err(why) => panic!("{}: {why}", path.display()),
         }
         let Fault { commit, what, .. } = fault;
         // The sources of two libraries differ, and so do the ids of their faults.

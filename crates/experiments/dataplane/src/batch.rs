@@ -1,9 +1,12 @@
 //! `batch`: frame sizes on this machine.
 
-use crate::host::{Study, sweep};
+use crate::accesses;
+use crate::host::{Layout, Study, sweep};
 use crate::model::Cell;
 use crate::{STUDY_SETTINGS, footprint, host_header, results};
-use dataplane::walk::{Shape, Strides};
+use dataplane::memory::{InBuffer, InFrame};
+use dataplane::study::StudyBody;
+use dataplane::walk::{Shape, Strides, code_bytes};
 use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
 use recording::{Picture, PictureKind, Recording, metrics};
 
@@ -59,9 +62,15 @@ impl Experiment for Batch {
             recording.header.coordinates.extend(part.header.coordinates);
             let size = toml::Table::from_iter([("frame_size".to_owned(), (row.frame_size as i64).into())]);
             recording.header.coordinates.insert(variant.clone(), size);
-            results::footprint(&mut recording, &variant, &row);
+            let code = match study.layout {
+                Layout::InBuffer => code_bytes::<InBuffer<'static>, StudyBody>(CELL.shape),
+                Layout::InFrame => code_bytes::<InFrame<'static>, StudyBody>(CELL.shape),
+            };
+            results::footprint(&mut recording, &variant, &row, code);
             progress.step();
         }
+        progress.check()?;
+        results::accesses(&mut recording, &accesses::KINDS, &accesses::measure(study));
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }

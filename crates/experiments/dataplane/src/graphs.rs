@@ -11,6 +11,11 @@ use dataplane::machine;
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::standard::{Ip4Path, build};
+use hdrhistogram::Histogram;
+
+#[cfg(target_os = "linux")]
+use crate::events::{Counters, Events};
+use crate::latency::Percentiles;
 
 /// A graph to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,8 +81,14 @@ const OUR_MACS: [Mac; 2] = [Mac([2, 0xfe, 0, 0, 0, 1]), Mac([2, 0xfe, 0, 0, 0, 2
 const PEER_MACS: [Mac; 2] = [Mac([2, 0xfe, 0, 0, 1, 1]), Mac([2, 0xfe, 0, 0, 1, 2])];
 
 /// The n-th route's network: /24s from 20.0.0.0 on.
-fn network(number: u32) -> u32 {
+pub fn network(number: u32) -> u32 {
     (20 << 24) + (number << 8)
+}
+
+/// The destination of a flow: an odd step spreads flows over so many routes, and over hosts.
+pub fn destination(flow: u32, routes: u32) -> Ipv4Addr {
+    let route = flow.wrapping_mul(2_654_435_761) % routes;
+    Ipv4Addr::from(network(route) + 1 + flow / routes % 250)
 }
 
 /// Builds a graph with its generator; what it sends is taken and forgotten.
@@ -119,11 +130,8 @@ fn plane(load: Load) -> Plane {
 fn loaded(plane: Plane, load: Load) -> Graph {
     let routes = load.routes.clamp(1, 1 << 16);
     let flows = (0..load.flows.max(1)).map(|flow| {
-        // An odd step spreads flows over routes and hosts.
-        let route = flow.wrapping_mul(2_654_435_761) % routes;
-        let destination = network(route) + 1 + flow / routes % 250;
         let source = Ipv4Addr::from((10 << 24) + flow);
-        udp_packet(OUR_MACS[0], PEER_MACS[0], source, Ipv4Addr::from(destination), 64)
+        udp_packet(OUR_MACS[0], PEER_MACS[0], source, destination(flow, routes), 64)
     });
     let generator = Generator::new(INSIDE, flows.collect(), None);
     let path = if load.kind == GraphKind::Ip4Fused { Ip4Path::Fused } else { Ip4Path::Nodes };
@@ -187,36 +195,91 @@ impl Window {
 pub struct Loaded {
     /// The windows, in order.
     pub windows: Vec<Window>,
+    /// How long rounds took, of all windows and workers: that long at most is a packet in the graph.
+    pub rounds: Percentiles,
     /// Where each worker's packets ended.
     pub balances: Vec<Balance>,
 }
 
-/// Runs a graph at full load for some time.
-fn until(graph: &mut Graph, length: Duration) -> Share {
+/// Events of nodes, of all workers together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    /// What was counted, by the order in [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
+    pub names: Vec<&'static str>,
+    /// The nodes.
+    pub nodes: Vec<RuntimeRow>,
+}
+
+/// Rounds of which the first is timed: few enough that the timing does not show.
+const ROUNDS: usize = 64;
+
+/// Runs a graph at full load for some time. Rounds' lengths in ticks are put in the histogram.
+fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Share {
     let (start, mut packets) = (Instant::now(), 0);
     let from = machine::ticks();
     while start.elapsed() < length {
-        for _ in 0..64 {
+        let before = machine::ticks();
+        packets += graph.run_once() as u64;
+        rounds.saturating_record(machine::ticks() - before);
+        for _ in 1..ROUNDS {
             packets += graph.run_once() as u64;
         }
     }
     Share { seconds: start.elapsed().as_secs_f64(), ticks: machine::ticks() - from, packets }
 }
 
-/// Runs all graphs at the same time, each on a thread of its own where there are several, kept on the processor of its number if that can
-/// be.
-fn together(graphs: &mut [Graph], length: Duration) -> Vec<Share> {
-    if let [graph] = graphs {
-        return vec![until(graph, length)];
-    }
-    std::thread::scope(|scope| {
+/// Runs graphs at full load for one more window in which events are counted: it is apart from those in which clocks are.
+///
+/// # Errors
+/// Why the machine counts none.
+#[cfg(target_os = "linux")]
+pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<Counted, String> {
+    graphs.iter_mut().for_each(Graph::clear_runtime);
+    let names = std::thread::scope(|scope| {
         let started: Vec<_> = graphs
             .iter_mut()
             .enumerate()
             .map(|(number, graph)| {
                 scope.spawn(move || {
                     pin(number);
-                    until(graph, length)
+                    // It counts what this thread does.
+                    let counters = Counters::start(events)?;
+                    let names = counters.names().to_vec();
+                    graph.set_probe(Some(Box::new(counters)));
+                    until(graph, length, &mut histogram());
+                    graph.set_probe(None);
+                    Ok(names)
+                })
+            })
+            .collect();
+        let names = started.into_iter().map(|thread| thread.join().expect("a worker that does not panic"));
+        names.collect::<Result<Vec<_>, String>>()
+    })?;
+    let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
+    let nodes = Report::sum(&reports).map(|sum| sum.runtime).unwrap_or_default();
+    Ok(Counted { names: names.into_iter().next().unwrap_or_default(), nodes })
+}
+
+/// A histogram of up to a minute, with three digits of each value.
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_max(60 * machine::counter_hz(), 3).expect("bounds and digits that the library takes")
+}
+
+/// Runs all graphs at the same time, each on a thread of its own where there are several, kept on the processor of its number if that can
+/// be.
+fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>]) -> Vec<Share> {
+    if let ([graph], [rounds]) = (&mut *graphs, &mut *rounds) {
+        return vec![until(graph, length, rounds)];
+    }
+    std::thread::scope(|scope| {
+        let started: Vec<_> = graphs
+            .iter_mut()
+            .zip(rounds)
+            .enumerate()
+            .map(|(number, (graph, rounds))| {
+                scope.spawn(move || {
+                    pin(number);
+                    until(graph, length, rounds)
                 })
             })
             .collect();
@@ -232,11 +295,13 @@ fn pin(_cpu: usize) {
 
 /// Runs graphs at full load for some windows, after a warm-up of a tenth of one. `next` is asked after each window whether to go on.
 pub fn run(graphs: &mut [Graph], windows: usize, length: Duration, next: impl Fn() -> bool) -> Loaded {
-    together(graphs, length / 10);
+    let mut rounds: Vec<_> = graphs.iter().map(|_| histogram()).collect();
+    together(graphs, length / 10, &mut rounds);
+    rounds.iter_mut().for_each(Histogram::reset);
     let mut measured = Vec::with_capacity(windows);
     for _ in 0..windows {
         graphs.iter_mut().for_each(Graph::clear_runtime);
-        let workers = together(graphs, length);
+        let workers = together(graphs, length, &mut rounds);
         let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
         let Some(Report { runtime: nodes, loops, .. }) = Report::sum(&reports) else { break };
         let seconds = workers.iter().map(|share| share.seconds).fold(0.0, f64::max);
@@ -245,5 +310,10 @@ pub fn run(graphs: &mut [Graph], windows: usize, length: Duration, next: impl Fn
             break;
         }
     }
-    Loaded { windows: measured, balances: graphs.iter().map(Graph::balance).collect() }
+    let mut all = histogram();
+    for rounds in &rounds {
+        all.add(rounds).expect("histograms of the same bounds");
+    }
+    let rounds = Percentiles::of(&all, 1e6 / machine::counter_hz() as f64);
+    Loaded { windows: measured, rounds, balances: graphs.iter().map(Graph::balance).collect() }
 }

@@ -142,7 +142,7 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
 }
 
 /// All buffers in an order that no hardware prefetcher follows.
-fn shuffled(count: usize) -> Vec<Buffer> {
+pub(crate) fn shuffled(count: usize) -> Vec<Buffer> {
     let mut order: Vec<Buffer> = (0..count as u32).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for last in (1..count).rev() {

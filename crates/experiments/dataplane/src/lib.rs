@@ -4,17 +4,23 @@
 //! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is handed the cells that it may use.
 #![forbid(unsafe_code)]
 
+mod accesses;
 mod batch;
+#[cfg(target_os = "linux")]
+mod events;
 pub mod fit;
 pub mod footprint;
 #[cfg(target_os = "linux")]
 pub mod forward;
 pub mod graphs;
 pub mod host;
+pub mod latency;
 mod loaded;
 pub mod model;
 pub mod platform;
 mod prefetch;
+#[cfg(target_os = "linux")]
+mod rates;
 pub mod results;
 
 pub use batch::Batch;

@@ -1,8 +1,17 @@
 //! `dataplane`: a graph of packet nodes at full load on this machine.
 
-use crate::graphs::{self, GraphKind, Load};
+#[cfg(target_os = "linux")]
+use crate::events::Events;
+use crate::graphs::{self, Counted, GraphKind, Load};
+#[cfg(target_os = "linux")]
+use crate::rates::bench::{Driver, Plan};
+#[cfg(target_os = "linux")]
+use crate::rates::find::{LOADS, Search, find};
+#[cfg(target_os = "linux")]
+use crate::rates::search::Precision;
 use crate::{frame_size, host_header, results};
 use dataplane::buffers::Reuse;
+use dataplane::graph::Graph;
 use dataplane::plane::Settings;
 use dataplane::show;
 use dataplane::walk::{Shape, Strides};
@@ -24,8 +33,11 @@ const SETTINGS: &[Setting] = &[
         "Graph.",
     )
     .or("ip4-route"),
-    Setting::new("windows", Kind::Number { min: 1, max: 10_000 }, "Windows of load.").or("10"),
-    Setting::new("window", Kind::Number { min: 1, max: 600_000 }, "Length of a window.").unit("ms").or("1000"),
+    Setting::new("windows", Kind::Number { min: 1, max: 10_000 }, "Windows of load; with --find-rate, of full load.")
+        .or("10"),
+    Setting::new("window", Kind::Number { min: 1, max: 600_000 }, "Length of a window; with --find-rate, of a trial.")
+        .unit("ms")
+        .or("1000"),
     Setting::new("frame-size", Kind::Checked(frame_size, "N"), "Packets of a frame: 64, 128, 256, 512 or 1024.")
         .or("256"),
     Setting::new(
@@ -56,7 +68,50 @@ const SETTINGS: &[Setting] = &[
     )
     .or("1"),
     Setting::new("trace", Kind::Number { min: 0, max: 10_000 }, "Follow this many packets through the graph.").or("0"),
+    Setting::new(
+        "counters",
+        Kind::Choice(&[
+            ("hardware", "cycles, instructions, L1 and LLC misses, where the machine counts them"),
+            ("software", "the kernel's: task clock, page faults, context switches, migrations"),
+            ("none", "no events"),
+        ]),
+        "Events for each packet and node, counted by perf_event in a window of their own (Linux).",
+    )
+    .or("hardware"),
+    Setting::new(
+        "find-rate",
+        Kind::Switch,
+        "Search for the highest rate without loss, and measure latency, over interfaces in network namespaces that this makes \
+         (Linux, root; needs `ip`).",
+    ),
+    Setting::new(
+        "drivers",
+        Kind::Checked(driver_names, "LIST"),
+        "With --find-rate: what forwards, one after the other: kernel (its own forwarding), or our graph through packet \
+         (packet sockets, TPACKET_V3), af-xdp, tap.",
+    )
+    .or("packet"),
+    Setting::new("loss", Kind::Checked(percent, "PERCENT"), "With --find-rate: loss that the partial drop rate allows.")
+        .unit("%")
+        .or("0.5"),
+    Setting::new(
+        "precision",
+        Kind::Checked(percent, "PERCENT"),
+        "With --find-rate: width between the bounds, of the upper one.",
+    )
+    .unit("%")
+    .or("1"),
+    Setting::new(
+        "trials",
+        Kind::Number { min: 1, max: 99 },
+        "With --find-rate: most trials of a load, of which the majority counts.",
+    )
+    .or("3"),
 ];
+
+/// The settings that mean something with `--find-rate` alone, and those that mean nothing with it.
+const OF_SEARCH: [&str; 4] = ["drivers", "loss", "precision", "trials"];
+const NOT_OF_SEARCH: [&str; 6] = ["graph", "loop", "strides", "hot", "trace", "counters"];
 
 static ABOUT: About = About {
     name: "dataplane",
@@ -68,10 +123,28 @@ static ABOUT: About = About {
     examples: &[
         Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
         Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },
+        Example {
+            arguments: "--find-rate --drivers kernel,packet,af-xdp,tap",
+            about: "highest rate without loss, and latency (root)",
+        },
     ],
-    sweep_defaults: &[("windows", "3"), ("window", "200")],
+    sweep_defaults: &[("windows", "3"), ("window", "200"), ("counters", "none")],
     shipped_sweeps: &[],
 };
+
+fn driver_names(text: &str) -> Result<(), String> {
+    drivers(text).map(|_| ())
+}
+
+fn percent(text: &str) -> Result<(), String> {
+    share(text).map(|_| ())
+}
+
+/// A percentage as a share.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|percent| (0.01..=50.0).contains(percent)).map(|percent: f64| percent / 100.0);
+    share.ok_or_else(|| format!("`{text}` is no percentage from 0.01 to 50"))
+}
 
 fn strides(text: &str) -> Result<(), String> {
     parse_strides(text).map(|_| ())
@@ -94,8 +167,24 @@ impl Experiment for Dataplane {
         &ABOUT
     }
 
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        let settings = &request.settings;
+        let searches = settings.switch("find-rate");
+        let (wrong, help) = match searches {
+            true => (&NOT_OF_SEARCH[..], "--find-rate forwards through the standard graph; leave it out"),
+            false => (&OF_SEARCH[..], "give --find-rate, too"),
+        };
+        match wrong.iter().find(|name| settings.is_given(name)) {
+            Some(name) => Err(Error::usage(format!("--{name} means nothing here"), help)),
+            None => Ok(()),
+        }
+    }
+
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
+        if settings.switch("find-rate") {
+            return search(settings, sink);
+        }
         let text = |name: &str| settings.text(name).unwrap_or_default();
         let wrong = |message: String| Error::Usage { message, help: None };
         let kind: GraphKind = text("graph").parse().map_err(wrong)?;
@@ -129,6 +218,8 @@ impl Experiment for Dataplane {
         };
         let loaded = graphs::run(&mut graphs, windows as usize, Duration::from_millis(settings.number("window")), next);
         progress.check()?;
+        let (counted, no_counters) =
+            count(&mut graphs, text("counters"), Duration::from_millis(settings.number("window")));
         if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
@@ -145,6 +236,7 @@ impl Experiment for Dataplane {
             ("flows", load.flows.to_string()),
             ("workers", graphs.len().to_string()),
             ("checksum", load.settings.verify_checksum.to_string()),
+            ("driver", "memory of this process".to_owned()),
         ] {
             header.settings.insert(key.to_owned(), value);
         }
@@ -157,8 +249,123 @@ impl Experiment for Dataplane {
         if trace > 0 {
             header.texts.insert("trace".to_owned(), show::trace(&[graphs[0].report()], 50));
         }
-        let recording = results::graph(header, kind, &loaded);
+        header.notes.extend(no_counters);
+        let recording = results::graph(header, kind, &loaded, counted.as_ref());
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
+}
+
+/// Events of nodes, or a line that says why there are none.
+#[cfg(target_os = "linux")]
+fn count(graphs: &mut [Graph], which: &str, length: Duration) -> (Option<Counted>, Option<String>) {
+    let events = match which {
+        "hardware" => Events::Hardware,
+        "software" => Events::Software,
+        _ => return (None, None),
+    };
+    match graphs::count(graphs, events, length) {
+        Ok(counted) => (Some(counted), None),
+        Err(why) => (None, Some(format!("No {which} events per packet: this machine counts none ({why})."))),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn count(_graphs: &mut [Graph], which: &str, _length: Duration) -> (Option<Counted>, Option<String>) {
+    let why = (which != "none").then(|| "No events per packet: they are counted on Linux alone.".to_owned());
+    (None, why)
+}
+
+#[cfg(target_os = "linux")]
+fn drivers(text: &str) -> Result<Vec<Driver>, String> {
+    let known = || Driver::ALL.map(|(_, name)| name).join(", ");
+    let mut found: Vec<Driver> = Vec::new();
+    for word in text.split(',').map(str::trim) {
+        let driver = Driver::ALL.into_iter().find(|(_, name)| *name == word);
+        let (driver, _) = driver.ok_or_else(|| format!("`{word}` is no driver; there are {}", known()))?;
+        if found.contains(&driver) {
+            return Err(format!("driver `{word}` is there twice"));
+        }
+        found.push(driver);
+    }
+    Ok(found)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn drivers(_text: &str) -> Result<(), String> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn search(_settings: &experiment::Settings, _sink: &mut dyn Sink) -> Result<(), Error> {
+    Err(Error::usage("--find-rate needs network namespaces, which Linux alone has", "run it on Linux"))
+}
+
+/// `--find-rate`.
+#[cfg(target_os = "linux")]
+fn search(settings: &experiment::Settings, sink: &mut dyn Sink) -> Result<(), Error> {
+    let text = |name: &str| settings.text(name).unwrap_or_default();
+    let wrong = |message: String| Error::Usage { message, help: None };
+    let plan = Plan {
+        routes: settings.number("routes") as u32,
+        flows: settings.number("flows") as u32,
+        buffers: settings.number("buffers") as usize,
+        frame_size: settings.number("frame-size") as usize,
+        verify_checksum: !settings.switch("no-checksum"),
+        workers: settings.number("workers") as usize,
+    };
+    let search = Search {
+        drivers: drivers(text("drivers")).map_err(wrong)?,
+        plan,
+        windows: settings.number("windows") as usize,
+        window: Duration::from_millis(settings.number("window")),
+        loss: share(text("loss")).map_err(wrong)?,
+        precision: Precision {
+            width: share(text("precision")).map_err(wrong)?,
+            trials: settings.number("trials") as usize,
+        },
+    };
+    let found = find(&search, &sink.progress())?;
+    let mut header = host_header(ABOUT.name, search.windows as u32);
+    for (key, value) in [
+        ("graph", GraphKind::Ip4Route.name().to_owned()),
+        ("find_rate", "true".to_owned()),
+        ("drivers", text("drivers").to_owned()),
+        ("loss", text("loss").to_owned()),
+        ("trials", text("trials").to_owned()),
+        ("window", text("window").to_owned()),
+        ("loads", LOADS.map(|load| load.to_string()).join(",")),
+        ("frame_size", plan.frame_size.to_string()),
+        ("buffers", plan.buffers.to_string()),
+        ("routes", plan.routes.to_string()),
+        ("flows", plan.flows.to_string()),
+        ("workers", plan.workers.to_string()),
+        ("checksum", plan.verify_checksum.to_string()),
+    ] {
+        header.settings.insert(key.to_owned(), value);
+    }
+    for found in &found {
+        header.settings.insert(format!("driver_{}", found.driver.name()), found.hardware.clone());
+        let goals = [(search.loss, "partial drop rate"), (0.0, "rate without loss")];
+        for (goal, words) in goals {
+            let divided = found.tried.iter().filter(|tried| tried.is_divided(goal)).count();
+            if divided > 0 {
+                header.notes.push(format!(
+                    "{}, {words}: trials of {divided} of {} loads disagree, so the majority decided there.",
+                    found.driver.name(),
+                    found.tried.len()
+                ));
+            }
+        }
+        if found.untimed > 0 {
+            header.notes.push(format!(
+                "{}: {} packets with a time are in no percentile: the sink missed them, or the clock was set.",
+                found.driver.name(),
+                found.untimed
+            ));
+        }
+    }
+    let recording = results::rates(header, &found);
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
 }

@@ -5,11 +5,22 @@ use dataplane::show::worker_name;
 use recording::{Header, Recording, Series, metrics};
 
 use crate::footprint::Footprint;
-use crate::graphs::{GraphKind, Loaded};
+use crate::graphs::{Counted, GraphKind, Loaded};
+use crate::latency::Percentiles;
 use crate::model::Cell;
+#[cfg(target_os = "linux")]
+use crate::rates::find::Found;
 
 /// The case of a loaded graph: its maximum receive rate.
 pub const LOADED_CASE: &str = "mrr";
+
+/// The case of how long packets are on their way.
+const LATENCY_CASE: &str = "latency";
+/// The case of events of nodes.
+const EVENTS_CASE: &str = "events";
+/// The case of drivers at full load.
+#[cfg(target_os = "linux")]
+const FULL_LOAD_CASE: &str = "full-load";
 
 /// Where a cell lies on the axes of the study. One stride for both lines is an axis of its own, and so are two that are apart.
 pub fn coordinates(loop_name: &str, cell: Cell) -> toml::Table {
@@ -55,7 +66,7 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
 }
 
 /// A loaded graph: its windows and what nodes did in each.
-pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
+pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded, counted: Option<&Counted>) -> Recording {
     let mut recording = Recording::new(header);
     let series = recording.series(kind.name(), LOADED_CASE, "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
@@ -69,6 +80,18 @@ pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
     }
     for each in &loaded.balances {
         balance(&mut recording, series, each);
+    }
+    latencies(&mut recording, kind.name(), 0, &loaded.rounds);
+    if let Some(Counted { names, nodes }) = counted {
+        let series = recording.series(kind.name(), EVENTS_CASE, "");
+        for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
+            for (name, count) in names.iter().zip(node.counters.events) {
+                let (subject, role, metric) = (recording.name(&node.name), recording.name(name), metrics::EVENTS);
+                let value = count as f64 / node.counters.vectors as f64;
+                let measure = recording.measure(series, 0, metric.name, metric.unit, value);
+                (measure.subject, measure.role) = (Some(subject), Some(role));
+            }
+        }
     }
     let series = recording.series(kind.name(), "threads", "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
@@ -84,13 +107,97 @@ pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded) -> Recording {
     recording
 }
 
+/// Percentiles of packets' latencies, and of how many packets they are.
+fn latencies(recording: &mut Recording, variant: &str, iteration: u32, found: &Percentiles) {
+    let series = recording.series(variant, LATENCY_CASE, "");
+    let metric = metrics::PACKET_LATENCY;
+    for (name, value) in &found.values {
+        let subject = recording.name(name);
+        recording.measure(series, iteration, metric.name, metric.unit, *value).subject = Some(subject);
+    }
+    let metric = metrics::PACKETS;
+    recording.measure(series, iteration, metric.name, metric.unit, found.count as f64);
+}
+
+/// Rates of drivers: what they did at full load, the bounds that were found, and latencies at parts of them.
+#[cfg(target_os = "linux")]
+pub fn rates(header: Header, found: &[Found]) -> Recording {
+    let mut recording = Recording::new(header);
+    for found in found {
+        let variant = found.driver.name();
+        let series = recording.series(variant, FULL_LOAD_CASE, "");
+        for (iteration, trial) in found.full.iter().enumerate() {
+            for (metric, value) in [
+                (metrics::OFFERED, trial.offered() / 1e6),
+                (metrics::RATE, trial.forwarded() / 1e6),
+                (metrics::LOSS_RATIO, trial.loss()),
+                (metrics::SENT, trial.sent.packets as f64),
+                (metrics::DROPPED, trial.lost() as f64),
+            ] {
+                recording.measure(series, iteration as u32, metric.name, metric.unit, value);
+            }
+            for (name, count) in &trial.lost_at {
+                let subject = recording.name(name);
+                let metric = metrics::PACKETS;
+                recording.measure(series, iteration as u32, metric.name, metric.unit, *count as f64).subject =
+                    Some(subject);
+            }
+            for (name, count) in &trial.workers {
+                let subject = recording.name(name);
+                let (metric, rate) = (metrics::RATE, *count as f64 / trial.sent.seconds / 1e6);
+                recording.measure(series, iteration as u32, metric.name, metric.unit, rate).subject = Some(subject);
+            }
+        }
+        let (generator, workers) = &found.processors;
+        let places = [("generates", generator)].into_iter().chain(workers.iter().map(|cpu| ("forwards", cpu)));
+        for (role, cpu) in places {
+            let (subject, metric) = (recording.name(role), metrics::PROCESSOR);
+            recording.measure(series, 0, metric.name, metric.unit, *cpu as f64).subject = Some(subject);
+        }
+        for (case, bounds) in [("ndr", found.none), ("pdr", found.partial)] {
+            let series = recording.series(variant, case, "");
+            for (name, bound) in [("lower", bounds.lower), ("upper", bounds.upper)] {
+                let (subject, metric) = (recording.name(name), metrics::RATE);
+                if let Some(bound) = bound {
+                    recording.measure(series, 0, metric.name, metric.unit, bound / 1e6).subject = Some(subject);
+                }
+            }
+        }
+        let series = recording.series(variant, "trials", "");
+        let outcomes = found.tried.iter().flat_map(|tried| tried.outcomes.iter());
+        for (iteration, outcome) in outcomes.enumerate() {
+            for (metric, value) in [(metrics::OFFERED, outcome.offered / 1e6), (metrics::LOSS_RATIO, outcome.loss)] {
+                recording.measure(series, iteration as u32, metric.name, metric.unit, value);
+            }
+        }
+        for (iteration, (load, percentiles)) in found.latencies.iter().enumerate() {
+            latencies(&mut recording, variant, iteration as u32, percentiles);
+            let series = recording.series(variant, LATENCY_CASE, "");
+            let metric = metrics::OFFERED;
+            recording.measure(series, iteration as u32, metric.name, metric.unit, load / 1e6);
+        }
+    }
+    recording
+}
+
 fn run_measures(recording: &mut Recording, series: Series, iteration: u32, seconds: f64, loops: u64) {
     recording.measure(series, iteration, metrics::WINDOW.name, metrics::WINDOW.unit, seconds);
     recording.measure(series, iteration, metrics::LOOPS.name, metrics::LOOPS.unit, loops as f64);
 }
 
-/// The bytes that a frame touches, by kind of data.
-pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint) {
+/// What each kind of access costs, one measure per repetition.
+pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) {
+    let series = recording.series("accesses", "accesses", "");
+    for (kind, values) in kinds.iter().zip(values) {
+        let (subject, metric) = (recording.name(kind), metrics::CLOCKS);
+        for (iteration, value) in values.iter().enumerate() {
+            recording.measure(series, iteration as u32, metric.name, metric.unit, *value).subject = Some(subject);
+        }
+    }
+}
+
+/// The bytes that a frame touches, by kind of data, and those of the loop's instructions where they are known.
+pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code: Option<usize>) {
     let series = recording.series(variant, "footprint", "");
     let kinds = [
         ("indices", row.indices),
@@ -98,7 +205,7 @@ pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint) {
         ("header lines", row.header_lines),
         ("data lines", row.data_lines),
     ];
-    for (kind, bytes) in kinds {
+    for (kind, bytes) in kinds.into_iter().chain(code.map(|bytes| ("instructions", bytes))) {
         let subject = recording.name(kind);
         let metric = metrics::FOOTPRINT;
         recording.measure(series, 0, metric.name, metric.unit, bytes as f64).subject = Some(subject);

@@ -225,48 +225,102 @@ fn network(test: &str, bridge: bool) -> Namespaces {
     made
 }
 
-fn talk(test: &str, bridge: bool) {
+/// Programs talk between two namespaces. `counted` is what the forwarder must have done often, or this shows nothing.
+fn talk(test: &str, bridge: bool, config: &str, counted: &str) {
     let namespaces = network(test, bridge);
-    let config = if bridge { ADDRESSES_OF_OURS } else { ADDRESSES_OF_THE_KERNEL };
-    let said = namespaces.forwarding("m", config, || {
-        namespaces.run("a", "probe");
-        let mut server = namespaces.start("b", "server");
-        namespaces.wait_for("listening");
-        namespaces.run("a", "client");
-        assert!(server.wait().unwrap().success());
-    });
+    let said = namespaces.forwarding("m", config, || talk_to("b", &namespaces));
+    check_talk(&namespaces, &said, counted);
+}
+
+/// A talks to a server in a namespace.
+fn talk_to(server: &str, namespaces: &Namespaces) {
+    namespaces.run("a", "probe");
+    let mut server = namespaces.start(server, "server");
+    namespaces.wait_for("listening");
+    namespaces.run("a", "client");
+    assert!(server.wait().unwrap().success());
+}
+
+fn check_talk(namespaces: &Namespaces, said: &str, counted: &str) {
     assert_eq!(support::number(&namespaces.folder, "answered"), u64::from(DATAGRAMS), "{said}");
     let answers = fs::read_to_string(namespaces.folder.join("answers")).unwrap();
     assert_eq!(answers, expected_answers(), "{said}");
-    let split = shown(&said, "af-packet-input-in0: large packet split", "packets");
-    assert!(split > 100, "the sender left {split} packets to split, so this shows nothing:\n{said}");
+    let count = shown(said, counted, "packets");
+    assert!(count > 100, "{counted}: {count}, so this shows nothing:\n{said}");
 }
+
+const SPLIT: &str = "af-packet-input-in0: large packet split";
+const FINISHED: &str = "af-xdp-input-in0-0: checksum written that the sender left out";
 
 #[test]
 fn programs_talk_between_interfaces_with_their_usual_offloads() {
     if may_run("programs_talk_between_interfaces_with_their_usual_offloads") {
-        talk("t", false);
+        talk("t", false, ADDRESSES_OF_THE_KERNEL, SPLIT);
     }
 }
 
 #[test]
 fn programs_talk_over_a_bridge_with_addresses_that_only_the_forwarder_has() {
     if may_run("programs_talk_over_a_bridge_with_addresses_that_only_the_forwarder_has") {
-        talk("g", true);
+        talk("g", true, ADDRESSES_OF_OURS, SPLIT);
     }
 }
 
-/// The far interface is removed under load and made again; then programs talk as before.
+/// The kernel has the addresses and sees nothing that comes in: the forwarder answers. Checksums that the sender leaves to a device have
+/// nothing to tell of them here.
 #[test]
-fn an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back() {
-    if !may_run("an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back") {
+fn programs_talk_through_af_xdp_with_the_usual_offloads() {
+    if may_run("programs_talk_through_af_xdp_with_the_usual_offloads") {
+        let config = ADDRESSES_OF_THE_KERNEL.replace("name =", "driver = \"af-xdp\"\nname =");
+        talk("x", false, &config, FINISHED);
+    }
+}
+
+/// The far host is the kernel in the middle, behind a TAP device. With AF_XDP on the other side it sees nothing of what comes in there.
+#[test]
+fn programs_talk_to_the_kernel_behind_a_tap_device() {
+    if !may_run("programs_talk_to_the_kernel_behind_a_tap_device") {
         return;
     }
-    let namespaces = network("v", false);
+    let namespaces = Namespaces::new("p", &["a", "m"]);
+    namespaces.cable(("a", "a0", [2, 0, 0, 0, 0, 0xa]), ("m", "in0", [2, 0, 0, 0, 0, 0x10]));
+    namespaces.ip("a", "address add 10.0.1.2/24 dev a0");
+    namespaces.ip("a", "route add default via 10.0.1.1");
+    let config = ADDRESSES_OF_OURS
+        .replace("workers = 2", "")
+        .replace("name = \"in0\"", "name = \"in0\"\ndriver = \"af-xdp\"")
+        .replace("name = \"out0\"", "name = \"tap0\"\ndriver = \"tap\"");
+    let said = namespaces.forwarding("m", &config, || {
+        namespaces.ip("m", "address add 10.0.2.2/24 dev tap0");
+        namespaces.ip("m", "route add default via 10.0.2.1");
+        talk_to("m", &namespaces);
+    });
+    check_talk(&namespaces, &said, FINISHED);
+}
+
+#[test]
+fn an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back() {
+    if may_run("an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back") {
+        // Each of the two workers notices.
+        vanishes("v", ADDRESSES_OF_OURS, "af-packet-input-out0", 2);
+    }
+}
+
+#[test]
+fn an_interface_that_vanishes_under_af_xdp_stops_nothing_and_may_come_back() {
+    if may_run("an_interface_that_vanishes_under_af_xdp_stops_nothing_and_may_come_back") {
+        let config = ADDRESSES_OF_OURS.replace("name =", "driver = \"af-xdp\"\nname =").replace("workers = 2", "");
+        vanishes("w", &config, "af-xdp-input-out0-0", 1);
+    }
+}
+
+/// The far interface is removed under load and made again; then programs talk as before. The input notices so often.
+fn vanishes(test: &str, config: &str, input: &str, noticed: u64) {
+    let namespaces = network(test, false);
     for interface in ["in0", "out0"] {
         namespaces.ip("m", &format!("address flush dev {interface}"));
     }
-    let said = namespaces.forwarding("m", ADDRESSES_OF_OURS, || {
+    let said = namespaces.forwarding("m", config, || {
         let mut flood = namespaces.start("a", "flood");
         thread::sleep(Duration::from_millis(500));
         namespaces.ip("m", "link delete out0");
@@ -285,8 +339,7 @@ fn an_interface_that_vanishes_under_load_stops_nothing_and_may_come_back() {
     });
     let answers = fs::read_to_string(namespaces.folder.join("answers")).unwrap();
     assert_eq!(answers, expected_answers(), "{said}");
-    // Each of the two workers noticed.
-    assert_eq!(shown(&said, "af-packet-input-out0: interface went down or away", "packets"), 2, "{said}");
+    assert_eq!(shown(&said, &format!("{input}: interface went down or away"), "packets"), noticed, "{said}");
     let mirrored = "arp-input: arp: a neighbour has one of our addresses";
     assert_eq!(shown(&said, mirrored, "packets"), 0, "what goes out came in again:\n{said}");
     assert!(shown(&said, "out0", "tx-error") > 100, "{said}");

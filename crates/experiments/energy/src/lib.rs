@@ -14,6 +14,7 @@
 //! | `configuration.rs` | the talk's configurations of RCU |
 //! | `runs.rs` | one run, and what it came to |
 //! | `plan.rs` | the points that are visited: draws, the central point, curves |
+//! | `part.rs` | a part of the draws, for sweeps |
 //! | `reseeded.rs` | draws that save more than RCU costs, again with other seeds |
 //! | `rows.rs` | the recording |
 //! | `lanes.rs` | the timelines in it |
@@ -24,6 +25,7 @@ pub mod actions;
 pub mod board;
 pub mod configuration;
 mod lanes;
+mod part;
 pub mod plan;
 pub mod point;
 mod rcu_energy;

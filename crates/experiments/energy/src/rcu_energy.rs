@@ -1,6 +1,7 @@
 //! `rcu-energy`: the talk's benchmarks in its configurations of RCU.
 
 use crate::board::Board;
+use crate::part::{self, Part};
 use crate::plan::{self, plan, visit};
 use crate::reseeded::doubtful;
 use crate::suite::{Benchmark, Suite};
@@ -14,7 +15,7 @@ use soc::config::Document;
 /// The talk's benchmarks in its configurations of RCU.
 pub struct RcuEnergy;
 
-static SETTINGS: [Setting; 6] = [
+static SETTINGS: [Setting; 7] = [
     Setting::new("platform", Kind::Platform, "Platform with operating points, whose idle states and powers count.").or("tc2"),
     Setting::new(
         "draws",
@@ -38,6 +39,11 @@ static SETTINGS: [Setting; 6] = [
         Kind::Switch,
         "Also solves backwards: which rate of callbacks, or which energy of a round trip into a deep idle state, would give each published \
          figure at the central point, or that none does.",
+    ),
+    Setting::new(
+        "part",
+        Kind::Checked(part::is_one, "K/N"),
+        "Only every Nth draw, from the Kth on; the first part has the central point and the curves as well. A sweep puts parts together.",
     ),
     Setting::new(
         "ranges",
@@ -131,10 +137,13 @@ impl Experiment for RcuEnergy {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let asked = Asked::read(request)?;
         let draws = request.settings.number("draws") as u32;
-        let visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.switch("explain"), &asked.set);
+        let part = request.settings.text("part").and_then(|text| text.parse().ok()).unwrap_or(Part::WHOLE);
+        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.switch("explain"), &asked.set);
+        visits.retain(|visit| part.runs(visit));
         let mut visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
         let again = doubtful(&visited);
         visited.extend(visit(&asked.suite, &asked.board, again, &sink.progress())?);
+        visited.retain(|visited| part.keeps(&visited.visit));
 
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

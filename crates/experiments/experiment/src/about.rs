@@ -46,6 +46,8 @@ pub enum World {
     Host,
     /// Real firmware on an emulated machine.
     Qemu,
+    /// The explorer's machine, in which interleavings and memory orders are choices.
+    Explore,
 }
 
 impl World {
@@ -55,6 +57,7 @@ impl World {
             Self::Sim => "sim",
             Self::Host => "host",
             Self::Qemu => "qemu",
+            Self::Explore => "explore",
         }
     }
 }

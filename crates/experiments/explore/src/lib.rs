@@ -1,13 +1,15 @@
-//! What the explorer found, as a recording.
+//! What the explorer found, as a recording; and so many schedules from a seed, as experiments ([`ExplorePsci`], [`ExploreRcu`]).
 //!
 //! The recording's header holds the schedule, as text that repeats the run ([`Schedule`]) and in sentences; its events are the operations of the
 //! run, as lanes of a timeline.
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod record;
 mod recorded;
 mod schedule;
 
+pub use campaign::{ExplorePsci, ExploreRcu};
 pub use record::{SENTENCES, experiment, record};
 pub use recorded::Recorded;
 pub use schedule::{SCHEDULE, Schedule, ScheduleError, subject_of};

@@ -249,6 +249,12 @@ metrics! {
     /// What a draw took for something that was not published: a number, or which of its values.
     UNKNOWN = Metric::new("unknown", ("Drawn value", "value"), "1", Neither);
 
+    // Explorer.
+    /// Schedules that were tried.
+    SCHEDULES = Metric::new("schedules", ("Schedules tried", "schedules"), "1", Neither);
+    /// Operations of all schedules that were tried.
+    OPERATIONS_TRIED = Metric::new("operations_tried", ("Operations tried", "operations"), "1", Neither);
+
     // Data plane.
     /// Packets forwarded in a second.
     RATE = Metric::new("rate", ("Rate", "rate"), "Mpps", Higher);
@@ -282,6 +288,16 @@ metrics! {
     PUNTED = Metric::new("punted", ("Punted", "punted"), "packets", Neither);
     /// Packets that a device refused.
     REFUSED = Metric::new("refused", ("Refused", "refused"), "packets", Neither);
+    /// Packets sent to a forwarder in a second.
+    OFFERED = Metric::new("offered", ("Offered", "offered"), "Mpps", Neither);
+    /// Share of the packets sent to a forwarder that did not come out of it in time.
+    LOSS_RATIO = Metric::new("loss-ratio", ("Loss ratio", "loss"), "1", Lower);
+    /// From when a packet was sent until it came out; the subject says which share of the packets was as fast.
+    PACKET_LATENCY = Metric::new("packet-latency", ("Packet latency", "latency"), "us", Lower);
+    /// Events of the processor or the kernel for each packet; the role says of which kind.
+    EVENTS = Metric::new("events", ("Events per packet", "events"), "1", Lower);
+    /// The processor that somebody worked on.
+    PROCESSOR = Metric::new("processor", ("Processor", "CPU"), "1", Neither);
     /// Bytes that a frame touches.
     FOOTPRINT = Metric::new("footprint", ("Footprint", "bytes"), "bytes", Neither);
     /// Packets that were dropped or punted for a reason.

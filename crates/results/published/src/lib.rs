@@ -7,6 +7,7 @@
 
 mod calls;
 mod clocks;
+mod dataplane;
 mod energy;
 mod error;
 mod guess;
@@ -16,6 +17,7 @@ mod strides;
 
 pub use calls::{CallFigure, CallReference};
 pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
+pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use error::Error;
 pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES};
@@ -33,6 +35,10 @@ pub struct Published {
     pub calls: Option<CallReference>,
     /// The stride study of the data plane, if there is one.
     pub strides: Option<StrideReference>,
+    /// What a data plane's nodes took, if there are such figures. No experiment is told anything of it.
+    pub node_clocks: Option<DataplaneReference<NodeFigure>>,
+    /// What a frame touches, if there are such figures. No experiment is told anything of it.
+    pub footprint: Option<DataplaneReference<FootprintFigure>>,
     /// What clocks and divisions cost in the idle loop, if there are such figures.
     pub clocks: Option<ClockReference>,
     /// Reported counts of idle governors, if there are any.
@@ -45,8 +51,8 @@ pub struct Published {
 const CALLS: &str = "psci-calls-qemu.toml";
 
 impl Published {
-    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the clocks, the idle governors' cases,
-    /// the energy.
+    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the data
+    /// plane's nodes and footprints, the clocks, the idle governors' cases, the energy.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
@@ -58,6 +64,16 @@ impl Published {
             psci: psci.map(|name| PsciReference::read_from(files, name)).collect::<Result<_, _>>()?,
             calls: if has(CALLS) { Some(CallReference::read_from(files, CALLS)?) } else { None },
             strides: if has(&format!("{STRIDES}.toml")) { Some(StrideReference::read(files)?) } else { None },
+            node_clocks: if has(&format!("{NODE_CLOCKS}.toml")) {
+                Some(DataplaneReference::read_nodes(files)?)
+            } else {
+                None
+            },
+            footprint: if has(&format!("{FOOTPRINT}.toml")) {
+                Some(DataplaneReference::read_footprint(files)?)
+            } else {
+                None
+            },
             clocks: if has(&format!("{CLOCKS}.toml")) { Some(ClockReference::read(files)?) } else { None },
             idle_cases: if has(&format!("{IDLE_CASES}.toml")) { Some(CaseReference::read(files)?) } else { None },
             energy: if has(&format!("{ENERGY}.toml")) { Some(EnergyReference::read(files)?) } else { None },

@@ -6,7 +6,7 @@ use crate::model::headline::Spending;
 use crate::words::number;
 use attribution::Cause;
 use comfy_table::Cell;
-use recording::Recording;
+use recording::{Recording, Series};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -46,17 +46,17 @@ pub struct WhatIf {
 
 /// Reads a combination's figures from its recording; `None` where the recording has no such metric.
 ///
-/// In free order another CPU can be the last in each iteration, so the CPUs of an iteration are put in order first, and medians over the
+/// Iterations of different series are different iterations. In free order another CPU can be the last in each, so the CPUs of an iteration are put in order first, and medians over the
 /// iterations are taken then (of an even number the lower one, which occurred).
 pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
-    let mut iterations: BTreeMap<u32, Vec<(f64, u16)>> = BTreeMap::new();
+    let mut iterations: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
     for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric) {
-        iterations.entry(measure.iteration).or_default().push((measure.value, measure.cpu?));
+        iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu?));
     }
-    let mut ordered: Vec<(u32, Vec<(f64, u16)>)> = iterations.into_iter().collect();
-    for (_, cpus) in &mut ordered {
+    for cpus in iterations.values_mut() {
         cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
+    let ordered: Vec<_> = iterations.into_iter().collect();
     let middle = (ordered.len().checked_sub(1)?) / 2;
     let median_of = |pick: fn(&[(f64, u16)]) -> Option<f64>| {
         let mut values: Vec<f64> = ordered.iter().filter_map(|(_, cpus)| pick(cpus)).collect();
@@ -66,9 +66,11 @@ pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, S
     let mut by_longest: Vec<_> =
         ordered.iter().filter_map(|(iteration, cpus)| cpus.last().map(|last| (*last, *iteration))).collect();
     by_longest.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
-    let ((longest, cpu), iteration) = *by_longest.get(middle)?;
+    let ((longest, cpu), (series, iteration)) = *by_longest.get(middle)?;
     let spans = attribution::each(recording);
-    let split = spans.iter().find(|span| (span.iteration, span.cpu, span.metric) == (iteration, cpu, metric));
+    let split = spans
+        .iter()
+        .find(|span| (span.series, span.iteration, span.cpu, span.metric) == (series, iteration, cpu, metric));
     let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
     let hung_on = split.and_then(|span| {

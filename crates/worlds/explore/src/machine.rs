@@ -341,8 +341,8 @@ impl Machine {
     /// Ends the run if it has come, by choices that are new, to a state from which all was tried.
     #[cold]
     fn prune(&self, process: usize) {
-        let Some(left) = self.chooser.borrow().preemptions_left_at_a_new_choice() else { return };
-        let mut state = vec![process as u64, u64::from(left), self.awake.get()];
+        let Some((preemptions, acts)) = self.chooser.borrow().left_at_a_new_choice() else { return };
+        let mut state = vec![process as u64, u64::from(preemptions) << 32 | u64::from(acts), self.awake.get()];
         state.extend(self.own_hashes.iter().map(Cell::get));
         state.extend(self.cpus.iter().map(|cpu| u64::from(cpu.event.get())));
         self.memory.borrow().state(&mut state);
@@ -355,9 +355,22 @@ impl Machine {
     /// Evictions and fills that nobody asked for.
     #[inline(always)]
     fn act_on_their_own(&self, process: usize, operation: Place, memory: &mut Memory) {
-        let lines = memory.lines() as u32;
         let mut chooser = self.chooser.borrow_mut();
         let mut schedule = self.schedule.borrow_mut();
+        if let Chooser::Every(every) = &mut *chooser {
+            for kind in [Kind::Evict, Kind::Fill] {
+                let acts_on = |&line: &usize| match kind {
+                    Kind::Evict => memory.is_cached(line),
+                    _ => memory.may_fill(line),
+                };
+                let Some(line) = every.act(|| (0..memory.lines()).filter(acts_on)) else { continue };
+                let value = line as u16 + 1;
+                schedule.push(Deviation { process: process as u8, operation, kind, value });
+                if kind == Kind::Evict { memory.evict(line) } else { memory.fill_early(line) }
+            }
+            return;
+        }
+        let lines = memory.lines() as u32;
         let mut asked = Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation };
         let evicted = asked.answer(Kind::Evict, lines + 1);
         if evicted != 0 {

@@ -700,6 +700,16 @@ impl Memory {
         self.views[cpu].maintained = self.now;
     }
 
+    /// Whether a cache has the line.
+    pub(crate) fn is_cached(&self, line: usize) -> bool {
+        self.lines[line].cached
+    }
+
+    /// Whether a cache may read the line in on its own: none has it, and one is in coherency.
+    pub(crate) fn may_fill(&self, line: usize) -> bool {
+        !self.lines[line].cached && self.views.iter().any(|view| view.coherent)
+    }
+
     /// A line leaves the caches on its own: written back if it is dirty.
     pub(crate) fn evict(&mut self, line: usize) {
         self.write_back(line);
@@ -711,7 +721,7 @@ impl Memory {
 
     /// A line is read into the caches on its own; only while a CPU is in coherency.
     pub(crate) fn fill_early(&mut self, line: usize) {
-        if self.views.iter().any(|view| view.coherent) {
+        if self.may_fill(line) {
             self.fill(line);
         }
     }

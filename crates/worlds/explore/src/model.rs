@@ -69,8 +69,10 @@ pub struct Config {
     /// of shared words but what follows from how far each CPU is and what it has read.
     pub prune: bool,
     /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well, with everything put off for up to 12 operations of
-    /// its CPU; otherwise memory is sequentially consistent. Caches do nothing on their own.
+    /// its CPU; otherwise memory is sequentially consistent.
     pub orders: bool,
+    /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run, at most, before any operation.
+    pub acts_of_caches: u32,
     /// Whether all CPUs are in coherency from the start; otherwise their caches are off, and [`Machine::join`] turns them on.
     pub coherent: bool,
 }
@@ -86,6 +88,7 @@ impl Default for Config {
             limits: Limits::default(),
             prune: false,
             orders: false,
+            acts_of_caches: 0,
             coherent: true,
         }
     }
@@ -211,7 +214,9 @@ fn build(set_up: &impl Fn(&mut Model)) -> (Model, Vec<u64>) {
 fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<MachineOptions, Bodies> {
     let mut tally = Tally::default();
     let mut every = match config.strategies[..] {
-        [Strategy::Every(preemptions)] => Some(Every::new(preemptions).with_orders(config.orders)),
+        [Strategy::Every(preemptions)] => {
+            Some(Every::new(preemptions).with_orders(config.orders).with_acts_of_caches(config.acts_of_caches))
+        }
         _ => None,
     };
     while tally.schedules < config.schedules {

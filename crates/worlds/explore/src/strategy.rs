@@ -324,11 +324,14 @@ pub(crate) struct Every {
     left: u32,
     /// The orders of stores, maintenance and loads are tried as well.
     orders: bool,
+    /// How often caches may act on their own, in all and from here on.
+    acts: u32,
+    acts_left: u32,
 }
 
 impl Every {
     pub(crate) fn new(preemptions: u32) -> Self {
-        Self { tape: Vec::new(), at: 0, preemptions, left: preemptions, orders: false }
+        Self { tape: Vec::new(), at: 0, preemptions, left: preemptions, orders: false, acts: 0, acts_left: 0 }
     }
 
     /// With all orders of memory, or with the plainest.
@@ -336,9 +339,25 @@ impl Every {
         Self { orders, ..self }
     }
 
+    /// With caches that evict or fill a line on their own, at most so often in a run.
+    pub(crate) fn with_acts_of_caches(self, acts: u32) -> Self {
+        Self { acts, acts_left: acts, ..self }
+    }
+
+    /// The one of `lines` on which a cache acts on its own, if one does. `lines` are those on which that does something.
+    #[inline(always)]
+    pub(crate) fn act<L: Iterator<Item = usize>>(&mut self, lines: impl Fn() -> L) -> Option<usize> {
+        if self.acts_left == 0 {
+            return None;
+        }
+        let nth = self.below(lines().count() as u32 + 1).checked_sub(1)?;
+        self.acts_left -= 1;
+        lines().nth(nth as usize)
+    }
+
     /// Moves on to the next run; false if there is none.
     pub(crate) fn advance(&mut self) -> bool {
-        (self.at, self.left) = (0, self.preemptions);
+        (self.at, self.left, self.acts_left) = (0, self.preemptions, self.acts);
         while let Some((value, options)) = self.tape.pop() {
             if value + 1 < options {
                 self.tape.push((value + 1, options));
@@ -385,8 +404,8 @@ impl Every {
     #[inline(always)]
     fn answer(&mut self, kind: Kind, options: u32) -> u32 {
         match kind {
-            // What does not come can be repeated without an end, and caches may act before every operation.
-            Kind::Spurious | Kind::Evict | Kind::Fill => 0,
+            // It can be repeated without an end.
+            Kind::Spurious => 0,
             kind if kind.is_memory() && !self.orders => 0,
             _ => self.below(options),
         }
@@ -394,10 +413,10 @@ impl Every {
 }
 
 impl Chooser {
-    /// In a run of every run: how many preemptions are left, if what is chosen next was not chosen before.
-    pub(crate) fn preemptions_left_at_a_new_choice(&self) -> Option<u32> {
+    /// In a run of every run: how many preemptions and acts of caches are left, if what is chosen next was not chosen before.
+    pub(crate) fn left_at_a_new_choice(&self) -> Option<(u32, u32)> {
         match self {
-            Self::Every(every) => (every.at == every.tape.len()).then_some(every.left),
+            Self::Every(every) => (every.at == every.tape.len()).then_some((every.left, every.acts_left)),
             _ => None,
         }
     }

@@ -45,6 +45,20 @@ fn bakery(model: &mut Model, cpus: u16) {
     );
 }
 
+/// A bakery between CPUs of which the first `off` leave coherency and the others do not.
+fn mixed_bakery(model: &mut Model, cpus: u16, off: u16) {
+    let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let other = words.clone();
+    let acquire = move |machine: &Machine, cpu: u16| {
+        if cpu < off {
+            machine.leave_with_flush();
+        }
+        Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
+    };
+    let release = move |machine: &Machine, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
+    section(model, cpus, acquire, release);
+}
+
 /// A lock in two words as a beginner writes it: looks, then takes.
 fn naive(model: &mut Model) {
     let word: Rc<Word<u32>> = Rc::new(SharedCell::<u32, Machine>::new(0));
@@ -84,19 +98,7 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
 fn a_bakery_excludes_between_cpus_in_coherency_and_out_of_it() {
     for off in [1, 2] {
         let config = Config { schedules: 30_000, ..Config::default() };
-        check(&config, move |model| {
-            let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..3).map(|_| BakeryWord::new()).collect());
-            let other = words.clone();
-            let acquire = move |machine: &Machine, cpu: u16| {
-                if cpu < off {
-                    machine.leave_with_flush();
-                }
-                Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
-            };
-            let release =
-                move |machine: &Machine, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
-            section(model, 3, acquire, release);
-        });
+        check(&config, move |model| mixed_bakery(model, 3, off));
     }
 }
 
@@ -121,6 +123,57 @@ fn a_bakery_of_two_is_right_in_every_order_with_few_preemptions() {
         assert!(tally.complete, "{tally:?}");
         println!("{preemptions} preemptions: {} runs", tally.schedules);
     }
+}
+
+/// A bakery between a CPU whose caches are on and one whose caches are off, in every order, with caches that act on their own before any operation.
+#[test]
+fn a_bakery_of_two_is_right_whatever_caches_do() {
+    let preemptions = if cfg!(debug_assertions) { 0 } else { 1 };
+    for acts_of_caches in 0..=1 {
+        let config = Config {
+            strategies: vec![Strategy::Every(preemptions)],
+            schedules: u64::MAX,
+            prune: true,
+            orders: true,
+            acts_of_caches,
+            ..Config::default()
+        };
+        let tally = check(&config, |model| mixed_bakery(model, 2, 1));
+        assert!(tally.complete, "{tally:?}");
+        println!("{preemptions} preemptions, {acts_of_caches} acts of caches: {} runs", tally.schedules);
+    }
+}
+
+/// What is stored outside of coherency is seen in it, after the line was read, only if a cache evicts the line.
+#[test]
+fn what_caches_do_on_their_own_is_tried() {
+    let seen = |acts_of_caches| {
+        let config = Config {
+            strategies: vec![Strategy::Every(u32::MAX)],
+            schedules: u64::MAX,
+            acts_of_caches,
+            ..Config::default()
+        };
+        let seen = Rc::new(RefCell::new(BTreeSet::new()));
+        let tally = check(&config, |model| {
+            let words: Rc<[Word<u32>; 2]> =
+                Rc::new([SharedCell::<u32, Machine>::new(0), SharedCell::<u32, Machine>::new(0)]);
+            let (other, seen) = (words.clone(), seen.clone());
+            model.cpu(move |machine| {
+                let first = words[0].load(machine);
+                words[1].store(machine, 1);
+                seen.borrow_mut().insert((first, words[0].load(machine)));
+            });
+            model.cpu(move |machine| {
+                machine.leave_with_flush();
+                other[0].store(machine, 1);
+            });
+        });
+        assert!(tally.complete, "{tally:?}");
+        seen.take()
+    };
+    assert_eq!(seen(0), BTreeSet::from([(0, 0), (1, 1)]));
+    assert_eq!(seen(1), BTreeSet::from([(0, 0), (0, 1), (1, 1)]));
 }
 
 /// Small programs come to the same ends with pruning and without: what was loaded, and what the words hold.

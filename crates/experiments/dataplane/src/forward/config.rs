@@ -6,19 +6,22 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dataplane::af_packet::{self, PacketInput, Sender};
+use dataplane::af_xdp::{self, XdpInput, XdpOutput};
 use dataplane::buffers::Reuse;
 use dataplane::control::Timing;
 use dataplane::fib::Prefix;
-use dataplane::graph::Graph;
+use dataplane::graph::{Graph, Input};
 use dataplane::inputs::Packets;
 use dataplane::nodes::{Device, Discard};
 use dataplane::own::{OwnAddress, Owner};
 use dataplane::pcap;
 use dataplane::plane::{DISCARD, Mac, Mode, Plane, RateLimit, Settings};
 use dataplane::standard::{self, INTERFACES_MAX};
+use dataplane::tap::{self, TapInput, TapOutput};
 use dataplane::wiring::{Registry, Wiring};
 use serde::Deserialize;
 use toml::Spanned;
@@ -116,6 +119,8 @@ pub struct InterfaceConfig {
     pub pcap_out: Option<PathBuf>,
     /// Ethernet address; needed with capture files, the machine's own otherwise.
     pub mac: Option<String>,
+    /// How packets come in and go out; `packet` by default.
+    pub driver: Option<Spanned<Driver>>,
     /// Cross connect: all packets go out of this one. Without it, packets are routed.
     pub cross_connect: Option<String>,
     /// Our addresses, as `10.0.1.1/24`; those that the kernel has on the interface where they are not given.
@@ -125,6 +130,19 @@ pub struct InterfaceConfig {
     /// VLANs whose tag is taken off.
     #[serde(default)]
     pub vlans: Vec<u16>,
+}
+
+/// How packets come in from an interface of this machine and go out of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Driver {
+    /// Packet sockets: the kernel keeps the interface and sees every packet, too.
+    #[default]
+    Packet,
+    /// AF_XDP: the kernel sees nothing that comes in.
+    AfXdp,
+    /// A TAP device, which is made: the kernel has the other end.
+    Tap,
 }
 
 /// `[neighbours]`: how neighbours are found that are not given. What is left out is as in [`Timing::default`].
@@ -190,6 +208,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let wrong = |there, message: String| Err(self.source.wrong(there, message));
+        let wrong_at = |there: &Spanned<Driver>, message: String| Err(self.source.wrong(there, message));
         if self.interface.is_empty() || self.interface.len() > INTERFACES_MAX {
             let message = format!("there must be 1 to {INTERFACES_MAX} [[interface]] tables");
             return Err(ConfigError::data(&self.source.path, message));
@@ -208,6 +227,11 @@ impl Config {
             }
             if interface.is_capture() && interface.mac.is_none() {
                 return wrong(there, format!("interface `{}` is a capture file: it needs a mac", interface.name));
+            }
+            if let Some(driver) = &interface.driver
+                && interface.is_capture()
+            {
+                return wrong_at(driver, format!("interface `{}` is a capture file: it has no driver", interface.name));
             }
             if interface.mtu.is_some_and(|mtu| !(68..=MTU_MAX).contains(&mtu)) {
                 return wrong(there, format!("the mtu of `{}` must be 68 to {MTU_MAX}", interface.name));
@@ -299,7 +323,8 @@ impl Config {
         };
         for there in &self.interface {
             let InterfaceConfig { name, cross_connect, .. } = there.get_ref();
-            if !there.get_ref().is_capture() && cross_connect.is_none() && af_packet::kernel_forwards(name) {
+            let is_seen = !there.get_ref().is_capture() && there.get_ref().driver() == Driver::Packet;
+            if is_seen && cross_connect.is_none() && af_packet::kernel_forwards(name) {
                 let what = format!(
                     "the kernel forwards what comes in on `{name}`, so packets would go out twice: \
                      sysctl -w net.ipv4.conf.{name}.forwarding=0"
@@ -307,15 +332,62 @@ impl Config {
                 return Err(self.source.wrong(there, what));
             }
         }
+        // Each worker has places of its own on each interface.
+        let places = self.interface.iter().map(|there| self.places(there.get_ref()).map_err(|e| on(there, e)));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
         let plane = self.plane(|there| {
-            let name = &there.get_ref().name;
-            Machine::read(name).map_err(|e| on(there, e))
+            let interface = there.get_ref();
+            let first = self.interface.iter().position(|other| std::ptr::eq(other, there));
+            let first = first.and_then(|number| places[number].first());
+            Machine::read(interface, first).map_err(|e| on(there, e))
         })?;
         let mut planes = vec![plane];
         while planes.len() < self.workers() {
             planes.push(planes[0].for_another_worker());
         }
-        planes.into_iter().map(|plane| self.graph(plane)).collect()
+        let mut places: Vec<_> = places.into_iter().map(Vec::into_iter).collect();
+        let graphs = planes.into_iter().map(|plane| {
+            let of_worker = places.iter_mut().map(|places| places.next().unwrap_or(Place::None)).collect();
+            self.graph(plane, of_worker)
+        });
+        graphs.collect()
+    }
+
+    /// A place on an interface for each worker.
+    fn places(&self, interface: &InterfaceConfig) -> io::Result<Vec<Place>> {
+        let (name, workers) = (&interface.name, self.workers());
+        let numbers = 0..workers as u32;
+        match interface.driver() {
+            _ if interface.is_capture() => Ok(Vec::new()),
+            Driver::Packet => {
+                numbers.map(|_| Ok(Place::Packet(Sender::new(name)?, af_packet::Receiver::new(name)?))).collect()
+            }
+            Driver::Tap => {
+                let is_shared = workers > 1;
+                numbers.map(|_| tap::Queue::open(name, is_shared).map(Place::Tap)).collect()
+            }
+            Driver::AfXdp => {
+                let queues = af_xdp::queues(name)?;
+                if queues < workers as u32 {
+                    return Err(io::Error::other(format!(
+                        "it has {queues} receive queues for {workers} workers: give it more (`ethtool -L {name} combined {workers}`) \
+                         or take fewer workers"
+                    )));
+                }
+                let mtu = af_packet::mtu(name)?;
+                if mtu > af_xdp::MTU_MAX.into() {
+                    return Err(io::Error::other(format!(
+                        "AF_XDP takes packets of up to {} bytes, and its MTU is {mtu}: ip link set {name} mtu 1500",
+                        af_xdp::MTU_MAX
+                    )));
+                }
+                let handed = af_xdp::Handed::new(name)?;
+                // A queue without a worker of its own goes to one that has one already.
+                let open = |number| af_xdp::Queue::open(&handed, number);
+                let of_worker = |worker| (worker..queues).step_by(workers).map(open).collect::<io::Result<_>>();
+                numbers.map(|worker| of_worker(worker).map(Place::AfXdp)).collect()
+            }
+        }
     }
 
     /// The graph of the file that is given, or the standard one.
@@ -330,43 +402,56 @@ impl Config {
         Wiring::parse(&text, registry).map_err(|error| ConfigError::data(path, error))
     }
 
-    /// Builds one worker's graph.
-    fn graph(&self, plane: Plane) -> Result<Graph, ConfigError> {
+    /// Builds one worker's graph on its places, one for each interface.
+    fn graph(&self, plane: Plane, places: Vec<Place>) -> Result<Graph, ConfigError> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
             self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
         let mut devices: Vec<Box<dyn Device>> = Vec::new();
-        for there in &self.interface {
-            let interface = there.get_ref();
-            devices.push(match &interface.pcap_out {
-                Some(file) => {
-                    let out = File::create(file).and_then(|out| pcap::Writer::new(BufWriter::new(out)));
-                    Box::new(out.map_err(ConfigError::io(file))?)
+        let mut inputs: Vec<Box<dyn Input>> = Vec::new();
+        for (number, (there, place)) in self.interface.iter().zip(places).enumerate() {
+            let (interface, number) = (there.get_ref(), number as u16);
+            match place {
+                Place::None => {
+                    devices.push(match &interface.pcap_out {
+                        Some(file) => {
+                            let out = File::create(file).and_then(|out| pcap::Writer::new(BufWriter::new(out)));
+                            Box::new(out.map_err(ConfigError::io(file))?)
+                        }
+                        None => Box::new(Discard),
+                    });
+                    if let Some(file) = &interface.pcap_in {
+                        let packets = disk::read(file, disk::MOST_BYTES).map_err(ConfigError::io(file))?;
+                        let packets = pcap::read(&packets).map_err(|e| ConfigError::data(file, e))?;
+                        inputs.push(Box::new(Packets::new(number, &format!("pcap-input-{}", interface.name), packets)));
+                    }
                 }
-                None if interface.is_capture() => Box::new(Discard),
-                None => Box::new(Sender::new(&interface.name).map_err(|e| on(there, e))?),
-            });
+                Place::Packet(sender, receiver) => {
+                    devices.push(Box::new(sender));
+                    let input = match self.workers() {
+                        1 => Ok(PacketInput::new(receiver, number, &interface.name)),
+                        _ => PacketInput::shared(receiver, number, &interface.name),
+                    };
+                    inputs.push(Box::new(input.map_err(|e| on(there, e))?));
+                }
+                Place::Tap(queue) => {
+                    devices.push(Box::new(TapOutput::new(queue.clone())));
+                    inputs.push(Box::new(TapInput::new(queue, number)));
+                }
+                Place::AfXdp(queues) => {
+                    devices.push(match queues.first() {
+                        Some(queue) => Box::new(XdpOutput::new(queue.clone())),
+                        None => Box::new(Discard),
+                    });
+                    inputs.extend(
+                        queues.into_iter().map(|queue| Box::new(XdpInput::new(queue, number)) as Box<dyn Input>),
+                    );
+                }
+            }
         }
         let registry = Registry::standard();
         let (mut graph, first) = self.wiring(&registry)?.build(plane, devices, &registry);
-        for (number, there) in self.interface.iter().enumerate() {
-            let (interface, number) = (there.get_ref(), number as u16);
-            if let Some(file) = &interface.pcap_in {
-                let packets = disk::read(file, disk::MOST_BYTES).map_err(ConfigError::io(file))?;
-                let packets = pcap::read(&packets).map_err(|e| ConfigError::data(file, e))?;
-                graph.add_input(Packets::new(number, &format!("pcap-input-{}", interface.name), packets), first);
-                continue;
-            }
-            if interface.is_capture() {
-                continue;
-            }
-            let receiver = af_packet::Receiver::new(&interface.name).map_err(|e| on(there, e))?;
-            let input = match self.workers() {
-                1 => Ok(PacketInput::new(receiver, number, &interface.name)),
-                _ => PacketInput::shared(receiver, number, &interface.name),
-            };
-            graph.add_input(input.map_err(|e| on(there, e))?, first);
-        }
+        inputs.into_iter().for_each(|input| graph.add_input(input, first));
         Ok(graph)
     }
 
@@ -403,7 +488,7 @@ impl Config {
             };
             let number = plane.add_interface(&interface.name, mac, mode);
             let added = &mut plane.interfaces[number as usize];
-            added.kernel_sees = !interface.is_capture();
+            added.kernel_sees = !interface.is_capture() && interface.driver() == Driver::Packet;
             added.mtu = interface.mtu.unwrap_or(machine.mtu);
             added.vlans.clone_from(&interface.vlans);
             let addresses = match &interface.addresses {
@@ -414,6 +499,7 @@ impl Config {
             };
             for (address, length) in addresses {
                 let kernel_has_it = machine.addresses.iter().any(|(there, _)| *there == address);
+                let kernel_has_it = kernel_has_it && plane.interfaces[number as usize].kernel_sees;
                 let owner = if kernel_has_it { Owner::Kernel } else { Owner::Us };
                 if plane.own.find(address).is_some() {
                     return Err(wrong(&format!("address {address} is there twice")));
@@ -479,10 +565,27 @@ impl Default for Machine {
 }
 
 impl Machine {
-    fn read(name: &str) -> io::Result<Self> {
+    /// What the kernel says about an interface. Of a TAP device the kernel has the other end, with addresses of its own.
+    fn read(interface: &InterfaceConfig, place: Option<&Place>) -> io::Result<Self> {
+        let name = &interface.name;
         let mtu = af_packet::mtu(name)?.min(MTU_MAX.into()) as u16;
-        Ok(Self { mac: af_packet::mac(name)?, mtu, addresses: af_packet::addresses(name)? })
+        match place {
+            Some(Place::Tap(queue)) => Ok(Self { mac: queue.mac()?, mtu, addresses: Vec::new() }),
+            _ => Ok(Self { mac: af_packet::mac(name)?, mtu, addresses: af_packet::addresses(name)? }),
+        }
     }
+}
+
+/// What a worker has of an interface.
+enum Place {
+    /// Nothing of this machine: it is a capture file.
+    None,
+    /// Sockets to send and to receive.
+    Packet(Sender, af_packet::Receiver),
+    /// A queue of a TAP device.
+    Tap(Arc<tap::Queue>),
+    /// Queues that AF_XDP hands over; it sends through the first.
+    AfXdp(Vec<Arc<af_xdp::Queue>>),
 }
 
 /// `10.0.1.1/24`, or an address alone, which has no network at hand.
@@ -498,6 +601,10 @@ fn address(text: &str) -> Result<(Ipv4Addr, u8), String> {
 }
 
 impl InterfaceConfig {
+    fn driver(&self) -> Driver {
+        self.driver.as_ref().map_or(Driver::default(), |driver| *driver.get_ref())
+    }
+
     fn is_capture(&self) -> bool {
         self.pcap_in.is_some() || self.pcap_out.is_some()
     }

@@ -168,14 +168,17 @@ pub fn forward(folder: &Path) {
     let (early, waiting, forwarding) = (folder.join("memory-early"), folder.to_owned(), folder.join("forwarding"));
     let config = fs::read_to_string(folder.join("forward.toml")).unwrap();
     let workers = if config.contains("workers = 2") { 2 } else { 1 };
-    let interfaces = config.matches("[[interface]]").count() * workers;
+    let others = config.matches("driver =").count();
+    let interfaces = (config.matches("[[interface]]").count() - others) * workers;
     let mut sink = Memory::new(Arc::default());
     let progress = experiment::Sink::progress(&sink);
     std::thread::spawn(move || {
         let (start, mut noted) = (Instant::now(), false);
         while !is_there(&waiting, "stop") {
             std::thread::sleep(Duration::from_millis(20));
-            if !forwarding.exists() && receiving_sockets() >= interfaces {
+            // Only packet sockets are in a list of the kernel.
+            let is_started = others == 0 || start.elapsed() > Duration::from_millis(700);
+            if !forwarding.exists() && is_started && receiving_sockets() >= interfaces {
                 fs::write(&forwarding, "").unwrap();
             }
             // What it takes once it runs, to compare with what it takes at its end.

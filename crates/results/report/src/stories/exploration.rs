@@ -20,14 +20,46 @@ fn measure(recording: &Recording, name: &str) -> Option<u64> {
     Some(found.value as u64)
 }
 
+/// The case of what was tried.
+const TRIED: &str = "tried";
+
 /// The invariant, as it is named.
 fn invariant(recording: &Recording) -> &str {
-    recording.all_series().next().map_or("", |series| recording.series_texts(series).1)
+    broken(recording).next().map_or("", |(_, invariant)| invariant)
+}
+
+/// The variants in which something broke, each with its invariant.
+fn broken(recording: &Recording) -> impl Iterator<Item = (&str, &str)> {
+    let all = recording.all_series().map(|series| recording.series_texts(series));
+    all.filter(|(_, case, _)| *case != TRIED).map(|(variant, case, _)| (variant, case))
+}
+
+/// The sum of a metric over all that was tried.
+fn tried(recording: &Recording, name: &str) -> u64 {
+    let of = recording.measures().iter().filter(|measure| recording.text(measure.metric) == name);
+    of.map(|measure| measure.value as u64).sum()
+}
+
+/// What came of a campaign of several seeds, or of one in which nothing broke.
+fn campaign(recording: &Recording) -> String {
+    let (schedules, operations) = (tried(recording, "schedules"), tried(recording, "operations_tried"));
+    let mut text = String::new();
+    for (variant, invariant) in broken(recording) {
+        let _ = writeln!(text, "{variant} breaks {invariant}.");
+    }
+    if text.is_empty() {
+        text.push_str("Nothing was found.\n");
+    }
+    let _ = writeln!(text, "{schedules} schedules were tried, with {operations} operations.");
+    text
 }
 
 /// What broke, the deviations in sentences, and how to run it again.
 pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let recording = run.recording;
+    if !recording.header.texts.contains_key("schedule") {
+        return campaign(recording);
+    }
     let mut text = String::new();
     // Later lines of a sentence stand below its first word.
     let mut line = |line: &str, indent: usize, hanging: usize| {
@@ -77,5 +109,7 @@ pub(super) fn json(run: &Run<'_>) -> Value {
         "sentences": sentences(recording),
         "missed": lines(recording, "missed"),
         "schedule": recording.header.texts.get("schedule"),
+        "schedules_tried": tried(recording, "schedules"),
+        "operations_tried": tried(recording, "operations_tried"),
     })
 }

@@ -17,6 +17,7 @@ mod linux;
 mod linux_rates;
 mod loaded;
 mod placement;
+mod rates;
 mod rcu_doses;
 mod rcu_energy;
 mod rows;

@@ -1,0 +1,15 @@
+//! Rates and latencies over real interfaces, in networks of this command's own.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `namespace.rs` | network namespaces that go with the program |
+//! | `flow.rs` | the generator and the sink |
+//! | `bench.rs` | a network for a driver, and a trial in it |
+//! | `search.rs` | bisection over the load |
+//! | `find.rs` | all of it for each driver |
+
+pub(crate) mod bench;
+pub(crate) mod find;
+mod flow;
+mod namespace;
+pub(crate) mod search;

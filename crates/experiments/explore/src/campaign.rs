@@ -1,0 +1,184 @@
+//! `explore-psci` and `explore-rcu`: so many schedules from a seed, as experiments. A sweep repeats them with other seeds, on many machines.
+
+use crate::record::record;
+use crate::recorded::Recorded;
+use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout, nearest};
+use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, TallyOf};
+use recording::{Header, Recording, metrics};
+use seeded::Fault;
+
+/// Schedules of the PSCI library.
+pub struct ExplorePsci;
+
+/// Schedules of the RCU library.
+pub struct ExploreRcu;
+
+const WORLDS: &[WorldAbout] = &[WorldAbout {
+    world: World::Explore,
+    about: "a machine in which interleavings and memory orders are choices",
+    needs: &[],
+}];
+
+const EXAMPLES: &[Example] =
+    &[Example { arguments: "--schedules 100000 --seed 7", about: "the same 100 000 each time" }];
+
+/// The case of what was tried.
+const TRIED: &str = "tried";
+
+const DETAILS: &str = "The answer is no if a schedule breaks an invariant: the recording then is that of `stopwatt explore`, which shrinks it and \
+                       repeats it. Kinds of machine take turns.";
+
+const fn settings(cpus: Setting, fault: fn(&str) -> Result<(), String>) -> [Setting; 5] {
+    [
+        Setting::new("schedules", Kind::Number { min: 1, max: 1_000_000_000_000 }, "How many schedules to try.")
+            .or("100000"),
+        Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of everything that is drawn.").or("1"),
+        cpus,
+        Setting::new(
+            "strategy",
+            Kind::Checked(is_strategy, "STRATEGY"),
+            "How to choose: random, pct:N, passing-over or few:N [default: random, pct:3 and passing-over in turn].",
+        ),
+        Setting::new(
+            "fault",
+            Kind::Checked(fault, "NAME"),
+            "Give the library a fault: `stopwatt explore faults` lists them.",
+        ),
+    ]
+}
+
+static OF_PSCI: [Setting; 5] = settings(
+    Setting::new(
+        "cpus",
+        Kind::Number { min: 1, max: explore::MOST_CPUS as u64 },
+        "CPUs of the machine, in clusters of two.",
+    )
+    .or("6"),
+    |name| find(psci_faults::FAULTS, name).map(|_| ()),
+);
+
+static OF_RCU: [Setting; 5] = settings(
+    Setting::new("cpus", Kind::Number { min: 2, max: explore::MOST_CPUS as u64 }, "CPUs of the machine.").or("4"),
+    |name| find(rcu_faults::FAULTS, name).map(|_| ()),
+);
+
+static PSCI: About = About {
+    name: "explore-psci",
+    summary: "Schedules of the PSCI library from a seed, until one breaks an invariant",
+    details: DETAILS,
+    worlds: WORLDS,
+    settings: &OF_PSCI,
+    cases: &[],
+    examples: EXAMPLES,
+    sweep_defaults: &[],
+    shipped_sweeps: &[],
+};
+
+static RCU: About = About {
+    name: "explore-rcu",
+    summary: "Schedules of the RCU library from a seed, until one breaks an invariant",
+    details: DETAILS,
+    worlds: WORLDS,
+    settings: &OF_RCU,
+    cases: &[],
+    examples: EXAMPLES,
+    sweep_defaults: &[],
+    shipped_sweeps: &[],
+};
+
+fn find(faults: &'static [Fault], name: &str) -> Result<&'static Fault, String> {
+    seeded::find(faults, name).ok_or_else(|| {
+        let near = nearest(name, faults.iter().map(|fault| fault.name));
+        let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+        format!("{near}stopwatt explore faults lists them")
+    })
+}
+
+/// One that ends by itself: every run of a script has no end that a seed could share out.
+fn is_strategy(text: &str) -> Result<(), String> {
+    match text.parse::<Strategy>() {
+        Ok(Strategy::Every(_)) | Err(_) => Err("random, pct:N, passing-over or few:N".to_owned()),
+        Ok(_) => Ok(()),
+    }
+}
+
+impl Experiment for ExplorePsci {
+    fn about(&self) -> &'static About {
+        &PSCI
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let cpus = request.settings.number("cpus") as usize;
+        let fault = fault_of(psci_faults::FAULTS, request);
+        let subject = Psci { cpus, machines: MachineOptions::all(), fault };
+        run(&subject, &PSCI, Limits::default(), request, sink)
+    }
+}
+
+impl Experiment for ExploreRcu {
+    fn about(&self) -> &'static About {
+        &RCU
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let cpus = request.settings.number("cpus") as usize;
+        let fault = fault_of(rcu_faults::FAULTS, request);
+        let subject = Rcu { cpus, modes: Mode::ALL.to_vec(), fault };
+        run(&subject, &RCU, Limits::of_kernel(), request, sink)
+    }
+}
+
+fn fault_of(faults: &'static [Fault], request: &Request<'_>) -> Option<&'static Fault> {
+    seeded::find(faults, request.settings.text("fault")?)
+}
+
+fn run<S: Recorded>(
+    subject: &S,
+    about: &About,
+    limits: Limits,
+    request: &Request<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
+    let settings = &request.settings;
+    let (schedules, seed) = (settings.number("schedules"), settings.number("seed"));
+    let strategies = match settings.text("strategy").and_then(|text| text.parse().ok()) {
+        Some(strategy) => vec![strategy],
+        None => Strategy::in_turn(),
+    };
+    let exploration = Exploration { strategies, seed, limits, script: None, schedules };
+    let progress = sink.progress();
+    progress.expect(schedules, "schedules");
+    let mut told = 0;
+    let tally = subject.explore(&exploration, |tally| {
+        (told..tally.schedules).for_each(|_| progress.step());
+        told = tally.schedules;
+        progress.check().is_ok()
+    });
+    progress.check()?;
+    let mut recording = match &tally.found {
+        None => {
+            let mut header = Header::new(about.name, World::Explore.name(), "us");
+            header.seed = seed;
+            Recording::new(header)
+        }
+        Some(found) => {
+            let shrunk = subject.simplest(found, limits);
+            let (_, steps) = subject.replay(&shrunk, limits);
+            record(subject, &shrunk, &steps, limits, seed)
+        }
+    };
+    recording.header.iterations = 1;
+    recording.header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    count(&mut recording, subject, &tally);
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
+}
+
+/// Notes how much was tried, in a case of its own: the other is named after the invariant that broke.
+fn count<S: Recorded>(recording: &mut Recording, subject: &S, tally: &TallyOf<S>) {
+    let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
+    let series = recording.series(variant, TRIED, "");
+    for (metric, value) in [(&metrics::SCHEDULES, tally.schedules), (&metrics::OPERATIONS_TRIED, tally.steps)] {
+        recording.measure(series, 0, metric.name, metric.unit, value as f64);
+    }
+}

@@ -1,0 +1,110 @@
+//! What a data plane's nodes took, and what a frame touches, as published.
+
+use crate::error::{Error, parse};
+use experiment::Files;
+use serde::Deserialize;
+
+/// What a node took.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeFigure {
+    /// Its name there.
+    pub node: String,
+    /// `active` or `polling`.
+    pub state: String,
+    /// Calls, those without packets among them.
+    pub calls: u64,
+    /// Packets.
+    pub vectors: u64,
+    /// Times that it suspended itself.
+    pub suspends: u64,
+    /// Ticks of the counter for each packet.
+    pub clocks: f64,
+    /// Packets for each call as printed; damaged in some rows, so vectors and calls count.
+    pub vectors_per_call_printed: f64,
+    /// Nanoseconds for each packet.
+    pub slide_ns: f64,
+}
+
+/// What the packets of a frame take in the caches, in KB of 1024 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FootprintFigure {
+    /// Packets of the frame.
+    pub frame_size: u64,
+    /// Indices of 4 bytes.
+    pub vector_4b_kb: f64,
+    /// Descriptors of 32 bytes.
+    pub descriptor_32b_kb: f64,
+    /// Buffers' lines of metadata and data, 128 bytes.
+    pub buffer_128b_kb: f64,
+}
+
+/// Figures of a data plane on a platform.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataplaneReference<F> {
+    /// What they are.
+    pub title: String,
+    /// Where they are from.
+    pub source: String,
+    /// The platform's name.
+    pub platform: String,
+    /// What to know about them; may be empty.
+    pub note: String,
+    /// The figures, in the file's order.
+    pub figures: Vec<F>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    title: String,
+    source: String,
+    platform: String,
+    #[serde(default)]
+    note: String,
+}
+
+/// Names of the files, without their endings.
+pub const NODE_CLOCKS: &str = "dataplane-runtime";
+/// As above, of the bytes that a frame touches.
+pub const FOOTPRINT: &str = "dataplane-footprint";
+
+impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
+    fn read(files: &dyn Files, name: &str, wrong: fn(&F) -> Option<&'static str>) -> Result<Self, Error> {
+        let Description { title, source, platform, note } = parse(files, &format!("{name}.toml"))?;
+        let path = format!("{name}.csv");
+        let text = files.read(&path)?;
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows = reader.deserialize::<F>().zip(2..).map(|(row, line)| {
+            let at = |message: String| Error::Line { path: files.shown(&path), line, message };
+            let row = row.map_err(|error| at(error.to_string()))?;
+            wrong(&row).map_or(Ok(row), |message| Err(at(message.to_owned())))
+        });
+        Ok(Self { figures: rows.collect::<Result<_, _>>()?, title, source, platform, note })
+    }
+}
+
+impl DataplaneReference<NodeFigure> {
+    /// Reads what nodes took.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn read_nodes(files: &dyn Files) -> Result<Self, Error> {
+        Self::read(files, NODE_CLOCKS, |row| {
+            let is_number =
+                row.slide_ns.is_finite() && row.slide_ns > 0.0 && row.clocks.is_finite() && row.clocks > 0.0;
+            (!is_number).then_some("clocks and slide_ns must be greater than 0")
+        })
+    }
+}
+
+impl DataplaneReference<FootprintFigure> {
+    /// Reads what a frame touches.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn read_footprint(files: &dyn Files) -> Result<Self, Error> {
+        Self::read(files, FOOTPRINT, |row| (row.frame_size == 0).then_some("frame_size must be greater than 0"))
+    }
+}
