@@ -34,7 +34,8 @@ fn rate(name: &str, machine: &Machine, iterations: u32, rounds: u32) {
         operations = CASES
             .iter()
             .map(|&case| {
-                let conditions = Conditions { case, iterations, seed: 1, order: Vec::new(), record: true };
+                let conditions =
+                    Conditions { case, iterations, seed: 1, order: Vec::new(), record: true, spread: false };
                 soc::run(machine, &conditions).expect("the case ends").platform_calls
             })
             .sum::<u64>();
@@ -69,7 +70,11 @@ fn whole(name: &str, releases: &[Release], iterations: u32) -> Duration {
 fn main() {
     rate("6 CPUs", &machine("juno-v2.12", None), 100, 5);
     rate("256 CPUs", &machine("juno-v2.12", Some("64x4")), 1, 3);
-    let release = |name: &str, clusters| Release { machine: machine(name, clusters), orders: BTreeMap::new() };
+    let release = |name: &str, clusters| Release {
+        machine: machine(name, clusters),
+        orders: BTreeMap::new(),
+        uncertainty: Default::default(),
+    };
     let all: Vec<_> = ["juno-2017", "juno-v2.11", "juno-v2.12"].iter().map(|name| release(name, None)).collect();
     whole("six cases, three releases, 100 iterations", &all, 100);
     whole("six cases, 256 cores, one iteration", &[release("juno-v2.12", Some("64x4"))], 1);

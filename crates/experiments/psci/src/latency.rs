@@ -3,6 +3,7 @@
 use crate::firmware;
 use crate::machine::{MACHINE_SETTINGS, images, machine, source_tree};
 use crate::psci_latency::{self, NAME, Options, Release};
+use crate::uncertainty::Uncertainty;
 use experiment::sweep::Shipped;
 use experiment::{
     About, Conditions, Error, Example, Experiment, Kind, Need, Request, Setting, Sink, World, WorldAbout,
@@ -194,10 +195,11 @@ impl Simulation {
         let (mut releases, mut sources) = (Vec::new(), Vec::new());
         for name in &names {
             let mut source = platform.sources(name)?;
-            let machine = machine_with(&mut source, &keys)?;
+            let machine = machine_with(&mut source, &keys, declared)?;
             let orders = if declared { declared_orders(&machine, &request.conditions)? } else { BTreeMap::new() };
+            let costs: toml::Table = toml::from_str(source.costs.text()).unwrap_or_default();
             sources.push(source);
-            releases.push(Release { machine, orders });
+            releases.push(Release { machine, orders, uncertainty: Uncertainty::of(&costs) });
         }
         let (case, mode) = (settings.text("case"), settings.text("mode"));
         let wanted =
@@ -250,7 +252,7 @@ impl Simulation {
 
 /// The machine of a release with some keys set. What is wrong then is at a line of a file, or of what a setting made of it, so the
 /// settings are named.
-fn machine_with(sources: &mut Sources, keys: &[(String, String)]) -> Result<Machine, Error> {
+fn machine_with(sources: &mut Sources, keys: &[(String, String)], declared: bool) -> Result<Machine, Error> {
     // The machine before each key, where there can be such a one. One step a key: a study of sensitivity sets them all.
     let mut before = Vec::with_capacity(keys.len());
     for (key, value) in keys {
@@ -266,7 +268,7 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)]) -> Result<Mach
     for ((key, value), before) in keys.iter().zip(&before).rev() {
         if let (Some(with), Some(without)) = (after, before)
             && is_other(with, without)
-            && !is_other(&used(with), &used(without))
+            && !is_other(&used(with, declared), &used(without, declared))
         {
             return Err(Error::usage(
                 format!("--set {key}={value} changes nothing: the six cases do not use `{key}`"),
@@ -284,8 +286,12 @@ fn is_other(one: &Machine, other: &Machine) -> bool {
 }
 
 /// A machine without what the six cases never look at: names, idle states that they do not enter, and operating points.
-fn used(machine: &Machine) -> Machine {
+fn used(machine: &Machine, declared: bool) -> Machine {
     let mut machine = machine.clone();
+    if !declared {
+        // Only runs beside a declared order draw it.
+        machine.platform.assumed.spread = Default::default();
+    }
     machine.platform.idle_states.retain(|state| CASE_STATES.contains(&state.name.as_str()));
     for state in &mut machine.platform.idle_states {
         state.system_suspend = false;
@@ -401,7 +407,7 @@ mod tests {
         };
         let simulate = |machine: Machine| {
             let options = Options { iterations: 1, seed: 1, free_seeds: 1 };
-            let releases = [Release { machine, orders: BTreeMap::new() }];
+            let releases = [Release { machine, orders: BTreeMap::new(), uncertainty: Uncertainty::default() }];
             let recording = psci_latency::run(&releases, &CASES, &options, || true).ok()?;
             Some(format!("{:?} {:?}", recording.events(), recording.measures()))
         };
@@ -413,7 +419,7 @@ mod tests {
             for (key, value) in all {
                 keys += 1;
                 let set = (key.clone(), another(&value));
-                match machine_with(&mut sources.clone(), std::slice::from_ref(&set)) {
+                match machine_with(&mut sources.clone(), std::slice::from_ref(&set), false) {
                     Err(error) => {
                         if format!("{error:?}").contains("changes nothing") {
                             refused.push(key);
@@ -435,7 +441,7 @@ mod tests {
             assert!(!refused.iter().any(|refused| refused == key), "{key} is refused");
         }
         // What is set to what it is already is no mistake: a what-if starts there.
-        machine_with(&mut sources.clone(), &[("scp.channels".to_owned(), "1".to_owned())]).unwrap();
+        machine_with(&mut sources.clone(), &[("scp.channels".to_owned(), "1".to_owned())], false).unwrap();
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod linux_boot;
 mod machine;
 mod psci_calls;
 pub mod psci_latency;
+pub mod uncertainty;
 
 pub use latency::PsciLatency;
 pub use linux_boot::LinuxBoot;

@@ -1,11 +1,14 @@
 //! `psci-latency`: the six PSCI procedures on a simulated SoC.
 
+use crate::uncertainty::{Uncertainty, intervals};
+use engine::SplitMix64;
 use psci_cases::{Case, Mode};
 use rayon::prelude::*;
 use recording::metrics::{self, Metric};
 use recording::{Event, Header, Measure, Recording, Series};
 use soc::config::Machine;
 use soc::{Conditions, CpuState, RunError, RunOutcome};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -22,6 +25,8 @@ pub struct Release {
     pub machine: Machine,
     /// Declared orders in which CPUs reach the SCP, by case, in parallel mode.
     pub orders: BTreeMap<String, Vec<usize>>,
+    /// How uncertain the costs are.
+    pub uncertainty: Uncertainty,
 }
 
 /// How the experiment is run.
@@ -45,6 +50,9 @@ pub struct Error {
     source: RunError,
 }
 
+/// Iterations after which caches hold what they hold from then on: the first finds memory as the boot left it, and is up to 2 % off.
+const SETTLED: u32 = 2;
+
 /// What one simulation is to do.
 struct Job<'a> {
     release: &'a Release,
@@ -52,6 +60,8 @@ struct Job<'a> {
     mode: &'a str,
     /// Iteration under which a free run is recorded.
     first_iteration: u32,
+    /// Whether the costs are drawn from what the fit leaves uncertain: such a run is one of many behind an interval, and is not recorded itself.
+    draws: bool,
 }
 
 /// Runs cases for all releases, side by side on all cores of the machine, into one recording.
@@ -67,17 +77,20 @@ pub fn run(
     done: impl Fn() -> bool + Sync,
 ) -> Result<Recording, Error> {
     let goes_on = AtomicBool::new(true);
-    let parts: Vec<Result<Recording, Error>> = jobs(releases, cases, options)
+    let parts: Vec<Result<(bool, Recording), Error>> = jobs(releases, cases, options)
         .into_par_iter()
         .filter(|_| goes_on.load(Relaxed))
         .map(|job| {
             let part = job.run();
             goes_on.fetch_and(done(), Relaxed);
-            part
+            part.map(|part| (job.draws, part))
         })
         .collect();
     let mut whole = Recording::new(header(releases, options));
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let (drawn, parts): (Vec<_>, Vec<_>) =
+        parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().partition(|(draws, _)| *draws);
+    whole.header.intervals = intervals(drawn.into_iter().map(|(_, part)| part));
+    let parts: Vec<Recording> = parts.into_iter().map(|(_, part)| part).collect();
     whole.reserve_events(parts.iter().map(|part| part.events().len()).sum());
     for part in &parts {
         whole.append(part);
@@ -101,8 +114,9 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                 seed: options.seed,
                 order: order(&case).unwrap_or_default(),
                 record: true,
+                spread: false,
             };
-            jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0 });
+            jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0, draws: false });
         }
         for case in cases.iter().copied().filter(|case| order(case).is_some()) {
             for number in 0..options.free_seeds {
@@ -113,8 +127,21 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                     seed: engine_seed(options.seed, number),
                     order: Vec::new(),
                     record: false,
+                    spread: true,
                 };
-                jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number });
+                let drawn = Conditions {
+                    order: order(&case).unwrap_or_default(),
+                    iterations: SETTLED + 1,
+                    ..conditions.clone()
+                };
+                jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number, draws: false });
+                jobs.push(Job {
+                    release,
+                    conditions: drawn,
+                    mode: case.mode.name(),
+                    first_iteration: number,
+                    draws: true,
+                });
             }
         }
     }
@@ -127,9 +154,12 @@ fn engine_seed(seed: u64, number: u32) -> u64 {
 
 impl Job<'_> {
     fn run(&self) -> Result<Recording, Error> {
-        let machine = &self.release.machine;
+        let mut machine = Cow::Borrowed(&self.release.machine);
+        if self.draws {
+            self.release.uncertainty.draw(&mut machine.to_mut().costs, self.conditions.seed);
+        }
         let case = self.conditions.case;
-        let outcome = soc::run(machine, &self.conditions).map_err(|source| Error {
+        let outcome = soc::run(&machine, &self.conditions).map_err(|source| Error {
             release: machine.release.name.clone(),
             case: case.name,
             mode: case.mode,
@@ -149,13 +179,21 @@ impl Job<'_> {
     fn record_latencies(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
         let frequency = self.release.machine.platform.counter_frequency as f64;
         let microseconds = |from: u64, to: u64| (to - from) as f64 * 1e6 / frequency;
+        // Another stream than the costs' and the machine's.
+        let mut noise = SplitMix64::fork(self.conditions.seed, 2);
         let mut measured = outcome.measured.clone();
         measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
-        for measured in measured {
+        // Of a draw one iteration counts: the others would be the same draw again.
+        let counts = |measured: &soc::Measured| !self.draws || measured.iteration == SETTLED;
+        for measured in measured.into_iter().filter(counts) {
             for metric in metrics::intervals_of(self.conditions.case.name) {
                 let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&measured.stamps, point)) else { continue };
                 let iteration = self.first_iteration + measured.iteration;
-                self.push(part, series, iteration, measured.cpu, &metric, microseconds(from, to));
+                let mut value = microseconds(from, to);
+                if self.draws {
+                    value += self.release.uncertainty.left_over(value, &mut noise);
+                }
+                self.push(part, series, iteration, measured.cpu, &metric, value);
             }
         }
     }

@@ -26,6 +26,9 @@ pub struct Header {
     /// Modes whose iterations are draws, each with a seed of its own: samples even where the world is repeatable.
     #[serde(default, alias = "drawn_modes", skip_serializing_if = "Vec::is_empty")]
     pub seeded_modes: Vec<String>,
+    /// Where simulated figures lie, by what is declared to be uncertain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<Interval>,
     /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later rules splits them anew. Without it, spans
     /// were not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,6 +149,7 @@ impl Header {
             time: TimeBase { unit: time_unit.to_owned(), counter_hz: None },
             repeatable: None,
             seeded_modes: Vec::new(),
+            intervals: Vec::new(),
             attribution: None,
             files: BTreeMap::new(),
             settings: BTreeMap::new(),
@@ -167,6 +171,27 @@ impl Header {
     pub fn is_repeatable(&self) -> bool {
         self.repeatable.unwrap_or(matches!(self.world.as_str(), "sim" | "explore"))
     }
+}
+
+/// Where a simulated figure lies with a probability of 90 %, by what is declared to be uncertain: the ends of the middle draws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Variant, case and mode of the figure's series.
+    pub variant: String,
+    /// See `variant`.
+    pub case: String,
+    /// See `variant`.
+    pub mode: String,
+    /// The CPU's number.
+    pub cpu: u16,
+    /// The metric.
+    pub metric: String,
+    /// The lower end, in the metric's unit.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// How many draws there were.
+    pub draws: u32,
 }
 
 /// What an event's `time` and `ticks` count.

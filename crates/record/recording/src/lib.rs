@@ -53,7 +53,7 @@ pub mod table;
 mod writer;
 
 pub use error::Error;
-pub use header::{FileFacts, Header, Lane, Picture, PictureKind, Platform, Run, TimeBase};
+pub use header::{FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase};
 pub use histogram::Histogram;
 pub use names::{Name, printable_lines, unprintable};
 pub use part::{Kept, PartWriter};

@@ -37,6 +37,9 @@ pub struct Calibration {
     pub parameters: Vec<(Parameter, f64, f64)>,
     /// Used cells with what the fit makes of them.
     pub cells: Vec<CellFit>,
+    /// How uncertain the parameters are together: the lower triangle by rows. A draw adds to each parameter its row times as many independent
+    /// standard normal numbers, in microseconds, or as a share.
+    pub factor: Vec<Vec<f64>>,
     /// What the data cannot tell apart.
     pub indistinct: Vec<Indistinct>,
     /// Rules that chose the cells.
@@ -50,9 +53,9 @@ pub struct Calibration {
 }
 
 /// Relative accuracy that is asked of a cell: the model is not better than this, however finely a cell is printed.
-const RELATIVE: f64 = 0.005;
+pub(crate) const RELATIVE: f64 = 0.005;
 /// And in microseconds.
-const ABSOLUTE: f64 = 0.05;
+pub(crate) const ABSOLUTE: f64 = 0.05;
 /// Step of the numeric derivative, as a part of the prior.
 const STEP: f64 = 0.02;
 /// A direction that is less certain than this part of the priors is not told by the data.
@@ -104,6 +107,7 @@ pub fn fit(
         / cells.len() as f64)
         .sqrt();
     let errors = standard_errors(&data, &parameters);
+    let factor = factor(&data, &parameters);
     let sigmas: Vec<f64> = cells.iter().map(sigma).collect();
     let fitted_parameters: Vec<(Parameter, f64, f64)> =
         parameters.iter().cloned().zip(values).zip(errors).map(|((p, v), e)| (p, v, e)).collect();
@@ -117,6 +121,7 @@ pub fn fit(
         cells,
         rules: reference.fit_rules.clone(),
         rms_us: rms,
+        factor,
         carried_from: plan.carry_from.clone().filter(|_| carried.is_some()),
         costs,
     })
@@ -180,6 +185,7 @@ impl Model<'_> {
                 seed: 0,
                 order: self.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned().unwrap_or_default(),
                 record: false,
+                spread: false,
             };
             let mode = case.mode.name();
             let outcome = soc::run(&machine, &conditions).map_err(|source| Error::Run {
@@ -283,6 +289,25 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
         }
         Some(jacobian)
     }
+}
+
+/// How far a prior is trusted in draws, as a part of its value. In the fit priors are as good as free, so that the data decide; where the data say
+/// nothing, a draw from such a prior would be ten times what it says.
+const DRAWN_WITHIN: f64 = 0.5;
+
+/// The factor of the parameters' covariance; see [`Calibration::factor`].
+fn factor(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Vec<f64>> {
+    let mut information = data.transpose() * data;
+    for (index, parameter) in parameters.iter().enumerate() {
+        information[(index, index)] += parameter.prior.within.min(DRAWN_WITHIN).powi(-2);
+    }
+    // The priors make it positive definite.
+    let Some(covariance) = information.cholesky().map(|factor| factor.inverse()) else { return Vec::new() };
+    let Some(factor) = covariance.cholesky().map(|factor| factor.l()) else { return Vec::new() };
+    let row = |(index, parameter): (usize, &Parameter)| {
+        (0..=index).map(|column| factor[(index, column)] * parameter.prior.value).collect()
+    };
+    parameters.iter().enumerate().map(row).collect()
 }
 
 /// Standard errors of the parameters in microseconds (or of a share), priors included.

@@ -188,46 +188,14 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
     }
 }
 
-fn field<'c>(costs: &'c mut Costs, key: &str) -> Option<&'c mut u64> {
-    Some(match key {
-        "memory_access" => &mut costs.memory_access,
-        "interconnect_exit" => &mut costs.interconnect_exit,
-        "interconnect_enter" => &mut costs.interconnect_enter,
-        SHARE => &mut costs.flush_port_share,
-        "hardware_shared_line" => &mut costs.hardware_shared_line,
-        "power_units.core_off" => &mut costs.power_units.get_or_insert_default().core_off,
-        "power_units.cluster_off" => &mut costs.power_units.get_or_insert_default().cluster_off,
-        "scp.take" => &mut costs.scp.take,
-        "scp.core_off" => &mut costs.scp.core_off,
-        "scp.cluster_off" => &mut costs.scp.cluster_off,
-        _ => {
-            let (core, name) = key.strip_prefix("cores.")?.rsplit_once('.')?;
-            let core = costs.cores.get_mut(core)?;
-            match name {
-                "smc" => &mut core.smc,
-                "context_save" => &mut core.context_save,
-                "context_restore" => &mut core.context_restore,
-                "power_down" => &mut core.power_down,
-                "flush_l1_line" => &mut core.flush_l1_line,
-                "flush_l2_line" => &mut core.flush_l2_line,
-                "hardware_flush_request" => &mut core.hardware_flush_request,
-                "hardware_flush_line" => &mut core.hardware_flush_line,
-                "warm_reset" => &mut core.warm_reset,
-                "interrupts_init" => &mut core.interrupts_init,
-                _ => return None,
-            }
-        }
-    })
-}
-
 /// Sets a cost from microseconds, or from a share of 1; false if there is no such cost. Both are kept in millionths.
 pub(crate) fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
-    field(costs, key).map(|field| *field = (value.max(0.0) * 1e6).round() as u64).is_some()
+    costs.cost_mut(key).map(|field| *field = (value.max(0.0) * 1e6).round() as u64).is_some()
 }
 
 /// A cost in microseconds, or a share of 1.
 pub(crate) fn get(costs: &Costs, key: &str) -> Option<f64> {
-    field(&mut costs.clone(), key).map(|field| *field as f64 / 1e6)
+    costs.clone().cost_mut(key).map(|field| *field as f64 / 1e6)
 }
 
 /// A value as the costs file writes it, rounded to what is written.

@@ -1,6 +1,6 @@
 //! A calibration as the costs file that a simulation reads.
 
-use crate::fit::Calibration;
+use crate::fit::{ABSOLUTE, Calibration, RELATIVE};
 use crate::parameters::written;
 use std::fmt::Write;
 
@@ -55,6 +55,7 @@ impl Calibration {
         }
         line(out, format_args!("]"));
         self.write_gate(out);
+        self.write_uncertainty(out);
         line(
             out,
             format_args!(
@@ -99,6 +100,31 @@ impl Calibration {
             line(out, format_args!("residual_us = {:.2}", cell.fitted - published.value_us));
         }
         text
+    }
+
+    /// What draws of the costs are made from.
+    fn write_uncertainty(&self, out: &mut String) {
+        line(
+            out,
+            format_args!(
+                "\n# How uncertain the costs are together. A draw adds to each cost, in us or as a share, its row times as many independent standard"
+            ),
+        );
+        line(out, format_args!("# normal numbers. A prior that no cell speaks against counts as known to a half."));
+        line(out, format_args!("[fit.uncertainty]"));
+        let keys: Vec<String> = self.parameters.iter().map(|(parameter, ..)| parameter.key.clone()).collect();
+        line(out, format_args!("keys = [{}]", quoted(&keys)));
+        line(
+            out,
+            format_args!("# What a cell is granted in the fit, as a part of its value and in us; the larger counts."),
+        );
+        line(out, format_args!("granted = [{RELATIVE}, {ABSOLUTE}]"));
+        line(out, format_args!("factor = ["));
+        for row in &self.factor {
+            let row: Vec<String> = row.iter().map(|value| format!("{value:.2e}")).collect();
+            line(out, format_args!("  [{}],", row.join(", ")));
+        }
+        line(out, format_args!("]"));
     }
 
     /// What a reader of the file needs in order to judge the fit, and whoever runs with these costs to be warned.

@@ -40,7 +40,7 @@ fn record(set: &[(&str, &str)]) -> Recording {
     // Some order, so that no cost decides who comes first: a little core, a big one, and so on.
     let suspends = CASES.iter().filter(|case| case.name.starts_with("suspend"));
     let orders = suspends.map(|case| (case.name.to_owned(), vec![4, 0, 1, 5, 2, 3])).collect();
-    let release = Release { machine: sources.machine().unwrap(), orders };
+    let release = Release { machine: sources.machine().unwrap(), orders, uncertainty: Default::default() };
     let options = psci_latency::Options { iterations: 3, seed: 1, free_seeds: 0 };
     let mut recording = psci_latency::run(&[release], &CASES, &options, || true).unwrap();
     // The command does the same: what went in stands in the recording.

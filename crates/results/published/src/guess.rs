@@ -1,6 +1,7 @@
 //! What the tables alone foretell of a parallel suspend: the yardstick that a model has to beat.
 
 use crate::psci::{Cell, PsciReference};
+use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
 
 /// A CPU as (cluster, core).
 type Place = (u16, u16);
@@ -25,11 +26,31 @@ impl PsciReference {
         }
         let place = (cell.cluster, cell.core);
         match cell.metric.as_str() {
-            "powerdown" => self.guess_powerdown(cell, place),
-            "cache_flush" => self.guess_flush(cell, place),
-            "wakeup" => self.value(cell, &cell.case, "serial", "wakeup", place),
+            metric if metric == POWERDOWN.name => self.guess_powerdown(cell, place),
+            metric if metric == CACHE_FLUSH.name => self.guess_flush(cell, place),
+            metric if metric == WAKEUP.name => self.value(cell, &cell.case, "serial", metric, place),
             _ => None,
         }
+    }
+
+    /// Where a reader would say that a cell lies with a probability of 90 %: the guess, times and divided by what the guess was off by in nine of
+    /// ten cells of the same kind in the *other* releases, since its own says nothing of it. `None` where there is no guess, or no other release.
+    pub fn guess_interval(&self, cell: &Cell) -> Option<(f64, f64)> {
+        // Wakeups from the two levels are two kinds; powerdowns and flushes are one.
+        let kind = |cell: &Cell| (cell.metric == WAKEUP.name).then(|| cell.case.clone());
+        let guess = self.guess(cell)?;
+        let others = self.cells.iter().filter(|other| {
+            other.release != cell.release && !other.used_in_fit && other.value_us > 0.0 && kind(other) == kind(cell)
+        });
+        let mut off: Vec<f64> = others
+            .filter_map(|other| {
+                let ratio = self.guess(other)? / other.value_us;
+                Some(ratio.max(1.0 / ratio))
+            })
+            .collect();
+        off.sort_by(f64::total_cmp);
+        let factor = off.get((off.len() * 9).div_ceil(10).checked_sub(1)?)?;
+        Some((guess / factor, guess * factor))
     }
 
     fn guess_powerdown(&self, cell: &Cell, place: Place) -> Option<f64> {
@@ -37,21 +58,21 @@ impl PsciReference {
         let rank = order.iter().position(|&other| other == place)?;
         let Some(before) = rank.checked_sub(1) else {
             let alone = order.iter().filter(|other| other.0 == place.0);
-            let alone = alone.filter_map(|&other| self.value(cell, LEVEL0, "serial", "powerdown", other));
+            let alone = alone.filter_map(|&other| self.value(cell, LEVEL0, "serial", POWERDOWN.name, other));
             return alone.min_by(f64::total_cmp);
         };
-        let published = |case: &str, place| self.value(cell, case, "parallel", "powerdown", place);
+        let published = |case: &str, place| self.value(cell, case, "parallel", POWERDOWN.name, place);
         let [.., last_but_one, last] = *self.scp_order(&cell.release, LEVEL0, "parallel") else { return None };
-        self.cell(cell, LEVEL0, "parallel", "powerdown", last).filter(|last| last.used_in_fit)?;
+        self.cell(cell, LEVEL0, "parallel", POWERDOWN.name, last).filter(|last| last.used_in_fit)?;
         Some(published(&cell.case, order[before])? + published(LEVEL0, last)? - published(LEVEL0, last_but_one)?)
     }
 
     fn guess_flush(&self, cell: &Cell, place: Place) -> Option<f64> {
-        let serial = |case: &str, place| self.value(cell, case, "serial", "cache_flush", place);
+        let serial = |case: &str, place| self.value(cell, case, "serial", CACHE_FLUSH.name, place);
         if cell.case == LEVEL0 {
             let known = self.cells.iter().find(|known| {
                 (known.release.as_str(), known.case.as_str(), known.mode.as_str(), known.metric.as_str())
-                    == (cell.release.as_str(), LEVEL0, "parallel", "cache_flush")
+                    == (cell.release.as_str(), LEVEL0, "parallel", CACHE_FLUSH.name)
                     && known.used_in_fit
             })?;
             return Some(serial(LEVEL0, place)? * known.value_us / serial(LEVEL0, (known.cluster, known.core))?);

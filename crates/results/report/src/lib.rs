@@ -29,7 +29,7 @@ pub use export::{Format, render};
 pub use grid::table_text;
 pub use html::{MOST_BYTES, comparison_html, what_if_html};
 pub use idle::idle_states_text;
-pub use model::accuracy::{Accuracy, Errors, accuracy};
+pub use model::accuracy::{Accuracy, Errors, Intervals, accuracy};
 pub use model::compared::{Compared, Spread, compare, spread};
 pub use model::findings::{Findings, MeasureRow};
 pub use model::pictures::{Bar, Curve, Drawing, Figure, HeatMap, MeasurePicture, pictures};

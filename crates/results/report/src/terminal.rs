@@ -10,7 +10,7 @@ use crate::model::measures::measure_tables;
 use crate::model::pictures::pictures;
 use crate::picture_text::draw;
 use crate::style::Style;
-use crate::words::{GUESS, ORDER_VARIES, case_title, guess, number, place as name};
+use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, number, place as name};
 use attribution::{Cause, CellResult};
 use comfy_table::{Cell, Color};
 use recording::metrics;
@@ -241,6 +241,7 @@ fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
         "within 10 % or 1 us",
         "worst",
         "guess: median, worst",
+        "hold: model, guess; width",
     ]);
     for row in accuracy {
         let model = row.model;
@@ -252,12 +253,16 @@ fn summary(text: &mut String, accuracy: &[Accuracy], style: Style) {
             right(format!("{} of {}", model.within, model.cells)),
             right(format!("{:.1} %", model.worst_percent)),
             right(guess(row)),
+            right(held(row)),
         ]);
     }
     let _ = writeln!(text, "{}", style.bold("Accuracy of predictions"));
     let _ = writeln!(text, "{}", fitted(table, style));
     if accuracy.iter().any(|row| row.guess.is_some()) {
         paragraph(text, GUESS, ("", "  "), DIM, style);
+    }
+    if accuracy.iter().any(|row| row.intervals.is_some()) {
+        paragraph(text, INTERVALS, ("", "  "), DIM, style);
     }
 }
 

@@ -28,6 +28,19 @@ pub(crate) fn guess(row: &Accuracy) -> String {
         .map_or_else(|| "-".to_owned(), |guess| format!("{:.1} %, {:.1} %", guess.median_percent, guess.worst_percent))
 }
 
+/// What the intervals are that stand beside a model's accuracy.
+pub(crate) const INTERVALS: &str = "90 % intervals: how many hold the published value, of the model's (from draws of who arrives first, of the costs \
+     within their fit, and of what the fit leaves over, widened by what they miss in the other releases) and of the guess's (from how far it is off in the other releases); and the median of the \
+     model's widths as a multiple of the guess's";
+
+/// How the intervals did in a row of the accuracy table.
+pub(crate) fn held(row: &Accuracy) -> String {
+    let Some(intervals) = row.intervals else { return "-".to_owned() };
+    let guess = intervals.guess_held.map_or_else(|| "-".to_owned(), |held| held.to_string());
+    let width = intervals.width.map_or_else(|| "-".to_owned(), |width| format!("{width:.1}"));
+    format!("{}, {guess}; {width} x", intervals.held)
+}
+
 /// A word that starts with a capital.
 pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();

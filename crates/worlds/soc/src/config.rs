@@ -12,7 +12,7 @@ mod release;
 pub use costs::{CoreCosts, Costs, PowerUnitCosts, ScpCosts};
 pub use document::{ConfigError, Document};
 pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, Power, Range, WattsPerUnit};
-pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, Topology, WorldCpu};
+pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, Spread, Topology, WorldCpu};
 pub use release::{Levels, Release, ScpProtocol};
 
 /// A whole machine: what the simulation is built from.

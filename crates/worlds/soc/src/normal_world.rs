@@ -75,7 +75,7 @@ impl NormalWorld for SimWorld<'_> {
     fn wait_event(&self) {
         psci::Platform::wait_for_event(self.soc);
         let skew = self.soc.random.borrow_mut().below(self.soc.machine.platform.assumed.start_skew);
-        self.soc.advance(skew);
+        self.soc.advance(skew + self.soc.spread(|spread| spread.start));
     }
 
     fn send_event(&self) {
@@ -91,14 +91,18 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn start_timer(&self, microseconds: u64) {
-        let deadline = self.soc.scheduler.now() + microseconds * PS_PER_US;
+        let deadline = self.soc.scheduler.now() + microseconds * PS_PER_US + self.soc.spread(|spread| spread.timer);
         self.soc.advance(self.soc.memory_access());
         self.soc.program_timer(self.soc.current_cpu_index(), deadline);
     }
 
     fn interrupt(&self, cpu: usize) {
         self.soc.advance(self.soc.memory_access());
-        self.soc.raise(cpu, Source::Software);
+        match self.soc.spread(|spread| spread.interrupt) {
+            0 => self.soc.raise(cpu, Source::Software),
+            // No kernel runs beside a procedure, so that each CPU has a line of the always-on timer to itself.
+            late => self.soc.program_alarm(cpu, self.soc.now() + late, cpu, Source::Software),
+        }
     }
 
     fn take_interrupt(&self) -> bool {

@@ -25,6 +25,8 @@ pub struct Conditions {
     pub order: Vec<usize>,
     /// Whether events are kept.
     pub record: bool,
+    /// Whether the platform's declared spread of who arrives first is drawn, by the seed.
+    pub spread: bool,
 }
 
 /// What a run yields.
@@ -70,6 +72,7 @@ pub enum RunError {
 pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, RunError> {
     let soc = Soc::new(machine, conditions.seed);
     soc.records.set(conditions.record);
+    soc.spreads.set(conditions.spread);
     if conditions.case.mode == Mode::Parallel {
         soc.order.declare(&conditions.order, soc.cpus.len());
     }

@@ -194,7 +194,7 @@ impl Soc {
         }
         self.scheduler.set_daemon(cpu, false);
         self.note_waking(cpu);
-        self.advance(self.machine.platform.assumed.core_on);
+        self.advance(self.machine.platform.assumed.core_on + self.spread(|spread| spread.wake));
         let domain = &self.domains_on[self.machine.platform.topology.cpus[cpu].domain];
         if !domain.replace(true) {
             self.advance(self.machine.platform.assumed.cluster_on);

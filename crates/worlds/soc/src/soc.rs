@@ -1,6 +1,6 @@
 //! The simulated machine: its state, and the small steps that its operations are made of.
 
-use crate::config::{Costs, Machine, ScpProtocol};
+use crate::config::{Costs, Machine, ScpProtocol, Spread};
 use crate::cpu::{Cpu, CpuState, Waiting};
 use crate::declared_order::DeclaredOrder;
 use crate::event::{Event, Measured};
@@ -41,6 +41,8 @@ pub struct Soc {
     /// The words that the normal world's CPUs share.
     pub(crate) words: [Cell<u64>; Word::COUNT],
     pub(crate) random: RefCell<SplitMix64>,
+    /// Whether the declared spread of who arrives first is drawn.
+    pub(crate) spreads: Cell<bool>,
     /// Whether events are kept.
     pub(crate) records: Cell<bool>,
     pub(crate) events: RefCell<Vec<Event>>,
@@ -126,6 +128,7 @@ impl Soc {
             meter: RefCell::default(),
             words: Default::default(),
             random: RefCell::new(SplitMix64::new(seed)),
+            spreads: Cell::new(false),
             records: Cell::new(true),
             events: RefCell::default(),
             measured: RefCell::default(),
@@ -155,6 +158,14 @@ impl Soc {
 
     pub(crate) fn current_cpu(&self) -> &Cpu {
         &self.cpus[self.scheduler.current()]
+    }
+
+    /// A delay of the declared spread, up to what `most` picks of it; 0 where the run does not ask for the spread.
+    pub(crate) fn spread(&self, most: impl Fn(&Spread) -> Time) -> Time {
+        match self.spreads.get() {
+            true => self.random.borrow_mut().below(most(&self.machine.platform.assumed.spread)),
+            false => 0,
+        }
     }
 
     pub(crate) fn costs(&self) -> &Costs {

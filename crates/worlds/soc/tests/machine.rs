@@ -24,7 +24,7 @@ fn machine(release: &str, settings: &[(&str, &str)]) -> Machine {
 }
 
 fn conditions(case: Case, seed: u64) -> Conditions {
-    Conditions { case, iterations: 1, seed, order: Vec::new(), record: true }
+    Conditions { case, iterations: 1, seed, order: Vec::new(), record: true, spread: false }
 }
 
 fn case(name: &str, mode: Mode) -> Case {
@@ -56,6 +56,29 @@ fn the_same_inputs_give_the_same_run_and_another_seed_another() {
     let run = |seed| soc::run(&machine, &conditions(case, seed)).unwrap().events;
     assert_eq!(run(3), run(3));
     assert_ne!(run(3), run(4));
+}
+
+#[test]
+fn who_arrives_first_is_drawn_only_where_a_run_asks_for_it() {
+    let machine = machine("juno-v2.12", &[]);
+    let orders = |spread: bool| {
+        let orders = (0..30).map(|seed| {
+            let conditions = Conditions { spread, ..conditions(case("suspend-level0", Mode::Parallel), seed) };
+            let mut measured = soc::run(&machine, &conditions).unwrap().measured;
+            let times = |stamps: [usize; 2]| move |it: &soc::Measured| it.stamps[stamps[0]] - it.stamps[stamps[1]];
+            // Who goes down first, and how long the wakeups take.
+            measured.sort_by_key(times([2, 0]));
+            let down: Vec<usize> = measured.iter().map(|it| it.cpu).collect();
+            measured.sort_by_key(|it| it.stamps[3]);
+            (down, measured.iter().map(|it| it.cpu).collect::<Vec<_>>())
+        });
+        let (down, awake): (std::collections::BTreeSet<_>, std::collections::BTreeSet<_>) = orders.unzip();
+        (down.len(), awake.len())
+    };
+    let (down, awake) = orders(false);
+    assert!(down <= 3 && awake <= 6, "{down} and {awake} orders without the spread");
+    let (down, awake) = orders(true);
+    assert!(down > 10 && awake > 10, "{down} and {awake} orders with the spread");
 }
 
 #[test]

@@ -24,6 +24,11 @@ pub fn psci_latency_json(compared: &[Compared], spreads: &[Spread], recording: O
                 "median_error_percent": accuracy.model.median_percent,
                 "within_10_percent_or_1_us": accuracy.model.within,
                 "worst_error_percent": accuracy.model.worst_percent,
+                "intervals": accuracy.intervals.map(|intervals| json!({
+                    "held": intervals.held,
+                    "guess_held": intervals.guess_held,
+                    "width_against_guess": intervals.width,
+                })),
                 "guess": accuracy.guess.map(|guess| json!({
                     "median_error_percent": guess.median_percent,
                     "within_10_percent_or_1_us": guess.within,
@@ -186,6 +191,7 @@ fn cell(compared: &Compared) -> Value {
         "simulated": round(recorded.value * factor),
         "error_percent": compared.error_percent(),
         "used_in_fit": compared.used_in_fit(),
+        "interval": compared.interval.map(|(low, high)| [low, high]),
         "iterations": recorded.count,
         "min": round(recorded.min * factor),
         "max": round(recorded.max * factor),

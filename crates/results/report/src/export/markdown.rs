@@ -6,7 +6,7 @@ use crate::model::findings::MeasureRow;
 use crate::model::headline::headlines;
 use crate::model::measures::measure_tables;
 use crate::model::told::Block;
-use crate::words::{GUESS, ORDER_VARIES, capital, case_title, guess, number};
+use crate::words::{GUESS, INTERVALS, ORDER_VARIES, capital, case_title, guess, held, number};
 use recording::metrics;
 use std::fmt::Write;
 
@@ -38,12 +38,12 @@ pub(crate) fn markdown(findings: &Findings<'_>) -> String {
     }
     if !findings.accuracy.is_empty() {
         text.push_str("\n## Accuracy of predictions\n\n");
-        text.push_str("| release | predicted cells of the parallel tables | cells | median error | within 10 % or 1 us | worst | guess: median, worst |\n");
-        text.push_str("|---|---|--:|--:|--:|--:|--:|\n");
+        text.push_str("| release | predicted cells of the parallel tables | cells | median error | within 10 % or 1 us | worst | guess: median, worst | hold: model, guess; width |\n");
+        text.push_str("|---|---|--:|--:|--:|--:|--:|--:|\n");
         for row in &findings.accuracy {
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {:.1} % | {} of {} | {:.1} % | {} |",
+                "| {} | {} | {} | {:.1} % | {} of {} | {:.1} % | {} | {} |",
                 row.release,
                 row.what,
                 row.model.cells,
@@ -51,11 +51,15 @@ pub(crate) fn markdown(findings: &Findings<'_>) -> String {
                 row.model.within,
                 row.model.cells,
                 row.model.worst_percent,
-                guess(row)
+                guess(row),
+                held(row)
             );
         }
         if findings.accuracy.iter().any(|row| row.guess.is_some()) {
             let _ = writeln!(text, "\n{}.", capital(GUESS));
+        }
+        if findings.accuracy.iter().any(|row| row.intervals.is_some()) {
+            let _ = writeln!(text, "\n{INTERVALS}.");
         }
     }
     if !findings.measures.is_empty() {

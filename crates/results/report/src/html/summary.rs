@@ -9,7 +9,7 @@ use crate::model::figures::{cell_of, principal_metric, slowest};
 use crate::model::findings::Findings;
 use crate::model::headline::{Spending, spent_on};
 use crate::model::measures::measure_tables;
-use crate::words::{GUESS, capital, case_title, guess, number, place};
+use crate::words::{GUESS, INTERVALS, capital, case_title, guess, held, number, place};
 use maud::{Markup, html};
 
 pub(super) fn overview(findings: &Findings<'_>, sections: &[Section<'_>]) -> Markup {
@@ -77,11 +77,12 @@ pub(super) fn accuracy(findings: &Findings<'_>, detail: Detail, left_out: &mut L
             h2 id="accuracy" { "Accuracy of predictions" }
             p { "Only cells of the parallel suspend tables that no fit used." }
             @if findings.accuracy.iter().any(|row| row.guess.is_some()) { p { (capital(GUESS)) "." } }
+            @if findings.accuracy.iter().any(|row| row.intervals.is_some()) { p { (INTERVALS) "." } }
             div.scroll { table {
                 thead { tr {
                     th scope="col" { "Release" } th scope="col" { "Predicted cells" } th.n scope="col" { "Cells" }
                     th.n scope="col" { "Median error" } th.n scope="col" { "Within 10 % or 1 us" } th.n scope="col" { "Worst" }
-                    th.n scope="col" { "Guess: median, worst" }
+                    th.n scope="col" { "Guess: median, worst" } th.n scope="col" { "Hold: model, guess; width" }
                 } }
                 tbody { @for row in findings.accuracy.iter().take(detail.most_rows) {
                     tr {
@@ -89,7 +90,7 @@ pub(super) fn accuracy(findings: &Findings<'_>, detail: Detail, left_out: &mut L
                         td.n { (format!("{:.1} %", row.model.median_percent)) }
                         td.n { (row.model.within) " of " (row.model.cells) }
                         td.n { (format!("{:.1} %", row.model.worst_percent)) }
-                        td.n { (guess(row)) }
+                        td.n { (guess(row)) } td.n { (held(row)) }
                     }
                 } }
             } }

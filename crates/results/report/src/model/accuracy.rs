@@ -28,6 +28,19 @@ pub struct Accuracy {
     pub model: Errors,
     /// Errors over the same cells of what a reader would guess from the tables alone; `None` where the tables do not say enough.
     pub guess: Option<Errors>,
+    /// How the 90 % intervals of the same cells did; `None` where nothing was drawn.
+    pub intervals: Option<Intervals>,
+}
+
+/// How intervals did that are to hold nine of ten published values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Intervals {
+    /// How many hold the published value.
+    pub held: usize,
+    /// How many of the guess's do; `None` where it has none.
+    pub guess_held: Option<usize>,
+    /// Median of the widths, each as a multiple of that of the guess's.
+    pub width: Option<f64>,
 }
 
 /// Rows of the table: what is counted, which metrics, and of which case. Wakeups from the deepest level stand apart: there it decides who wakes
@@ -38,7 +51,11 @@ const ROWS: [(&str, &[&str], Option<&str>); 3] = [
     ("wakeup, deepest", &[WAKEUP.name], Some("suspend-deepest")),
 ];
 
-/// Accuracy of every release that has published figures, over the predicted cells of its parallel suspend tables.
+/// Name of the row over all releases.
+const ALL: &str = "all";
+
+/// Accuracy of every release that has published figures, over the predicted cells of its parallel suspend tables; and where there are several,
+/// over all of their cells.
 pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     let mut releases: Vec<&str> = Vec::new();
     for cell in compared.iter().filter(|cell| cell.published.is_some()) {
@@ -46,25 +63,43 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
             releases.push(&cell.recorded.variant);
         }
     }
+    let several = releases.len() > 1;
+    let rows = releases.into_iter().flat_map(|release| ROWS.map(|row| (Some(release), row)));
+    let last = (None, ("all of these", &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..], None));
     let mut all = Vec::new();
-    for release in releases {
-        for (what, metrics, case) in ROWS {
-            let predicted = compared.iter().filter(|cell| {
-                cell.recorded.variant == release
-                    && cell.recorded.mode == "parallel"
-                    && metrics.contains(&cell.recorded.metric.as_str())
-                    && case.is_none_or(|case| case == cell.recorded.case)
-                    && !cell.used_in_fit()
-            });
-            let published = |cell: &Compared| cell.published.as_ref().map(|cell| cell.value_us);
-            let model = predicted.clone().filter_map(|cell| Some((cell.recorded.value, published(cell)?)));
-            let guesses = predicted.map(|cell| Some((cell.guess?, published(cell)?)));
-            let Some(model) = errors(model) else { continue };
-            let guess = guesses.collect::<Option<Vec<_>>>().and_then(errors);
-            all.push(Accuracy { release: release.to_owned(), what, model, guess });
-        }
+    for (release, (what, metrics, case)) in rows.chain(several.then_some(last)) {
+        let predicted = compared.iter().filter(|cell| {
+            release.is_none_or(|release| cell.recorded.variant == release)
+                && cell.recorded.mode == "parallel"
+                && metrics.contains(&cell.recorded.metric.as_str())
+                && case.is_none_or(|case| case == cell.recorded.case)
+                && !cell.used_in_fit()
+        });
+        let published = |cell: &Compared| cell.published.as_ref().map(|cell| cell.value_us);
+        let model = predicted.clone().filter_map(|cell| Some((cell.recorded.value, published(cell)?)));
+        let guesses = predicted.clone().map(|cell| Some((cell.guess?, published(cell)?)));
+        let intervals = intervals(&predicted.clone().collect::<Vec<_>>());
+        let Some(model) = errors(model) else { continue };
+        let guess = guesses.collect::<Option<Vec<_>>>().and_then(errors);
+        all.push(Accuracy { release: release.unwrap_or(ALL).to_owned(), what, model, guess, intervals });
     }
     all
+}
+
+/// How the intervals of some cells did; `None` unless each has one.
+fn intervals(cells: &[&Compared]) -> Option<Intervals> {
+    let cells: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us))).collect();
+    let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);
+    let own = cells.iter().map(|(cell, value)| Some(holds(cell.interval?, *value)));
+    let guessed = cells.iter().map(|(cell, value)| Some(holds(cell.guess_interval?, *value)));
+    let width = |interval: (f64, f64)| interval.1 - interval.0;
+    let widths = cells.iter().map(|(cell, _)| Some(width(cell.interval?) / width(cell.guess_interval?)));
+    let count = |held: Vec<bool>| held.into_iter().filter(|&held| held).count();
+    Some(Intervals {
+        held: count(own.collect::<Option<_>>()?),
+        guess_held: guessed.collect::<Option<_>>().map(count),
+        width: widths.collect::<Option<Vec<_>>>().and_then(|widths| stats::median(&widths)),
+    })
 }
 
 /// Errors of pairs of what was said and what was published; `None` of no pairs.

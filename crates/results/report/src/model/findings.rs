@@ -1,7 +1,7 @@
 //! A recording, what is read from it, and the published figures beside it.
 
 use super::accuracy::{Accuracy, accuracy};
-use super::compared::{Compared, Spread, compare, spread};
+use super::compared::{Compared, Spread, compare, spread, with_intervals};
 use super::told::Told;
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference};
@@ -71,6 +71,7 @@ impl<'a> Findings<'a> {
         let timelines = Timelines::of(recording);
         let cells = timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
         let mut compared = compare(cells, reference);
+        with_intervals(&mut compared, &recording.header.intervals);
         let simulated = is_simulated(&recording.header);
         if !simulated {
             // Nothing was fitted to a measurement: whether a fit used the published cell says nothing about it.

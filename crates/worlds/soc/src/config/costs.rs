@@ -122,6 +122,39 @@ struct Shared {
 }
 
 impl Costs {
+    /// A cost by its dotted key in the costs file, in picoseconds, or in millionths of a share; `None` if there is no such cost.
+    pub fn cost_mut(&mut self, key: &str) -> Option<&mut u64> {
+        Some(match key {
+            "memory_access" => &mut self.memory_access,
+            "interconnect_exit" => &mut self.interconnect_exit,
+            "interconnect_enter" => &mut self.interconnect_enter,
+            "flush_port_share" => &mut self.flush_port_share,
+            "hardware_shared_line" => &mut self.hardware_shared_line,
+            "power_units.core_off" => &mut self.power_units.get_or_insert_default().core_off,
+            "power_units.cluster_off" => &mut self.power_units.get_or_insert_default().cluster_off,
+            "scp.take" => &mut self.scp.take,
+            "scp.core_off" => &mut self.scp.core_off,
+            "scp.cluster_off" => &mut self.scp.cluster_off,
+            _ => {
+                let (core, name) = key.strip_prefix("cores.")?.rsplit_once('.')?;
+                let core = self.cores.get_mut(core)?;
+                match name {
+                    "smc" => &mut core.smc,
+                    "context_save" => &mut core.context_save,
+                    "context_restore" => &mut core.context_restore,
+                    "power_down" => &mut core.power_down,
+                    "flush_l1_line" => &mut core.flush_l1_line,
+                    "flush_l2_line" => &mut core.flush_l2_line,
+                    "hardware_flush_request" => &mut core.hardware_flush_request,
+                    "hardware_flush_line" => &mut core.hardware_flush_line,
+                    "warm_reset" => &mut core.warm_reset,
+                    "interrupts_init" => &mut core.interrupts_init,
+                    _ => return None,
+                }
+            }
+        })
+    }
+
     /// Reads a costs file for a platform. Only the part before the first `[fit]` table is read: the rest says how the
     /// costs came about.
     ///

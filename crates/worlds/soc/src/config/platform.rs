@@ -124,6 +124,21 @@ pub struct Assumed {
     pub interrupt_entry: u64,
     /// CPUs leave a barrier within this time of each other, by the seed.
     pub start_skew: u64,
+    /// What is left to chance of who arrives first, where a run asks for it.
+    pub spread: Spread,
+}
+
+/// The longest of delays that nobody knows, in picoseconds: each is drawn anew, from 0 up, whenever it happens. 0 where a file says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// How much longer a CPU takes from a barrier to its call.
+    pub start: u64,
+    /// How much later a software interrupt arrives.
+    pub interrupt: u64,
+    /// How much longer a core takes to get its power back.
+    pub wake: u64,
+    /// How much later the shared timer fires.
+    pub timer: u64,
 }
 
 #[derive(Deserialize)]
@@ -239,6 +254,10 @@ struct FileAssumed {
     barrier: Duration,
     interrupt_entry: Duration,
     start_skew: Duration,
+    start_spread: Option<Duration>,
+    interrupt_spread: Option<Duration>,
+    wake_spread: Option<Duration>,
+    timer_spread: Option<Duration>,
 }
 
 /// Largest number of CPUs of a platform.
@@ -334,6 +353,12 @@ impl Platform {
                 barrier: file.assumed.barrier.0,
                 interrupt_entry: file.assumed.interrupt_entry.0,
                 start_skew: file.assumed.start_skew.0,
+                spread: Spread {
+                    start: file.assumed.start_spread.map_or(0, |most| most.0),
+                    interrupt: file.assumed.interrupt_spread.map_or(0, |most| most.0),
+                    wake: file.assumed.wake_spread.map_or(0, |most| most.0),
+                    timer: file.assumed.timer_spread.map_or(0, |most| most.0),
+                },
             },
         })
     }

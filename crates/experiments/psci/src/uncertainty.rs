@@ -1,0 +1,153 @@
+//! What is uncertain in simulated figures, drawn: the costs, within what their fit leaves open, and what the fit leaves over.
+
+use engine::SplitMix64;
+use recording::{Interval, Recording};
+use soc::config::Costs;
+use std::collections::BTreeMap;
+
+/// How uncertain the costs of a release are, as their file says it. Empty for costs that were not fitted: nothing is drawn then.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Uncertainty {
+    keys: Vec<String>,
+    /// The lower triangle of a factor of the covariance, by rows, in microseconds or as a share.
+    factor: Vec<Vec<f64>>,
+    /// What the fit grants a cell, as a part of its value and in microseconds.
+    granted: [f64; 2],
+    /// Residuals of the fit, as a multiple of what a cell is granted.
+    residual: f64,
+}
+
+/// The ends of a 90 % interval among sorted draws.
+const ENDS: (f64, f64) = (0.05, 0.95);
+
+impl Uncertainty {
+    /// Reads it from a costs file; empty if the file says nothing of a fit.
+    pub fn of(costs: &toml::Table) -> Self {
+        let read = || {
+            let fit = costs.get("fit")?;
+            let uncertainty = fit.get("uncertainty")?;
+            let keys = uncertainty.get("keys")?.as_array()?;
+            let rows = uncertainty.get("factor")?.as_array()?;
+            let row = |row: &toml::Value| row.as_array()?.iter().map(toml::Value::as_float).collect();
+            let granted = uncertainty.get("granted")?.as_array()?;
+            Some(Self {
+                granted: [granted.first()?.as_float()?, granted.get(1)?.as_float()?],
+                keys: keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+                factor: rows.iter().map(row).collect::<Option<_>>()?,
+                residual: fit.get("gate")?.get("weighted_rms")?.as_float()?,
+            })
+        };
+        read().unwrap_or_default()
+    }
+
+    /// Moves costs by a draw. A cost ends at 0.
+    pub(crate) fn draw(&self, costs: &mut Costs, seed: u64) {
+        let mut random = SplitMix64::fork(seed, 1);
+        let normals: Vec<f64> = self.keys.iter().map(|_| normal(&mut random)).collect();
+        for (key, row) in self.keys.iter().zip(&self.factor) {
+            let moved: f64 = row.iter().zip(&normals).map(|(part, normal)| part * normal).sum();
+            if let Some(cost) = costs.cost_mut(key) {
+                *cost = (*cost as f64 + moved * 1e6).max(0.0).round() as u64;
+            }
+        }
+    }
+
+    /// What the fit leaves over of a value in microseconds, drawn.
+    pub(crate) fn left_over(&self, value: f64, random: &mut SplitMix64) -> f64 {
+        let granted = (self.granted[0] * value).max(self.granted[1]);
+        granted * self.residual.max(1.0) * normal(random)
+    }
+}
+
+/// A number that is as good as normal: the sum of twelve uniform ones, which needs no mathematical library.
+fn normal(random: &mut SplitMix64) -> f64 {
+    let sum: u64 = (0..12).map(|_| random.next() >> 12).sum();
+    sum as f64 / (1u64 << 52) as f64 - 6.0
+}
+
+/// Intervals of every cell, from draws that a recording each holds.
+pub(crate) fn intervals(drawn: impl Iterator<Item = Recording>) -> Vec<Interval> {
+    let mut values: BTreeMap<(String, String, String, u16, String), Vec<f64>> = BTreeMap::new();
+    for part in drawn {
+        for measure in part.measures() {
+            let Some(cpu) = measure.cpu else { continue };
+            let (variant, case, mode) = part.series_texts(measure.series);
+            let metric = part.text(measure.metric).to_owned();
+            let cell = (variant.to_owned(), case.to_owned(), mode.to_owned(), cpu, metric);
+            values.entry(cell).or_default().push(measure.value);
+        }
+    }
+    let interval = |((variant, case, mode, cpu, metric), mut values): (_, Vec<f64>)| {
+        values.sort_by(f64::total_cmp);
+        let at = |part: f64| values[((values.len() - 1) as f64 * part).round() as usize];
+        Interval {
+            variant,
+            case,
+            mode,
+            cpu,
+            metric,
+            low: at(ENDS.0).max(0.0),
+            high: at(ENDS.1),
+            draws: values.len() as u32,
+        }
+    };
+    values.into_iter().map(interval).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soc::config::{Document, Platform};
+    use std::path::Path;
+
+    fn costs() -> (Costs, toml::Table) {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+        let open = |name: &str| Document::open(&root.join(name)).unwrap();
+        let platform = Platform::read(&open("juno-r1.toml")).unwrap();
+        let document = open("juno-r1/costs/juno-v2.12.toml");
+        (Costs::read(&document, &platform).unwrap(), toml::from_str(document.text()).unwrap())
+    }
+
+    #[test]
+    fn costs_that_only_show_together_are_drawn_together() {
+        let (fitted, table) = costs();
+        let uncertainty = Uncertainty::of(&table);
+        let drawn: Vec<Costs> = (0..400)
+            .map(|seed| {
+                let mut costs = fitted.clone();
+                uncertainty.draw(&mut costs, seed);
+                costs
+            })
+            .collect();
+        let spread = |of: &dyn Fn(&Costs) -> f64| {
+            let values: Vec<f64> = drawn.iter().map(of).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt() / 1e6
+        };
+        // A wakeup's parts are not told apart; their sum is known well.
+        let core = |costs: &Costs| costs.cores["cortex-a53"];
+        let restore = spread(&|costs| core(costs).context_restore as f64);
+        let sum = spread(&|costs| (core(costs).context_restore + core(costs).warm_reset) as f64);
+        assert!(restore > 0.5 && sum < restore / 3.0, "{restore} and {sum} us");
+        assert!(spread(&|costs| costs.scp.take as f64) > 0.1);
+    }
+
+    #[test]
+    fn costs_that_nobody_fitted_are_not_drawn() {
+        let (fitted, _) = costs();
+        let mut same = fitted.clone();
+        Uncertainty::of(&toml::Table::new()).draw(&mut same, 7);
+        assert_eq!(same, fitted);
+    }
+
+    #[test]
+    fn a_normal_number_has_the_mean_and_the_spread_of_one() {
+        let mut random = SplitMix64::new(1);
+        let numbers: Vec<f64> = (0..20_000).map(|_| normal(&mut random)).collect();
+        let mean = numbers.iter().sum::<f64>() / 20_000.0;
+        let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / 20_000.0;
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.03, "{mean} {variance}");
+        let beyond = numbers.iter().filter(|number| number.abs() > 1.645).count();
+        assert!((1800..2200).contains(&beyond), "{beyond}");
+    }
+}
