@@ -22,7 +22,7 @@ const ARRIVAL_BITS: u32 = 22;
 /// one game per level, always as many, and no game's outcome decides what comes next: the processor has no branch to guess wrong, which is
 /// most of what a heap costs.
 ///
-/// So that a game is one comparison, a key has 64 bits: time since [`Queue::base`], order of arrival since [`Queue::first`], process. Who goes
+/// So that a game is one comparison, a key has 64 bits: time since [`Queue::base`], order of arrival, process. Who goes
 /// later than such a time can say is FAR, and gets a key when nobody else is left; when arrivals no longer fit, all are numbered anew.
 pub(crate) struct Queue {
     /// The root is at 1, and the children of i at 2i and 2i + 1.
@@ -33,8 +33,7 @@ pub(crate) struct Queue {
     process_bits: u32,
     /// The time that keys count from.
     base: Cell<Time>,
-    /// The arrival that keys count from, and the next one.
-    first: Cell<u64>,
+    /// The next arrival.
     next: Cell<u64>,
 }
 
@@ -48,7 +47,6 @@ impl Queue {
             places: (0..processes).map(|_| Cell::default()).collect(),
             process_bits: leaves.trailing_zeros(),
             base: Cell::new(0),
-            first: Cell::new(0),
             next: Cell::new(0),
         }
     }
@@ -72,7 +70,7 @@ impl Queue {
     /// [`Queue::take_earliest`] took.
     #[inline(always)]
     pub(crate) fn put(&self, process: ProcessId, time: Time) {
-        if (self.next.get() - self.first.get()) >> ARRIVAL_BITS != 0 {
+        if self.next.get() >> ARRIVAL_BITS != 0 {
             self.number_anew();
         }
         let arrival = self.next.get();
@@ -108,7 +106,7 @@ impl Queue {
         let since = time - self.base.get();
         // One bit less than there are, so that no key is FAR or EMPTY.
         match since >> (63 - ARRIVAL_BITS - self.process_bits) {
-            0 => (((since << ARRIVAL_BITS) | (arrival - self.first.get())) << self.process_bits) | process as u64,
+            0 => (((since << ARRIVAL_BITS) | arrival) << self.process_bits) | process as u64,
             _ => FAR,
         }
     }
@@ -150,7 +148,6 @@ impl Queue {
         for (arrival, &process) in (0..).zip(&queued) {
             self.places[process].set((self.places[process].get().0, arrival));
         }
-        self.first.set(0);
         self.next.set(queued.len() as u64);
         self.key_anew();
     }
