@@ -8,6 +8,7 @@ mod explore;
 mod mutants;
 mod needs;
 mod python;
+mod soak;
 mod stages;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ const HELP: &str = "cargo xtask <command>
                  cargo-mutants, and passes it what follows (such as --file and --shard)
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
+  soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
 Example: cargo xtask test lints tests";
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),
+        Some("soak") => soak::run(&arguments[1..]),
         Some("site") => stages::site(&arguments[1..]),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
