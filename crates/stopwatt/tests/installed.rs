@@ -64,7 +64,7 @@ fn everything_works_in_an_empty_folder() {
 
     assert!(here.done(&["what-if", "psci-latency", "--vary", "scp.channels=1,2"]).contains("longest"));
     let cells = here.json(&["run", "prefetch", "--world", "sim", "--frames", "10"]);
-    assert_eq!(cells["cells"].as_array().unwrap().len(), 28);
+    assert_eq!(cells["cells"].as_array().unwrap().len(), 31);
     here.done(&["run", "dataplane", "--windows", "1", "--window", "20"]);
     let made: Vec<_> = std::fs::read_dir(here.empty().join("recordings"))
         .unwrap()
