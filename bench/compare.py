@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Our graph against DPDK's rte_graph on this machine: alternating pairs, medians of their ratios.
+"""Our graph against DPDK's rte_graph on this machine: alternating pairs, medians of their ratios with intervals, over the number of buffers.
 
-    bench/compare.py [--pairs 10] [--seconds 1.0] [--install]
+    bench/compare.py [--pairs 10] [--seconds 1.0] [--buffers 512,2048,16384,65536] [--flows 1,10000] [--burst 256] [--json FILE] [--install]
 
-Needs Debian's libdpdk-dev, pkg-config and gcc (--install asks apt-get for them) and root, for huge pages. 64-byte packets, frames of 256,
-16384 buffers cycled, 1000 routes; one flow, then 10 000.
+Needs Debian's libdpdk-dev, pkg-config and gcc (--install asks apt-get for them) and root, for huge pages. 64-byte packets, 1000 routes.
 """
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -17,7 +17,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
+# Of 2 MiB: 65 536 buffers of 2.3 KiB, and DPDK's own.
 NEEDED_PAGES = 160
+ROUTES = 1000
+# A pair of nodes faces another: ours verify lengths, TTL and checksum, theirs nothing.
+OUR_IP4 = ["ip4-input", "ip4-lookup", "ip4-rewrite"]
+THEIR_IP4 = ["pkt_cls", "ip4_lookup", "ip4_rewrite"]
+SOURCES = {"pg-input", "bench_source"}
 
 
 def run(command, **more):
@@ -41,31 +47,108 @@ def build(install):
     out.mkdir(parents=True, exist_ok=True)
     flags = run(["pkg-config", "--cflags", "--libs", "libdpdk"]).split()
     theirs = out / "rte_graph"
-    run(["gcc", "-O3", "-march=native", "-Wall", "-Werror=implicit-function-declaration", "-Wno-deprecated-declarations", "-DALLOW_EXPERIMENTAL_API", "-o", theirs, ROOT / "bench/rte_graph/main.c"] + flags + ["-lm"])
+    # The last -march counts, and pkg-config has one of its own.
+    warnings = ["-Wall", "-Werror=implicit-function-declaration", "-Wno-deprecated-declarations"]
+    run(["gcc", *warnings, "-DALLOW_EXPERIMENTAL_API", "-o", theirs, ROOT / "bench/rte_graph/main.c", *flags, "-lm", "-O3", "-march=native"])
     run(["cargo", "build", "--release", "--quiet", "-p", "stopwatt"], cwd=ROOT)
     return theirs, target() / "release/stopwatt"
 
 
-def rte_graph(binary, seconds, flows):
-    text = run([binary, "--in-memory", "--no-pci", "--no-telemetry", "--log-level=1", "--vdev", "net_null0", "-l", "0", "--", str(seconds), str(flows), "1000"])
+def rte_graph(binary, seconds, flows, buffers, burst):
+    arguments = [seconds, flows, ROUTES, buffers, burst]
+    eal = ["--in-memory", "--no-pci", "--no-telemetry", "--log-level=1", "--vdev", "net_null0", "-l", "0", "--"]
+    text = run([binary, *eal, *map(str, arguments)])
     return json.loads(text[text.index("{"):])
 
 
-def stopwatt(binary, graph, seconds, flows, *more):
-    text = run([binary, "run", "dataplane", "--graph", graph, "--windows", "1", "--window", str(int(seconds * 1000)), "--flows", str(flows), "--format", "json", "--replace", "--output", target() / "bench/recording", *more])
-    result = json.loads(text)
+def stopwatt(binary, graph, seconds, flows, buffers, burst):
+    load = ["--windows", "1", "--window", str(int(seconds * 1000)), "--counters", "none"]
+    size = ["--flows", str(flows), "--buffers", str(buffers), "--frame-size", str(burst)]
+    kept = ["--format", "json", "--replace", "--output", target() / "bench/recording"]
+    result = json.loads(run([binary, "run", "dataplane", "--graph", graph, *load, *size, *kept]))
     result["nodes"] = {node["name"]: node["clocks_per_packet"] for node in result["nodes"]}
     return result
 
 
-OUR_IP4 = ["ip4-input", "ip4-lookup", "ip4-rewrite"]
-THEIR_IP4 = ["pkt_cls", "ip4_lookup", "ip4_rewrite"]
+def interval(ratios):
+    """Between which two of the sorted ratios the median lies with a probability of at least 95 %; the ends if there are too few."""
+    count = len(ratios)
+    within = 0.0
+    for rank in range(count // 2, 0, -1):
+        # The median lies between the rank-th smallest and the rank-th largest.
+        within = 1 - 2 * sum(math.comb(count, k) for k in range(rank)) / 2**count
+        if within >= 0.95:
+            return sorted(ratios)[rank - 1], sorted(ratios)[count - rank]
+    return min(ratios), max(ratios)
+
+
+def verdict(low, high, limit):
+    if high <= limit:
+        return "holds"
+    return "missed" if low > limit else "undecided"
+
+
+def total(result, names):
+    return sum(result["nodes"][name] for name in names)
+
+
+def without_source(result):
+    return sum(clocks for name, clocks in result["nodes"].items() if name not in SOURCES)
+
+
+def compare(theirs_binary, ours_binary, arguments, flows, buffers):
+    """Runs the pairs of one point and prints its table; returns every pair."""
+    ours, theirs, fused = [], [], []
+    for number in range(arguments.pairs):
+        point = (arguments.seconds, flows, buffers, arguments.burst)
+        sides = [lambda: theirs.append(rte_graph(theirs_binary, *point)), lambda: ours.append(stopwatt(ours_binary, "ip4-route", *point))]
+        # Who goes first changes: a machine that warms up or slows down favours nobody.
+        for side in sides if number % 2 == 0 else reversed(sides):
+            side()
+        fused.append(stopwatt(ours_binary, "ip4-fused", *point))
+    rows = [
+        ("three IPv4 nodes (ours verify)", [total(r, OUR_IP4) for r in ours], [total(r, THEIR_IP4) for r in theirs], None),
+        ("whole path with generator and tx", [r["clocks_per_packet"] for r in ours], [r["clocks_per_packet"] for r in theirs], 0.85),
+        ("the same without the two sources", [without_source(r) for r in ours], [without_source(r) for r in theirs], None),
+        ("the three nodes in one loop", [r["nodes"]["ip4-fused"] for r in fused], [total(r, THEIR_IP4) for r in theirs], None),
+    ]
+    print(f"\n{buffers} buffers, {flows} flow{'s' if flows > 1 else ''}, bursts of {arguments.burst}, {arguments.pairs} pairs, clocks per packet")
+    print(f"{'':<36}{'ours':>8}{'theirs':>8}{'ratio':>8}   95 % of the median")
+    found = {"buffers": buffers, "flows": flows, "burst": arguments.burst, "rows": []}
+    for what, a, b, limit in rows:
+        ratios = [x / y for x, y in zip(a, b)]
+        low, high = interval(ratios)
+        said = "" if limit is None else f"  at most {limit}: {verdict(low, high, limit)}"
+        print(f"{what:<36}{statistics.median(a):>8.2f}{statistics.median(b):>8.2f}{statistics.median(ratios):>8.3f}   {low:.3f} to {high:.3f}{said}", flush=True)
+        row = {"what": what, "ours": a, "theirs": b, "ratio": statistics.median(ratios), "low": low, "high": high}
+        found["rows"].append(row | ({} if limit is None else {"limit": limit, "verdict": verdict(low, high, limit)}))
+    for whose, results in (("ours", ours), ("theirs", theirs)):
+        nodes = {name: statistics.median(r["nodes"][name] for r in results) for name in results[0]["nodes"]}
+        print(f"  {whose + ':':<8}{', '.join(f'{name} {clocks:.2f}' for name, clocks in nodes.items())}")
+        found[f"nodes_{whose}"] = nodes
+    return found
+
+
+def turns(points):
+    """Where the ratio of the whole path crosses 1, over the number of buffers."""
+    for flows in sorted({point["flows"] for point in points}):
+        curve = [(point["buffers"], point["rows"][1]) for point in points if point["flows"] == flows]
+        line = ", ".join(f"{buffers}: {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for buffers, row in curve)
+        print(f"\nwhole path, {flows} flow{'s' if flows > 1 else ''}, ratio by buffers: {line}")
+        better = [buffers for buffers, row in curve if row["high"] < 1]
+        worse = [buffers for buffers, row in curve if row["low"] > 1]
+        print(f"  ours is faster with {better or 'none'} buffers, slower with {worse or 'none'}; elsewhere the pairs do not tell")
 
 
 def main():
+    numbers = lambda text: [int(number) for number in text.split(",")]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--buffers", type=numbers, default=[512, 2048, 16_384, 65_536])
+    parser.add_argument("--flows", type=numbers, default=[1, 10_000])
+    parser.add_argument("--burst", type=int, default=256)
+    parser.add_argument("--json", type=pathlib.Path, help="a file for every pair")
     parser.add_argument("--install", action="store_true")
     arguments = parser.parse_args()
     theirs_binary, ours_binary = build(arguments.install)
@@ -76,47 +159,12 @@ def main():
         except PermissionError:
             sys.exit(f"{NEEDED_PAGES} huge pages are needed: run as root")
     try:
-        for flows in (1, 10_000):
-            pairs(theirs_binary, ours_binary, arguments, flows)
+        points = [compare(theirs_binary, ours_binary, arguments, flows, buffers) for flows in arguments.flows for buffers in arguments.buffers]
     finally:
         HUGE_PAGES.write_text(str(before))
-
-
-def pairs(theirs_binary, ours_binary, arguments, flows):
-    ours, theirs, fused, l2 = [], [], [], []
-    for _ in range(arguments.pairs):
-        theirs.append(rte_graph(theirs_binary, arguments.seconds, flows))
-        ours.append(stopwatt(ours_binary, "ip4-route", arguments.seconds, flows))
-        fused.append(stopwatt(ours_binary, "ip4-fused", arguments.seconds, flows))
-        l2.append(stopwatt(ours_binary, "l2-xconnect", arguments.seconds, flows))
-
-    def total(result, names):
-        return sum(result["nodes"][name] for name in names)
-
-    def line(what, a, b, limit=None):
-        ratios = [x / y for x, y in zip(a, b)]
-        verdict = "" if limit is None else f"  limit {limit}: {'holds' if statistics.median(ratios) <= limit else 'MISSED'}"
-        print(f"{what:<48}{statistics.median(a):>8.2f}{statistics.median(b):>8.2f}{statistics.median(ratios):>8.3f} ({min(ratios):.3f} to {max(ratios):.3f}){verdict}")
-
-    limited = flows == 1
-    print(f"\n{flows} flow{'s' if flows > 1 else ''}, {arguments.pairs} pairs, clocks per packet" + ("" if limited else " (no limits set)"))
-    print(f"{'':<48}{'ours':>8}{'theirs':>8}{'ratio':>8}")
-    three = [total(r, OUR_IP4) for r in ours]
-    their_three = [total(r, THEIR_IP4) for r in theirs]
-    whole, their_whole = [r["clocks_per_packet"] for r in ours], [r["clocks_per_packet"] for r in theirs]
-    line("three IPv4 nodes (ours verify the checksum)", three, their_three, 1.4 if limited else None)
-    line("whole path with generator and tx", whole, their_whole, 0.85 if limited else None)
-    line("the three nodes in one loop", [r["nodes"]["ip4-fused"] for r in fused], their_three)
-
-    def nodes(results):
-        names = results[0]["nodes"]
-        return ", ".join(f"{name} {statistics.median(r['nodes'][name] for r in results):.2f}" for name in names)
-
-    print(f"  ours:   {nodes(ours)}")
-    print(f"  theirs: {nodes(theirs)}")
-    four = statistics.median(total(r, ["ethernet-input"] + OUR_IP4) for r in ours)
-    three_l2 = statistics.median(total(r, ["ethernet-input", "l2-input", "l2-output"]) for r in l2)
-    print(f"  four IPv4 nodes with ethernet-input {four:.2f}; three L2 nodes {three_l2:.2f}; price of modularity {statistics.median(three) - statistics.median(r['nodes']['ip4-fused'] for r in fused):.2f}")
+    turns(points)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(points, indent=1) + os.linesep)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
  *
  *   bench_source -> pkt_cls -> ip4_lookup -> ip4_rewrite -> bench_sink
  *
- * The source goes round a ring of buffers, writes a 64-byte packet into each and hands on frames of 256; the sink counts.
+ * The source goes round a ring of buffers, writes a 64-byte packet into each and hands on bursts; the sink counts.
  * Buffers are never allocated or freed, which favours this program over one that does.
  * Prints one JSON object: ticks a packet for each node and for the whole path.
  */
@@ -25,12 +25,14 @@
 #include <rte_node_eth_api.h>
 #include <rte_node_ip4_api.h>
 
-#define BUFFERS 16384
-#define FRAME 256
+#define MOST_BUFFERS 65536
+/* Packets ahead for which lines are asked. */
+#define AHEAD 8
 /* The stock nodes keep their own metadata in the buffer's private area. */
 #define PRIVATE 64
 
-static struct rte_mbuf *buffers[BUFFERS];
+static struct rte_mbuf *buffers[MOST_BUFFERS];
+static uint32_t buffer_count = 16384, burst = 256;
 static uint8_t (*packets)[64];
 static uint32_t flows = 1, next_flow, next_buffer;
 static uint64_t sunk;
@@ -40,24 +42,26 @@ static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, v
 	RTE_SET_USED(objs);
 	RTE_SET_USED(count);
 	struct rte_mbuf **frame = &buffers[next_buffer];
-	for (int n = 0; n < FRAME; n++) {
+	for (uint32_t n = 0; n < burst; n++) {
 		struct rte_mbuf *m = frame[n];
-		if (n + 8 < FRAME) {
-			rte_prefetch0(rte_pktmbuf_mtod(frame[n + 8], void *));
-			rte_mbuf_prefetch_part1(frame[n + 8]);
-			rte_mbuf_prefetch_part2(frame[n + 8]);
-		}
+		/* The ring goes on behind this burst. Where the data lies follows from the pool, so that no cold line is read for it. */
+		uint32_t ahead = next_buffer + n + AHEAD;
+		struct rte_mbuf *next = buffers[ahead < buffer_count ? ahead : ahead - buffer_count];
+		rte_mbuf_prefetch_part1(next);
+		rte_mbuf_prefetch_part2(next);
+		rte_prefetch0(RTE_PTR_ADD(next, sizeof(*next) + PRIVATE + RTE_PKTMBUF_HEADROOM));
 		/* As an allocation does: it brings in the second line, which the lookup would otherwise find cold. */
 		rte_pktmbuf_reset(m);
 		m->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_UDP;
 		m->pkt_len = m->data_len = 60;
 		rte_memcpy(rte_pktmbuf_mtod(m, void *), packets[next_flow], 64);
-		if (++next_flow == flows)
+		/* One flow has one template, as in our generator: nothing to choose. */
+		if (flows > 1 && ++next_flow == flows)
 			next_flow = 0;
 	}
-	next_buffer = (next_buffer + FRAME) % BUFFERS;
-	rte_node_enqueue(graph, node, 0, (void **)frame, FRAME);
-	return FRAME;
+	next_buffer = next_buffer + burst == buffer_count ? 0 : next_buffer + burst;
+	rte_node_enqueue(graph, node, 0, (void **)frame, burst);
+	return burst;
 }
 
 static struct rte_node_register source_node = {
@@ -135,11 +139,17 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		flows = strtoul(argv[2], NULL, 10);
 	uint32_t routes = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000;
-	need(seconds > 0 && flows > 0 && routes > 0 && routes <= 65536, "use these arguments: SECONDS FLOWS ROUTES");
+	if (argc > 4)
+		buffer_count = strtoul(argv[4], NULL, 10);
+	if (argc > 5)
+		burst = strtoul(argv[5], NULL, 10);
+	need(seconds > 0 && flows > 0 && routes > 0 && routes <= 65536 && burst > 0 && burst <= RTE_GRAPH_BURST_SIZE &&
+		     buffer_count <= MOST_BUFFERS && buffer_count >= burst && buffer_count % burst == 0,
+	     "use these arguments: SECONDS FLOWS ROUTES BUFFERS BURST, with BURST up to 256 and a divisor of BUFFERS");
 
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("buffers", BUFFERS + 1024, 0, PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("buffers", buffer_count + 1024, 0, PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
 	need(pool != NULL, "make the buffer pool");
-	need(rte_pktmbuf_alloc_bulk(pool, buffers, BUFFERS) == 0, "allocate buffers");
+	need(rte_pktmbuf_alloc_bulk(pool, buffers, buffer_count) == 0, "allocate buffers");
 	make_packets(routes);
 
 	/* A port gives ip4_rewrite an output; the output is then led to our sink. */

@@ -254,6 +254,7 @@ fn frame_sizes_have_clocks_and_bytes() {
 fn wrong_arguments_say_what_would_be_right() {
     for (arguments, expected) in [
         (["--graph", "ip5"], "l2-xconnect, ip4-route, ip4-fused"),
+        (["--buffers", "511"], "give --buffers 512 or more"),
         (["--frame-size", "100"], "64, 128, 256, 512 or 1024"),
         (["--loop", "triple"], "single, dual, quad"),
         (["--strides", "2/x"], "2/13"),

@@ -56,7 +56,7 @@ const SETTINGS: &[Setting] = &[
         "Prefetch strides of the first node that reads packets, as 4 or 2/13; 0 is none.",
     )
     .or("0"),
-    Setting::new("buffers", Kind::Number { min: 2_048, max: 1 << 22 }, "Buffers.").or("16384"),
+    Setting::new("buffers", Kind::Number { min: 128, max: 1 << 22 }, "Buffers; at least those of two frames.").or("16384"),
     Setting::new("hot", Kind::Switch, "Hand out the buffer freed last, rather than cycle through all."),
     Setting::new("routes", Kind::Number { min: 1, max: 65_536 }, "Routes of the IPv4 graphs.").or("1000"),
     Setting::new("flows", Kind::Number { min: 1, max: 1_000_000 }, "Flows.").or("1"),
@@ -174,9 +174,16 @@ impl Experiment for Dataplane {
             true => (&NOT_OF_SEARCH[..], "--find-rate forwards through the standard graph; leave it out"),
             false => (&OF_SEARCH[..], "give --find-rate, too"),
         };
-        match wrong.iter().find(|name| settings.is_given(name)) {
-            Some(name) => Err(Error::usage(format!("--{name} means nothing here"), help)),
-            None => Ok(()),
+        if let Some(name) = wrong.iter().find(|name| settings.is_given(name)) {
+            return Err(Error::usage(format!("--{name} means nothing here"), help));
+        }
+        let [buffers, frame] = ["buffers", "frame-size"].map(|name| settings.number(name));
+        match buffers < 2 * frame {
+            true => {
+                let message = format!("{buffers} buffers are less than two frames of {frame}");
+                Err(Error::usage(message, format!("give --buffers {} or more", 2 * frame)))
+            }
+            false => Ok(()),
         }
     }
 
