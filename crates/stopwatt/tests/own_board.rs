@@ -1,26 +1,18 @@
 //! The example of a board of one's own, as its chapter of the documents has it: files alone make it run, fit and report.
 
+mod common;
+
+use common::stopwatt_on;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/server-board")
 }
 
-fn stopwatt(data: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .arg("--data")
-        .arg(data)
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
 /// What the command prints, which must succeed.
 fn printed(data: &Path, arguments: &[&str]) -> String {
-    let output = stopwatt(data, arguments);
+    let output = stopwatt_on(data, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -134,7 +126,7 @@ fn what_does_not_go_together_is_refused_with_its_place() {
         let mut arguments =
             vec!["run", "psci-latency", "--platform", "example-server", "-o", recording.to_str().unwrap()];
         settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
-        let output = stopwatt(&example(), &arguments);
+        let output = stopwatt_on(&example(), &arguments);
         let error = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
         let error = error.replace("│ ", "");
         assert!(!output.status.success() && error.contains(said), "{settings:?}: {error}");

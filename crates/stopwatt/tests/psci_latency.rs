@@ -1,29 +1,16 @@
 //! `stopwatt run psci-latency` and `stopwatt calibrate`, as a user meets them.
 
+mod common;
+
+use common::{root, stopwatt_on};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn stopwatt(data: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .arg("--data")
-        .arg(data)
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .current_dir(data)
-        .output()
-        .unwrap()
-}
+use std::path::Path;
 
 fn cells(data: &Path, output: &Path, more: &[&str]) -> Vec<Value> {
     let mut arguments =
         vec!["run", "psci-latency", "--format", "json", "--free-seeds", "0", "-o", output.to_str().unwrap()];
     arguments.extend(more);
-    let output = stopwatt(data, &arguments);
+    let output = stopwatt_on(data, &arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     json["cells"].as_array().unwrap().clone()
@@ -92,7 +79,7 @@ fn accuracy_stands_beside_what_the_tables_alone_foretell_and_the_deepest_wakeups
     let recording = folder.path().join("recording");
     let (recording, release) = (recording.to_str().unwrap(), ["--release", "v2.12"]);
     let run = ["run", "psci-latency", "--format", "json", "--free-seeds", "0", "-o", recording];
-    let output = stopwatt(&root(), &[&run[..], &release].concat());
+    let output = stopwatt_on(&root(), &[&run[..], &release].concat());
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = json["accuracy"].as_array().unwrap();
     let what: Vec<_> = rows.iter().map(|row| (row["what"].as_str().unwrap(), row["cells"].as_u64().unwrap())).collect();
@@ -103,7 +90,7 @@ fn accuracy_stands_beside_what_the_tables_alone_foretell_and_the_deepest_wakeups
     let beaten = number(&rows[0], "median_error_percent") < number(&rows[0]["guess"], "median_error_percent");
     assert!(beaten, "the model is worse than the guess: {}", rows[0]);
     // Its reader knows both the figures and what the guess is.
-    let text = String::from_utf8(stopwatt(&root(), &["report", recording]).stdout).unwrap();
+    let text = String::from_utf8(stopwatt_on(&root(), &["report", recording]).stdout).unwrap();
     assert!(text.contains("guess: what the tables alone foretell"), "{text}");
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     for row in rows {
@@ -124,7 +111,7 @@ fn accuracy_stands_beside_what_the_tables_alone_foretell_and_the_deepest_wakeups
 fn nine_of_ten_intervals_hold_the_published_value_and_are_no_wider_than_the_tables_own() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("recording");
-    let output = stopwatt(&root(), &["run", "psci-latency", "--format", "json", "-o", recording.to_str().unwrap()]);
+    let output = stopwatt_on(&root(), &["run", "psci-latency", "--format", "json", "-o", recording.to_str().unwrap()]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let cells = json["cells"].as_array().unwrap();
     let predicted: Vec<&Value> = cells
@@ -231,7 +218,7 @@ fn no_published_figure_leaks_into_a_prediction() {
 
     let data = copy();
     scale(data.path(), 1.5, |_, used| !used);
-    let output = stopwatt(data.path(), &["calibrate"]);
+    let output = stopwatt_on(data.path(), &["calibrate"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(
         costs(data.path()),
@@ -242,7 +229,7 @@ fn no_published_figure_leaks_into_a_prediction() {
 
     let data = copy();
     scale(data.path(), 1.5, |_, used| used);
-    let output = stopwatt(data.path(), &["calibrate"]);
+    let output = stopwatt_on(data.path(), &["calibrate"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for (changed, untouched) in costs(data.path()).iter().zip(&untouched) {
         assert_ne!(changed, untouched, "a used cell changed no cost");
@@ -255,7 +242,7 @@ fn a_bad_fit_says_so_in_every_output_of_a_run_on_it() {
     let data = copy();
     // Every fourth cell, if a fit uses it, contradicts its neighbours.
     scale(data.path(), 4.0, |number, used| used && number % 4 == 0);
-    let output = stopwatt(data.path(), &["calibrate", "--release", "v2.12"]);
+    let output = stopwatt_on(data.path(), &["calibrate", "--release", "v2.12"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("a BAD FIT: residuals are"), "{said}");
@@ -272,7 +259,7 @@ fn a_bad_fit_says_so_in_every_output_of_a_run_on_it() {
         let mut arguments = vec!["run", "psci-latency", "--iterations", "1", "--free-seeds", "0", "--replace"];
         arguments.extend(["-o", "recording", "--report", page.to_str().unwrap()]);
         arguments.extend(more);
-        let output = stopwatt(data.path(), &arguments);
+        let output = stopwatt_on(data.path(), &arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         (String::from_utf8_lossy(&output.stdout).into_owned(), std::fs::read_to_string(page).unwrap())
     };
@@ -282,7 +269,7 @@ fn a_bad_fit_says_so_in_every_output_of_a_run_on_it() {
     let json: Value = serde_json::from_str(&run(&["--format", "json"]).0).unwrap();
     assert!(json["warnings"][0].as_str().is_some_and(|warning| warning.contains(WARNING)), "{}", json["warnings"]);
     for format in ["term", "markdown", "json"] {
-        let output = stopwatt(data.path(), &["report", "recording", "--format", format]);
+        let output = stopwatt_on(data.path(), &["report", "recording", "--format", format]);
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains("are a bad fit, so its figures are no predictions"), "{format}: {shown}");
@@ -309,7 +296,7 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
         (&["--world", "qemu", "--gic", "2", "--cpus", "9"], &["no more than 8 CPUs", "--gic 3"]),
     ];
     for (arguments, parts) in wrong {
-        let output = stopwatt(&root(), &[&["run", "psci-latency", "-o", path], arguments].concat());
+        let output = stopwatt_on(&root(), &[&["run", "psci-latency", "-o", path], arguments].concat());
         let said = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
         assert_eq!(output.status.code(), Some(2), "{arguments:?} was taken");
         for part in parts {
@@ -324,7 +311,7 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
 fn tables_fit_the_terminal_and_name_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recording");
-    let output = stopwatt(&root(), &["run", "psci-latency", "-o", path.to_str().unwrap(), "--free-seeds", "3"]);
+    let output = stopwatt_on(&root(), &["run", "psci-latency", "-o", path.to_str().unwrap(), "--free-seeds", "3"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("Accuracy of predictions") && text.contains(path.to_str().unwrap()));
     assert!(!text.contains('\u{1b}'), "NO_COLOR is respected");

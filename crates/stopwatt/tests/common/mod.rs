@@ -19,3 +19,16 @@ pub fn stopwatt(arguments: &[&str]) -> Output {
         .output()
         .unwrap()
 }
+
+/// Runs the command in a folder of data and on that data, without colour.
+#[allow(dead_code, reason = "not every test has data of its own")]
+pub fn stopwatt_on(data: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .arg("--data")
+        .arg(data)
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .current_dir(data)
+        .output()
+        .unwrap()
+}
