@@ -404,6 +404,9 @@ fn parts_of_a_run_are_read_as_one() {
     let (parts, whole) = (reported(&to), reported(&one));
     assert!(parts.contains("5 draws") && parts.lines().count() > 30, "{parts}");
     assert_eq!(parts, whole);
+    // The report of a point that two parts keep would be the same.
+    let rows = |recording: recording::Recording| (recording.measures().len(), recording.events().len());
+    assert_eq!(rows(::sweep::read(&to).unwrap()), rows(recording::Recording::read(&one).unwrap()));
 
     // A file that a setting names is the same for all chunks.
     fs::remove_dir_all(
