@@ -104,15 +104,44 @@ pub(crate) struct Held {
     pub(crate) to: u64,
 }
 
+/// Who had a thing for itself, in order of when they got it.
+#[derive(Default)]
+pub(crate) struct Holders {
+    held: Vec<Held>,
+    /// Whether each got it no earlier, and let it go no earlier, than the one before; an imported log may say otherwise.
+    follow: bool,
+}
+
+impl Holders {
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Held] {
+        &self.held
+    }
+
+    /// Those among whom all are who had it at any time between `from` and `to`.
+    pub(crate) fn between(&self, from: u64, to: u64) -> &[Held] {
+        if !self.follow {
+            return &self.held;
+        }
+        let first = self.held.partition_point(|held| held.to <= from);
+        let rest = &self.held[first..];
+        &rest[..rest.partition_point(|held| held.from < to)]
+    }
+
+    fn settle(&mut self) {
+        self.follow = self.held.is_sorted_by(|one, next| one.from <= next.from && one.to <= next.to);
+    }
+}
+
 /// One iteration of one series.
 #[derive(Default)]
 pub(crate) struct Timeline {
     /// Each CPU's events in order.
     pub(crate) steps: BTreeMap<u16, Vec<Step>>,
     /// Who held which lock, by its id.
-    pub(crate) locks: BTreeMap<u32, Vec<Held>>,
+    pub(crate) locks: BTreeMap<u32, Holders>,
     /// Whose command the SCP had in hand, by channel.
-    pub(crate) served: BTreeMap<u32, Vec<Held>>,
+    pub(crate) served: BTreeMap<u32, Holders>,
 }
 
 /// All iterations of a recording, by series and iteration.
@@ -130,6 +159,9 @@ pub(crate) fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeli
             }
         }
     }
+    for timeline in timelines.values_mut() {
+        timeline.locks.values_mut().chain(timeline.served.values_mut()).for_each(Holders::settle);
+    }
     timelines
 }
 
@@ -144,7 +176,7 @@ impl Timeline {
             _ => (None, false),
         };
         if let Some(table) = table {
-            let held = table.entry(event.argument).or_default();
+            let held = &mut table.entry(event.argument).or_default().held;
             if opens {
                 held.push(Held { cpu: event.cpu, from: event.ticks, to: u64::MAX });
             } else if let Some(open) = held.iter_mut().rev().find(|held| held.cpu == event.cpu && held.to == u64::MAX) {
