@@ -37,7 +37,7 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
-    /// Basis many rank tests were made, which is what p-values and intervals are corrected for.
+    /// How many rank tests were made, which is what p-values and intervals are corrected for.
     pub tests: usize,
     /// The level at which they are read.
     pub alpha: f64,
@@ -65,7 +65,7 @@ pub struct Row {
 /// A row's values in one recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// Basis many.
+    /// How many.
     pub n: usize,
     /// Their median; where everything is exact the lower of the middle two, a value that occurred.
     pub median: f64,
@@ -169,7 +169,7 @@ impl Comparison {
         self.rows.iter().flat_map(|row| row.changes.iter().flatten().map(move |change| (row, change)))
     }
 
-    /// Basis many changes come to a verdict.
+    /// How many changes come to a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.changes().filter(|(_, change)| change.verdict == verdict).count()
     }

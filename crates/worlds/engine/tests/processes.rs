@@ -2,6 +2,7 @@
 
 use engine::{Candidate, Chooser, PctChooser, RandomChooser, Runner, Scheduler, SplitMix64, Time, Wake};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 #[test]
 fn the_earliest_goes_first_and_ties_keep_their_order() {
@@ -206,6 +207,31 @@ fn pct_finds_an_ordering_of_depth_two_where_equal_chances_do_not() {
     assert!(found >= 4, "found by {found} of 400 schedules");
     assert!((0..400).all(|seed| !overtaken_in_the_window(RandomChooser::new(seed))));
     assert!((0..400).all(|seed| !overtaken_in_the_window(PctChooser::new(seed, 1, 1800))), "depth 1 is not enough");
+}
+
+/// The order in which a chooser takes three processes that can all go, each once.
+fn order_of_three(mut chooser: PctChooser) -> Vec<usize> {
+    let mut left: Vec<_> = (0..3).map(|process| Candidate { process, time: 0 }).collect();
+    (0..3).map(|_| left.remove(chooser.choose(&left)).process).collect()
+}
+
+/// Priorities are drawn evenly, and a process that fell goes after all that did not, and before those that fell after it: else schedules
+/// that the chooser is there for would never be tried.
+#[test]
+fn pct_draws_every_order_and_who_falls_first_falls_least() {
+    let mut orders = BTreeSet::new();
+    for seed in 0..100 {
+        let drawn = order_of_three(PctChooser::new(seed, 1, 1));
+        let (first, second, third) = (drawn[0], drawn[1], drawn[2]);
+        // With all change points at the first choice: one falls, two fall, and all fall, so that the first leads again.
+        for (depth, expected) in [(2, [second, third, first]), (3, [third, first, second]), (4, [first, second, third])]
+        {
+            let found = order_of_three(PctChooser::new(seed, depth, 1));
+            assert_eq!(found, expected, "seed {seed}, depth {depth}, drawn {drawn:?}");
+        }
+        orders.insert(drawn);
+    }
+    assert_eq!(orders.len(), 6, "{orders:?}");
 }
 
 #[test]
