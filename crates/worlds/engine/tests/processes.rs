@@ -41,6 +41,7 @@ fn a_wait_ends_by_a_call_or_by_its_deadline() {
     (0..2).for_each(|process| runner.start(process, 0));
     runner.run().unwrap();
     assert_eq!(*log.borrow(), [(10, Wake::Called), (30, Wake::Deadline), (50, Wake::Called)]);
+    assert_eq!(scheduler.operations(), 5, "three waits and two steps; to wake takes none");
 }
 
 #[test]
@@ -170,6 +171,25 @@ fn a_chooser_decides_at_every_operation() {
     assert!(losses.iter().any(|&lost| lost > 0), "no seed found the race");
     let again: Vec<u64> = (0..20).map(|seed| lost_updates(RandomChooser::new(seed))).collect();
     assert_eq!(losses, again, "a seed must repeat its run");
+}
+
+/// One process takes steps of a hundredth of the other's: it is the earliest for long, and is chosen or not all the same.
+#[test]
+fn a_chooser_is_asked_even_where_time_leaves_no_choice() {
+    struct Counting<'c>(&'c Cell<u32>);
+    impl Chooser for Counting<'_> {
+        fn choose(&mut self, _: &[Candidate]) -> usize {
+            self.0.set(self.0.get() + 1);
+            0
+        }
+    }
+    let choices = Cell::new(0);
+    let scheduler = Scheduler::new(2);
+    let main = |process: usize, _| (0..10).for_each(|_| scheduler.advance([1, 100][process]));
+    let mut runner = Runner::with_chooser(&scheduler, &main, Counting(&choices));
+    (0..2).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    assert_eq!(choices.get(), 2 + 20, "two starts and twenty operations");
 }
 
 /// A bug that needs two orderings: process 1 must start after process 0 came into its window of 100 steps and make all of its own
