@@ -154,3 +154,19 @@ impl Timeline {
         self.steps.entry(event.cpu).or_default().push(step);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recordings hold points of other instruments too: those mean nothing here.
+    #[test]
+    fn a_point_has_a_mark_if_causes_or_holders_are_told_by_it() {
+        for name in POINTS.into_iter().chain(["lock-wait", "exit-cflush"]) {
+            assert_eq!(Mark::of_point(name).map(|mark| MARKS[usize::from(mark.0)]), Some(name));
+        }
+        for name in ["enter", "enter-psci-twice", "frame-start"] {
+            assert_eq!(Mark::of_point(name), None, "{name}");
+        }
+    }
+}
