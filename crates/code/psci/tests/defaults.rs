@@ -1,5 +1,7 @@
 //! A port that says only what it must: what the library does for it by default.
 
+#![allow(clippy::disallowed_types)] // the machine's own state is its own
+
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
