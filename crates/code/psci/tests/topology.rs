@@ -29,6 +29,8 @@ fn cpus(change: impl FnOnce(&mut Vec<CpuDesc>)) -> ConfigError {
 fn a_tree_that_is_none_is_refused() {
     assert_eq!(refused(&[], &CPU_TABLE), ConfigError::Size);
     assert_eq!(refused(&DOMAINS, &[]), ConfigError::Size);
+    let roots = |count: usize| refused(&vec![DomainDesc { parent: None, level: 1 }; count], &CPU_TABLE);
+    assert_eq!((roots(65534), roots(65535)), (ConfigError::Roots { found: 65534 }, ConfigError::Size));
     assert_eq!(domains(|d| d[4].parent = Some(9)), ConfigError::NoSuchParent { parent: 9 });
     assert_eq!(domains(|d| d[4].parent = Some(0)), ConfigError::Level { domain: 4 });
     assert_eq!(domains(|d| d[4].parent = Some(4)), ConfigError::Level { domain: 4 }, "a cycle");
