@@ -39,6 +39,29 @@ fn versions() {
     assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [u64::from(id::SMCCC_VERSION), 0, 0]), SUCCESS);
     assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_8000, 0, 0]), SUCCESS, "the platform's answer");
     assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_7fff, 0, 0]), NOT_SUPPORTED);
+    for function in [id::SMCCC_VERSION, id::SMCCC_ARCH_FEATURES] {
+        let wide = harness.call(0, function | id::SMC64, [u64::from(id::SMCCC_VERSION), 0, 0]);
+        assert_eq!(wide, NOT_SUPPORTED, "{function:#x} has no 64-bit form");
+    }
+}
+
+/// PSCI DEN0022, 5.2.2: an operating system tells errors apart by these numbers, sign-extended to the width of the register.
+#[test]
+fn return_codes() {
+    let codes = [
+        Error::NotSupported,
+        Error::InvalidParameters,
+        Error::Denied,
+        Error::AlreadyOn,
+        Error::OnPending,
+        Error::InternalFailure,
+        Error::NotPresent,
+        Error::Disabled,
+        Error::InvalidAddress,
+    ];
+    for (number, error) in (1..).zip(codes) {
+        assert_eq!((error.code(), code(error)), (-number, u64::MAX - number as u64 + 1), "{error:?}");
+    }
 }
 
 /// PSCI DEN0022, 5.1: the calls with a 64-bit form are those of the specification's list and no others.

@@ -29,6 +29,8 @@ fn cpus(change: impl FnOnce(&mut Vec<CpuDesc>)) -> ConfigError {
 fn a_tree_that_is_none_is_refused() {
     assert_eq!(refused(&[], &CPU_TABLE), ConfigError::Size);
     assert_eq!(refused(&DOMAINS, &[]), ConfigError::Size);
+    let roots = |count: usize| refused(&vec![DomainDesc { parent: None, level: 1 }; count], &CPU_TABLE);
+    assert_eq!((roots(65534), roots(65535)), (ConfigError::Roots { found: 65534 }, ConfigError::Size));
     assert_eq!(domains(|d| d[4].parent = Some(9)), ConfigError::NoSuchParent { parent: 9 });
     assert_eq!(domains(|d| d[4].parent = Some(0)), ConfigError::Level { domain: 4 });
     assert_eq!(domains(|d| d[4].parent = Some(4)), ConfigError::Level { domain: 4 }, "a cycle");
@@ -66,4 +68,24 @@ fn fixed_storage() {
     let flat = Topology { domains: &domains, cpus: &cpus };
     let mut storage: Storage<Fake, 6, 1> = Storage::new(fake, &flat);
     assert_eq!(Psci::new(fake, &flat, storage.borrow()).unwrap().top_level(), 1);
+}
+
+/// What a port's author reads when `Psci::new` refuses the board.
+#[test]
+fn a_refusal_says_what_is_wrong() {
+    for (error, text) in [
+        (ConfigError::Size, "a tree needs 1 to 65535 CPUs and domains"),
+        (ConfigError::NoSuchParent { parent: 9 }, "there is no domain 9 to be a parent"),
+        (ConfigError::Level { domain: 4 }, "the level of domain 4 is not one below its parent's"),
+        (ConfigError::CpuLevel { cpu: CpuIndex(3) }, "the parent of CPU 3 is not at level 1"),
+        (ConfigError::Roots { found: 2 }, "2 domains have no parent: there must be one"),
+        (ConfigError::Empty { domain: 6 }, "domain 6 has no CPU"),
+        (ConfigError::NotConsecutive { domain: 3 }, "the CPUs of domain 3 are not consecutive"),
+        (ConfigError::Mpidr { cpu: CpuIndex(3) }, "the platform does not find CPU 3 by its MPIDR"),
+        (ConfigError::Storage, "the storage does not fit the topology"),
+        (ConfigError::TicketWithoutCoherency, "ticket locks need coherent power-down"),
+        (ConfigError::OffState, "the off state does not power the CPU down, or skips a level"),
+    ] {
+        assert_eq!(error.to_string(), text);
+    }
 }

@@ -325,6 +325,12 @@ mod tests {
         distinct("recognition", &|row| format!("{:?}", row.recognition));
     }
 
+    /// Recordings hold the one and documents say the other.
+    #[test]
+    fn a_cause_has_a_name_for_machines_and_a_title_for_people() {
+        assert_eq!((Cause::FlushL2.name(), Cause::FlushL2.title()), ("cache-flush-l2", "L2 flush"));
+    }
+
     #[test]
     fn what_is_waited_for_is_said_with_the_one_who_had_it() {
         for cause in Cause::ALL {

@@ -304,6 +304,59 @@ mod tests {
         assert_eq!(window(&timelines[&(series, 0)], 0, "cache_flush"), None, "the first call left early");
     }
 
+    /// Times in either unit, an even and an odd number of them: the median is one that occurred.
+    #[test]
+    fn a_cells_figures_are_in_microseconds_and_its_median_occurred() {
+        for (unit, values, expected) in [
+            ("us", &[4.0, 1.0, 9.0, 2.0][..], (2.0, 1.0, 9.0, 4)),
+            ("us", &[4.0, 1.0, 9.0, 2.0, 3.0], (3.0, 1.0, 9.0, 5)),
+            ("ns", &[2500.0, 1500.0, 7500.0], (2.5, 1.5, 7.5, 3)),
+        ] {
+            let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
+            let series = recording.series("v", "cpu-off", "serial");
+            for (iteration, &value) in (0..).zip(values) {
+                recording.measure(series, iteration, "powerdown", unit, value).cpu = Some(0);
+            }
+            recording.measure(series, 0, "powerdown", "instructions", 1.0).cpu = Some(1);
+            let cells = cells(&recording);
+            assert_eq!(cells.len(), 1, "instructions are no time");
+            assert_eq!((cells[0].value, cells[0].min, cells[0].max, cells[0].count), expected, "{unit}");
+        }
+    }
+
+    /// Ticks of a counter of 50 MHz are 0.02 us each.
+    #[test]
+    fn a_cause_is_told_in_microseconds() {
+        let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
+        recording.header.time.counter_hz = Some(50_000_000);
+        let series = recording.series("v", "cpu-off", "serial");
+        for (ticks, point, argument) in
+            [(100, "enter-psci", smc::CPU_OFF), (150, "enter-cflush", 0), (450, "enter-hw-low-pwr", 0)]
+        {
+            let point = recording.point(point);
+            recording.event(series, 0, 0, ticks, ticks, point, argument);
+        }
+        recording.measure(series, 0, "powerdown", "us", 7.0).cpu = Some(0);
+        let cells = cells(&recording);
+        let of = |cause| cells[0].microseconds_of(cause);
+        assert_eq!((of(Cause::Code), of(Cause::FlushL1), of(Cause::LockWait)), (Some(1.0), Some(6.0), None));
+    }
+
+    /// A log lost the return from the first call: what is known is that the CPU woke up in that call.
+    #[test]
+    fn a_window_may_begin_at_the_last_event_of_its_call() {
+        let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
+        let series = recording.series("v", "suspend-deepest", "serial");
+        let suspend = smc::CPU_SUSPEND | smc::SMC64;
+        for (ticks, point, argument) in
+            [(0, "enter-psci", suspend), (10, "exit-hw-low-pwr", 0), (20, "enter-psci", suspend), (29, "exit-psci", 0)]
+        {
+            let point = recording.point(point);
+            recording.event(series, 0, 0, ticks, ticks, point, argument);
+        }
+        assert_eq!(window(&timelines(&recording)[&(series, 0)], 0, "wakeup"), Some((1, 3)));
+    }
+
     #[test]
     fn an_order_varies_where_locks_decide_it_and_did_so_differently() {
         let varies = |mode, powerdowns| cells(&recording(mode, powerdowns)).iter().all(|cell| cell.order_varies);

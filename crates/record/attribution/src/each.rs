@@ -122,4 +122,34 @@ mod tests {
         let row = causes(&recording).next().unwrap();
         assert_eq!((row.series, row.iteration, row.cpu, row.metric), (series, 7, 1, powerdown.name));
     }
+
+    /// CPU 1 waits 20 ticks for the SCP: 8 while it serves CPU 0, 5 while it serves CPU 2, and 7 in which it serves nobody else.
+    #[test]
+    fn a_wait_for_two_and_for_nobody_is_three_rows() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "suspend-deepest", "parallel");
+        record(&mut recording);
+        assert_eq!((recording.causes(), recording.header.attribution), (&[][..], None), "nothing was measured");
+        for (cpu, ticks, point, argument) in [
+            (1, 10, "enter-psci", smc::CPU_SUSPEND | smc::SMC64),
+            (1, 10, "scp-wait", 0),
+            (0, 12, "scp-takes", 0),
+            (0, 20, "scp-done", 0),
+            (2, 21, "scp-takes", 0),
+            (2, 26, "scp-done", 0),
+            (1, 30, "scp-wait-end", 0),
+            (1, 30, "enter-hw-low-pwr", 0),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks, ticks, point, argument);
+        }
+        recording.measure(series, 0, "powerdown", "us", 20.0).cpu = Some(1);
+        // Twice: what is there already is replaced.
+        record(&mut recording);
+        record(&mut recording);
+        let rows: Vec<_> =
+            recording.causes().iter().map(|row| (recording.text(row.cause), row.holder, row.ticks)).collect();
+        assert_eq!(rows, [("scp-wait", Some(0), 8), ("scp-wait", Some(2), 5), ("scp-wait", None, 7)]);
+        assert_eq!(recording.header.attribution, Some(VERSION));
+    }
 }

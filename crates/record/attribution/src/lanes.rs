@@ -155,17 +155,13 @@ impl Iteration<'_> {
 
     /// What a CPU did, from its first event to its last, without holes.
     pub fn lane(&self, cpu: u16) -> Vec<LaneSpan> {
-        match self.timeline.steps.get(&cpu) {
-            Some(steps) if !steps.is_empty() => {
-                // Until its first call a CPU that is on runs the normal world; one that comes out of reset was off.
-                let before = match steps[0].mark {
-                    Mark::EXIT_LOW_POWER | Mark::SCP_TAKES | Mark::SCP_DONE => Activity::LowPower,
-                    _ => Activity::NormalWorld,
-                };
-                spans(self.timeline, cpu, 0, steps.len() - 1, before)
-            }
-            _ => Vec::new(),
-        }
+        let Some(steps) = self.timeline.steps.get(&cpu) else { return Vec::new() };
+        // Until its first call a CPU that is on runs the normal world; one that comes out of reset was off.
+        let before = match steps[0].mark {
+            Mark::EXIT_LOW_POWER | Mark::SCP_TAKES | Mark::SCP_DONE => Activity::LowPower,
+            _ => Activity::NormalWorld,
+        };
+        spans(self.timeline, cpu, 0, steps.len() - 1, before)
     }
 
     /// A CPU's calls, in order; a call that the iteration cuts off is left out.
@@ -234,5 +230,187 @@ impl Iteration<'_> {
         let (from, to) = window(self.timeline, cpu, metric)?;
         let steps = &self.timeline.steps[&cpu];
         Some((steps[from].ticks, steps[to].ticks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Header;
+
+    const SUSPEND: u32 = smc::CPU_SUSPEND | smc::SMC64;
+
+    /// Events of one iteration: CPU, ticks, point, argument.
+    type Events<'a> = &'a [(u16, u64, &'a str, u32)];
+
+    fn record(recording: &mut Recording, series: Series, iteration: u32, events: Events<'_>) {
+        for &(cpu, ticks, point, argument) in events {
+            let point = recording.point(point);
+            recording.event(series, iteration, cpu, ticks, ticks, point, argument);
+        }
+    }
+
+    /// A recording of one iteration.
+    fn of_events(events: Events<'_>) -> (Recording, Series) {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "parallel");
+        record(&mut recording, series, 0, events);
+        (recording, series)
+    }
+
+    #[test]
+    fn an_iteration_knows_its_cpus_and_from_when_to_when_it_lasts() {
+        let (recording, series) = of_events(&[
+            (7, 14, "enter-psci", SUSPEND),
+            (7, 60, "enter-hw-low-pwr", 0),
+            (3, 12, "enter-psci", SUSPEND),
+            (3, 40, "enter-hw-low-pwr", 0),
+        ]);
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(series, 0).unwrap();
+        assert_eq!((iteration.cpus(), iteration.extent()), (vec![3, 7], (12, 60)));
+        assert!(iteration.lane(5).is_empty() && iteration.calls(5).is_empty(), "CPU 5 has no events");
+    }
+
+    #[test]
+    fn a_series_has_the_iterations_that_left_events() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let (one, other) = (recording.series("a", "c", "serial"), recording.series("b", "c", "serial"));
+        for (series, iteration) in [(one, 3), (one, 5), (other, 4)] {
+            record(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
+        }
+        let timelines = Timelines::of(&recording);
+        assert_eq!(
+            (timelines.series(), timelines.iterations(one), timelines.iterations(other)),
+            (vec![one, other], vec![3, 5], vec![4])
+        );
+    }
+
+    #[test]
+    fn a_tick_has_a_length_if_the_counters_frequency_is_known() {
+        for (hz, tick) in [(None, None), (Some(0), None), (Some(50_000_000), Some(0.02))] {
+            let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+            recording.header.time.counter_hz = hz;
+            assert_eq!(Timelines::of(&recording).tick_us(), tick, "{hz:?}");
+        }
+    }
+
+    /// Of five figures 1 to 5 the median is the third, and not the second or the first.
+    #[test]
+    fn the_median_iteration_has_as_many_below_as_above() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "serial");
+        for (iteration, value) in (0..).zip([4.0, 1.0, 3.0, 5.0, 2.0]) {
+            recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(0);
+        }
+        let timelines = Timelines::of(&recording);
+        let chosen = timelines.chosen(series).unwrap();
+        assert_eq!((chosen.median, chosen.worst), (2, 3));
+        assert_eq!(timelines.cells(), crate::cells(&recording));
+        assert_eq!(timelines.cells().len(), 1);
+    }
+
+    /// A CPU calls PSCI_VERSION, suspends, is woken, and calls something that has no name; the last call is cut off.
+    #[test]
+    fn calls_are_those_with_a_begin_and_an_end() {
+        let (recording, series) = of_events(&[
+            (0, 2, "exit-psci", 0),
+            (0, 10, "enter-psci", smc::PSCI_VERSION),
+            (0, 13, "exit-psci", 0),
+            (0, 20, "enter-psci", SUSPEND),
+            (0, 24, "lock-wait", 1),
+            (0, 30, "enter-hw-low-pwr", 0),
+            (0, 40, "exit-hw-low-pwr", 0),
+            (0, 49, "exit-psci", 0),
+            (0, 50, "enter-psci", 0x8600_0000),
+            (0, 51, "exit-psci", 0),
+            (0, 60, "enter-psci", SUSPEND),
+        ]);
+        let timelines = Timelines::of(&recording);
+        let calls = timelines.iteration(series, 0).unwrap().calls(0);
+        let found: Vec<_> = calls.iter().map(|call| (call.name(), call.from, call.to, call.into_low_power)).collect();
+        assert_eq!(
+            found,
+            [
+                ("PSCI_VERSION", 10, 13, false),
+                ("CPU_SUSPEND", 20, 30, true),
+                ("wakeup", 40, 49, false),
+                ("call", 50, 51, false)
+            ]
+        );
+    }
+
+    /// What a lane shows before the first event that says what the CPU does.
+    #[test]
+    fn a_cpu_is_off_until_it_leaves_reset_and_else_runs_the_normal_world() {
+        for (point, before) in [
+            ("scp-takes", Some(Activity::LowPower)),
+            ("scp-done", Some(Activity::LowPower)),
+            ("lock-released", Some(Activity::NormalWorld)),
+        ] {
+            let (recording, series) = of_events(&[(0, 3, point, 0), (0, 9, "enter-psci", SUSPEND)]);
+            let timelines = Timelines::of(&recording);
+            let lane = timelines.iteration(series, 0).unwrap().lane(0);
+            assert_eq!(lane.first().map(|span| span.activity), before, "{point}");
+            assert_eq!((lane[0].from, lane[0].to), (3, 9), "{point}");
+        }
+    }
+
+    /// A CPU that asks for the version, runs the normal world for a while, and suspends; the other one only has the lock, twice.
+    #[test]
+    fn a_lane_tells_normal_world_and_low_power_from_calls() {
+        let (recording, series) = of_events(&[
+            (1, 0, "lock-acquired", 1),
+            (0, 0, "enter-psci", smc::PSCI_VERSION),
+            (0, 5, "exit-psci", 0),
+            (0, 20, "enter-psci", SUSPEND),
+            (0, 21, "lock-wait", 1),
+            (1, 26, "lock-released", 1),
+            (0, 26, "lock-acquired", 1),
+            (0, 27, "lock-released", 1),
+            (1, 28, "lock-acquired", 1),
+            (0, 29, "lock-wait", 1),
+            (1, 36, "lock-released", 1),
+            (0, 36, "lock-acquired", 1),
+            (0, 40, "enter-hw-low-pwr", 0),
+            (0, 90, "exit-hw-low-pwr", 0),
+        ]);
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(series, 0).unwrap();
+        let (code, lock) = (Activity::Cause(Cause::Code), Activity::Cause(Cause::LockWait));
+        let lane: Vec<_> = iteration.lane(0).iter().map(|span| (span.from, span.to, span.activity)).collect();
+        assert_eq!(
+            lane,
+            [
+                (0, 5, code),
+                (5, 20, Activity::NormalWorld),
+                (20, 21, code),
+                (21, 26, lock),
+                (26, 29, code),
+                (29, 36, lock),
+                (36, 40, code),
+                (40, 90, Activity::LowPower),
+            ]
+        );
+        // Both waits of the call for the same holder are one entry.
+        let waits = iteration.split(0, "powerdown").unwrap().waits;
+        assert_eq!(waits.iter().map(|wait| (wait.holder, wait.ticks)).collect::<Vec<_>>(), [(1, 12)]);
+    }
+
+    /// A command lay before the SCP from when its CPU waited for this channel; waits for other things are none of its.
+    #[test]
+    fn the_scp_turns_to_a_command_when_its_cpu_waits_for_that_channel() {
+        let (recording, series) = of_events(&[
+            (0, 1, "enter-psci", SUSPEND),
+            (0, 4, "scp-wait", 1),
+            (0, 6, "scp-wait", 0),
+            (0, 8, "lock-wait", 1),
+            (0, 10, "scp-takes", 1),
+            (0, 20, "scp-done", 1),
+            (0, 22, "scp-takes", 1),
+        ]);
+        let timelines = Timelines::of(&recording);
+        let services = timelines.iteration(series, 0).unwrap().services();
+        assert_eq!(services, [Service { channel: 1, cpu: 0, turned: 4, from: 10, to: 20 }]);
     }
 }

@@ -294,6 +294,92 @@ mod tests {
         assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?}");
     }
 
+    /// A powerdown's path where the SCP is behind all of it, or from when the CPU sent its command, or a CPU of which nothing is known.
+    #[test]
+    fn a_path_says_from_when_on_the_scp_was_what_was_waited_for() {
+        let (cpu0, cpu2, scp) = (Place::Cpu(0), Place::Cpu(2), Place::Scp(0));
+        type Events<'a> = &'a [(u16, u64, &'a str, u32)];
+        type Parts<'a> = &'a [(Place, u64, u64, Option<u16>, bool)];
+        let cases: [(&str, Events<'_>, Parts<'_>); 3] = [
+            (
+                "the SCP was busy with another's command since before the call",
+                &[
+                    (1, 5, "scp-wait", 0),
+                    (1, 10, "scp-takes", 0),
+                    (0, 30, "enter-psci", SUSPEND),
+                    (0, 30, "scp-wait", 0),
+                    (1, 40, "scp-done", 0),
+                    (0, 40, "scp-takes", 0),
+                    (0, 50, "scp-wait-end", 0),
+                    (0, 50, "scp-done", 0),
+                    (0, 50, "enter-hw-low-pwr", 0),
+                ],
+                &[(scp, 30, 40, Some(1), true), (scp, 40, 50, Some(0), true)],
+            ),
+            (
+                "the SCP had nothing to do until the CPU sent its command: before, the CPU itself took its time",
+                &[
+                    (1, 1, "scp-takes", 0),
+                    (1, 20, "scp-done", 0),
+                    (0, 10, "enter-psci", SUSPEND),
+                    (0, 30, "scp-wait", 0),
+                    (0, 33, "scp-takes", 0),
+                    (0, 50, "scp-done", 0),
+                    (0, 50, "scp-wait-end", 0),
+                    (0, 50, "enter-hw-low-pwr", 0),
+                ],
+                &[(cpu0, 10, 30, None, false), (scp, 30, 33, Some(0), false), (scp, 33, 50, Some(0), true)],
+            ),
+            (
+                "the SCP had a command of CPU 2, of which nothing is known before that",
+                &[
+                    (1, 0, "lock-acquired", 1),
+                    (0, 5, "enter-psci", SUSPEND),
+                    (0, 5, "scp-wait", 0),
+                    (2, 20, "scp-takes", 0),
+                    (2, 20, "lock-wait", 1),
+                    (0, 30, "scp-wait-end", 0),
+                    (0, 30, "enter-hw-low-pwr", 0),
+                    (2, 40, "scp-done", 0),
+                    (2, 41, "lock-acquired", 1),
+                ],
+                &[(cpu2, 5, 20, None, false), (scp, 20, 30, Some(2), true)],
+            ),
+        ];
+        for (what, events, expected) in cases {
+            let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+            let series = recording.series("r", "c", "parallel");
+            for &(cpu, ticks, point, argument) in events {
+                let point = recording.point(point);
+                recording.event(series, 0, cpu, ticks, ticks, point, argument);
+            }
+            let timelines = Timelines::of(&recording);
+            let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
+            assert_eq!(parts(&path), expected, "{what}");
+        }
+    }
+
+    /// A call with a thousand flushes: no part of a long path is cut off.
+    #[test]
+    fn a_long_path_has_all_its_parts() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "serial");
+        let mut event = |ticks, point: &str, argument| {
+            let point = recording.point(point);
+            recording.event(series, 0, 0, ticks, ticks, point, argument);
+        };
+        event(0, "enter-psci", SUSPEND);
+        for flush in 1..=1000 {
+            event(10 * flush, "enter-cflush", 0);
+            event(10 * flush + 5, "exit-cflush", 0);
+        }
+        event(10_010, "enter-hw-low-pwr", 0);
+        let timelines = Timelines::of(&recording);
+        let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
+        assert_eq!(path.len(), 2001);
+        assert!(path.iter().all(|part| part.activity.is_some()));
+    }
+
     /// The SCP took a command, had nothing to do for a while, and was waited for only then: the wait is the CPU's own.
     #[test]
     fn a_wait_that_the_scp_did_not_cause_stays_on_the_cpu() {

@@ -186,3 +186,41 @@ impl Timeline {
         self.steps.entry(event.cpu).or_default().push(step);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recordings hold points of other instruments too: those mean nothing here.
+    #[test]
+    fn a_point_has_a_mark_if_causes_or_holders_are_told_by_it() {
+        for name in POINTS.into_iter().chain(["lock-wait", "exit-cflush"]) {
+            assert_eq!(Mark::of_point(name).map(|mark| MARKS[usize::from(mark.0)]), Some(name));
+        }
+        for name in ["enter", "enter-psci-twice", "frame-start"] {
+            assert_eq!(Mark::of_point(name), None, "{name}");
+        }
+    }
+
+    /// A lock that goes from hand to hand: the next one's stamp may come first in the recording. A release without an acquire ends nothing.
+    #[test]
+    fn a_release_ends_what_its_own_cpu_held() {
+        let mut recording = Recording::new(recording::Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("r", "c", "parallel");
+        for (cpu, ticks, point) in [
+            (0, 5, "lock-acquired"),
+            (1, 20, "lock-acquired"),
+            (0, 20, "lock-released"),
+            (2, 25, "lock-released"),
+            (1, 30, "lock-released"),
+            (0, 40, "lock-acquired"),
+        ] {
+            let point = recording.point(point);
+            recording.event(series, 0, cpu, ticks, ticks, point, 7);
+        }
+        let timelines = timelines(&recording);
+        let held: Vec<_> =
+            timelines[&(series, 0)].locks[&7].iter().map(|held| (held.cpu, held.from, held.to)).collect();
+        assert_eq!(held, [(0, 5, 20), (1, 20, 30), (0, 40, u64::MAX)]);
+    }
+}

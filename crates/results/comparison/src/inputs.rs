@@ -121,10 +121,38 @@ mod tests {
         assert!(differences(&[&board, &b], &["v1", "v2"]).is_empty());
     }
 
+    /// A platform's tables, lists of tables by name or by place, and a key that only one of the two has.
+    #[test]
+    fn a_platforms_facts_are_told_by_their_paths() {
+        let with = |text: &str| {
+            let mut header = Header::new("e", "sim", "ps");
+            header.settings.insert("scp.channels".to_owned(), "2".to_owned());
+            let figures = "[v]\nlead = 1".parse().unwrap();
+            header.platform = Some(recording::Platform { name: "p".to_owned(), text: text.to_owned(), figures });
+            header
+        };
+        let one =
+            with("name = \"a\"\nlead = 7\n[[core]]\nname = \"big\"\nl1 = 32\n[[core]]\nl1 = 8\n[old]\nx = [1, 2]\n");
+        let other = with("name = \"b\"\nlead = 8\n[[core]]\nname = \"big\"\nl1 = 64\n[[core]]\nl1 = 16\n");
+        let found: Vec<_> =
+            differences(&[&one, &other], &["v", "v"]).into_iter().map(|it| (it.key, it.values, it.percent)).collect();
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            found,
+            [
+                ("core.1.l1".to_owned(), vec![text("8"), text("16")], vec![Some(100.0)]),
+                ("core.big.l1".to_owned(), vec![text("32"), text("64")], vec![Some(100.0)]),
+                ("old.x".to_owned(), vec![text("[1, 2]"), None], vec![None]),
+            ],
+            "names are no facts, and what the run used comes after what the file says"
+        );
+    }
+
     #[test]
     fn quantities_of_other_units_have_no_percentage() {
         assert_eq!(percent("1 us", "1000 ns"), None);
         assert_eq!(percent("bakery", "ticket"), None);
         assert_eq!(percent("0 us", "1 us"), None);
+        assert_eq!((percent("-4 us", "-5 us"), percent("4", "5")), (Some(-25.0), Some(25.0)));
     }
 }

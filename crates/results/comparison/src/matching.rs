@@ -209,3 +209,72 @@ pub(crate) fn factor(from: &str, to: &str) -> Option<f64> {
 pub(crate) fn comparable_with(base: &Samples) -> impl Fn(&&Samples) -> bool {
     |other| factor(&other.unit, &base.unit).is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log in nanoseconds is compared with a simulation in microseconds; what is no time is compared with its own kind only.
+    #[test]
+    fn values_are_converted_between_units_of_time_alone() {
+        for (from, to, expected) in [
+            ("ps", "ns", Some(1e-3)),
+            ("ns", "us", Some(1e-3)),
+            ("us", "ns", Some(1e3)),
+            ("us", "ms", Some(1e-3)),
+            ("s", "ms", Some(1e3)),
+            ("s", "us", Some(1e6)),
+            ("ticks", "ticks", Some(1.0)),
+            ("ticks", "us", None),
+            ("us", "ticks", None),
+        ] {
+            let found = factor(from, to);
+            let close = match (found, expected) {
+                (Some(found), Some(expected)) => (found / expected - 1.0).abs() < 1e-12,
+                (found, expected) => found == expected,
+            };
+            assert!(close, "{from} to {to}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_has_the_range_of_its_values() {
+        let cell = cell(&[3.0, -1.0, 7.0], 3.0);
+        assert_eq!((cell.n, cell.median, cell.min, cell.max), (3, 3.0, -1.0, 7.0));
+    }
+
+    /// A cause that only one side has is a change too; one that neither has is none.
+    #[test]
+    fn causes_of_either_side_are_set_against_each_other() {
+        let samples = |causes: &[(Cause, f64)]| {
+            let mut samples = Samples::default();
+            samples.causes = causes.iter().copied().collect();
+            samples
+        };
+        let one = samples(&[(Cause::Code, 4.0), (Cause::FlushL1, 0.0), (Cause::LockWait, 2.0)]);
+        let other = samples(&[(Cause::Code, 4.0), (Cause::FlushL1, 0.0), (Cause::ScpWait, 3.0)]);
+        let found: Vec<_> = cause_changes(&one, &other).iter().map(|it| (it.cause, it.base, it.other)).collect();
+        assert_eq!(found, [(Cause::Code, 4.0, 4.0), (Cause::LockWait, 2.0, 0.0), (Cause::ScpWait, 0.0, 3.0)]);
+        assert!(cause_changes(&one, &samples(&[])).is_empty() && cause_changes(&samples(&[]), &one).is_empty());
+    }
+
+    #[test]
+    fn only_what_repeats_itself_from_one_seed_is_exact() {
+        let header = |repeatable, seed, drawn: &[&str]| {
+            let mut header = Header::new("e", "sim", "ps");
+            (header.repeatable, header.seed) = (Some(repeatable), seed);
+            header.seeded_modes = drawn.iter().map(|&mode| mode.to_owned()).collect();
+            header
+        };
+        for (base, other, expected) in [
+            (header(true, 1, &["parallel"]), header(true, 1, &[]), true),
+            (header(false, 1, &[]), header(true, 1, &[]), false),
+            (header(true, 1, &[]), header(false, 1, &[]), false),
+            (header(true, 1, &[]), header(true, 2, &[]), false),
+            (header(true, 1, &["serial"]), header(true, 1, &[]), false),
+            (header(true, 1, &[]), header(true, 1, &["serial"]), false),
+        ] {
+            assert_eq!(is_exact(&[&base, &other], 1, "serial"), expected, "{base:?} {other:?}");
+        }
+    }
+}

@@ -37,7 +37,7 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
-    /// Basis many rank tests were made, which is what p-values and intervals are corrected for.
+    /// How many rank tests were made, which is what p-values and intervals are corrected for.
     pub tests: usize,
     /// The level at which they are read.
     pub alpha: f64,
@@ -65,7 +65,7 @@ pub struct Row {
 /// A row's values in one recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// Basis many.
+    /// How many.
     pub n: usize,
     /// Their median; where everything is exact the lower of the middle two, a value that occurred.
     pub median: f64,
@@ -169,7 +169,7 @@ impl Comparison {
         self.rows.iter().flat_map(|row| row.changes.iter().flatten().map(move |change| (row, change)))
     }
 
-    /// Basis many changes come to a verdict.
+    /// How many changes come to a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.changes().filter(|(_, change)| change.verdict == verdict).count()
     }
@@ -191,4 +191,40 @@ impl Verdict {
 
 pub(crate) fn interval_level(alpha: f64, tests: usize) -> f64 {
     1.0 - alpha / tests.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(absolute: f64, causes: &[(Cause, f64, f64)]) -> Change {
+        let causes = causes.iter().map(|&(cause, base, other)| CauseChange { cause, base, other }).collect();
+        Change { absolute, percent: None, basis: Basis::Exact, verdict: Verdict::Worse, causes }
+    }
+
+    /// What a table names beside a change is what went the same way, and most.
+    #[test]
+    fn the_main_cause_goes_the_way_of_the_whole() {
+        let causes = [(Cause::Code, 10.0, 13.0), (Cause::LockWait, 50.0, 45.0), (Cause::FlushL1, 5.0, 6.0)];
+        assert_eq!(change(4.0, &causes).main_cause(), Some(Cause::Code));
+        assert_eq!(change(-1.0, &causes).main_cause(), Some(Cause::LockWait));
+        assert_eq!(change(2.0, &causes[1..2]).main_cause(), None, "it went the other way");
+        assert_eq!(change(2.0, &[(Cause::Code, 3.0, 3.0)]).main_cause(), None, "it did not change");
+        assert_eq!(change(2.0, &[]).main_cause(), None);
+    }
+
+    /// Scripts read these.
+    #[test]
+    fn verdicts_have_names() {
+        use Verdict::{Better, Changed, Same, Small, Unclear, Worse};
+        let names = [Same, Unclear, Small, Changed, Better, Worse].map(Verdict::name);
+        assert_eq!(names, ["same", "unclear", "below-threshold", "changed", "better", "worse"]);
+    }
+
+    #[test]
+    fn intervals_are_wider_the_more_there_are() {
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(close(interval_level(0.05, 1), 0.95) && close(interval_level(0.05, 10), 0.995));
+        assert!(close(interval_level(0.05, 0), 0.95), "without a test there is no correction");
+    }
 }

@@ -270,3 +270,127 @@ impl Roles {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Header;
+
+    #[test]
+    fn a_row_says_whom_it_is_of() {
+        for (n, ordinal) in [
+            (1, "1st"),
+            (2, "2nd"),
+            (3, "3rd"),
+            (4, "4th"),
+            (10, "10th"),
+            (11, "11th"),
+            (12, "12th"),
+            (13, "13th"),
+            (21, "21st"),
+            (22, "22nd"),
+            (23, "23rd"),
+            (101, "101st"),
+            (111, "111th"),
+            (112, "112th"),
+            (113, "113th"),
+        ] {
+            assert_eq!(Who::Nth { cluster: 7, n }.to_string(), format!("{ordinal} of 7"));
+        }
+        let places = [Who::Whole, Who::Cpu(3), Who::Place { cluster: 1, core: 2 }, Who::LastMan { cluster: 1 }];
+        assert_eq!(places.map(|who| who.to_string()), ["", "CPU 3", "1.2", "last man of 1"]);
+        let named = str::to_owned;
+        let key = |variant: &str, mode: &str, subject: &str, who| Key {
+            variant: named(variant),
+            case: named("forward"),
+            mode: named(mode),
+            metric: named("clocks"),
+            subject: named(subject),
+            who,
+        };
+        for (key, label) in [
+            (key("", "", "", Who::Whole), "forward, clocks"),
+            (key("v1", "serial", "ip4-lookup", Who::Whole), "v1 forward serial, clocks, ip4-lookup"),
+            (key("v1", "", "", Who::Cpu(3)), "v1 forward, clocks, CPU 3"),
+            (key("", "", "ip4-lookup", Who::Cpu(3)), "forward, clocks, CPU 3 ip4-lookup"),
+        ] {
+            assert_eq!(key.label(), label);
+        }
+    }
+
+    fn table(recording: &Recording) -> Table {
+        Table::of(recording, |variant| (variant != "other").then(|| variant.to_owned()))
+    }
+
+    fn labels(table: &Table) -> Vec<String> {
+        table.rows.iter().map(|(key, _)| key.label()).collect()
+    }
+
+    /// Two clusters of two CPUs, suspended together; the second cluster is the first to be down. A document's own changes are no rows.
+    #[test]
+    fn rows_stand_by_table_metric_and_role_and_clusters_by_when_they_were_down() {
+        let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
+        let series = recording.series("v", "suspend-deepest", "parallel");
+        for (cpu, cluster, core, powerdown) in [(0, 0, 0, 50.0), (1, 0, 1, 40.0), (2, 1, 0, 10.0), (3, 1, 1, 20.0)] {
+            for (metric, value) in [("wakeup", 7.0), ("powerdown", powerdown), ("powerdown_printed_change", 1.0)] {
+                let measure = recording.measure(series, 0, metric, "us", value);
+                (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(cluster), Some(core));
+            }
+        }
+        let state = recording.name("off");
+        let measure = recording.measure(series, 0, "time_in_state", "us", 5.0);
+        (measure.cpu, measure.cluster, measure.core, measure.subject) = (Some(1), Some(0), Some(1), Some(state));
+        let other = recording.series("other", "suspend-deepest", "parallel");
+        recording.measure(other, 0, "wakeup", "us", 1.0).cpu = Some(0);
+        let serial = recording.series("v", "cpu-off", "serial");
+        recording.measure(serial, 0, "powerdown", "us", 1.0).cpu = Some(5);
+        recording.measure(serial, 0, "powerdown", "us", 1.0).cpu = Some(4);
+        let table = table(&recording);
+        let parallel = "v suspend-deepest parallel";
+        let roles = ["1st of 0", "last man of 0", "1st of 1", "last man of 1"];
+        let mut expected: Vec<String> = Vec::new();
+        for metric in ["wakeup", "powerdown"] {
+            expected.extend(roles.map(|who| format!("{parallel}, {metric}, {who}")));
+        }
+        expected.push(format!("{parallel}, time_in_state, 0.1 off"));
+        expected.extend(["CPU 4", "CPU 5"].map(|who| format!("v cpu-off serial, powerdown, {who}")));
+        assert_eq!(labels(&table), expected);
+        let orders: Vec<_> = table.orders.into_values().collect();
+        assert_eq!(orders, [[1, 1, 0, 0]]);
+    }
+
+    /// Who flushed the L2 is the last man, whenever it came; where nobody did, nobody is.
+    #[test]
+    fn events_tell_the_last_man() {
+        for (flusher, expected) in [(Some(0), ["last man of 0", "1st of 0"]), (None, ["1st of 0", "2nd of 0"])] {
+            let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+            recording.header.time.counter_hz = Some(10_000_000);
+            let series = recording.series("v", "suspend-deepest", "parallel");
+            for cpu in 0..2 {
+                let flush = (flusher == Some(cpu)).then_some((10, "flushed-l2-lines"));
+                let events = [(0, "enter-psci"), (5, "enter-cflush")].into_iter().chain(flush);
+                for (ticks, point) in events.chain([(20, "exit-cflush"), (30 + u64::from(cpu), "enter-hw-low-pwr")]) {
+                    let argument = if point == "enter-psci" { smc_of_a_suspend() } else { 0 };
+                    let point = recording.point(point);
+                    recording.event(series, 0, cpu, ticks, ticks, point, argument);
+                }
+                let measure = recording.measure(series, 0, "powerdown", "us", 3.0 + f64::from(cpu) / 10.0);
+                (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(0), Some(cpu));
+            }
+            let table = table(&recording);
+            let mut found: Vec<_> =
+                table.rows.iter().map(|(key, samples)| (samples.values[0], key.who.to_string())).collect();
+            found.sort_by(|a, b| a.0.total_cmp(&b.0));
+            assert_eq!(found.iter().map(|(_, who)| who.as_str()).collect::<Vec<_>>(), expected);
+            // A tick is 0.1 us: 5 + 10 or 11 of them are code.
+            let (key, samples) = &table.rows[0];
+            let code = samples.causes[&Cause::Code];
+            assert!((code - 1.5).abs() < 1e-9 || (code - 1.6).abs() < 1e-9, "{}: {code}", key.label());
+        }
+    }
+
+    /// The function id of a CPU_SUSPEND (DEN0022, 5.1).
+    fn smc_of_a_suspend() -> u32 {
+        0xc400_0001
+    }
+}

@@ -134,3 +134,166 @@ pub(crate) fn describe(rule: &Rule) -> String {
         parts.iter().filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?))).collect();
     if named.is_empty() { "for all rows".to_owned() } else { named.join(", ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Recording;
+
+    /// A side that measured itself, in world `host`.
+    fn side(name: &str) -> Side {
+        let named = str::to_owned;
+        Side {
+            name: named(name),
+            variants: vec![named("v")],
+            world: named("host"),
+            repeatable: false,
+            platform: None,
+            machine: None,
+            seed: 1,
+        }
+    }
+
+    fn header(experiment: &str) -> Header {
+        Header::new(experiment, "host", "ns")
+    }
+
+    fn said(sides: [Side; 2]) -> Vec<String> {
+        let header = header("e");
+        warnings(&sides, &[&header, &header], &[table(&[]), table(&[])])
+    }
+
+    /// Values of a case's row, by metric and unit.
+    fn table(rows: &[(&str, &str, &[f64])]) -> Table {
+        let mut recording = Recording::new(header("e"));
+        let series = recording.series("v", "c", "");
+        for &(metric, unit, values) in rows {
+            for (iteration, &value) in (0..).zip(values) {
+                recording.measure(series, iteration, metric, unit, value);
+            }
+        }
+        Table::of(&recording, |_| Some(String::new()))
+    }
+
+    #[test]
+    fn what_sides_do_not_share_is_said_with_whose_it_is() {
+        assert!(said([side("A"), side("B")]).is_empty());
+        let board = |name| Some(String::from(name));
+        let differ: [(Side, &str); 3] = [
+            (
+                Side { platform: board("juno"), ..side("B") },
+                "platforms differ: unknown (A), juno (B); what changed may be the hardware",
+            ),
+            (
+                Side { world: "qemu".to_owned(), ..side("B") },
+                "worlds differ: host (A), qemu (B); a figure of one is no measurement of the other",
+            ),
+            (
+                Side { machine: board("m2"), ..side("B") },
+                "machines differ: unknown (A), m2 (B); what changed may be the machine",
+            ),
+        ];
+        for (other, text) in differ {
+            assert_eq!(said([side("A"), other]), [text]);
+        }
+    }
+
+    /// Two simulations by two people, and two logs that were imported: who did it says nothing of the figures.
+    #[test]
+    fn a_machine_matters_where_it_was_measured() {
+        let of = |name, world: &str, repeatable, machine: &str| Side {
+            world: world.to_owned(),
+            repeatable,
+            machine: Some(machine.to_owned()),
+            ..side(name)
+        };
+        for (world, repeatable, warned) in [("sim", true, 0), ("import", false, 0), ("host", false, 1)] {
+            let found = said([of("A", world, repeatable, "one"), of("B", world, repeatable, "two")]);
+            assert_eq!(found.len(), warned, "{world}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn seeds_matter_where_both_repeat_themselves() {
+        let of = |seed, repeatable| Side { seed, repeatable, ..side("A") };
+        for (sides, warned) in [
+            ([of(1, true), of(2, true)], true),
+            ([of(1, true), of(1, true)], false),
+            ([of(1, true), of(2, false)], false),
+            ([of(1, false), of(2, false)], false),
+        ] {
+            let found = said(sides);
+            let text = "seeds differ (1, 2): rows are compared as samples, not exactly";
+            assert_eq!(found, if warned { vec![text] } else { vec![] });
+        }
+    }
+
+    #[test]
+    fn other_experiments_are_named() {
+        let tables = [table(&[]), table(&[])];
+        let found = warnings(&[side("A"), side("B")], &[&header("e"), &header("f")], &tables);
+        assert_eq!(found, ["experiments differ: e, f"]);
+    }
+
+    /// Cluster 0 is down first, or cluster 1.
+    #[test]
+    fn another_order_of_clusters_is_told() {
+        let table = |last: [f64; 2]| {
+            let mut recording = Recording::new(header("psci-latency"));
+            let series = recording.series("v", "suspend-deepest", "parallel");
+            for (cluster, value) in (0..).zip(last) {
+                let measure = recording.measure(series, 0, "powerdown", "us", value);
+                (measure.cpu, measure.cluster, measure.core) = (Some(cluster), Some(cluster), Some(0));
+            }
+            Table::of(&recording, |_| Some(String::new()))
+        };
+        let header = header("e");
+        let said = |a, b| warnings(&[side("A"), side("B")], &[&header, &header], &[table(a), table(b)]);
+        assert!(said([10.0, 20.0], [30.0, 40.0]).is_empty());
+        assert_eq!(
+            said([10.0, 20.0], [40.0, 30.0]),
+            [
+                "suspend-deepest parallel: the clusters' CPUs went down in another order in B (1 0) than in A (0 1); part of each \
+              change there is that order"
+            ]
+        );
+    }
+
+    #[test]
+    fn units_that_cannot_be_compared_are_counted() {
+        let one = table(&[("a", "us", &[1.0]), ("b", "us", &[1.0]), ("c", "us", &[1.0])]);
+        let other = table(&[("a", "ns", &[1.0]), ("b", "ticks", &[1.0]), ("c", "bytes", &[1.0]), ("d", "us", &[1.0])]);
+        assert_eq!(
+            other_units(&[one, other]).as_deref(),
+            Some("rows of units that cannot be compared are left out: c, b is in us and in ticks, and 1 more")
+        );
+        assert_eq!(other_units(&[table(&[("a", "us", &[1.0])]), table(&[("a", "ns", &[1.0])])]), None);
+    }
+
+    /// Twenty values about 100, with some changed: what is said of them.
+    fn uneven_with(change: impl Fn(usize, f64) -> f64, count: usize) -> Option<String> {
+        let values: Vec<f64> = (0..count).map(|n| change(n, 100.0 + (n * 7 % 10) as f64 / 10.0)).collect();
+        uneven("A", &table(&[("m", "us", &values)]))
+    }
+
+    #[test]
+    fn what_is_uneven_is_told_apart() {
+        assert_eq!(uneven_with(|_, value| value, 20), None);
+        // The median is 100.45, and the values' robust standard deviation 0.37.
+        let outlying = |value| uneven_with(move |n, even| if n == 10 { value } else { even }, 20);
+        assert_eq!(outlying(102.0), None, "4 standard deviations");
+        let outliers = Some("A has outliers (5 standard deviations and more from the median) in 1 rows, such as c, m");
+        assert_eq!((outlying(103.0).as_deref(), outlying(98.0).as_deref()), (outliers, outliers));
+        // The first tenth, which is two values; of less than twenty, one.
+        let begins = |first: usize, count| uneven_with(move |n, even| if n < first { even + 9.0 } else { even }, count);
+        let warm_up = Some("A has a first tenth that is unlike the rest (warm-up) in 1 rows, such as c, m");
+        assert_eq!(begins(2, 20).as_deref(), warm_up);
+        assert_eq!((begins(1, 20).as_deref(), begins(1, 19).as_deref()), (outliers, warm_up));
+        assert_eq!((begins(1, 12).as_deref(), begins(1, 11)), (warm_up, None), "too few values have no beginning");
+        let drifts = |per| uneven_with(move |n, even| even + per * n as f64, 40);
+        let drift = Some("A has a drift from the first third to the last in 1 rows, such as c, m");
+        assert_eq!((drifts(0.05).as_deref(), drifts(-0.05).as_deref(), drifts(0.0)), (drift, drift, None));
+        // Values that are all alike have no spread to be far from.
+        assert_eq!(uneven("A", &table(&[("m", "us", &[5.0; 30])])), None);
+    }
+}

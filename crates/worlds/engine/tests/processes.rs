@@ -2,6 +2,7 @@
 
 use engine::{Candidate, Chooser, PctChooser, RandomChooser, Runner, Scheduler, SplitMix64, Time, Wake};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 #[test]
 fn the_earliest_goes_first_and_ties_keep_their_order() {
@@ -40,6 +41,7 @@ fn a_wait_ends_by_a_call_or_by_its_deadline() {
     (0..2).for_each(|process| runner.start(process, 0));
     runner.run().unwrap();
     assert_eq!(*log.borrow(), [(10, Wake::Called), (30, Wake::Deadline), (50, Wake::Called)]);
+    assert_eq!(scheduler.operations(), 5, "three waits and two steps; to wake takes none");
 }
 
 #[test]
@@ -222,6 +224,25 @@ fn a_chooser_decides_at_every_operation() {
     assert_eq!(losses, again, "a seed must repeat its run");
 }
 
+/// One process takes steps of a hundredth of the other's: it is the earliest for long, and is chosen or not all the same.
+#[test]
+fn a_chooser_is_asked_even_where_time_leaves_no_choice() {
+    struct Counting<'c>(&'c Cell<u32>);
+    impl Chooser for Counting<'_> {
+        fn choose(&mut self, _: &[Candidate]) -> usize {
+            self.0.set(self.0.get() + 1);
+            0
+        }
+    }
+    let choices = Cell::new(0);
+    let scheduler = Scheduler::new(2);
+    let main = |process: usize, _| (0..10).for_each(|_| scheduler.advance([1, 100][process]));
+    let mut runner = Runner::with_chooser(&scheduler, &main, Counting(&choices));
+    (0..2).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    assert_eq!(choices.get(), 2 + 20, "two starts and twenty operations");
+}
+
 /// A bug that needs two orderings: process 1 must start after process 0 came into its window of 100 steps and make all of its own
 /// 400 steps before process 0 leaves it. Returns whether that happened.
 fn overtaken_in_the_window(chooser: impl Chooser) -> bool {
@@ -257,6 +278,31 @@ fn pct_finds_an_ordering_of_depth_two_where_equal_chances_do_not() {
     assert!(found >= 4, "found by {found} of 400 schedules");
     assert!((0..400).all(|seed| !overtaken_in_the_window(RandomChooser::new(seed))));
     assert!((0..400).all(|seed| !overtaken_in_the_window(PctChooser::new(seed, 1, 1800))), "depth 1 is not enough");
+}
+
+/// The order in which a chooser takes three processes that can all go, each once.
+fn order_of_three(mut chooser: PctChooser) -> Vec<usize> {
+    let mut left: Vec<_> = (0..3).map(|process| Candidate { process, time: 0 }).collect();
+    (0..3).map(|_| left.remove(chooser.choose(&left)).process).collect()
+}
+
+/// Priorities are drawn evenly, and a process that fell goes after all that did not, and before those that fell after it: else schedules
+/// that the chooser is there for would never be tried.
+#[test]
+fn pct_draws_every_order_and_who_falls_first_falls_least() {
+    let mut orders = BTreeSet::new();
+    for seed in 0..100 {
+        let drawn = order_of_three(PctChooser::new(seed, 1, 1));
+        let (first, second, third) = (drawn[0], drawn[1], drawn[2]);
+        // With all change points at the first choice: one falls, two fall, and all fall, so that the first leads again.
+        for (depth, expected) in [(2, [second, third, first]), (3, [third, first, second]), (4, [first, second, third])]
+        {
+            let found = order_of_three(PctChooser::new(seed, depth, 1));
+            assert_eq!(found, expected, "seed {seed}, depth {depth}, drawn {drawn:?}");
+        }
+        orders.insert(drawn);
+    }
+    assert_eq!(orders.len(), 6, "{orders:?}");
 }
 
 #[test]
