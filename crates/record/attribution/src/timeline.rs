@@ -220,7 +220,24 @@ mod tests {
         }
         let timelines = timelines(&recording);
         let held: Vec<_> =
-            timelines[&(series, 0)].locks[&7].iter().map(|held| (held.cpu, held.from, held.to)).collect();
+            timelines[&(series, 0)].locks[&7].all().iter().map(|held| (held.cpu, held.from, held.to)).collect();
         assert_eq!(held, [(0, 5, 20), (1, 20, 30), (0, 40, u64::MAX)]);
+    }
+
+    /// Who holds a thing in a span is found whether or not its holders follow each other: a log may have lost a release.
+    #[test]
+    fn holders_of_a_span_are_found_by_a_search_or_among_all() {
+        let held = |holders: &[(u64, u64)]| {
+            let held = holders.iter().map(|&(from, to)| Held { cpu: 0, from, to }).collect();
+            let mut holders = Holders { held, follow: false };
+            holders.settle();
+            holders
+        };
+        let follow = held(&[(0, 10), (10, 20), (20, 30), (40, 50)]);
+        let lost = held(&[(0, u64::MAX), (10, 20), (20, 30), (40, 50)]);
+        for (from, to, found) in [(10, 20, 1), (9, 21, 3), (30, 40, 0), (30, 41, 1), (50, 60, 0), (0, 60, 4)] {
+            assert_eq!(follow.between(from, to).len(), found, "{from} to {to}");
+            assert_eq!(lost.between(from, to).len(), 4, "{from} to {to}");
+        }
     }
 }
