@@ -236,6 +236,7 @@ fn pmf() {
         assert_eq!(pmf(function, args), regs(enter & 0xffff_ffff, enter >> 32));
     }
     assert_eq!(pmf(0xc700_0020, [0x4100_0001, mpidr(1), 1]), regs(harness.time_stamp(1, 3), 0), "PSCI_STAT's exit");
+    assert_eq!(pmf(0xc700_0020, [0x4100_0000, mpidr(1), 1]), regs(harness.time_stamp(1, 2), 0), "and its entry");
     assert_eq!(pmf(0x8700_0021, [0; 3]), regs(1, 0));
     let invalid = Outcome::Return([code(Error::InvalidParameters), 0, 0, 0]);
     for id in [0x4100_0406, 0x4000_0400, 0x4100_0002, 0x4100_0800, u64::MAX] {
@@ -254,6 +255,32 @@ fn pmf_halves() {
     harness.run_on(0, || harness.psci.handle_smc(call)).returned();
     let args = [0x4100_0400, mpidr(0), 0];
     assert_eq!(harness.smc(0, 0x8700_0020, args).returned(), Outcome::Return([0, 0x9abc_def0, 0x1234_5678, 0]));
+    assert_eq!(
+        harness.smc(0, 0xc700_0020, args).returned(),
+        Outcome::Return([0, entered, 0, 0]),
+        "whole in one of 64 bits"
+    );
+}
+
+/// A reader that does not ask for maintenance of the cache gets none: it is quick, and may see what its cache has kept.
+#[test]
+fn pmf_maintains_the_cache_if_it_is_asked_to() {
+    let harness = Harness::running(Options::default(), 2);
+    harness.fake.strict.store(false, SeqCst);
+    let sleep = || {
+        harness.suspend(1, [2, 0, 0]).powered_down();
+        harness.wake(1);
+    };
+    let woke_at = |flags| match harness.smc(0, 0xc700_0020, [0x4100_0403, mpidr(1), flags]).returned() {
+        Outcome::Return([0, ticks, ..]) => ticks,
+        other => panic!("{other:?}"),
+    };
+    sleep();
+    let first = woke_at(0);
+    assert!(first > 0);
+    sleep();
+    assert_eq!(woke_at(0), 0, "the stamp in the cache is from before the call");
+    assert!(woke_at(1) > first);
 }
 
 /// PSCI_VERSION's latency is published: every PSCI call is stamped at both ends, whatever it returns.

@@ -672,3 +672,24 @@ fn nothing_stale_is_ever_seen() {
     }
     assert!(suspends > 1000);
 }
+
+/// PSCI DEN0022, 4.2.2: a domain cannot leave the running state above one that keeps it.
+#[test]
+fn a_state_that_skips_a_level_is_none() {
+    let harness = Harness::new(Options::default());
+    for levels in [[1, 0, 1], [2, 0, 1], [2, 0, 3]] {
+        assert_eq!(harness.suspend(0, levels), returned(code(Error::InvalidParameters)), "{levels:?}");
+    }
+}
+
+/// Cluster 5 keeps its contents in state 1: only the CPU's own cache is flushed.
+#[test]
+fn a_flush_goes_as_far_as_contents_are_lost() {
+    let harness = Harness::new(Options::default());
+    harness.turn_on(3);
+    harness.suspend(3, [2, 1, 0]).powered_down();
+    assert_eq!(harness.last_logged("flushed"), "flushed 0");
+    harness.wake(3);
+    harness.suspend(3, [2, 2, 0]).powered_down();
+    assert_eq!(harness.last_logged("flushed"), "flushed 1");
+}

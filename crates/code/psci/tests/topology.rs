@@ -1,7 +1,7 @@
 //! What `Psci::new` accepts.
 
 use psci::fake::{Asymmetric, CPU_TABLE, DOMAINS, Fake, Options, TOPOLOGY, leak, storage};
-use psci::{ConfigError, CpuDesc, CpuIndex, DomainDesc, Psci, Storage, Topology};
+use psci::{ConfigError, CpuDesc, CpuIndex, DomainDesc, Psci, Storage, StorageRef, Topology};
 
 fn machine() -> &'static Fake {
     leak(Fake::new(Asymmetric, Options::default()))
@@ -49,9 +49,16 @@ fn storage_of_another_size_is_refused() {
     let fake = machine();
     let small = Topology { domains: &DOMAINS[..5], cpus: &CPU_TABLE[..3] };
     assert_eq!(Psci::new(fake, &TOPOLOGY, storage(fake, &small)).map(|_| ()).unwrap_err(), ConfigError::Storage);
-    let mut other = storage(fake, &TOPOLOGY);
-    other.words = &other.words[1..];
-    assert_eq!(Psci::new(fake, &TOPOLOGY, other).map(|_| ()).unwrap_err(), ConfigError::Storage);
+    let changes: [fn(&mut StorageRef<'static, Fake>); 3] = [
+        |storage| storage.words = &storage.words[1..],
+        |storage| storage.cpus = &mut std::mem::take(&mut storage.cpus)[1..],
+        |storage| storage.domains = &mut std::mem::take(&mut storage.domains)[1..],
+    ];
+    for change in changes {
+        let mut other = storage(fake, &TOPOLOGY);
+        change(&mut other);
+        assert_eq!(Psci::new(fake, &TOPOLOGY, other).map(|_| ()).unwrap_err(), ConfigError::Storage);
+    }
 }
 
 /// A firmware's storage is the same as a simulator's, for a tree of two levels as well.
