@@ -135,10 +135,14 @@ fn calls_that_the_platform_answers() {
     assert_eq!(call(id::MIGRATE, [0x99, 0, 0]), invalid);
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 3, 0]), 2);
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 4, 0]), invalid);
-    assert_eq!(call(id::MEM_PROTECT, [1, 0, 0]), 1);
+    for (enable, told) in [(1, "mem_protect true"), (0, "mem_protect false")] {
+        assert_eq!(call(id::MEM_PROTECT, [enable, 0, 0]), 1);
+        assert_eq!(harness.last_logged("mem_protect"), told);
+    }
     assert_eq!(call(id::MEM_PROTECT, [2, 0, 0]), invalid);
     let range = id::MEM_PROTECT_CHECK_RANGE | id::SMC64;
     assert_eq!(call(range, [0x8000_0000, 0x1000, 0]), SUCCESS);
+    assert_eq!(call(range, [0x8000_0000, 0x8000_0000_u64.wrapping_neg(), 0]), SUCCESS, "up to the last address");
     for (base, length) in [(0x8000_0000, 0), (0x8000_0000, u64::MAX), (u64::MAX, 2), (0, 1)] {
         assert_eq!(call(range, [base, length, 0]), code(Error::Denied), "{base:#x} {length:#x}");
     }
