@@ -693,3 +693,11 @@ fn a_flush_goes_as_far_as_contents_are_lost() {
     harness.suspend(3, [2, 2, 0]).powered_down();
     assert_eq!(harness.last_logged("flushed"), "flushed 1");
 }
+
+/// PSCI DEN0022, 4.2.3.2: the last CPU of the machine may say so, up to the level at the top, and not beyond.
+#[test]
+fn the_last_of_all_is_the_last_at_the_top() {
+    let harness = os_initiated(1);
+    assert_eq!(harness.suspend_as_last(0, [2, 2, 3], 4), returned(code(Error::InvalidParameters)));
+    harness.suspend_as_last(0, [2, 2, 3], 3).powered_down();
+}
