@@ -20,7 +20,14 @@ const fn all_of(package: &'static str) -> Tester {
 const PACKAGES: [(&str, &[Tester]); 4] = [
     ("attribution", &[all_of("attribution")]),
     ("stopwatt-engine", &[all_of("stopwatt-engine"), all_of("soc")]),
-    ("comparison", &[Tester { package: "comparison", targets: &["--lib", "--test", "costs"] }, all_of("comparison")]),
+    (
+        "comparison",
+        &[
+            Tester { package: "comparison", targets: &["--lib"] },
+            Tester { package: "comparison", targets: &["--test", "costs"] },
+            Tester { package: "comparison", targets: &["--test", "samples"] },
+        ],
+    ),
     ("stopwatt-psci", &[all_of("stopwatt-psci"), all_of("soc"), all_of("explore")]),
 ];
 
@@ -97,7 +104,8 @@ fn mutants_of(
         command.arg(output).args((number > 0).then_some("--iterate")).args(["--profile", "mutants"]);
         // A test that waits for what a mutant took away waits for ever, and so may a constant that is computed.
         command.args(["--minimum-test-timeout", "10", "--build-timeout", "300"]).args(more);
-        command.arg("--").args(tester.targets);
+        // To cargo's every run: what follows `--` would be heeded by that which tests, and not by that which builds.
+        command.args(tester.targets.iter().map(|target| format!("--cargo-arg={target}")));
         // A mutant changes one function, and the next one changes it back: what is kept between builds is most of the build.
         command.env("CARGO_INCREMENTAL", "1");
         // The seeded faults are changes of text, and so are mutants: a fault whose text a mutant took is left out.

@@ -135,10 +135,14 @@ fn calls_that_the_platform_answers() {
     assert_eq!(call(id::MIGRATE, [0x99, 0, 0]), invalid);
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 3, 0]), 2);
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 4, 0]), invalid);
-    assert_eq!(call(id::MEM_PROTECT, [1, 0, 0]), 1);
+    for (enable, told) in [(1, "mem_protect true"), (0, "mem_protect false")] {
+        assert_eq!(call(id::MEM_PROTECT, [enable, 0, 0]), 1);
+        assert_eq!(harness.last_logged("mem_protect"), told);
+    }
     assert_eq!(call(id::MEM_PROTECT, [2, 0, 0]), invalid);
     let range = id::MEM_PROTECT_CHECK_RANGE | id::SMC64;
     assert_eq!(call(range, [0x8000_0000, 0x1000, 0]), SUCCESS);
+    assert_eq!(call(range, [0x8000_0000, 0x8000_0000_u64.wrapping_neg(), 0]), SUCCESS, "up to the last address");
     for (base, length) in [(0x8000_0000, 0), (0x8000_0000, u64::MAX), (u64::MAX, 2), (0, 1)] {
         assert_eq!(call(range, [base, length, 0]), code(Error::Denied), "{base:#x} {length:#x}");
     }
@@ -236,6 +240,7 @@ fn pmf() {
         assert_eq!(pmf(function, args), regs(enter & 0xffff_ffff, enter >> 32));
     }
     assert_eq!(pmf(0xc700_0020, [0x4100_0001, mpidr(1), 1]), regs(harness.time_stamp(1, 3), 0), "PSCI_STAT's exit");
+    assert_eq!(pmf(0xc700_0020, [0x4100_0000, mpidr(1), 1]), regs(harness.time_stamp(1, 2), 0), "and its entry");
     assert_eq!(pmf(0x8700_0021, [0; 3]), regs(1, 0));
     let invalid = Outcome::Return([code(Error::InvalidParameters), 0, 0, 0]);
     for id in [0x4100_0406, 0x4000_0400, 0x4100_0002, 0x4100_0800, u64::MAX] {
@@ -254,6 +259,32 @@ fn pmf_halves() {
     harness.run_on(0, || harness.psci.handle_smc(call)).returned();
     let args = [0x4100_0400, mpidr(0), 0];
     assert_eq!(harness.smc(0, 0x8700_0020, args).returned(), Outcome::Return([0, 0x9abc_def0, 0x1234_5678, 0]));
+    assert_eq!(
+        harness.smc(0, 0xc700_0020, args).returned(),
+        Outcome::Return([0, entered, 0, 0]),
+        "whole in one of 64 bits"
+    );
+}
+
+/// A reader that does not ask for maintenance of the cache gets none: it is quick, and may see what its cache has kept.
+#[test]
+fn pmf_maintains_the_cache_if_it_is_asked_to() {
+    let harness = Harness::running(Options::default(), 2);
+    harness.fake.strict.store(false, SeqCst);
+    let sleep = || {
+        harness.suspend(1, [2, 0, 0]).powered_down();
+        harness.wake(1);
+    };
+    let woke_at = |flags| match harness.smc(0, 0xc700_0020, [0x4100_0403, mpidr(1), flags]).returned() {
+        Outcome::Return([0, ticks, ..]) => ticks,
+        other => panic!("{other:?}"),
+    };
+    sleep();
+    let first = woke_at(0);
+    assert!(first > 0);
+    sleep();
+    assert_eq!(woke_at(0), 0, "the stamp in the cache is from before the call");
+    assert!(woke_at(1) > first);
 }
 
 /// PSCI_VERSION's latency is published: every PSCI call is stamped at both ends, whatever it returns.

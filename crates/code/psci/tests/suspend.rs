@@ -672,3 +672,32 @@ fn nothing_stale_is_ever_seen() {
     }
     assert!(suspends > 1000);
 }
+
+/// PSCI DEN0022, 4.2.2: a domain cannot leave the running state above one that keeps it.
+#[test]
+fn a_state_that_skips_a_level_is_none() {
+    let harness = Harness::new(Options::default());
+    for levels in [[1, 0, 1], [2, 0, 1], [2, 0, 3]] {
+        assert_eq!(harness.suspend(0, levels), returned(code(Error::InvalidParameters)), "{levels:?}");
+    }
+}
+
+/// Cluster 5 keeps its contents in state 1: only the CPU's own cache is flushed.
+#[test]
+fn a_flush_goes_as_far_as_contents_are_lost() {
+    let harness = Harness::new(Options::default());
+    harness.turn_on(3);
+    harness.suspend(3, [2, 1, 0]).powered_down();
+    assert_eq!(harness.last_logged("flushed"), "flushed 0");
+    harness.wake(3);
+    harness.suspend(3, [2, 2, 0]).powered_down();
+    assert_eq!(harness.last_logged("flushed"), "flushed 1");
+}
+
+/// PSCI DEN0022, 4.2.3.2: the last CPU of the machine may say so, up to the level at the top, and not beyond.
+#[test]
+fn the_last_of_all_is_the_last_at_the_top() {
+    let harness = os_initiated(1);
+    assert_eq!(harness.suspend_as_last(0, [2, 2, 3], 4), returned(code(Error::InvalidParameters)));
+    harness.suspend_as_last(0, [2, 2, 3], 3).powered_down();
+}

@@ -1,7 +1,10 @@
 //! What `Psci::new` accepts.
 
-use psci::fake::{Asymmetric, CPU_TABLE, DOMAINS, Fake, Options, TOPOLOGY, leak, storage};
-use psci::{ConfigError, CpuDesc, CpuIndex, DomainDesc, Psci, Storage, Topology};
+use psci::fake::{Asymmetric, Board, CPU_TABLE, DOMAINS, Fake, Harness, Options, TOPOLOGY, leak, state, storage};
+use psci::{
+    CompositeState, ConfigError, CpuDesc, CpuIndex, DomainDesc, Error, Level, LocalState, PowerStateFormat, Psci,
+    Storage, StorageRef, SuspendRequest, Topology,
+};
 
 fn machine() -> &'static Fake {
     leak(Fake::new(Asymmetric, Options::default()))
@@ -49,9 +52,16 @@ fn storage_of_another_size_is_refused() {
     let fake = machine();
     let small = Topology { domains: &DOMAINS[..5], cpus: &CPU_TABLE[..3] };
     assert_eq!(Psci::new(fake, &TOPOLOGY, storage(fake, &small)).map(|_| ()).unwrap_err(), ConfigError::Storage);
-    let mut other = storage(fake, &TOPOLOGY);
-    other.words = &other.words[1..];
-    assert_eq!(Psci::new(fake, &TOPOLOGY, other).map(|_| ()).unwrap_err(), ConfigError::Storage);
+    let changes: [fn(&mut StorageRef<'static, Fake>); 3] = [
+        |storage| storage.words = &storage.words[1..],
+        |storage| storage.cpus = &mut std::mem::take(&mut storage.cpus)[1..],
+        |storage| storage.domains = &mut std::mem::take(&mut storage.domains)[1..],
+    ];
+    for change in changes {
+        let mut other = storage(fake, &TOPOLOGY);
+        change(&mut other);
+        assert_eq!(Psci::new(fake, &TOPOLOGY, other).map(|_| ()).unwrap_err(), ConfigError::Storage);
+    }
 }
 
 /// A firmware's storage is the same as a simulator's, for a tree of two levels as well.
@@ -87,5 +97,33 @@ fn a_refusal_says_what_is_wrong() {
         (ConfigError::OffState, "the off state does not power the CPU down, or skips a level"),
     ] {
         assert_eq!(error.to_string(), text);
+    }
+}
+
+/// [`Asymmetric`] with another state for CPUs that are off.
+struct Off(CompositeState);
+
+impl Board for Off {
+    fn topology(&self) -> Topology<'static> {
+        TOPOLOGY
+    }
+    fn is_power_down(&self, level: Level, state: LocalState) -> bool {
+        Asymmetric.is_power_down(level, state)
+    }
+    fn decode_power_state(&self, cpu: CpuIndex, format: PowerStateFormat, raw: u32) -> Result<SuspendRequest, Error> {
+        Asymmetric.decode_power_state(cpu, format, raw)
+    }
+    fn off_state(&self) -> CompositeState {
+        self.0
+    }
+}
+
+/// A CPU that is off keeps nothing, and is not off below a domain that runs below one that is off.
+#[test]
+fn an_off_state_that_is_none_is_refused() {
+    let refused = |levels| Harness::on_board(Off(state(levels)), Options::default()).err();
+    assert_eq!(refused([2, 2, 3, 0]), None);
+    for levels in [[1, 0, 0, 0], [0, 0, 0, 0], [2, 0, 3, 0], [2, 0, 0, 1]] {
+        assert_eq!(refused(levels), Some(ConfigError::OffState), "{levels:?}");
     }
 }

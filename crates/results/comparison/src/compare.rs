@@ -69,3 +69,104 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         sides,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+    use crate::result::{Basis, Verdict};
+    use recording::Recording;
+
+    /// A simulation's values, by metric and CPU, in microseconds.
+    fn recording(values: &[(&str, u16, f64)]) -> Recording {
+        let mut recording = Recording::new(Header::new("e", "sim", "ps"));
+        let series = recording.series("v", "c", "serial");
+        for &(metric, cpu, value) in values {
+            recording.measure(series, 0, metric, "us", value).cpu = Some(cpu);
+        }
+        recording
+    }
+
+    fn compared(a: &Recording, b: &Recording, options: &Options) -> Result<Comparison, Error> {
+        let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
+        compare(&[input("A", a), input("B", b)], options)
+    }
+
+    fn with_policy(text: &str) -> Options {
+        Options { policy: Policy::parse("p", text).unwrap(), ..Options::default() }
+    }
+
+    fn labels(comparison: &Comparison) -> Vec<String> {
+        comparison.rows.iter().map(|row| row.key.label()).collect()
+    }
+
+    #[test]
+    fn measures_that_follow_from_others_are_compared_if_they_are_asked_for() {
+        let both = recording(&[("powerdown", 0, 1.0), ("time_in_state", 0, 2.0), ("mine", 0, 3.0)]);
+        let of = |metrics: &[&str]| {
+            let metrics = metrics.iter().map(|&metric| metric.to_owned()).collect();
+            compared(&both, &both, &Options { metrics, ..Options::default() })
+        };
+        assert_eq!(labels(&of(&[]).unwrap()), ["c serial, powerdown, CPU 0", "c serial, mine, CPU 0"]);
+        assert_eq!(labels(&of(&["time_in_state"]).unwrap()), ["c serial, time_in_state, CPU 0"]);
+        let known = "mine, powerdown, time_in_state".to_owned();
+        assert_eq!(of(&["mine", "wakeup"]).unwrap_err(), Error::NoSuchMetric { metric: "wakeup".to_owned(), known });
+    }
+
+    #[test]
+    fn rows_of_one_side_are_named_with_it_and_ignored_ones_are_not() {
+        let a = recording(&[("powerdown", 0, 1.0), ("powerdown", 1, 1.0), ("powerdown", 2, 1.0), ("wakeup", 0, 1.0)]);
+        let b = recording(&[("powerdown", 0, 1.0), ("powerdown", 3, 1.0), ("powerdown", 4, 1.0), ("wakeup", 0, 1.0)]);
+        let rules = ["CPU 2", "CPU 4"].map(|row| format!("[[rule]]\nrow = \"{row}\"\nignore = true\n")).concat();
+        let options =
+            with_policy(&format!("{rules}[[rule]]\nmetric = \"wakeup\"\nignore = true\n[[rule]]\ncase = \"x\"\n"));
+        let comparison = compared(&a, &b, &options).unwrap();
+        assert_eq!(labels(&comparison), ["c serial, powerdown, CPU 0"]);
+        let unmatched: Vec<_> = comparison.unmatched.iter().map(|(side, key)| (*side, key.row())).collect();
+        assert_eq!(unmatched, [(0, "CPU 1".to_owned()), (1, "CPU 3".to_owned())]);
+        assert_eq!(comparison.warnings, ["rule 4 of the policy (case = x) matches no row"]);
+        let nothing = compared(&recording(&[("powerdown", 0, 1.0)]), &recording(&[("powerdown", 1, 1.0)]), &options);
+        assert_eq!(nothing.unwrap_err(), Error::NoRowInCommon);
+    }
+
+    /// A change is in percent of the base's size, and there is none of nothing.
+    #[test]
+    fn a_change_is_the_other_minus_the_base() {
+        let a = recording(&[("m", 0, 10.0), ("m", 1, -10.0), ("m", 2, 0.0), ("m", 3, 5.0)]);
+        let b = recording(&[("m", 0, 12.0), ("m", 1, -12.0), ("m", 2, 1.0), ("m", 3, 5.0)]);
+        let comparison = compared(&a, &b, &Options::default()).unwrap();
+        let found: Vec<_> =
+            comparison.changes().map(|(_, change)| (change.absolute, change.percent, change.verdict)).collect();
+        assert_eq!(
+            found,
+            [
+                (2.0, Some(20.0), Verdict::Worse),
+                (-2.0, Some(-20.0), Verdict::Better),
+                (1.0, None, Verdict::Worse),
+                (0.0, Some(0.0), Verdict::Same),
+            ]
+        );
+        assert!(comparison.changes().all(|(_, change)| change.basis == Basis::Exact));
+        assert_eq!((comparison.tests, comparison.count(Verdict::Worse), comparison.has_regression()), (0, 2, true));
+        assert!(!compared(&a, &a, &Options::default()).unwrap().has_regression());
+    }
+
+    /// What a simulation gives is as even as it is; of what was measured it is told whether it begins unlike the rest.
+    #[test]
+    fn only_what_was_measured_is_looked_at_for_evenness() {
+        let with = |world: &str| {
+            let mut recording = Recording::new(Header::new("e", world, "ns"));
+            let series = recording.series("v", "c", "serial");
+            for iteration in 0..20 {
+                let value = if iteration == 10 { 900.0 } else { 100.0 + f64::from(iteration * 7 % 10) };
+                recording.measure(series, iteration, "m", "us", value);
+            }
+            recording
+        };
+        let warned = |world| {
+            let recording = with(world);
+            compared(&recording, &recording, &Options::default()).unwrap().warnings.len()
+        };
+        assert_eq!((warned("sim"), warned("host")), (0, 2), "one for each side");
+    }
+}

@@ -118,5 +118,7 @@ mod tests {
         assert_eq!(corrected_p(1.0, 9.0, 100, 100), 1.0);
         assert!(corrected_p(0.0, 9.0, 1000, 1000) < 1e-9);
         assert_eq!(widened((-1.0, 3.0), 1.0, 4.0), (-3.0, 5.0));
+        assert_eq!(widened((-2.0, 4.0), 1.0, 9.0), (-8.0, 10.0));
+        assert_eq!(widened((2.0, 0.0), 1.0, 9.0), (1.0, 1.0), "an estimate outside of its interval");
     }
 }

@@ -53,8 +53,13 @@ pub(crate) fn match_rows<'o>(
     }
     for (side, table) in tables.iter().enumerate().skip(1) {
         let alone = table.rows.iter().map(|(key, _)| key).filter(|key| wanted(key) && !find[0].contains_key(key));
-        let ignored = |key: &Key| options.policy.rule(key).is_some_and(|(_, rule)| rule.ignore);
-        unmatched.extend(alone.filter(|key| !ignored(key)).map(|key| (side, key.clone())));
+        for key in alone {
+            let rule = options.policy.rule(key);
+            rules_used.extend(rule.map(|(index, _)| index));
+            if !rule.is_some_and(|(_, rule)| rule.ignore) {
+                unmatched.push((side, key.clone()));
+            }
+        }
     }
     // What intervals are widened for is known before the first is drawn.
     let tests = matched

@@ -139,6 +139,7 @@ mod tests {
         assert_eq!(rank_test(&[5.0; 8], &[5.0; 8]), 1.0);
         assert_eq!(rank_test(&[], &[1.0]), 1.0);
         assert_eq!(rank_test(&[f64::NAN, 1.0, 2.0], &[1.0, 3.0, 4.0]), 1.0);
+        assert_eq!(rank_test(&[f64::NAN, 1.0, 2.0], &[5.0, 6.0, 7.0]), 1.0, "without ties as well");
     }
 
     #[test]
@@ -151,6 +152,22 @@ mod tests {
             let (_, normal) = mannwhitneyu(&base, &other, method, Alternative::TwoSided).unwrap();
             assert!((counted - normal).abs() < 0.01, "shift {shift}: {counted} and {normal}");
         }
+    }
+
+    /// What is counted are small samples of values that all differ: 400 pairs, and not 420; and none with a tie.
+    #[test]
+    fn ties_and_large_samples_are_approximated() {
+        let normal = |base: &[f64], other: &[f64]| {
+            mannwhitneyu(base, other, MannWhitneyUMethod::AsymptoticInclContinuityCorrection, Alternative::TwoSided)
+                .unwrap()
+                .1
+        };
+        let even: Vec<f64> = (0..21).map(|n| f64::from(n) * 2.0).collect();
+        let odd: Vec<f64> = (0..20).map(|n| f64::from(n) * 2.0 + 9.0).collect();
+        assert_eq!(rank_test(&even, &odd), normal(&even, &odd));
+        assert_ne!(rank_test(&even[..20], &odd), normal(&even[..20], &odd));
+        let (base, other) = ([1.0, 2.0, 2.0, 3.0], [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(rank_test(&base, &other), normal(&base, &other));
     }
 
     #[test]
@@ -172,6 +189,12 @@ mod tests {
         assert!(wider.0 < low && high < wider.1, "{wider:?} is not wider than {low} to {high}");
         assert_eq!(interval_of_change(&[1.0], &base, 0.95, 1000, &mut Rng::with_seed(1)), None);
         assert_eq!(interval_of_change(&[0.0, 0.0], &base, 0.95, 1000, &mut Rng::with_seed(1)), None);
+        assert_eq!(interval_of_change(&base, &[1.0], 0.95, 1000, &mut Rng::with_seed(1)), None);
+        assert_eq!(interval_of_change(&base, &base, 0.95, 0, &mut Rng::with_seed(1)), None);
+        // Medians of two values of 1 and 3 are 1, 2 and 3 in a quarter, a half and a quarter of the resamples, so that a tenth of the changes
+        // lies at -50 % or below, and at 100 % or above.
+        let eight_tenths = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.8, 1000, &mut Rng::with_seed(1));
+        assert_eq!(eight_tenths, Some((-50.0, 100.0)));
         let even = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.95, 1000, &mut Rng::with_seed(1)).unwrap();
         assert!((even.0 + 200.0 / 3.0).abs() < 1e-9 && even.1 == 200.0, "the ends are 3 to 1 and 1 to 3: {even:?}");
     }

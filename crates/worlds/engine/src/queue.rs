@@ -210,6 +210,19 @@ mod tests {
         }
     }
 
+    /// Round times far away, of which the lower bits say nothing.
+    #[test]
+    fn a_time_that_no_key_can_say_goes_last() {
+        for bits in 40..62 {
+            let queue = Queue::new(3);
+            queue.put(0, 1 << bits);
+            queue.put(1, 5);
+            queue.put(2, (1 << bits) - 1);
+            let taken: Vec<_> = std::iter::from_fn(|| queue.take_earliest()).collect();
+            assert_eq!(taken, [(5, 1), ((1 << bits) - 1, 2), (1 << bits, 0)], "2^{bits} ps");
+        }
+    }
+
     #[test]
     fn arrivals_are_numbered_anew_before_they_no_longer_fit() {
         let queue = Queue::new(3);

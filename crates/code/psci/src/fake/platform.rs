@@ -115,7 +115,8 @@ impl<B: Board> Platform for Fake<B> {
         Ok(HwState::Standby)
     }
 
-    fn mem_protect(&self, _: bool) -> Result<bool, Error> {
+    fn mem_protect(&self, enable: bool) -> Result<bool, Error> {
+        self.note(format!("mem_protect {enable}"));
         Ok(true)
     }
 
