@@ -1,6 +1,7 @@
 //! `stopwatt calibrate` and `stopwatt calibrate-prefetch`.
 
 use crate::answer::Answer;
+use crate::calibrate_study::{self, StudyOptions};
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::progress;
@@ -41,14 +42,17 @@ pub struct CalibrateOptions {
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt calibrate-prefetch                            fit, and write the costs file
-  stopwatt calibrate-prefetch --check                    compare with it and write nothing")]
+  stopwatt calibrate-prefetch --check                    compare with it and write nothing
+  stopwatt calibrate-prefetch --from recordings/prefetch fit a core to what this machine measured")]
 pub struct CalibratePrefetchOptions {
-    /// Platform.
-    #[arg(long, default_value = "macchiatobin", value_name = "NAME")]
-    platform: String,
+    /// Platform: macchiatobin, or with --from zen5, where it is not given.
+    #[arg(long, value_name = "NAME")]
+    platform: Option<String>,
     /// Compare with the costs file and write nothing; exit with 1 if they differ.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "from")]
     check: bool,
+    #[command(flatten)]
+    study: StudyOptions,
     /// How to print the fit.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
@@ -59,6 +63,14 @@ fn write_costs(data: &Data, file: &str, text: &str) -> miette::Result<()> {
     let path = data.folder()?.join("platforms").join(file);
     std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).into_diagnostic()?;
     output::write_file(&path, text.as_bytes())
+}
+
+/// Writes the costs file of a modelled core.
+pub fn write_costs_file(data: &Data, name: &str, costs: &CostsFile) -> miette::Result<()> {
+    let text = toml::to_string_pretty(costs).into_diagnostic()?;
+    let head =
+        format!("# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n");
+    write_costs(data, &costs_file_of(name), &(head + &text))
 }
 
 /// The answer of a check: no if files differ from what a fit gives.
@@ -75,8 +87,12 @@ fn checked(differs: &[String], command: &str) -> Answer {
 
 /// Fits the modelled core, and writes or checks its costs file; the answer is no where a check fails.
 pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::Result<Answer> {
+    let platform = options.platform.as_deref();
+    if options.study.any() {
+        return calibrate_study::run(data, platform, &options.study, options.format);
+    }
     let (files, published) = (data.platforms(), data.published()?);
-    let platform = CorePlatform::read(&files, &options.platform)?;
+    let platform = CorePlatform::read(&files, platform.unwrap_or("macchiatobin"))?;
     let name = &platform.platform.name;
     let progress: Arc<Progress> = Arc::default();
     progress.say(&format!("fitting the core of {name}"));
@@ -92,10 +108,7 @@ pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::
     let file = costs_file_of(name);
     let mut differs = Vec::new();
     if !options.check {
-        let text = toml::to_string_pretty(&costs).into_diagnostic()?;
-        let head =
-            format!("# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n");
-        write_costs(data, &file, &(head + &text))?;
+        write_costs_file(data, name, &costs)?;
     } else if CostsFile::read(&files, name)? != costs {
         differs.push(files.shown(&file));
     }

@@ -10,6 +10,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &dataplane_experiments::Dataplane,
     &dataplane_experiments::Prefetch,
     &dataplane_experiments::Batch,
+    &dataplane_experiments::Patterns,
     #[cfg(target_os = "linux")]
     &dataplane_experiments::Forward,
     &idle_experiments::IdleReplay,

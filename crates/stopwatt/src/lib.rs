@@ -8,6 +8,7 @@
 mod answer;
 mod arguments;
 mod calibrate_command;
+mod calibrate_study;
 pub mod caught;
 pub mod compare_command;
 pub mod data;

@@ -431,3 +431,73 @@ fn the_checkouts_own_data_is_in_force_in_the_checkout() {
     let data = std::fs::canonicalize(list["data"].as_str().unwrap()).unwrap();
     assert_eq!(data, std::fs::canonicalize(root()).unwrap());
 }
+
+/// The committed recordings, and the promise that is made of them: dual and quad, which no fit used, are predicted better than without a
+/// model.
+#[test]
+fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() {
+    let [cold, near, other] = ["cold-1", "near-1", "cold-2"].map(|name| format!("recordings/x86-prefetch/{name}"));
+    let fit = ["calibrate-prefetch", "--from", &cold, "--from", &near, "--frames", "2", "--steps", "40"];
+    let result = json(&[&fit[..], &["--predict", &other]].concat());
+    assert_eq!(result["cells_used"], 22);
+    for (study, used) in [(0, true), (2, false)] {
+        let study = &result["studies"][study];
+        assert_eq!(study["used_in_fit"], used);
+        assert_eq!(study["cells"].as_array().unwrap().len(), 31);
+        for score in study["scores"].as_array().unwrap() {
+            assert_eq!(score["used_in_fit"], used && score["loop"] == "single", "{score}");
+            if ["dual", "quad"].contains(&score["loop"].as_str().unwrap()) {
+                assert!(score["model_wins"].as_bool().unwrap(), "{score}");
+                assert!(score["model_rms_percent"].as_f64().unwrap() < 12.0, "{score}");
+            }
+        }
+    }
+    let text = done(&fit);
+    assert!(text.contains("fitted to 22 cells") && text.contains("best of single"), "{text}");
+}
+
+/// A second modelled core: its costs are of recordings, and nothing was published of it.
+#[test]
+fn a_core_without_published_figures_has_the_cells_of_a_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r").display().to_string();
+    let run = ["run", "prefetch", "--world", "sim", "--platform", "zen5", "--frames", "10", "-o", &to];
+    let result = json(&run);
+    let cells = result["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 31);
+    assert!(cells.iter().all(|cell| cell["published_clocks_per_packet"].is_null()), "{result}");
+    assert!(result["gain_prefetch"].as_f64().unwrap() > 1.5, "{result}");
+    let text = done(&["report", &to]);
+    assert!(text.contains("modelled zen5") && text.contains("Best\n"), "{text}");
+    assert!(
+        !text.contains("published column") && !text.contains("Limits"),
+        "the limits are those of another core:\n{text}"
+    );
+}
+
+#[test]
+fn a_recording_to_which_no_core_can_be_fitted_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name: &str, arguments: &[&str]| {
+        let to = folder.path().join(name).display().to_string();
+        done(&[&["run", "prefetch", "-o", &to], arguments].concat());
+        to
+    };
+    let short = ["--repetitions", "1", "--frames", "1", "--buffers", "1024"];
+    let modelled = made("modelled", &["--world", "sim", "--frames", "2"]);
+    let in_frame = made("in-frame", &[&short[..], &["--in-frame"]].concat());
+    let [cold, half] = ["cold-1", "cold-rounds24-1"].map(|name| format!("recordings/x86-prefetch/{name}"));
+    for (arguments, expected) in [
+        (&["--from", &modelled][..], "is a recording of `prefetch` in the world sim"),
+        (&["--from", &in_frame], "a study without --in-frame"),
+        (&["--from", &cold, "--from", &half], "its work per packet: 24 rounds, chained"),
+        (&["--from", &cold, "--predict", &half], "its work per packet: 24 rounds, chained"),
+        (&["--from", "nowhere"], "cannot read the recording `nowhere`"),
+        (&["--from", &cold, "--check"], "cannot be used with"),
+        (&["--predict", &cold], "--from <RECORDING>"),
+        (&["--from", &cold, "--steps", "0"], "0 is not in 1..=100000"),
+    ] {
+        let said = refused(&[&["calibrate-prefetch"], arguments].concat());
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+}

@@ -113,8 +113,8 @@ impl NormalWorld for Qemu {
         cpu::send_event();
     }
 
-    fn relax(&self) {
-        core::hint::spin_loop();
+    fn relax(&self, moments: u32) {
+        (0..moments).for_each(|_| core::hint::spin_loop());
     }
 
     fn start_timer(&self, microseconds: u64) {

@@ -121,17 +121,24 @@ pub struct Report {
 }
 
 impl Report {
-    /// What several workers did together: their counters added up, node by node. All have the same nodes. `None` of none.
+    /// What several workers did together: their counters added up by the names of nodes. An input that is named after a queue of one worker
+    /// stays a row of its own. `None` of none.
     pub fn sum(reports: &[Self]) -> Option<Self> {
         let (first, others) = reports.split_first()?;
         let mut sum = first.clone();
         for other in others {
-            for (row, other) in sum.runtime.iter_mut().zip(&other.runtime) {
-                row.counters.add(other.counters);
-            }
-            for (row, other) in sum.errors.iter_mut().zip(&other.errors) {
-                row.count += other.count;
-            }
+            add_rows(
+                &mut sum.runtime,
+                &other.runtime,
+                |one, other| one.name == other.name,
+                |row, other| row.counters.add(other.counters),
+            );
+            add_rows(
+                &mut sum.errors,
+                &other.errors,
+                |one, other| (&one.node, one.reason) == (&other.node, other.reason),
+                |row, other| row.count += other.count,
+            );
             for (interface, other) in sum.interfaces.iter_mut().zip(&other.interfaces) {
                 interface.add(other);
             }
@@ -141,6 +148,23 @@ impl Report {
             sum.traces.extend(other.traces.iter().cloned());
         }
         Some(sum)
+    }
+}
+
+/// Adds rows to those that are the same, and puts others behind the row before them.
+fn add_rows<R: Clone>(sum: &mut Vec<R>, others: &[R], same: impl Fn(&R, &R) -> bool, add: impl Fn(&mut R, &R)) {
+    let mut behind = 0;
+    for other in others {
+        match sum.iter().position(|row| same(row, other)) {
+            Some(at) => {
+                add(&mut sum[at], other);
+                behind = at + 1;
+            }
+            None => {
+                sum.insert(behind, other.clone());
+                behind += 1;
+            }
+        }
     }
 }
 

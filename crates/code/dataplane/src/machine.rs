@@ -18,6 +18,24 @@ pub fn prefetch<T>(address: *const T) {
     let _ = address;
 }
 
+/// Asks for the cache line at `address`, for writing, into L1: a store that comes later finds it owned. Any address is allowed.
+#[inline(always)]
+pub fn prefetch_for_store<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction changes nothing that the program can see, and does not fault on any address. A 64-bit processor without it
+    // takes it for a no-operation.
+    unsafe {
+        core::arch::asm!("prefetchw [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above; PRFM is a hint.
+    unsafe {
+        core::arch::asm!("prfm pstl1keep, [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = address;
+}
+
 /// The counter's value: TSC on x86-64, CNTVCT on aarch64, nanoseconds elsewhere.
 #[inline(always)]
 pub fn ticks() -> u64 {
@@ -180,5 +198,6 @@ mod tests {
     fn a_prefetch_of_any_address_is_harmless() {
         prefetch(std::ptr::null::<u8>());
         prefetch(usize::MAX as *const u8);
+        prefetch_for_store(usize::MAX as *const u8);
     }
 }

@@ -19,6 +19,12 @@ fn sleep_us(cpus: usize) -> u64 {
     (cpus as u64 * 1_000).max(15_000)
 }
 
+/// How many moments pass between two looks at a CPU that turns itself off: one, and more where there are more than 64 CPUs, since a call
+/// takes longer the more of them there are, and would be looked at too often.
+fn moments(cpus: usize) -> u32 {
+    (cpus as u32 / 64).max(1)
+}
+
 /// What each CPU does at its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -142,12 +148,10 @@ fn one_by_one<W: NormalWorld>(world: &W) -> Result<(), Failure> {
 /// Waits until `leaving` CPUs are about to turn themselves off and then until `cpus` are off. The framework calls AFFINITY_INFO
 /// all the time; those calls that cannot but find the CPU on are left out here.
 fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<Item = usize>) {
-    while world.load(Word::Leaving) < leaving {
-        world.wait_event();
-    }
+    world.wait_until(Word::Leaving, leaving);
     for cpu in cpus {
         while world.smc(smc::AFFINITY_INFO | SMC64, [world.mpidr(cpu), 0, 0])[0] != AFFINITY_OFF {
-            world.relax();
+            world.relax(moments(world.cpu_count()));
         }
     }
 }
@@ -157,9 +161,7 @@ fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
     if case.mode == Mode::Parallel {
         world.fetch_add(Word::Arrived, 1);
         world.send_event();
-        while world.load(Word::Arrived) < world.cpu_count() as u64 {
-            world.wait_event();
-        }
+        world.wait_until(Word::Arrived, world.cpu_count() as u64);
     }
     match case.action {
         Action::Suspend(depth) => suspend(world, depth, case.mode)?,

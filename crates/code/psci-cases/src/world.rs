@@ -107,11 +107,18 @@ pub trait NormalWorld {
     /// Waits until another CPU sends an event, or returns at once (WFE).
     fn wait_event(&self);
 
+    /// Waits until a word is `least` or more, which whoever changes it makes known by an event.
+    fn wait_until(&self, word: Word, least: u64) {
+        while self.load(word) < least {
+            self.wait_event();
+        }
+    }
+
     /// Wakes all CPUs that wait for an event (SEV).
     fn send_event(&self);
 
-    /// Lets a little time pass between two calls of a polling loop.
-    fn relax(&self);
+    /// Lets a little time pass between two calls of a polling loop, and `moments` times as much.
+    fn relax(&self, moments: u32);
 
     /// Programs the one shared timer to interrupt this CPU.
     fn start_timer(&self, microseconds: u64);

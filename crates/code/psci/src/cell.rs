@@ -1,5 +1,7 @@
 //! One word of memory that CPUs share, as the platform provides it.
 
+use crate::platform::Platform;
+
 /// A value that fits a machine word and can live in a [`SharedCell`].
 pub trait Scalar: Copy + 'static {
     /// The value as a word.
@@ -65,4 +67,15 @@ pub trait SharedCell<T: Scalar, P: ?Sized> {
     fn clean(&self, platform: &P);
     /// Cleans and invalidates the cell's line (`DC CIVAC`), so that the next load reads memory.
     fn clean_invalidate(&self, platform: &P);
+    /// Reads the cell from memory, whatever the caches hold: `DC CIVAC`, `DSB`, load. By default those three operations; a world in which
+    /// an operation is dear may make them one, where nobody could tell.
+    #[inline(always)]
+    fn load_from_memory(&self, platform: &P) -> T
+    where
+        P: Platform,
+    {
+        self.clean_invalidate(platform);
+        platform.barrier();
+        self.load(platform)
+    }
 }

@@ -60,11 +60,10 @@ impl<T: Scalar, P: Platform> Maintained<T, P> {
     /// Reads the word from memory.
     #[inline(always)]
     pub(crate) fn load(&self, platform: &P) -> T {
-        if !platform.coherent_power_down() {
-            self.0.clean_invalidate(platform);
-            platform.barrier();
+        match platform.coherent_power_down() {
+            true => self.0.load(platform),
+            false => self.0.load_from_memory(platform),
         }
-        self.0.load(platform)
     }
 
     /// Writes the word to memory.

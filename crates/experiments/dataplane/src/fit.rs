@@ -11,6 +11,8 @@ pub struct UsedCell {
     pub cell: Cell,
     /// Core cycles per packet.
     pub cycles_per_packet: f64,
+    /// How it is run on the modelled core.
+    pub effort: Effort,
 }
 
 /// The parameters that no document gives.
@@ -77,21 +79,53 @@ pub struct Fit {
     pub others: Vec<(Costs, f64)>,
 }
 
-/// Where the search starts: a window of half, of one and of two packets' work, with the latency on either side of the translation.
+/// Where the search starts for the Cortex-A72: a window of half, of one and of two packets' work, with the latency on either side of the translation.
 /// The landscape has a valley near each.
-pub const STARTS: [[f64; 5]; 3] =
-    [[71.0, 73.0, 60.0, 115.0, 130.0], [72.0, 41.0, 254.0, 87.0, 30.0], [73.0, 140.0, 200.0, 115.0, 60.0]];
-const FIRST_STEPS: [f64; 5] = [2.0, 8.0, 20.0, 20.0, 30.0];
+pub const STARTS: [Start; 3] = [
+    Start { values: [71.0, 73.0, 60.0, 115.0, 130.0], steps: STEPS },
+    Start { values: [72.0, 41.0, 254.0, 87.0, 30.0], steps: STEPS },
+    Start { values: [73.0, 140.0, 200.0, 115.0, 60.0], steps: STEPS },
+];
+const STEPS: [f64; 5] = [2.0, 8.0, 20.0, 20.0, 30.0];
+
+/// Where a search starts, and how far its first steps go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// The costs, in the order of [`Costs::NAMES`].
+    pub values: [f64; 5],
+    /// The first step of each.
+    pub steps: [f64; 5],
+}
+
+/// Where the search starts for cells of an unknown core: work is at most what its fastest cell takes, and what its slowest cell takes
+/// beyond it is latency. A short window with long lines, the same with a spread that is longer still, and a window of more than a
+/// packet's work.
+pub fn starts(used: &[UsedCell]) -> Vec<Start> {
+    let cycles = || used.iter().map(|cell| cell.cycles_per_packet);
+    let work = cycles().fold(f64::INFINITY, f64::min);
+    let latency = (cycles().fold(0.0, f64::max) - work) / 2.0;
+    let units = [work, work, latency, latency, latency];
+    let steps = [0.06, 0.2, 0.12, 0.12, 0.08];
+    [[1.0, 0.5, 0.8, 0.5, 0.25], [1.0, 0.1, 0.5, 0.8, 0.1], [0.9, 1.2, 0.6, 0.4, 0.5]]
+        .map(|parts| Start {
+            values: std::array::from_fn(|n| parts[n] * units[n]),
+            steps: std::array::from_fn(|n| steps[n] * units[n]),
+        })
+        .to_vec()
+}
 
 /// Fits, from every start, and keeps the best. The starts run side by side; the result does not depend on it.
-pub fn fit(hardware: Parameters, used: &[UsedCell], effort: Effort, rounds: usize) -> Fit {
+///
+/// # Panics
+/// There is no start.
+pub fn fit(hardware: Parameters, used: &[UsedCell], starts: &[Start], rounds: usize) -> Fit {
     let mut found: Vec<(Costs, f64)> = std::thread::scope(|scope| {
-        let searches: Vec<_> = STARTS
+        let searches: Vec<_> = starts
             .iter()
             .map(|start| {
                 scope.spawn(move || {
-                    let rms = |values: [f64; 5]| rms(hardware, Costs::of(values).possible(&hardware), used, effort);
-                    let (values, rms) = downhill(*start, FIRST_STEPS, rounds, rms);
+                    let rms = |values: [f64; 5]| rms(hardware, Costs::of(values).possible(&hardware), used);
+                    let (values, rms) = downhill(start.values, start.steps, rounds, rms);
                     (Costs::of(values).possible(&hardware), rms)
                 })
             })
@@ -104,11 +138,12 @@ pub fn fit(hardware: Parameters, used: &[UsedCell], effort: Effort, rounds: usiz
 }
 
 /// Root mean square of the relative errors over cells.
-pub fn rms(hardware: Parameters, costs: Costs, cells: &[UsedCell], effort: Effort) -> f64 {
+pub fn rms(hardware: Parameters, costs: Costs, cells: &[UsedCell]) -> f64 {
     let squares: f64 = cells
         .iter()
         .map(|used| {
-            let error = run(costs.on(hardware), used.cell, effort).cycles_per_packet / used.cycles_per_packet - 1.0;
+            let error =
+                run(costs.on(hardware), used.cell, used.effort).cycles_per_packet / used.cycles_per_packet - 1.0;
             error * error
         })
         .sum();
@@ -116,7 +151,7 @@ pub fn rms(hardware: Parameters, costs: Costs, cells: &[UsedCell], effort: Effor
 }
 
 /// How far the costs can move along a direction, both ways, in steps of half a cycle, before the rms grows by a tenth.
-pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[UsedCell], effort: Effort) -> (f64, f64) {
+pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[UsedCell]) -> (f64, f64) {
     const STEP: f64 = 0.5;
     const STEPS: u32 = 120;
     let limit = fit.rms * 1.1;
@@ -127,7 +162,7 @@ pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[Use
         };
         let fits = |far: f64| {
             let costs = moved(far);
-            costs == costs.possible(&hardware) && rms(hardware, costs, used, effort) <= limit
+            costs == costs.possible(&hardware) && rms(hardware, costs, used) <= limit
         };
         // A coarse pass and a fine one, both stopping where the fit first gets worse.
         let mut far = 0.0;

@@ -17,6 +17,7 @@ pub mod host;
 pub mod latency;
 mod loaded;
 pub mod model;
+mod patterns;
 pub mod places;
 pub mod platform;
 mod prefetch;
@@ -28,6 +29,7 @@ pub use batch::Batch;
 #[cfg(target_os = "linux")]
 pub use forward::Forward;
 pub use loaded::Dataplane;
+pub use patterns::Patterns;
 pub use prefetch::Prefetch;
 
 use experiment::{Kind, Setting, World};

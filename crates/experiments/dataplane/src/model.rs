@@ -1,4 +1,4 @@
-//! The stride study on a modelled core: the loops of `dataplane`, with `core-memory` in place of memory.
+//! The stride study on a modelled core: the loops of `dataplane`, with `core-model` in place of memory.
 
 use crate::places::{Place, Places};
 use core_model::{Core, Parameters, Site, Stall};
@@ -151,6 +151,8 @@ pub struct Effort {
     pub seed: u64,
     /// Where lines lie before a frame is met; the last-level cache counts as DRAM.
     pub places: Places,
+    /// Whether the core itself brought the lines to where they lie, so that it knows their pages' translations.
+    pub touched: bool,
 }
 
 /// Runs one cell.
@@ -170,7 +172,12 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
             frame.buffer[lane] = next;
             for (place, line) in [(effort.places.header, header_line(next)), (effort.places.data, data_line(next))] {
                 match place {
-                    Place::L2 => memory.core.place_in_l2(line),
+                    Place::L2 => {
+                        memory.core.place_in_l2(line);
+                        if effort.touched {
+                            memory.core.knows_page(line);
+                        }
+                    }
                     Place::Llc | Place::Dram => memory.core.device_writes(line),
                 }
             }

@@ -80,6 +80,9 @@ pub struct CacheFacts {
     pub ways: usize,
     /// Load-to-use time of a hit.
     pub latency_cycles: Option<f64>,
+    /// Whether it fetches the line beside one that is asked for.
+    #[serde(default)]
+    pub fetches_neighbour: bool,
 }
 
 /// `[fill_buffers]`.
@@ -106,6 +109,9 @@ pub struct Tlb {
 pub struct PrefetchFacts {
     /// Cost of issuing one.
     pub issue_cycles: f64,
+    /// Whether one stays in the window until its address is translated.
+    #[serde(default)]
+    pub holds: bool,
 }
 
 impl CorePlatform {
@@ -182,6 +188,8 @@ impl CorePlatform {
             page_bytes: self.tlb.page_bytes,
             fill_buffers: self.fill_buffers.count,
             prefetch_issue: self.prefetch.issue_cycles,
+            prefetch_holds: self.prefetch.holds,
+            fetches_neighbour: self.l2.fetches_neighbour,
             l1_bytes: self.l1.bytes,
             l1_ways: self.l1.ways,
             l2_bytes: self.l2.bytes,

@@ -1,7 +1,7 @@
 //! `prefetch`: loop shapes and prefetch strides, on this machine or on a modelled core.
 
 use crate::fit::Costs;
-use crate::host::{Study, cells, sweep};
+use crate::host::{self, Study, cells, sweep};
 use crate::model::{self, Cell, Effort};
 use crate::places::Places;
 use crate::platform::{CorePlatform, CostsFile};
@@ -129,13 +129,15 @@ impl Modelled {
         // The cells of the published study, loops without prefetch, and the quad loop, for which there is no figure.
         let published = request.conditions.get("stride-cells", &[&platform.platform.name]);
         let mut cells = published.iter().map(|label| parse_cell(label)).collect::<Result<Vec<_>, _>>()?;
-        cells.extend(
-            (1..=3).map(|stride| ("quad".to_owned(), Cell { shape: Shape::Quad, strides: Strides::both(stride) })),
-        );
-        for shape in [Shape::Single, Shape::Dual, Shape::Quad] {
-            let cell = Cell { shape, strides: Strides::both(0) };
+        if cells.is_empty() {
+            // Nothing was published of this core: the cells that are measured on a host.
+            cells = host::cells().into_iter().map(|cell| (results::loop_name(cell).to_owned(), cell)).collect();
+        }
+        let quad = (1..=3).map(|stride| Cell { shape: Shape::Quad, strides: Strides::both(stride) });
+        let none = Shape::ALL.map(|shape| Cell { shape, strides: Strides::both(0) });
+        for cell in quad.chain(none) {
             if !cells.iter().any(|(_, known)| *known == cell) {
-                cells.push((shape.name().to_owned(), cell));
+                cells.push((cell.shape.name().to_owned(), cell));
             }
         }
         let effort = Effort {
@@ -143,6 +145,7 @@ impl Modelled {
             frames: settings.number_if_given("frames").unwrap_or(400) as usize,
             seed: settings.number("seed"),
             places: Places::of(settings, Places::RECEIVED).on_a_model()?,
+            touched: false,
         };
         Ok(Self { platform, costs, cells, effort })
     }

@@ -39,7 +39,7 @@ pub fn coordinates(loop_name: &str, cell: Cell) -> toml::Table {
 }
 
 /// The name of a cell's loop: a single loop whose strides are apart is a table of its own.
-fn loop_name(cell: Cell) -> &'static str {
+pub fn loop_name(cell: Cell) -> &'static str {
     if cell.strides.header == cell.strides.data { cell.shape.name() } else { "single-split" }
 }
 
@@ -183,6 +183,13 @@ pub fn rates(header: Header, found: &[Found]) -> Recording {
 fn run_measures(recording: &mut Recording, series: Series, iteration: u32, seconds: f64, loops: u64) {
     recording.measure(series, iteration, metrics::WINDOW.name, metrics::WINDOW.unit, seconds);
     recording.measure(series, iteration, metrics::LOOPS.name, metrics::LOOPS.unit, loops as f64);
+}
+
+/// What a way of making accesses costs in a repetition.
+pub fn pattern(recording: &mut Recording, case: &str, way: &str, repetition: u32, clocks: f64) {
+    let series = recording.series("host", case, "");
+    let (subject, metric) = (recording.name(way), metrics::CLOCKS_PER_PACKET);
+    recording.measure(series, repetition, metric.name, metric.unit, clocks).subject = Some(subject);
 }
 
 /// What each kind of access costs, one measure per repetition.

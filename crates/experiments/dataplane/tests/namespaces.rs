@@ -59,7 +59,7 @@ fn captured(namespaces: &Namespaces, packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     namespaces.wait_for("ready");
     namespaces.run("a", "send");
     fs::write(namespaces.folder.join("sent-all"), "").unwrap();
-    assert!(capture.wait().unwrap().success());
+    assert!(capture.succeeds());
     pcap::read(&fs::read(namespaces.folder.join("captured.pcap")).unwrap()).unwrap()
 }
 
@@ -220,7 +220,7 @@ fn under_full_load_nothing_is_lost_but_in_the_kernels_queues_and_memory_does_not
         let mut sink = namespaces.start("b", "sink");
         namespaces.wait_for("ready");
         namespaces.run("a", "flood");
-        assert!(sink.wait().unwrap().success());
+        assert!(sink.succeeds());
     });
     let backlog = backlog_drops() - backlog;
 

@@ -165,6 +165,18 @@ fn flood(folder: &Path) {
     }
 }
 
+/// Sends from many ports: their packets take all queues of the interface.
+fn ports() {
+    for _ in 0..64 {
+        let socket = UdpSocket::bind("10.0.1.2:0").unwrap();
+        socket.connect("10.0.2.2:7000").unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        socket.send(b"which queue?").unwrap();
+        let mut answer = [0; 64];
+        assert_eq!(socket.recv(&mut answer).unwrap(), 12, "no answer to {:?}", socket.local_addr());
+    }
+}
+
 /// What runs inside a namespace; as a test of its own it does nothing.
 #[test]
 fn a_role_in_a_namespace() {
@@ -174,6 +186,8 @@ fn a_role_in_a_namespace() {
         "client" => client(&folder),
         "probe" => probe(&folder),
         "flood" => flood(&folder),
+        "ports" => ports(),
+        "wait" => support::wait_for_ever(&folder),
         "forward" => support::forward(&folder),
         other => panic!("no role {other}"),
     }
@@ -203,9 +217,14 @@ addresses = ["10.0.2.1/24"]
 /// Two hosts and what lies between them, with the addresses that an administrator gives and nothing else. With a bridge, the kernel in the
 /// middle has no addresses.
 fn network(test: &str, bridge: bool) -> Namespaces {
+    network_of_queues(test, bridge, 1)
+}
+
+/// The same, with so many queues on the cables to the forwarder.
+fn network_of_queues(test: &str, bridge: bool, queues: u32) -> Namespaces {
     let made = Namespaces::new(test, &["a", "m", "b", "r"]);
     let at = |last| [2, 0, 0, 0, 0, last];
-    made.cable(("a", "a0", at(0xa)), ("m", "in0", at(0x10)));
+    made.cable_of_queues(queues, ("a", "a0", at(0xa)), ("m", "in0", at(0x10)));
     if bridge {
         made.ip("r", "link add br0 type bridge");
         made.ip("r", "link set br0 up");
@@ -214,7 +233,7 @@ fn network(test: &str, bridge: bool) -> Namespaces {
         made.ip("r", "link set r0 master br0");
         made.ip("r", "link set r1 master br0");
     } else {
-        made.cable(("b", "b0", at(0xb)), ("m", "out0", at(0x20)));
+        made.cable_of_queues(queues, ("b", "b0", at(0xb)), ("m", "out0", at(0x20)));
         made.ip("m", "address add 10.0.1.1/24 dev in0");
         made.ip("m", "address add 10.0.2.1/24 dev out0");
     }
@@ -238,7 +257,7 @@ fn talk_to(server: &str, namespaces: &Namespaces) {
     let mut server = namespaces.start(server, "server");
     namespaces.wait_for("listening");
     namespaces.run("a", "client");
-    assert!(server.wait().unwrap().success());
+    assert!(server.succeeds());
 }
 
 fn check_talk(namespaces: &Namespaces, said: &str, counted: &str) {
@@ -274,6 +293,44 @@ fn programs_talk_through_af_xdp_with_the_usual_offloads() {
         let config = ADDRESSES_OF_THE_KERNEL.replace("name =", "driver = \"af-xdp\"\nname =");
         talk("x", false, &config, FINISHED);
     }
+}
+
+/// Two workers, each with one of an interface's two queues: packets of many ports come in on both, and none is lost.
+#[test]
+fn programs_talk_through_the_queues_of_af_xdp() {
+    if !may_run("programs_talk_through_the_queues_of_af_xdp") {
+        return;
+    }
+    let namespaces = network_of_queues("q", false, 2);
+    let config = format!("workers = 2\n{}", ADDRESSES_OF_THE_KERNEL.replace("name =", "driver = \"af-xdp\"\nname ="));
+    let said = namespaces.forwarding("m", &config, || {
+        namespaces.run("a", "probe");
+        let mut server = namespaces.start("b", "server");
+        namespaces.wait_for("listening");
+        namespaces.run("a", "ports");
+        namespaces.run("a", "client");
+        assert!(server.succeeds());
+    });
+    check_talk(&namespaces, &said, FINISHED);
+    for queue in ["in0-0", "in0-1"] {
+        let counted = format!("af-xdp-input-{queue}: checksum written that the sender left out");
+        assert!(shown(&said, &counted, "packets") > 0, "nothing came in on {queue}:\n{said}");
+    }
+}
+
+/// A test that fails leaves no program behind.
+#[test]
+fn a_role_ends_with_whoever_started_it() {
+    if !may_run("a_role_ends_with_whoever_started_it") {
+        return;
+    }
+    let namespaces = Namespaces::new("e", &["a"]);
+    let started = namespaces.start("a", "wait");
+    namespaces.wait_for("waiting");
+    let process = format!("/proc/{}", started.id());
+    assert!(Path::new(&process).exists());
+    drop(started);
+    assert!(!Path::new(&process).exists(), "{process} goes on");
 }
 
 /// The far host is the kernel in the middle, behind a TAP device. With AF_XDP on the other side it sees nothing of what comes in there.
@@ -337,7 +394,7 @@ fn vanishes(test: &str, config: &str, input: &str, noticed: u64) {
         // It is looked for every second.
         thread::sleep(Duration::from_millis(2500));
         fs::write(namespaces.folder.join("enough"), "").unwrap();
-        assert!(flood.wait().unwrap().success());
+        assert!(flood.succeeds());
         // Until what still waits has had its errors: there is a limit to them.
         thread::sleep(Duration::from_millis(700));
         namespaces.run("a", "probe");

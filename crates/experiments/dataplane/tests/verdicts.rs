@@ -335,7 +335,7 @@ fn verdicts(namespaces: &Namespaces, packets: &[Vec<u8>]) -> Verdicts {
     namespaces.run("a", "send");
     fs::write(namespaces.folder.join("sent-all"), "").unwrap();
     for child in &mut hearing {
-        assert!(child.wait().unwrap().success());
+        assert!(child.succeeds());
     }
     let heard =
         |interface: &str| pcap::read(&fs::read(namespaces.folder.join(format!("heard-{interface}"))).unwrap()).unwrap();

@@ -1,7 +1,8 @@
 //! Speed of the simulation, in the PSCI experiments themselves: `cargo bench`.
 //!
 //! An operation is a call through `psci::Platform` that can yield. Targets: 25 M operations a second with 6 CPUs and 15 M
-//! with 256, recording on, on one core; six cases, three releases, 100 iterations in 5 s; 256 cores in 10 s.
+//! with 256, recording on, on one core; six cases, three releases, 100 iterations in 5 s; 256 cores in 10 s; 1024 cores in 3 s, and
+//! with ticket locks in at most twice what growth in proportion to 64 cores would make.
 
 use psci_cases::CASES;
 use psci_experiments::psci_latency::{Options, Release, run};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-fn machine(release: &str, clusters: Option<&str>) -> Machine {
+fn machine(release: &str, settings: &[(&str, &str)]) -> Machine {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
     let open = |name: String| Document::open(&root.join(name)).expect("the platform files are in the tree");
     let mut sources = Sources {
@@ -19,8 +20,8 @@ fn machine(release: &str, clusters: Option<&str>) -> Machine {
         release: open(format!("juno-r1/releases/{release}.toml")),
         costs: open(format!("juno-r1/costs/{release}.toml")),
     };
-    if let Some(clusters) = clusters {
-        sources.set("topology.clusters", clusters).expect("a shape");
+    for (key, value) in settings {
+        sources.set(key, value).expect("a setting");
     }
     sources.machine().expect("a sound machine")
 }
@@ -67,15 +68,44 @@ fn whole(name: &str, releases: &[Release], iterations: u32) -> Duration {
     took
 }
 
+/// Time of one iteration of the six cases on one core, the best of three, with more and more CPUs.
+fn growth(lock: &str, settings: &[(&str, &str)]) {
+    let mut before: Option<(u32, f64)> = None;
+    for clusters in [16, 64, 256] {
+        let shape = format!("{clusters}x4");
+        let machine = machine("juno-v2.12", &[settings, &[("topology.clusters", &shape)]].concat());
+        let seconds = (0..3)
+            .map(|_| {
+                let begin = Instant::now();
+                for case in CASES {
+                    let conditions =
+                        Conditions { case, iterations: 1, seed: 1, order: Vec::new(), record: true, spread: false };
+                    soc::run(&machine, &conditions).expect("the case ends");
+                }
+                begin.elapsed().as_secs_f64()
+            })
+            .fold(f64::MAX, f64::min);
+        print!("{lock}, {} CPUs: {seconds:.3} s", clusters * 4);
+        if let Some((cpus, least)) = before {
+            print!(", {:.1} times growth in proportion", seconds / least * f64::from(cpus) / f64::from(clusters * 4));
+        }
+        println!();
+        before = before.or(Some((clusters * 4, seconds)));
+    }
+}
+
 fn main() {
-    rate("6 CPUs", &machine("juno-v2.12", None), 100, 5);
-    rate("256 CPUs", &machine("juno-v2.12", Some("64x4")), 1, 3);
-    let release = |name: &str, clusters| Release {
-        machine: machine(name, clusters),
+    rate("6 CPUs", &machine("juno-v2.12", &[]), 100, 5);
+    rate("256 CPUs", &machine("juno-v2.12", &[("topology.clusters", "64x4")]), 1, 3);
+    growth("bakery", &[]);
+    growth("ticket", &[("psci.hardware_coherency", "true"), ("psci.lock", "ticket")]);
+    let release = |name: &str, settings: &[(&str, &str)]| Release {
+        machine: machine(name, settings),
         orders: BTreeMap::new(),
         uncertainty: Default::default(),
     };
-    let all: Vec<_> = ["juno-2017", "juno-v2.11", "juno-v2.12"].iter().map(|name| release(name, None)).collect();
+    let all: Vec<_> = ["juno-2017", "juno-v2.11", "juno-v2.12"].iter().map(|name| release(name, &[])).collect();
     whole("six cases, three releases, 100 iterations", &all, 100);
-    whole("six cases, 256 cores, one iteration", &[release("juno-v2.12", Some("64x4"))], 1);
+    whole("six cases, 256 cores, one iteration", &[release("juno-v2.12", &[("topology.clusters", "64x4")])], 1);
+    whole("six cases, 1024 cores, one iteration", &[release("juno-v2.12", &[("topology.clusters", "256x4")])], 1);
 }

@@ -4,7 +4,7 @@ use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
 use crate::cells::{CellResult, cells_of, window};
 use crate::split::{Split, spans};
-use crate::timeline::{Mark, Step, Timeline, timelines};
+use crate::timeline::{Holders, Mark, Step, Timeline, timelines};
 use recording::metrics::METRICS;
 use recording::{Recording, Series};
 use std::collections::BTreeMap;
@@ -189,7 +189,7 @@ impl Iteration<'_> {
         let mut services = Vec::new();
         for (&channel, served) in &self.timeline.served {
             let mut before = 0;
-            for held in served.iter().filter(|held| held.to != u64::MAX) {
+            for held in served.all().iter().filter(|held| held.to != u64::MAX) {
                 let sent = self.sent(channel, held.cpu, held.from);
                 let turned = sent.map_or(held.from, |sent| sent.max(before).min(held.from));
                 services.push(Service { channel, cpu: held.cpu, turned, from: held.from, to: held.to });
@@ -213,7 +213,7 @@ impl Iteration<'_> {
     /// The CPUs that held a lock in this iteration, in order.
     pub fn holders(&self, lock: u32) -> Vec<u16> {
         let mut cpus: Vec<u16> =
-            self.timeline.locks.get(&lock).map_or(&[][..], Vec::as_slice).iter().map(|held| held.cpu).collect();
+            self.timeline.locks.get(&lock).map_or(&[][..], Holders::all).iter().map(|held| held.cpu).collect();
         cpus.sort_unstable();
         cpus.dedup();
         cpus

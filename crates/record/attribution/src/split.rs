@@ -38,12 +38,15 @@ impl Split {
     /// Splits the span between two events of a CPU, given by their places among its steps.
     pub(crate) fn of(timeline: &Timeline, cpu: u16, from: usize, to: usize) -> Self {
         let mut split = Self::default();
+        // Where a wait stands among the others: a CPU may wait for each of a thousand.
+        let mut places = BTreeMap::new();
         for span in spans(timeline, cpu, from, to, Activity::Cause(Cause::Code)) {
             let Activity::Cause(cause) = span.activity else { continue };
             let ticks = span.to - span.from;
             *split.causes.entry(cause).or_default() += ticks;
             let (Some(on), Some(holder)) = (span.on, span.holder) else { continue };
-            match split.waits.iter_mut().find(|wait| (wait.cause, wait.on, wait.holder) == (cause, on, holder)) {
+            let place = *places.entry((cause, on, holder)).or_insert(split.waits.len());
+            match split.waits.get_mut(place) {
                 Some(wait) => wait.ticks += ticks,
                 None => split.waits.push(Wait { cause, on, holder, ticks }),
             }
@@ -85,7 +88,9 @@ fn cut(spans: &mut Vec<LaneSpan>, first: usize, timeline: &Timeline, cpu: u16, d
     let mut push = |span| push(spans, first, span);
     let rest = |from, to| LaneSpan { from, to, activity: Activity::Cause(rest), on: rest_on, holder: None };
     let mut at = from;
-    for &Held { cpu: holder, from: held_from, to: held_to } in holders.map_or(&[][..], Vec::as_slice) {
+    for &Held { cpu: holder, from: held_from, to: held_to } in
+        holders.map_or(&[][..], |holders| holders.between(from, to))
+    {
         // Holders follow each other, so their shares do not overlap.
         let (begin, end) = (held_from.max(at), held_to.min(to));
         if holder == cpu || begin >= end {

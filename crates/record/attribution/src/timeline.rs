@@ -104,15 +104,44 @@ pub(crate) struct Held {
     pub(crate) to: u64,
 }
 
+/// Who had a thing for itself, in order of when they got it.
+#[derive(Default)]
+pub(crate) struct Holders {
+    held: Vec<Held>,
+    /// Whether each got it no earlier, and let it go no earlier, than the one before; an imported log may say otherwise.
+    follow: bool,
+}
+
+impl Holders {
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Held] {
+        &self.held
+    }
+
+    /// Those among whom all are who had it at any time between `from` and `to`.
+    pub(crate) fn between(&self, from: u64, to: u64) -> &[Held] {
+        if !self.follow {
+            return &self.held;
+        }
+        let first = self.held.partition_point(|held| held.to <= from);
+        let rest = &self.held[first..];
+        &rest[..rest.partition_point(|held| held.from < to)]
+    }
+
+    fn settle(&mut self) {
+        self.follow = self.held.is_sorted_by(|one, next| one.from <= next.from && one.to <= next.to);
+    }
+}
+
 /// One iteration of one series.
 #[derive(Default)]
 pub(crate) struct Timeline {
     /// Each CPU's events in order.
     pub(crate) steps: BTreeMap<u16, Vec<Step>>,
     /// Who held which lock, by its id.
-    pub(crate) locks: BTreeMap<u32, Vec<Held>>,
+    pub(crate) locks: BTreeMap<u32, Holders>,
     /// Whose command the SCP had in hand, by channel.
-    pub(crate) served: BTreeMap<u32, Vec<Held>>,
+    pub(crate) served: BTreeMap<u32, Holders>,
 }
 
 /// All iterations of a recording, by series and iteration.
@@ -130,6 +159,9 @@ pub(crate) fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeli
             }
         }
     }
+    for timeline in timelines.values_mut() {
+        timeline.locks.values_mut().chain(timeline.served.values_mut()).for_each(Holders::settle);
+    }
     timelines
 }
 
@@ -144,7 +176,7 @@ impl Timeline {
             _ => (None, false),
         };
         if let Some(table) = table {
-            let held = table.entry(event.argument).or_default();
+            let held = &mut table.entry(event.argument).or_default().held;
             if opens {
                 held.push(Held { cpu: event.cpu, from: event.ticks, to: u64::MAX });
             } else if let Some(open) = held.iter_mut().rev().find(|held| held.cpu == event.cpu && held.to == u64::MAX) {
@@ -188,7 +220,24 @@ mod tests {
         }
         let timelines = timelines(&recording);
         let held: Vec<_> =
-            timelines[&(series, 0)].locks[&7].iter().map(|held| (held.cpu, held.from, held.to)).collect();
+            timelines[&(series, 0)].locks[&7].all().iter().map(|held| (held.cpu, held.from, held.to)).collect();
         assert_eq!(held, [(0, 5, 20), (1, 20, 30), (0, 40, u64::MAX)]);
+    }
+
+    /// Who holds a thing in a span is found whether or not its holders follow each other: a log may have lost a release.
+    #[test]
+    fn holders_of_a_span_are_found_by_a_search_or_among_all() {
+        let held = |holders: &[(u64, u64)]| {
+            let held = holders.iter().map(|&(from, to)| Held { cpu: 0, from, to }).collect();
+            let mut holders = Holders { held, follow: false };
+            holders.settle();
+            holders
+        };
+        let follow = held(&[(0, 10), (10, 20), (20, 30), (40, 50)]);
+        let lost = held(&[(0, u64::MAX), (10, 20), (20, 30), (40, 50)]);
+        for (from, to, found) in [(10, 20, 1), (9, 21, 3), (30, 40, 0), (30, 41, 1), (50, 60, 0), (0, 60, 4)] {
+            assert_eq!(follow.between(from, to).len(), found, "{from} to {to}");
+            assert_eq!(lost.between(from, to).len(), 4, "{from} to {to}");
+        }
     }
 }

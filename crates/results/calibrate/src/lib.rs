@@ -14,6 +14,7 @@ mod gate;
 mod parameters;
 mod report;
 mod strides;
+mod studies;
 
 pub use cell_fit::CellFit;
 pub use error::Error;
@@ -21,3 +22,7 @@ pub use fit::{Calibration, Indistinct, fit};
 pub use gate::{Gate, LeftOut};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};
+pub use studies::{
+    BEST_OF_SINGLE, MeasuredCell, MeasuredStudy, Predicted, Search, StudyError, StudyFit, TableScore, belong_together,
+    fit_studies, predict,
+};

@@ -7,8 +7,8 @@ use dataplane_experiments::places::Places;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, CyclesTable, FitTable};
 use published::{STRIDES, StrideCell, StrideReference};
 
-/// Frames of a fit's runs.
-const FIT_FRAMES: usize = 160;
+/// How a fit runs the cells of the slides.
+const EFFORT: Effort = Effort { frame_size: 256, frames: 160, seed: 1, places: Places::RECEIVED, touched: false };
 /// Steps of a fit's search.
 const FIT_ROUNDS: usize = 120;
 
@@ -18,7 +18,11 @@ pub fn usable_strides(platform: &CorePlatform, reference: &StrideReference) -> V
     let cells = usable.map(|cell| {
         let shape = if cell.loop_name == "dual" { Shape::Dual } else { Shape::Single };
         let strides = Strides { header: cell.stride_first, data: cell.stride_second };
-        UsedCell { cell: Cell { shape, strides }, cycles_per_packet: cell.ticks * platform.cycles_per_tick() }
+        UsedCell {
+            cell: Cell { shape, strides },
+            cycles_per_packet: cell.ticks * platform.cycles_per_tick(),
+            effort: EFFORT,
+        }
     });
     cells.collect()
 }
@@ -30,9 +34,8 @@ pub fn fit_strides(platform: &CorePlatform, reference: &StrideReference) -> Opti
     if used.is_empty() {
         return None;
     }
-    let effort = Effort { frame_size: 256, frames: FIT_FRAMES, seed: 1, places: Places::RECEIVED };
     let hardware = platform.hardware();
-    let found = fit::fit(hardware, &used, effort, FIT_ROUNDS);
+    let found = fit::fit(hardware, &used, &fit::STARTS, FIT_ROUNDS);
     let mut cannot_tell = Vec::new();
     for (what, direction) in [
         ("work and window together", [1.0, 1.0, 0.0, 0.0, 0.0]),
@@ -41,7 +44,7 @@ pub fn fit_strides(platform: &CorePlatform, reference: &StrideReference) -> Opti
         ("dram against translation, their sum held", [0.0, 0.0, 1.0, 0.0, -1.0]),
         ("dram against dram_spread, their sum held", [0.0, 0.0, 1.0, -1.0, 0.0]),
     ] {
-        let (down, up) = fit::freedom(hardware, &found, direction, &used, effort);
+        let (down, up) = fit::freedom(hardware, &found, direction, &used);
         cannot_tell.push(format!("{what}: -{down} to +{up} cycles fit alike (rms within a tenth)"));
     }
     for (costs, rms) in &found.others {
@@ -51,7 +54,7 @@ pub fn fit_strides(platform: &CorePlatform, reference: &StrideReference) -> Opti
     }
     for count in [4, 5, 8, 12] {
         let hardware = core_model::Parameters { fill_buffers: count, ..hardware };
-        let rms = fit::rms(hardware, found.costs, &used, effort);
+        let rms = fit::rms(hardware, found.costs, &used);
         cannot_tell.push(format!("{count} fill buffers, others held: rms {:.2} %", rms * 100.0));
     }
     let cycles = CyclesTable::from(found.costs);
@@ -60,7 +63,7 @@ pub fn fit_strides(platform: &CorePlatform, reference: &StrideReference) -> Opti
         fit: FitTable {
             reference: STRIDES.to_owned(),
             used: reference.cells.iter().filter(|cell| cell.may_be_fitted).map(StrideCell::label).collect(),
-            rms_percent: (fit::rms(hardware, cycles.into(), &used, effort) * 1e4).round() / 100.0,
+            rms_percent: (fit::rms(hardware, cycles.into(), &used) * 1e4).round() / 100.0,
             cannot_tell,
         },
     })

@@ -1,9 +1,7 @@
 //! The fit of the modelled core sees the cells that the reference declares as usable, and no others.
 
 use calibrate::usable_strides;
-use dataplane_experiments::fit::{Costs, fit};
-use dataplane_experiments::model::Effort;
-use dataplane_experiments::places::Places;
+use dataplane_experiments::fit::{Costs, STARTS, fit};
 use dataplane_experiments::platform::{CorePlatform, CostsFile};
 use experiment::Folder;
 use published::StrideReference;
@@ -23,9 +21,11 @@ fn reference() -> StrideReference {
 
 /// Far from the best costs: enough to see what the search follows.
 fn costs_after_a_short_fit(reference: &StrideReference) -> Costs {
-    let used = usable_strides(&platform(), reference);
-    fit(platform().hardware(), &used, Effort { frame_size: 256, frames: 5, seed: 1, places: Places::RECEIVED }, 15)
-        .costs
+    let mut used = usable_strides(&platform(), reference);
+    for cell in &mut used {
+        cell.effort.frames = 5;
+    }
+    fit(platform().hardware(), &used, &STARTS, 15).costs
 }
 
 fn scaled(loops: &[&str], factor: f64) -> StrideReference {

@@ -22,6 +22,12 @@ impl Cache {
         &mut self.lines[first..first + self.ways]
     }
 
+    /// Whether the line is there.
+    pub(crate) fn has(&self, line: u64) -> bool {
+        let first = (line % self.sets) as usize * self.ways;
+        self.lines[first..first + self.ways].contains(&line)
+    }
+
     /// Whether the line is there; if so, it is now the most recently used.
     pub(crate) fn touch(&mut self, line: u64) -> bool {
         let set = self.set(line);

@@ -16,7 +16,9 @@
 //! [`Parameters::window`] cycles of work and then stalls until the load is done. Every line that is on its way takes a
 //! fill buffer if it comes from beyond L2; when all are taken, the load/store unit blocks, and with it the core. A line comes
 //! from L1, from L2, or from DRAM after a latency and an exponentially distributed spread. The first touch of a page that
-//! is not among the last few waits for its translation; a prefetch waits too, but nothing waits for the prefetch.
+//! is not among the last few waits for its translation; a prefetch waits too. Nothing waits for the prefetch, unless the core keeps it
+//! in the window until it is translated ([`Parameters::prefetch_holds`]). L2 may fetch the line beside one that is asked for
+//! ([`Parameters::fetches_neighbour`]).
 //!
 //! Every stall is charged to the access that caused it ([`Core::stalls`]).
 //!
@@ -24,12 +26,16 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod neighbour;
 mod random;
+mod translations;
 
 use std::collections::VecDeque;
 
 use cache::Cache;
+use neighbour::Neighbours;
 use random::Random;
+use translations::Translations;
 
 /// Bytes of a cache line.
 pub const LINE: u64 = 64;
@@ -57,6 +63,11 @@ pub struct Parameters {
     pub fill_buffers: usize,
     /// Cost of issuing one prefetch that needs no waiting.
     pub prefetch_issue: f64,
+    /// Whether a prefetch stays in the window until its address is translated, as a load stays until its data is there.
+    pub prefetch_holds: bool,
+    /// Whether L2 fetches the line beside one that is asked for, on the side to which the program went from such a line last time. Such
+    /// a line takes no fill buffer.
+    pub fetches_neighbour: bool,
     /// L1 data cache in bytes.
     pub l1_bytes: u64,
     /// Ways of the L1 data cache.
@@ -106,6 +117,8 @@ struct Fill {
     ready: f64,
     /// Whether it comes from beyond L2, and so takes a fill buffer.
     far: bool,
+    /// Whether it goes on to L1: somebody has asked for it.
+    to_l1: bool,
 }
 
 /// One core, its caches and its outstanding lines.
@@ -116,8 +129,8 @@ pub struct Core {
     worked: f64,
     pending: VecDeque<Pending>,
     fills: Vec<Fill>,
-    /// Pages, with the time at which their translation is available.
-    translations: VecDeque<(u64, f64)>,
+    translations: Translations,
+    neighbours: Neighbours,
     l1: Cache,
     l2: Cache,
     random: Random,
@@ -133,7 +146,8 @@ impl Core {
             worked: 0.0,
             pending: VecDeque::new(),
             fills: Vec::with_capacity(parameters.fill_buffers),
-            translations: VecDeque::with_capacity(parameters.tlb_entries),
+            translations: Translations::new(parameters.tlb_entries),
+            neighbours: Neighbours::default(),
             l1: Cache::new(parameters.l1_bytes / LINE, parameters.l1_ways),
             l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
             random: Random::new(seed),
@@ -168,6 +182,11 @@ impl Core {
         let line = address / LINE;
         self.l1.remove(line);
         self.l2.insert(line);
+    }
+
+    /// The core touched the address's page a moment ago: its translation is known.
+    pub fn knows_page(&mut self, address: u64) {
+        self.translations.insert(address / self.parameters.page_bytes, self.now);
     }
 
     /// Waits until nothing is outstanding: the end of a frame's loop and what comes after it.
@@ -226,6 +245,12 @@ impl Core {
     pub fn prefetch(&mut self, address: u64, site: Site) {
         self.stalls[site.0 as usize].count += 1;
         self.work(self.parameters.prefetch_issue);
+        if self.parameters.prefetch_holds {
+            let ready = self.translate(address / self.parameters.page_bytes, self.now);
+            if ready > self.now {
+                self.pending.push_back(Pending { site, ready, at_work: self.worked });
+            }
+        }
         self.fetch(address, site, self.now);
     }
 
@@ -233,16 +258,24 @@ impl Core {
     fn fetch(&mut self, address: u64, site: Site, from: f64) -> f64 {
         let line = address / LINE;
         let from = self.translate(address / self.parameters.page_bytes, from);
-        if let Some(fill) = self.fills.iter().find(|fill| fill.line == line) {
-            return fill.ready.max(from);
+        if let Some(at) = self.fills.iter().position(|fill| fill.line == line) {
+            let fill = self.fills[at];
+            if fill.to_l1 {
+                return fill.ready.max(from);
+            }
+            let ready = fill.ready.max(from.max(self.now) + self.parameters.l2);
+            self.fills[at] = Fill { ready, to_l1: true, ..fill };
+            self.fetch_neighbour(line, from);
+            return ready;
         }
         if self.l1.touch(line) {
             return from;
         }
         self.retire_fills(self.now);
+        self.fetch_neighbour(line, from);
         if self.l2.touch(line) {
             let ready = from.max(self.now) + self.parameters.l2;
-            self.fills.push(Fill { line, ready, far: false });
+            self.fills.push(Fill { line, ready, far: false, to_l1: true });
             return ready;
         }
         let far = || self.fills.iter().filter(|fill| fill.far);
@@ -254,37 +287,47 @@ impl Core {
             self.retire_fills(self.now);
         }
         self.l2.insert(line);
-        let latency = self.parameters.dram + self.parameters.dram_spread * self.random.exponential();
-        let ready = from.max(self.now) + latency;
-        self.fills.push(Fill { line, ready, far: true });
+        let ready = from.max(self.now) + self.latency();
+        self.fills.push(Fill { line, ready, far: true, to_l1: true });
         ready
+    }
+
+    /// Time of a line from DRAM.
+    fn latency(&mut self) -> f64 {
+        self.parameters.dram + self.parameters.dram_spread * self.random.exponential()
+    }
+
+    /// Lets L2 fetch the line beside one that was not in L1, where the core does that.
+    fn fetch_neighbour(&mut self, line: u64, from: f64) {
+        if !self.parameters.fetches_neighbour {
+            return;
+        }
+        let Some(beside) = self.neighbours.of(line) else { return };
+        let lines_of_a_page = self.parameters.page_bytes / LINE;
+        let is_there = self.l2.has(beside) || self.fills.iter().any(|fill| fill.line == beside);
+        if beside / lines_of_a_page == line / lines_of_a_page && !is_there {
+            let ready = from.max(self.now) + self.latency();
+            self.fills.push(Fill { line: beside, ready, far: false, to_l1: false });
+        }
     }
 
     /// Translates an address of the page. Returns the time at which the access can go on, if it is made at `from`.
     fn translate(&mut self, page: u64, from: f64) -> f64 {
-        if let Some(at) = self.translations.iter().rposition(|(known, _)| *known == page) {
-            let (_, ready) = self.translations[at];
-            if at + 1 < self.translations.len() {
-                self.translations.remove(at);
-                self.translations.push_back((page, ready));
-            }
+        if let Some(ready) = self.translations.touch(page) {
             return ready.max(from);
         }
-        if self.translations.len() >= self.parameters.tlb_entries {
-            self.translations.pop_front();
-        }
         let ready = from + self.parameters.translation;
-        self.translations.push_back((page, ready));
+        self.translations.insert(page, ready);
         ready
     }
 
-    /// Lines that have come by `now` go to L1 and free their buffers.
+    /// Lines that have come by `now` go to L1, or to L2 if nobody has asked for them yet, and free their buffers.
     fn retire_fills(&mut self, now: f64) {
-        let l1 = &mut self.l1;
+        let (l1, l2) = (&mut self.l1, &mut self.l2);
         self.fills.retain(|fill| {
             let under_way = fill.ready > now;
             if !under_way {
-                l1.insert(fill.line);
+                if fill.to_l1 { l1.insert(fill.line) } else { l2.insert(fill.line) }
             }
             under_way
         });
@@ -306,6 +349,8 @@ mod tests {
         page_bytes: 4096,
         fill_buffers: 2,
         prefetch_issue: 1.0,
+        prefetch_holds: false,
+        fetches_neighbour: false,
         l1_bytes: 32 * 1024,
         l1_ways: 2,
         l2_bytes: 512 * 1024,
@@ -394,6 +439,48 @@ mod tests {
             core.prefetch(n * 4096, A);
         }
         assert_eq!(core.stalls(A).blocked, 0.0);
+    }
+
+    #[test]
+    fn a_prefetch_that_holds_keeps_the_core_until_it_is_translated() {
+        let time = |prefetch_holds| {
+            let mut core = Core::new(Parameters { prefetch_holds, translation: 100.0, ..PLAIN }, 1);
+            core.prefetch(0, A);
+            core.work(60.0);
+            core.now()
+        };
+        assert_eq!(time(false), 61.0);
+        assert_eq!(
+            time(true),
+            1.0 + 100.0 + 20.0,
+            "it runs ahead for the window of 40, and has 20 to do after the translation"
+        );
+    }
+
+    #[test]
+    fn the_line_beside_comes_with_the_first_on_the_side_that_was_last_taken() {
+        let parameters = Parameters { fetches_neighbour: true, ..PLAIN };
+        let mut core = Core::new(parameters, 1);
+        let second_after_a_while = |core: &mut Core, first: u64, second: u64| {
+            core.load(first, A);
+            core.work(500.0);
+            core.drain();
+            core.load(second, B) - core.now()
+        };
+        assert_eq!(second_after_a_while(&mut core, 4096, 4160), 20.0, "upwards, from L2");
+        core.drain();
+        assert_eq!(second_after_a_while(&mut core, 8256, 8192), 200.0, "downwards for the first time");
+        core.drain();
+        assert_eq!(second_after_a_while(&mut core, 12352, 12288), 20.0, "downwards again");
+        core.drain();
+        assert_eq!(second_after_a_while(&mut core, 16384, 16384 - 64), 200.0, "not in the same page");
+    }
+
+    #[test]
+    fn a_page_that_was_touched_needs_no_translation() {
+        let mut core = Core::new(Parameters { translation: 100.0, ..PLAIN }, 1);
+        core.knows_page(0);
+        assert_eq!(core.load(64, A), 200.0);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(crate) type Yield = Yielder<(), ()>;
 pub(crate) struct Process {
     waiting: Cell<bool>,
     woken: Cell<bool>,
+    /// How long after the wake-up the process goes on.
+    delay: Cell<Time>,
     daemon: Cell<bool>,
     /// The top frame's way back to the runner. Null while the process has not started.
     pub(crate) yielder: Cell<*const Yield>,
@@ -79,6 +81,7 @@ impl Scheduler {
                 .map(|_| Process {
                     waiting: Cell::new(false),
                     woken: Cell::new(false),
+                    delay: Cell::new(0),
                     daemon: Cell::new(false),
                     yielder: Cell::new(std::ptr::null()),
                 })
@@ -120,13 +123,39 @@ impl Scheduler {
         }
     }
 
+    /// Several operations in one: the running process takes `duration` for all of them, if nobody else would go before the last of them ends.
+    /// Otherwise nothing happens, and the value is false: they are to be made one by one.
+    #[inline(always)]
+    pub fn advance_alone(&self, operations: u64, duration: Time) -> bool {
+        let time = self.now.get().saturating_add(duration);
+        if time >= self.horizon.get() && !self.is_alone_until(time) {
+            return false;
+        }
+        self.operations.set(self.operations.get() + operations);
+        self.now.set(time);
+        true
+    }
+
+    #[inline(never)]
+    fn is_alone_until(&self, time: Time) -> bool {
+        self.sees_further(time)
+    }
+
+    /// Whether nobody goes up to `time`. Whoever set the horizon may have left the queue since.
+    #[inline(always)]
+    fn sees_further(&self, time: Time) -> bool {
+        let earliest = self.queue.earliest();
+        if self.choosing.get() || time >= earliest {
+            return false;
+        }
+        self.horizon.set(earliest);
+        true
+    }
+
     /// Puts the running process in the queue. False if it is the earliest after all, and goes on.
     #[inline(never)]
     fn queues_up(&self, time: Time) -> bool {
-        let earliest = self.queue.earliest();
-        if time < earliest && !self.choosing.get() {
-            // Who set the horizon has left the queue since.
-            self.horizon.set(earliest);
+        if self.sees_further(time) {
             self.now.set(time);
             return false;
         }
@@ -152,11 +181,25 @@ impl Scheduler {
         if process.woken.replace(false) { Wake::Called } else { Wake::Deadline }
     }
 
+    /// Two operations in one: a [`Scheduler::wait`] for a wake-up, and `delay` after it. The process is switched to once, when both are over.
+    pub fn wait_and_advance(&self, delay: Time) {
+        let process = &self.processes[self.current.get()];
+        if process.woken.get() {
+            self.wait(None);
+            self.advance(delay);
+            return;
+        }
+        self.operations.set(self.operations.get() + 1);
+        process.delay.set(delay);
+        self.wait(None);
+        process.delay.set(0);
+    }
+
     /// Ends the wait of `process`, or its next one. Takes no time.
     pub fn wake(&self, process: ProcessId) {
         let woken = &self.processes[process];
         if !woken.woken.replace(true) && woken.waiting.get() {
-            self.enqueue(process, self.now.get());
+            self.enqueue(process, self.now.get().saturating_add(woken.delay.get()));
         }
     }
 
@@ -206,6 +249,7 @@ impl Scheduler {
     pub(crate) fn enqueue_started(&self, process: ProcessId) {
         self.processes[process].waiting.set(false);
         self.processes[process].woken.set(false);
+        self.processes[process].delay.set(0);
         self.enqueue(process, self.now.get());
     }
 

@@ -64,6 +64,57 @@ fn a_wake_up_before_the_wait_is_not_lost() {
 }
 
 #[test]
+fn operations_are_made_at_once_only_where_nobody_goes_meanwhile() {
+    let scheduler = Scheduler::new(2);
+    let log = RefCell::new(Vec::new());
+    let main = |process, _| {
+        if process == 1 {
+            scheduler.advance(5);
+            return;
+        }
+        for _ in 0..2 {
+            let before = scheduler.operations();
+            let alone = scheduler.advance_alone(3, 10);
+            log.borrow_mut().push((alone, scheduler.now(), scheduler.operations() - before));
+            scheduler.advance(6);
+        }
+    };
+    let mut runner = Runner::new(&scheduler, &main);
+    (0..2).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    assert_eq!(*log.borrow(), [(false, 0, 0), (true, 16, 3)]);
+}
+
+#[test]
+fn time_after_a_wake_up_belongs_to_the_wait() {
+    let scheduler = Scheduler::new(2);
+    let log = RefCell::new(Vec::new());
+    let main = |process, _| {
+        if process == 1 {
+            scheduler.advance(7);
+            scheduler.wake(0);
+            // This one comes before the next wait.
+            scheduler.advance(20);
+            scheduler.wake(0);
+            return;
+        }
+        scheduler.wait_and_advance(3);
+        log.borrow_mut().push(scheduler.now());
+        scheduler.advance(30);
+        scheduler.wait_and_advance(4);
+        log.borrow_mut().push(scheduler.now());
+        // A wait of the ordinary kind takes nothing after it.
+        scheduler.wake(0);
+        scheduler.wait(None);
+        log.borrow_mut().push(scheduler.now());
+    };
+    let mut runner = Runner::new(&scheduler, &main);
+    (0..2).for_each(|process| runner.start(process, 0));
+    runner.run().unwrap();
+    assert_eq!(*log.borrow(), [10, 44, 44]);
+}
+
+#[test]
 fn a_called_frame_returns_and_a_restart_pulls_it_away() {
     const NORMAL: u32 = 0;
     const FIRMWARE: u32 = 1;

@@ -28,8 +28,8 @@ pub(crate) struct Cpu {
     pub(crate) asked: Cell<Option<(psci::Level, psci::PowerDown)>>,
     pub(crate) pending_interrupts: Cell<Interrupts>,
     pub(crate) waiting: Cell<Waiting>,
-    /// The event register: an event came since the last WFE.
-    pub(crate) event: Cell<bool>,
+    /// The event register is set when more events were sent than this many, which the CPU's WFEs have taken note of.
+    pub(crate) events_taken: Cell<u64>,
     /// The SCP has taken a CPU_ON for this CPU, which has not started yet.
     pub(crate) turned_on: Cell<bool>,
     /// The process that waits for this CPU's WFI to take its power: of a channel, or of its power unit.

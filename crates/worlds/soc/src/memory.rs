@@ -155,4 +155,87 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         soc.count_call();
         self.maintain(soc, true);
     }
+
+    /// Scans of locks and requests are made of this, and most of their words lie in memory as they did the last time. Then, while no other process
+    /// goes, the three operations come to one.
+    #[inline(always)]
+    fn load_from_memory(&self, soc: &Soc) -> T {
+        let line = self.line.get();
+        if line.dirty || !soc.load_from_memory_alone() {
+            self.clean_invalidate(soc);
+            psci::Platform::barrier(soc);
+            return self.load(soc);
+        }
+        let value = self.memory.get();
+        if soc.caches_are_on() {
+            self.copy.set(value);
+            self.line.set(Line { cached: true, filled: soc.time(), ..Line::default() });
+        } else {
+            self.line.set(Line { cached: false, ..line });
+        }
+        T::from_word(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Word;
+    use crate::Soc;
+    use crate::config::{Document, Sources};
+    use engine::{Runner, SplitMix64, Time};
+    use psci::{Platform, SharedCell};
+    use std::cell::RefCell;
+    use std::path::Path;
+
+    /// What loads of a word from memory saw and when, while another CPU stores to the word and cleans it, and the calls that were counted.
+    fn loads(soc: &Soc, cached: bool, load: impl Fn(&Word<u32>) -> u32) -> (Vec<(Time, u32)>, [u64; 3]) {
+        let word = Word::new(0);
+        let seen = RefCell::new(Vec::new());
+        let main = |cpu: usize, _| match cpu {
+            0 => {
+                soc.cpus[0].caches_on.set(cached);
+                for _ in 0..400 {
+                    seen.borrow_mut().push((soc.time(), load(&word)));
+                }
+            }
+            _ => {
+                soc.cpus[1].caches_on.set(true);
+                let mut random = SplitMix64::new(5);
+                for value in 1..200 {
+                    soc.advance(random.below(300) * 1000 + value);
+                    word.store(soc, value as u32);
+                    word.clean(soc);
+                }
+            }
+        };
+        let mut runner = Runner::new(&soc.scheduler, &main);
+        (0..2).for_each(|cpu| runner.start(cpu, 0));
+        runner.run().unwrap();
+        drop(runner);
+        (seen.into_inner(), [soc.platform_calls.get(), soc.calls_of(0), soc.scheduler.operations()])
+    }
+
+    #[test]
+    fn a_load_from_memory_is_its_three_operations_whoever_comes_between() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+        let open = |name: &str| Document::open(&root.join(name)).unwrap();
+        let sources = Sources {
+            platform: open("juno-r1.toml"),
+            release: open("juno-r1/releases/juno-v2.12.toml"),
+            costs: open("juno-r1/costs/juno-v2.12.toml"),
+        };
+        let machine = sources.machine().unwrap();
+        for cached in [false, true] {
+            let (one, three) = (Soc::new(&machine, 1), Soc::new(&machine, 1));
+            let in_one = loads(&one, cached, |word| word.load_from_memory(&one));
+            let in_three = loads(&three, cached, |word| {
+                word.clean_invalidate(&three);
+                three.barrier();
+                word.load(&three)
+            });
+            assert_eq!(in_one, in_three);
+            assert!(in_one.0.iter().any(|&(_, value)| value > 100), "the loads were over before the stores");
+            assert_eq!(one.stale_loads.get(), 0);
+        }
+    }
 }

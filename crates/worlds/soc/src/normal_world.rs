@@ -4,16 +4,27 @@ use crate::Soc;
 use crate::entry::Entry;
 use crate::event::Measured;
 use crate::interrupt_source::Source;
-use engine::PS_PER_US;
+use engine::{PS_PER_US, Time};
 use psci::{Call, id};
 use psci_cases::{Depth, NormalWorld, Stamps, Word};
 
 /// Where the normal world is entered; nothing is there but the procedure.
 const ENTRY_POINT: u64 = 0x8000_0000;
 
+/// With more CPUs than these, those at a barrier sleep through the events of others.
+const MANY_CPUS: usize = 64;
+
 pub(crate) struct SimWorld<'a> {
     pub(crate) soc: &'a Soc,
     pub(crate) lead: usize,
+}
+
+impl SimWorld<'_> {
+    /// How late this CPU goes on after an event, as drawn.
+    fn start_skew(&self) -> Time {
+        let skew = self.soc.random.borrow_mut().below(self.soc.machine.platform.assumed.start_skew);
+        skew + self.soc.spread(|spread| spread.start)
+    }
 }
 
 impl NormalWorld for SimWorld<'_> {
@@ -74,20 +85,32 @@ impl NormalWorld for SimWorld<'_> {
 
     fn wait_event(&self) {
         psci::Platform::wait_for_event(self.soc);
-        let skew = self.soc.random.borrow_mut().below(self.soc.machine.platform.assumed.start_skew);
-        self.soc.advance(skew + self.soc.spread(|spread| spread.start));
+        self.soc.advance(self.start_skew());
+    }
+
+    fn wait_until(&self, word: Word, least: u64) {
+        let look = self.soc.cached_access();
+        self.soc.advance(look);
+        let many = self.soc.cpus.len() > MANY_CPUS;
+        while self.soc.words[word as usize].get() < least {
+            match many {
+                true => self.soc.sleep_until(word, least),
+                false => psci::Platform::wait_for_event(self.soc),
+            }
+            self.soc.advance(self.start_skew() + look);
+        }
     }
 
     fn send_event(&self) {
         psci::Platform::send_event(self.soc);
     }
 
-    fn relax(&self) {
+    fn relax(&self, moments: u32) {
         // A CPU whose procedure failed never comes to where others poll for it: who polls stops, so that the run ends.
         while self.soc.has_failed() {
             self.soc.scheduler.wait(None);
         }
-        self.soc.advance(self.soc.machine.platform.assumed.normal_poll);
+        self.soc.advance(self.soc.machine.platform.assumed.normal_poll * u64::from(moments));
     }
 
     fn start_timer(&self, microseconds: u64) {

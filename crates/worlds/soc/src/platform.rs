@@ -6,10 +6,12 @@ use crate::cpu::{CpuState, Waiting};
 use crate::mailbox::Command;
 use crate::memory::Word;
 use crate::points;
+use crate::soc::Sleeper;
 use psci::{
     CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Scalar,
     SuspendRequest,
 };
+use psci_cases::Word as NormalWord;
 
 /// Local states from here on lose their contents.
 const FIRST_POWER_DOWN: u8 = 2;
@@ -31,6 +33,42 @@ impl Soc {
     fn flushes_l2_anyway(&self) -> bool {
         let asked = self.current_cpu().asked.get();
         asked.is_some_and(|(level, why)| self.machine.release.l2_flush.contain(why, level))
+    }
+
+    /// An event ends the WFE of a CPU.
+    fn end_wfe(&self, index: usize) {
+        let cpu = &self.cpus[index];
+        cpu.events_taken.set(self.events_sent.get());
+        cpu.waiting.set(Waiting::Nothing);
+        self.scheduler.wake(index);
+    }
+
+    /// Waits in WFE, as [`Platform::wait_for_event`], but sleeps through all events before which `word` is less than `least`: where there are many CPUs,
+    /// each of which sends events, most of what happens would be CPUs that wake up, look, and sleep again.
+    pub(crate) fn sleep_until(&self, word: NormalWord, least: u64) {
+        self.count_call();
+        let cpu = self.current_cpu_index();
+        self.sleepers[word as usize].borrow_mut().push(Sleeper { cpu, least });
+        self.cpus[cpu].waiting.set(Waiting::Event);
+        self.scheduler.wait_and_advance(self.machine.platform.assumed.event_wake);
+    }
+
+    fn wake_sleepers(&self) {
+        for (word, sleepers) in self.words.iter().zip(&self.sleepers) {
+            let mut sleepers = sleepers.borrow_mut();
+            if !sleepers.iter().any(|sleeper| sleeper.least <= word.get()) {
+                continue;
+            }
+            // As an event wakes all others: in the order of their numbers.
+            sleepers.sort_unstable_by_key(|sleeper| sleeper.cpu);
+            sleepers.retain(|sleeper| {
+                let sleeps = sleeper.least > word.get();
+                if !sleeps {
+                    self.end_wfe(sleeper.cpu);
+                }
+                sleeps
+            });
+        }
     }
 
     /// The highest level that loses its contents in a state.
@@ -107,20 +145,31 @@ impl Platform for Soc {
     fn wait_for_event(&self) {
         self.count_call();
         let cpu = self.current_cpu();
-        if !cpu.event.replace(false) {
-            self.wait_for(Waiting::Event);
-            cpu.event.set(false);
+        let wake = self.machine.platform.assumed.event_wake;
+        if cpu.events_taken.replace(self.events_sent.get()) != self.events_sent.get() {
+            self.advance(wake);
+            return;
         }
-        self.advance(self.machine.platform.assumed.event_wake);
+        let (word, bit) = (self.current_cpu_index() / 64, 1 << (self.current_cpu_index() % 64));
+        self.in_wfe[word].set(self.in_wfe[word].get() | bit);
+        cpu.waiting.set(Waiting::Event);
+        self.scheduler.wait_and_advance(wake);
+        cpu.waiting.set(Waiting::Nothing);
+        self.in_wfe[word].set(self.in_wfe[word].get() & !bit);
     }
 
     fn send_event(&self) {
         self.count_call();
         self.barrier();
-        for (index, cpu) in self.cpus.iter().enumerate() {
-            cpu.event.set(true);
-            if cpu.waiting.get() == Waiting::Event {
-                self.scheduler.wake(index);
+        let sent = self.events_sent.get() + 1;
+        self.events_sent.set(sent);
+        self.wake_sleepers();
+        for (word, first) in self.in_wfe.iter().zip((0..).step_by(64)) {
+            let mut waiting = word.take();
+            while waiting != 0 {
+                let index = first + waiting.trailing_zeros() as usize;
+                waiting &= waiting - 1;
+                self.end_wfe(index);
             }
         }
     }

@@ -21,6 +21,12 @@ pub struct Soc {
     pub(crate) cpus: Vec<Cpu>,
     /// The CPUs' affinity fields with their places, in order.
     pub(crate) by_mpidr: Vec<(u64, u16)>,
+    /// Events sent so far.
+    pub(crate) events_sent: Cell<u64>,
+    /// The CPUs that wait for one: a bit for each.
+    pub(crate) in_wfe: Vec<Cell<u64>>,
+    /// The CPUs that sleep until a word of the normal world is as large as they say, by the word ([`Soc::sleep_until`]).
+    pub(crate) sleepers: [RefCell<Vec<Sleeper>>; Word::COUNT],
     /// Whether a domain has power, by its place in the platform's list.
     pub(crate) domains_on: Vec<Cell<bool>>,
     /// Flushes of a cluster's L2 so far, by the cluster's label.
@@ -60,6 +66,13 @@ pub struct Soc {
     pub(crate) lock_waits: Vec<Cell<Option<u32>>>,
 }
 
+/// A CPU that sleeps until a word of the normal world is as large as it says.
+#[derive(Clone, Copy)]
+pub(crate) struct Sleeper {
+    pub(crate) cpu: usize,
+    pub(crate) least: u64,
+}
+
 /// The generic counter's resolution.
 #[derive(Clone, Copy)]
 enum Tick {
@@ -91,7 +104,7 @@ impl Soc {
                 asked: Cell::new(None),
                 pending_interrupts: Cell::default(),
                 waiting: Cell::default(),
-                event: Cell::new(false),
+                events_taken: Cell::new(0),
                 turned_on: Cell::new(false),
                 watched_by: Cell::new(None),
                 unit: Cell::new(None),
@@ -116,6 +129,9 @@ impl Soc {
         };
         Self {
             scheduler: Scheduler::new(cpus.len() + channels + 1 + units),
+            events_sent: Cell::new(0),
+            sleepers: Default::default(),
+            in_wfe: vec![Cell::new(0); cpus.len().div_ceil(64)],
             domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
             l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),
             l2_dirty: (0..clusters).map(|_| Cell::new(0)).collect(),
@@ -216,6 +232,21 @@ impl Soc {
         let this = self.current_cpu();
         this.calls.set(this.calls.get() + 1);
         this.call_begins.set([self.scheduler.now(), this.call_begins.get()[0]]);
+    }
+
+    /// The calls and the time of a maintained load whose line is not dirty, if nobody else goes meanwhile; otherwise nothing happens.
+    #[inline(always)]
+    pub(crate) fn load_from_memory_alone(&self) -> bool {
+        let [maintenance, barrier] = [self.cached_access(), self.machine.platform.assumed.barrier];
+        let begins = self.scheduler.now();
+        if !self.scheduler.advance_alone(3, maintenance + barrier + self.memory_access()) {
+            return false;
+        }
+        self.platform_calls.set(self.platform_calls.get() + 3);
+        let this = self.current_cpu();
+        this.calls.set(this.calls.get() + 3);
+        this.call_begins.set([begins + maintenance + barrier, begins + maintenance]);
+        true
     }
 
     /// How many calls a CPU has made.

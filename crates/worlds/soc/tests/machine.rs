@@ -49,6 +49,24 @@ fn every_case_of_every_release_ends_without_a_stale_load() {
     }
 }
 
+/// One by one, four times the CPUs make hardly more than four times the calls. Together they queue for locks, and each release wakes all who
+/// wait; but a barrier wakes nobody before its time.
+#[test]
+fn calls_grow_with_the_cpus() {
+    let coherent = [("psci.hardware_coherency", "true"), ("psci.lock", "ticket")];
+    for (name, mode, most) in
+        [("suspend-level0", Mode::Serial, 5), ("cpu-off", Mode::Serial, 5), ("psci-version", Mode::Parallel, 10)]
+    {
+        let calls = [("32x4", 128), ("128x4", 512)].map(|(clusters, cpus)| {
+            let machine = machine("juno-v2.12", &[&coherent[..], &[("topology.clusters", clusters)]].concat());
+            let outcome = soc::run(&machine, &conditions(case(name, mode), 1)).unwrap();
+            assert_eq!(outcome.measured.len(), cpus, "{name}: every CPU hands its stamps over");
+            outcome.platform_calls
+        });
+        assert!(calls[1] < most * calls[0], "{name}: {calls:?} calls of 128 and 512 CPUs");
+    }
+}
+
 #[test]
 fn the_same_inputs_give_the_same_run_and_another_seed_another() {
     let machine = machine("juno-v2.12", &[]);

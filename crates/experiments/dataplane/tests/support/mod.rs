@@ -67,8 +67,17 @@ impl Namespaces {
 
     /// Two interfaces that are each other's cable: namespace, name and Ethernet address of each. They keep the offloads that they have.
     pub fn cable(&self, one: (&str, &str, [u8; 6]), other: (&str, &str, [u8; 6])) {
+        self.cable_of_queues(1, one, other);
+    }
+
+    /// The same, with so many queues each way at both ends.
+    pub fn cable_of_queues(&self, queues: u32, one: (&str, &str, [u8; 6]), other: (&str, &str, [u8; 6])) {
         let end = |(letter, name, address): (&str, &str, [u8; 6])| {
-            format!("{name} address {} netns {}", mac(address), self.of(letter))
+            let queues = match queues {
+                1 => String::new(),
+                more => format!("numrxqueues {more} numtxqueues {more}"),
+            };
+            format!("{name} address {} {queues} netns {}", mac(address), self.of(letter))
         };
         ip(&format!("link add {} type veth peer {}", end(one), end(other)));
         for (letter, name, _) in [one, other] {
@@ -89,20 +98,20 @@ impl Namespaces {
     }
 
     /// This test program again, in a namespace, in a role.
-    pub fn start(&self, letter: &str, role: &str) -> Child {
-        Command::new("ip")
+    pub fn start(&self, letter: &str, role: &str) -> Started {
+        let started = Command::new("ip")
             .args(["netns", "exec", &self.of(letter)])
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", "a_role_in_a_namespace", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
             .env(FOLDER, &self.folder)
-            .spawn()
-            .unwrap()
+            .spawn();
+        Started(started.unwrap())
     }
 
     /// The same, to its end.
     pub fn run(&self, letter: &str, role: &str) {
-        assert!(self.start(letter, role).wait().unwrap().success(), "{role} in {letter}");
+        assert!(self.start(letter, role).succeeds(), "{role} in {letter}");
     }
 
     /// Waits until a role has written a file.
@@ -124,8 +133,31 @@ impl Namespaces {
         self.wait_for("forwarding");
         during();
         fs::write(self.folder.join("stop"), "").unwrap();
-        assert!(forwarder.wait().unwrap().success(), "the forwarder failed");
+        assert!(forwarder.succeeds(), "the forwarder failed");
         fs::read_to_string(self.folder.join("forwarded.txt")).unwrap()
+    }
+}
+
+/// A program in a namespace, which ends with the test: one that fails leaves nobody who waits for a peer.
+pub struct Started(Child);
+
+impl Started {
+    /// Waits for its end.
+    pub fn succeeds(&mut self) -> bool {
+        self.0.wait().unwrap().success()
+    }
+
+    /// Its process: `ip` becomes the program that it starts.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // Where it has ended by itself, there is nothing to end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -161,6 +193,12 @@ pub fn send(folder: &Path) {
         assert_eq!(sender.send(batch.iter().map(|packet| &packet[..])), batch.len());
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// The role `wait`: says that it is there, and stays.
+pub fn wait_for_ever(folder: &Path) {
+    fs::write(folder.join("waiting"), "").unwrap();
+    std::thread::sleep(Duration::from_secs(600));
 }
 
 /// The role `forward`: forwards until the file `stop` is there, and leaves its counts.

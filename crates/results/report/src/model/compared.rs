@@ -96,17 +96,20 @@ pub(crate) fn with_intervals(compared: &mut [Compared], intervals: &[Interval]) 
         let published = cell.published.as_ref().filter(|cell| !cell.used_in_fit)?.value_us;
         Some((low / published).max(published / high).max(1.0))
     };
-    let factors: Vec<Option<f64>> = compared
-        .iter()
-        .map(|cell| {
+    // The same for all cells of a release and kind, of which a large machine has thousands.
+    let mut by_kind = BTreeMap::new();
+    let mut factors = Vec::with_capacity(compared.len());
+    for cell in compared.iter() {
+        let factor = by_kind.entry((&cell.recorded.variant, kind(cell))).or_insert_with(|| {
             let others = compared
                 .iter()
                 .filter(|other| other.recorded.variant != cell.recorded.variant && kind(other) == kind(cell));
             let mut missed: Vec<f64> = others.filter_map(off).collect();
             missed.sort_by(f64::total_cmp);
             missed.get((missed.len() * 9).div_ceil(10).checked_sub(1)?).copied()
-        })
-        .collect();
+        });
+        factors.push(*factor);
+    }
     for (cell, factor) in compared.iter_mut().zip(factors) {
         if let (Some((low, high)), Some(factor)) = (&mut cell.interval, factor) {
             (*low, *high) = (*low / factor, *high * factor);

@@ -278,8 +278,16 @@ fn measured(run: &Run<'_>, style: Style) -> String {
             GridCell::new(bar(cell.clocks, most, style.width.clamp(60, 100) - 52)),
         ]);
     }
-    let _ = writeln!(text, "{}\nBest", fitted(grid, style));
-    for best in best_here(&cells) {
+    let _ = writeln!(text, "{}", fitted(grid, style));
+    best_text(&mut text, &cells);
+    gains_text(&mut text, &cells, style);
+    text
+}
+
+/// The best strides of each loop.
+fn best_text(text: &mut String, cells: &[Cell]) {
+    text.push_str("Best\n");
+    for best in best_here(cells) {
         let saves = match best.cell.loop_name.as_str() {
             "single-split" => String::new(),
             _ => format!("{:.0} % less than without prefetch", best.saves_percent),
@@ -288,8 +296,6 @@ fn measured(run: &Run<'_>, style: Style) -> String {
         let line = format!("  {:<13} {strides:<7} {:>7.1} clocks  {saves}", best.cell.loop_name, best.cell.clocks);
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    gains_text(&mut text, &cells, style);
-    text
 }
 
 /// The cells of a loop that have a published figure.
@@ -329,6 +335,9 @@ fn scores(cells: &[Cell]) -> Vec<Score> {
         add("model", used, errors(&|cell| Some(cell.clocks)));
         if loop_name == "dual" {
             add("dual(k) = single(2k)", false, errors(&|cell| single(2 * cell.strides[0])));
+        }
+        if loop_name == "single-split" {
+            add("single(min(S2, 10))", false, errors(&|cell| single(cell.strides[1].min(10))));
         }
         if loop_name != "single" {
             add("constant: best of single", false, errors(&|_| Some(constant)));
@@ -381,7 +390,7 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
          {} ns per packet.",
         recording.header.platform.as_ref().map_or("core", |platform| &platform.name),
         setting(recording, "frame_size"),
-        tick_ns(recording)
+        (tick_ns(recording) * 1000.0).round() / 1000.0
     );
     paragraph(&mut text, &head, ("", "  "), PLAIN, style);
     let mut grid = table(style);
@@ -412,26 +421,10 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
     let stalls = "Stalls, ticks per packet: Data and Metadata wait at the first touch of the packet's line of that kind; an access \
                   that finds all fill buffers full waits for one: Buffers (--format json says where).";
     paragraph(&mut text, stalls, ("", "  "), DIM, style);
-    let _ = writeln!(text, "\nErrors (root mean square, relative)");
-    let scores = scores(&cells);
-    for score in &scores {
-        let kind = if score.fitted { "fitted" } else { "predicted" };
-        let _ =
-            writeln!(text, "  {:<13} {:<26} {:>6.2} %  {kind}", score.loop_name, score.predictor, score.rms_percent);
-    }
-    for loop_name in ["dual", "single-split"] {
-        let of = scores.iter().filter(|score| score.loop_name == loop_name);
-        if let Some(first) = of.min_by(|a, b| a.rms_percent.total_cmp(&b.rms_percent)) {
-            let _ = writeln!(text, "  best for {loop_name}: {}", first.predictor);
-        }
-    }
-    let _ = writeln!(text, "\nBest strides");
-    for best in best_strides(&cells) {
-        let line = format!(
-            "{:<13} model {:<9} published {:<9} published clocks there: {:+.2} % of the published minimum",
-            best.loop_name, best.predicted, best.published, best.cost_percent
-        );
-        paragraph(&mut text, &line, ("  ", "      "), PLAIN, style);
+    if cells.iter().any(|cell| cell.published.is_some()) {
+        against_published(&mut text, &cells, style);
+    } else {
+        best_text(&mut text, &cells);
     }
     gains_text(&mut text, &cells, style);
     let burst: Vec<String> = burst(recording).iter().map(|blocked| format!("{blocked:.2}")).collect();
@@ -445,14 +438,41 @@ fn predicted(run: &Run<'_>, style: Style) -> String {
     for line in cannot_tell(recording) {
         paragraph(&mut text, line, ("  ", "    "), PLAIN, style);
     }
-    let _ = writeln!(text, "\nLimits");
-    for limit in LIMITS {
-        paragraph(&mut text, limit, ("  ", "    "), PLAIN, style);
+    if cells.iter().any(|cell| cell.published.is_some()) {
+        let _ = writeln!(text, "\nLimits");
+        for limit in LIMITS {
+            paragraph(&mut text, limit, ("  ", "    "), PLAIN, style);
+        }
     }
     text
 }
 
-/// Limits that belong beside every prediction.
+/// The error of each table, and the best strides, beside what was published.
+fn against_published(text: &mut String, cells: &[Cell], style: Style) {
+    let _ = writeln!(text, "\nErrors (root mean square, relative)");
+    let scores = scores(cells);
+    for score in &scores {
+        let kind = if score.fitted { "fitted" } else { "predicted" };
+        let _ =
+            writeln!(text, "  {:<13} {:<26} {:>6.2} %  {kind}", score.loop_name, score.predictor, score.rms_percent);
+    }
+    for loop_name in ["dual", "single-split"] {
+        let of = scores.iter().filter(|score| score.loop_name == loop_name);
+        if let Some(first) = of.min_by(|a, b| a.rms_percent.total_cmp(&b.rms_percent)) {
+            let _ = writeln!(text, "  best for {loop_name}: {}", first.predictor);
+        }
+    }
+    let _ = writeln!(text, "\nBest strides");
+    for best in best_strides(cells) {
+        let line = format!(
+            "{:<13} model {:<9} published {:<9} published clocks there: {:+.2} % of the published minimum",
+            best.loop_name, best.predicted, best.published, best.cost_percent
+        );
+        paragraph(text, &line, ("  ", "      "), PLAIN, style);
+    }
+}
+
+/// Limits that belong beside every prediction for the core of the slides.
 const LIMITS: [&str; 3] = [
     "The parameters were fitted to the single-loop column alone. The model's structure was chosen by people who knew all three \
      tables: without the time of the first touch of a page, the split table is off by about 9.5 % and the other two are as good. So \
