@@ -156,6 +156,31 @@ fn a_run_that_is_stopped_says_that_nothing_was_kept_and_leaves_what_was_there() 
     }
 }
 
+/// One simulation of 512 CPUs and thousands of iterations: it is the only step of the run, and would go on for minutes.
+#[test]
+fn a_single_long_simulation_is_left_in_the_middle() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = ["--case", "suspend-deepest", "--mode", "parallel", "--free-seeds", "0", "--iterations", "5000"];
+    let run = ["run", "psci-latency", "--release", "v2.12", "--set", "topology.clusters=128x4", "-v", "-o", "r"];
+    let mut child = stopwatt(&[&run[..], &case].concat(), folder.path());
+    // Until it says that it runs, a signal ends the program at once, which is not what is asked here.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(child.try_wait().unwrap().is_none(), "it is over before it is stopped");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("stopping after the step at hand") && said.contains("nothing was kept"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn each_step_is_told_to_those_who_ask_and_none_to_those_who_want_none() {
     let folder = tempfile::tempdir().unwrap();

@@ -35,6 +35,7 @@ pub struct Progress {
     doing: Mutex<String>,
     cancelled: AtomicBool,
     silent: AtomicBool,
+    abandonable: AtomicBool,
     /// What this is a part of.
     whole: Option<Arc<Progress>>,
 }
@@ -79,6 +80,16 @@ impl Progress {
     /// Whether progress is not to be drawn.
     pub fn is_silent(&self) -> bool {
         self.silent.load(Relaxed)
+    }
+
+    /// Says whether the run may be left in the middle of a step: nothing of it is kept before its end, and there is nothing to clear up.
+    pub fn set_abandonable(&self, abandonable: bool) {
+        self.abandonable.store(abandonable, Relaxed);
+    }
+
+    /// Whether the run may be left in the middle of a step.
+    pub fn is_abandonable(&self) -> bool {
+        self.abandonable.load(Relaxed)
     }
 
     /// Asks the run to stop.

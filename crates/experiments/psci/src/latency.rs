@@ -224,7 +224,10 @@ impl Simulation {
             progress.step();
             progress.check().is_ok()
         };
+        // A single simulation of many CPUs or iterations may take minutes, and is no use before its end.
+        progress.set_abandonable(true);
         let recording = psci_latency::run(&self.releases, &self.cases, &self.options, done).map_err(Error::failed)?;
+        progress.set_abandonable(false);
         progress.check()?;
         let mut header = recording.header.clone();
         self.describe(&mut header);

@@ -149,6 +149,67 @@ mod tests {
         assert!(comparison.changes().all(|(_, change)| change.basis == Basis::Exact));
         assert_eq!((comparison.tests, comparison.count(Verdict::Worse), comparison.has_regression()), (0, 2, true));
         assert!(!compared(&a, &a, &Options::default()).unwrap().has_regression());
+        let input = Input { name: String::new(), recording: &a, variant: None };
+        let of =
+            |count| compare(&vec![input.clone(); count], &Options::default()).map(|comparison| comparison.sides.len());
+        assert_eq!((of(1), of(2), of(3)), (Err(Error::TooFew), Ok(2), Ok(3)));
+    }
+
+    /// A board's counter of 50 MHz ticks each 0.02 us, also where a row is in nanoseconds; the coarser of two counters counts.
+    #[test]
+    fn a_tick_is_told_in_the_rows_unit() {
+        for (unit, per_us) in [("us", 1.0), ("ns", 1000.0)] {
+            let with = |hz, value: f64| {
+                let mut recording = Recording::new(Header::new("e", "sim", "ps"));
+                recording.header.time.counter_hz = hz;
+                let series = recording.series("v", "c", "serial");
+                recording.measure(series, 0, "m", unit, value * per_us);
+                recording
+            };
+            let verdict = |one, other, by| {
+                let comparison =
+                    compared(&with(one, 10.0), &with(other, 10.0 + by), &with_policy("threshold = 0")).unwrap();
+                comparison.changes().next().unwrap().1.verdict
+            };
+            let (fine, coarse) = (Some(1_000_000_000), Some(50_000_000));
+            for (one, other) in [(coarse, coarse), (fine, coarse), (coarse, fine), (coarse, None)] {
+                let found = (verdict(one, other, 0.02), verdict(one, other, 0.03));
+                assert_eq!(found, (Verdict::Same, Verdict::Worse), "{unit}, {one:?} and {other:?}");
+            }
+            assert_eq!(verdict(fine, fine, 0.02), Verdict::Worse, "{unit}");
+        }
+    }
+
+    /// A log in nanoseconds beside one in microseconds, with iterations that hang together: all in the base's unit, and the interval about
+    /// the change of a tenth.
+    #[test]
+    fn samples_are_converted_and_their_interval_lies_about_the_change() {
+        let with = |unit: &str, level: f64| {
+            let mut recording = Recording::new(Header::new("e", "host", "ns"));
+            let series = recording.series("v", "c", "serial");
+            for iteration in 0..80_u32 {
+                // A slow wave of 1 %.
+                let wave = f64::from((iteration % 40).abs_diff(20)) / 20.0 - 0.5;
+                recording.measure(series, iteration, "m", unit, level * (1.0 + wave / 100.0));
+            }
+            recording
+        };
+        for (other, level) in [("us", 110.0), ("ns", 110_000.0)] {
+            let comparison = compared(&with("us", 100.0), &with(other, level), &Options::default()).unwrap();
+            let (row, change) = comparison.changes().next().unwrap();
+            assert!(
+                (change.absolute - 10.0).abs() < 1e-9 && (change.percent.unwrap() - 10.0).abs() < 1e-9,
+                "{change:?}"
+            );
+            let cell = row.cells[1].unwrap();
+            assert!(109.0 < cell.min && cell.max < 111.0 && (row.values[1][0] - 110.55).abs() < 1e-9, "{cell:?}");
+            let Basis::Sampled { interval: Some((low, high)), values_per_independent, .. } = change.basis else {
+                panic!("{change:?}");
+            };
+            assert!(values_per_independent > 5.0, "{change:?}");
+            assert!(8.0 < low && low < 9.9 && 10.1 < high && high < 12.0, "{change:?}");
+            assert!(comparison.warnings.iter().any(|text| text.starts_with("iterations of 1 changes depend")));
+        }
     }
 
     /// What a simulation gives is as even as it is; of what was measured it is told whether it begins unlike the rest.

@@ -72,8 +72,7 @@ pub(crate) fn match_rows<'o>(
         })
         .sum();
     let level = interval_level(options.policy.alpha, tests);
-    let needed = (2.0 * RESAMPLES_OUTSIDE / (1.0 - level)).ceil() as usize;
-    let resamples = options.resamples.max(needed.min(MOST_RESAMPLES));
+    let resamples = resamples(options.resamples, level);
     let plan = Plan { headers, level, resamples, seed: options.seed };
     let rows = matched
         .into_par_iter()
@@ -84,6 +83,12 @@ pub(crate) fn match_rows<'o>(
         })
         .collect();
     (rows, unmatched)
+}
+
+/// How many resamples an interval of a level needs, and at least as many as were asked for.
+fn resamples(asked: usize, level: f64) -> usize {
+    let needed = (2.0 * RESAMPLES_OUTSIDE / (1.0 - level)).ceil() as usize;
+    asked.max(needed.min(MOST_RESAMPLES))
 }
 
 /// What all rows are compared with alike.
@@ -240,6 +245,13 @@ mod tests {
             };
             assert!(close, "{from} to {to}: {found:?}");
         }
+    }
+
+    /// Ten on each side of the interval, so that its ends are known; and not more than can be drawn in a moment.
+    #[test]
+    fn a_wide_interval_is_drawn_from_more_resamples() {
+        assert_eq!((resamples(100, 0.5), resamples(100, 0.75), resamples(2000, 0.75)), (100, 100, 2000));
+        assert_eq!((resamples(10, 0.5), resamples(10, 0.75), resamples(10, 0.9999999)), (40, 80, 100_000));
     }
 
     #[test]

@@ -318,6 +318,16 @@ mod tests {
         }
     }
 
+    /// The median that causes are told of is a value that occurred: of an even number the lower of the middle two.
+    #[test]
+    fn a_median_that_occurred_is_in_the_middle() {
+        for (values, median) in [(&[5.0, 1.0, 4.0, 2.0, 3.0][..], 3.0), (&[9.0, 1.0, 4.0, 2.0], 2.0), (&[7.0], 7.0)] {
+            let samples = Samples { values: values.to_vec(), ..Samples::default() };
+            assert_eq!(samples.occurred(), median, "{values:?}");
+        }
+        assert!(Samples::default().occurred().is_nan());
+    }
+
     fn table(recording: &Recording) -> Table {
         Table::of(recording, |variant| (variant != "other").then(|| variant.to_owned()))
     }

@@ -294,6 +294,9 @@ mod tests {
         let drift = Some("A has a drift from the first third to the last in 1 rows, such as c, m");
         assert_eq!((drifts(0.05).as_deref(), drifts(-0.05).as_deref(), drifts(0.0)), (drift, drift, None));
         // Values that are all alike have no spread to be far from.
-        assert_eq!(uneven("A", &table(&[("m", "us", &[5.0; 30])])), None);
+        let mut alike = [5.0; 30];
+        assert_eq!(uneven("A", &table(&[("m", "us", &alike)])), None);
+        alike[15] = 6.0;
+        assert_eq!(uneven("A", &table(&[("m", "us", &alike)])), None);
     }
 }
