@@ -1,7 +1,5 @@
 //! One word of memory that CPUs share, as the platform provides it.
 
-use crate::platform::Platform;
-
 /// A value that fits a machine word and can live in a [`SharedCell`].
 pub trait Scalar: Copy + 'static {
     /// The value as a word.
@@ -68,14 +66,11 @@ pub trait SharedCell<T: Scalar, P: ?Sized> {
     /// Cleans and invalidates the cell's line (`DC CIVAC`), so that the next load reads memory.
     fn clean_invalidate(&self, platform: &P);
     /// Reads the cell from memory, whatever the caches hold: `DC CIVAC`, `DSB`, load. By default those three operations; a world in which
-    /// an operation is dear may make them one, where nobody could tell.
+    /// an operation is dear may make them one, where nobody could tell. `barrier` is the platform's.
     #[inline(always)]
-    fn load_from_memory(&self, platform: &P) -> T
-    where
-        P: Platform,
-    {
+    fn load_from_memory(&self, platform: &P, barrier: impl Fn(&P)) -> T {
         self.clean_invalidate(platform);
-        platform.barrier();
+        barrier(platform);
         self.load(platform)
     }
 }

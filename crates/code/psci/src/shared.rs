@@ -62,7 +62,7 @@ impl<T: Scalar, P: Platform> Maintained<T, P> {
     pub(crate) fn load(&self, platform: &P) -> T {
         match platform.coherent_power_down() {
             true => self.0.load(platform),
-            false => self.0.load_from_memory(platform),
+            false => self.0.load_from_memory(platform, P::barrier),
         }
     }
 

@@ -159,11 +159,11 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     /// Scans of locks and requests are made of this, and most of their words lie in memory as they did the last time. Then, while no other process
     /// goes, the three operations come to one.
     #[inline(always)]
-    fn load_from_memory(&self, soc: &Soc) -> T {
+    fn load_from_memory(&self, soc: &Soc, barrier: impl Fn(&Soc)) -> T {
         // With many CPUs another one may have stored meanwhile: then this one looks again.
         if self.line.get().dirty || !soc.load_from_memory_at_once() || self.line.get().dirty {
             self.clean_invalidate(soc);
-            psci::Platform::barrier(soc);
+            barrier(soc);
             return self.load(soc);
         }
         let value = self.memory.get();
@@ -227,7 +227,7 @@ mod tests {
         let machine = sources.machine().unwrap();
         for cached in [false, true] {
             let (one, three) = (Soc::new(&machine, 1), Soc::new(&machine, 1));
-            let in_one = loads(&one, cached, |word| word.load_from_memory(&one));
+            let in_one = loads(&one, cached, |word| word.load_from_memory(&one, Soc::barrier));
             let in_three = loads(&three, cached, |word| {
                 word.clean_invalidate(&three);
                 three.barrier();
