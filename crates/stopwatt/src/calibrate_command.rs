@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::calibrate_study::{self, StudyOptions};
+use crate::costs_files::{write_costs, write_costs_file};
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::progress;
@@ -15,7 +16,6 @@ use serde_json::json;
 use soc::config::{Costs, Document, Platform, Release};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Options of `calibrate`.
@@ -56,21 +56,6 @@ pub struct CalibratePrefetchOptions {
     /// How to print the fit.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
-}
-
-/// Writes a costs file of the platform files.
-fn write_costs(data: &Data, file: &str, text: &str) -> miette::Result<()> {
-    let path = data.folder()?.join("platforms").join(file);
-    std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).into_diagnostic()?;
-    output::write_file(&path, text.as_bytes())
-}
-
-/// Writes the costs file of a modelled core.
-pub fn write_costs_file(data: &Data, name: &str, costs: &CostsFile) -> miette::Result<()> {
-    let text = toml::to_string_pretty(costs).into_diagnostic()?;
-    let head =
-        format!("# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n");
-    write_costs(data, &costs_file_of(name), &(head + &text))
 }
 
 /// The answer of a check: no if files differ from what a fit gives.

@@ -1,7 +1,7 @@
 //! `stopwatt calibrate-prefetch --from`: a core fitted to recordings, and how well it predicts what the fit did not use.
 
 use crate::answer::Answer;
-use crate::calibrate_command::write_costs_file;
+use crate::costs_files::write_costs_file;
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::progress;

@@ -11,6 +11,7 @@ mod calibrate_command;
 mod calibrate_study;
 pub mod caught;
 pub mod compare_command;
+mod costs_files;
 pub mod data;
 pub mod errors;
 pub mod experiments;

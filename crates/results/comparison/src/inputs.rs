@@ -45,6 +45,14 @@ fn inputs(header: &Header, variant: &str) -> BTreeMap<String, String> {
         inputs.insert("seed".to_owned(), header.seed.to_string());
         inputs.insert("iterations".to_owned(), header.iterations.to_string());
     }
+    if header.world == "host" {
+        // What was measured here depends on what built the program and on what it ran; what is imported was measured by another.
+        let run = &header.run;
+        let library = run.more.get("c_library").cloned();
+        let of_run =
+            [("compiler", &run.compiler), ("C library", &library), ("kernel", &run.kernel), ("machine", &run.machine)];
+        inputs.extend(of_run.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value.clone()?))));
+    }
     // Settings are in the costs, the release and the platform already, but for the platform's.
     inputs.extend(header.settings.iter().map(|(key, value)| (format!("set {key}"), value.clone())));
     if let Some(costs) = header.costs.get(variant) {
@@ -146,6 +154,23 @@ mod tests {
             ],
             "names are no facts, and what the run used comes after what the file says"
         );
+    }
+
+    #[test]
+    fn what_measured_here_is_named_where_it_differs() {
+        let header = |world: &str, compiler: &str, library: &str| {
+            let mut header = Header::new("e", world, "ticks");
+            header.run.compiler = Some(compiler.to_owned());
+            header.run.more.insert("c_library".to_owned(), library.to_owned());
+            header
+        };
+        let compared = |world| {
+            let (a, b) = (header(world, "rustc 1", "glibc 2.36"), header(world, "rustc 2", "glibc 2.41"));
+            let found = differences(&[&a, &b], &["v", "v"]);
+            found.into_iter().map(|difference| difference.key).collect::<Vec<_>>()
+        };
+        assert_eq!(compared("host"), ["C library", "compiler"]);
+        assert!(compared("import").is_empty(), "the program that imported measured nothing");
     }
 
     #[test]

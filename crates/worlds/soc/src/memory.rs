@@ -160,8 +160,8 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     /// goes, the three operations come to one.
     #[inline(always)]
     fn load_from_memory(&self, soc: &Soc) -> T {
-        let line = self.line.get();
-        if line.dirty || !soc.load_from_memory_alone() {
+        // With many CPUs another one may have stored meanwhile: then this one looks again.
+        if self.line.get().dirty || !soc.load_from_memory_at_once() || self.line.get().dirty {
             self.clean_invalidate(soc);
             psci::Platform::barrier(soc);
             return self.load(soc);
@@ -171,7 +171,7 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
             self.copy.set(value);
             self.line.set(Line { cached: true, filled: soc.time(), ..Line::default() });
         } else {
-            self.line.set(Line { cached: false, ..line });
+            self.line.set(Line { cached: false, ..self.line.get() });
         }
         T::from_word(value)
     }

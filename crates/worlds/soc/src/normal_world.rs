@@ -11,9 +11,6 @@ use psci_cases::{Depth, NormalWorld, Stamps, Word};
 /// Where the normal world is entered; nothing is there but the procedure.
 const ENTRY_POINT: u64 = 0x8000_0000;
 
-/// With more CPUs than these, those at a barrier sleep through the events of others.
-const MANY_CPUS: usize = 64;
-
 pub(crate) struct SimWorld<'a> {
     pub(crate) soc: &'a Soc,
     pub(crate) lead: usize,
@@ -91,9 +88,8 @@ impl NormalWorld for SimWorld<'_> {
     fn wait_until(&self, word: Word, least: u64) {
         let look = self.soc.cached_access();
         self.soc.advance(look);
-        let many = self.soc.cpus.len() > MANY_CPUS;
         while self.soc.words[word as usize].get() < least {
-            match many {
+            match self.soc.has_many_cpus() {
                 true => self.soc.sleep_until(word, least),
                 false => psci::Platform::wait_for_event(self.soc),
             }
