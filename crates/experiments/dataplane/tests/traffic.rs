@@ -248,7 +248,7 @@ fn network_of_queues(test: &str, bridge: bool, queues: u32) -> Namespaces {
 fn talk(test: &str, bridge: bool, config: &str, counted: &str) {
     let namespaces = network(test, bridge);
     let said = namespaces.forwarding("m", config, || talk_to("b", &namespaces));
-    check_talk(&namespaces, &said, counted);
+    check_talk(&namespaces, &said, &[counted]);
 }
 
 /// A talks to a server in a namespace.
@@ -260,12 +260,13 @@ fn talk_to(server: &str, namespaces: &Namespaces) {
     assert!(server.succeeds());
 }
 
-fn check_talk(namespaces: &Namespaces, said: &str, counted: &str) {
+/// `counted` is together what the forwarder must have done often.
+fn check_talk(namespaces: &Namespaces, said: &str, counted: &[&str]) {
     assert_eq!(support::number(&namespaces.folder, "answered"), u64::from(DATAGRAMS), "{said}");
     let answers = fs::read_to_string(namespaces.folder.join("answers")).unwrap();
     assert_eq!(answers, expected_answers(), "{said}");
-    let count = shown(said, counted, "packets");
-    assert!(count > 100, "{counted}: {count}, so this shows nothing:\n{said}");
+    let count: u64 = counted.iter().map(|counted| shown(said, counted, "packets")).sum();
+    assert!(count > 100, "{counted:?}: {count}, so this shows nothing:\n{said}");
 }
 
 const SPLIT: &str = "af-packet-input-in0: large packet split";
@@ -311,10 +312,11 @@ fn programs_talk_through_the_queues_of_af_xdp() {
         namespaces.run("a", "client");
         assert!(server.succeeds());
     });
-    check_talk(&namespaces, &said, FINISHED);
-    for queue in ["in0-0", "in0-1"] {
-        let counted = format!("af-xdp-input-{queue}: checksum written that the sender left out");
-        assert!(shown(&said, &counted, "packets") > 0, "nothing came in on {queue}:\n{said}");
+    // Which queue a connection takes is the kernel's choice; the datagrams of many ports take both.
+    let counted = [FINISHED, "af-xdp-input-in0-1: checksum written that the sender left out"];
+    check_talk(&namespaces, &said, &counted);
+    for counted in counted {
+        assert!(shown(&said, counted, "packets") > 0, "nothing came in for {counted}:\n{said}");
     }
 }
 
@@ -356,7 +358,7 @@ fn programs_talk_to_the_kernel_behind_a_tap_device() {
         thread::sleep(Duration::from_millis(2500));
         namespaces.ip("m", "link show tap0");
     });
-    check_talk(&namespaces, &said, FINISHED);
+    check_talk(&namespaces, &said, &[FINISHED]);
     assert_eq!(shown(&said, "tap-input-tap0: interface went down or away", "packets"), 1, "{said}");
 }
 

@@ -14,7 +14,7 @@ pub struct Input<'r> {
     pub variant: Option<String>,
 }
 
-/// Basis recordings are compared.
+/// How recordings are compared.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What counts as a regression.
