@@ -112,6 +112,7 @@ fn time_after_a_wake_up_belongs_to_the_wait() {
     (0..2).for_each(|process| runner.start(process, 0));
     runner.run().unwrap();
     assert_eq!(*log.borrow(), [10, 44, 44]);
+    assert_eq!(scheduler.operations(), 8, "of a wait and the time after it, two; to wake takes none");
 }
 
 #[test]
