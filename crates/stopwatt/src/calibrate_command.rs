@@ -41,9 +41,9 @@ pub struct CalibrateOptions {
 /// Options of `calibrate-prefetch`.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  stopwatt calibrate-prefetch                            fit, and write the costs file
-  stopwatt calibrate-prefetch --check                    compare with it and write nothing
-  stopwatt calibrate-prefetch --from recordings/prefetch fit a core to what this machine measured")]
+  stopwatt calibrate-prefetch                             fit, and write the costs file
+  stopwatt calibrate-prefetch --check                     compare with it and write nothing
+  stopwatt calibrate-prefetch --from recordings/prefetch  fit a core to what this machine measured")]
 pub struct CalibratePrefetchOptions {
     /// Platform: macchiatobin, or with --from zen5, where it is not given.
     #[arg(long, value_name = "NAME")]
