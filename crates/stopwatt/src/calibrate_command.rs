@@ -85,15 +85,16 @@ pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::
     let costs = published.strides_of(name).and_then(|reference| calibrate::fit_strides(&platform, reference));
     let costs = costs.ok_or_else(|| {
         miette!(
-            help = "put a stride study of the platform, with cells that a fit may use, in `published`",
-            "there is nothing to fit {name} to"
+            help = "give recordings of `stopwatt run prefetch` with --from; or put a stride study of the platform, with cells that a fit may \
+                    use, in `published`",
+            "there are no published figures to fit {name} to"
         )
     })?;
     drop(shown);
     let file = costs_file_of(name);
     let mut differs = Vec::new();
     if !options.check {
-        write_costs_file(data, name, &costs)?;
+        write_costs_file(data, name, &costs, "")?;
     } else if CostsFile::read(&files, name)? != costs {
         differs.push(files.shown(&file));
     }

@@ -95,7 +95,13 @@ pub fn run(data: &Data, platform: Option<&str>, options: &StudyOptions, format: 
         .collect();
     drop(shown);
     if options.save {
-        write_costs_file(data, &platform.platform.name, &fit.costs_file(&used))?;
+        let usual = Search::USUAL;
+        let from: String = options.from.iter().map(|from| format!(" --from {from}")).collect();
+        let number = |name, given, usual| if given == usual { String::new() } else { format!(" --{name} {given}") };
+        let frames = number("frames", search.frames, usual.frames);
+        let steps = number("steps", search.rounds, usual.rounds);
+        let given = format!("{from} --save{frames}{steps}");
+        write_costs_file(data, &platform.platform.name, &fit.costs_file(&used), &given)?;
     }
     match format {
         Format::Json => output::print_json(&as_json(&platform, &fit, &told))?,

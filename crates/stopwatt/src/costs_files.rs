@@ -13,10 +13,11 @@ pub fn write_costs(data: &Data, file: &str, text: &str) -> miette::Result<()> {
     output::write_file(&path, text.as_bytes())
 }
 
-/// Writes the costs file of a modelled core.
-pub fn write_costs_file(data: &Data, name: &str, costs: &CostsFile) -> miette::Result<()> {
+/// Writes the costs file of a modelled core. `options` are those of `calibrate-prefetch` that made it.
+pub fn write_costs_file(data: &Data, name: &str, costs: &CostsFile, options: &str) -> miette::Result<()> {
     let text = toml::to_string_pretty(costs).into_diagnostic()?;
-    let head =
-        format!("# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n");
+    let head = format!(
+        "# Written by `stopwatt calibrate-prefetch --platform {name}{options}` and by nothing else; do not edit.\n"
+    );
     write_costs(data, &costs_file_of(name), &(head + &text))
 }

@@ -72,6 +72,51 @@ fn rates_and_latencies_of_drivers_as_json() {
     }
 }
 
+/// The program's own forwarder, as a program that somebody else wrote.
+#[test]
+fn a_program_of_the_users_is_measured_like_the_others() {
+    if !may_run("a_program_of_the_users_is_measured_like_the_others") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let config = r#"
+        [[interface]]
+        name = "in0"
+        addresses = ["10.0.1.1/24"]
+        [[interface]]
+        name = "out0"
+        addresses = ["10.0.2.1/24"]
+        [[neighbour]]
+        address = "10.0.2.2"
+        interface = "out0"
+        mac = "02:fe:00:00:00:bb"
+        [[route]]
+        prefix = "20.0.0.0/8"
+        via = "10.0.2.2"
+    "#;
+    std::fs::write(folder.path().join("forward.toml"), config).unwrap();
+    let forwarder = format!("{} dataplane --config forward.toml", env!("CARGO_BIN_EXE_stopwatt"));
+    let measured = |forwarder: &str| {
+        let given =
+            "--drivers command --windows 1 --window 60 --trials 1 --precision 20 --format json --replace --forwarder";
+        let mut command = started(folder.path());
+        command.args(given.split_whitespace()).arg(forwarder).output().unwrap()
+    };
+    let output = measured(&forwarder);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["drivers"][0]["name"], "command");
+    assert_eq!(result["drivers"][0]["mode"], forwarder.as_str());
+    assert!(result["drivers"][0]["mpps"].as_f64().unwrap() > 0.001, "{result}");
+
+    let output = measured("echo no such port");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{said}");
+    for expected in ["echo no such port", "ended", "printed last:"] {
+        assert!(said.contains(expected), "{expected} is missing in:\n{said}");
+    }
+}
+
 #[test]
 fn a_plain_run_has_the_same_keys() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,6 +148,9 @@ fn settings_that_do_not_go_together_are_refused() {
         ("--find-rate --drivers kernel,dpdk", "`dpdk` is no driver"),
         ("--find-rate --drivers packet,packet", "there twice"),
         ("--find-rate --loss 0", "no percentage from 0.01 to 50"),
+        ("--find-rate --drivers packet,command", "driver `command` has no command"),
+        ("--find-rate --forwarder true", "without the driver `command`"),
+        ("--forwarder true", "--forwarder means nothing here"),
     ] {
         let arguments: Vec<&str> = ["run", "dataplane"].into_iter().chain(given.split_whitespace()).collect();
         let output = stopwatt(&arguments);

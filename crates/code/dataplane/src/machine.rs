@@ -65,15 +65,44 @@ pub fn ticks() -> u64 {
 /// Keeps the calling thread on one processor.
 #[cfg(target_os = "linux")]
 pub fn pin(cpu: usize) -> std::io::Result<()> {
-    if cpu >= libc::CPU_SETSIZE as usize {
-        return Err(std::io::Error::other(format!("processors are numbered below {}", libc::CPU_SETSIZE)));
+    keep_on(&set_of(&[cpu])?)
+}
+
+/// Keeps a program that will be started on some processors, and ends it when the thread that starts it ends.
+#[cfg(target_os = "linux")]
+pub fn bind(command: &mut std::process::Command, cpus: &[usize]) -> std::io::Result<()> {
+    use std::os::unix::process::CommandExt;
+    let set = set_of(cpus)?;
+    // SAFETY: between fork and exec there are two system calls and no more; neither allocates nor takes a lock.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            keep_on(&set)
+        });
     }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn set_of(cpus: &[usize]) -> std::io::Result<libc::cpu_set_t> {
     // SAFETY: zeros are an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the number is within the set.
-    unsafe { libc::CPU_SET(cpu, &mut set) };
-    // SAFETY: the pointer and the size are those of `set`; 0 is the calling thread.
-    match unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) } {
+    for &cpu in cpus {
+        if cpu >= libc::CPU_SETSIZE as usize {
+            return Err(std::io::Error::other(format!("processors are numbered below {}", libc::CPU_SETSIZE)));
+        }
+        // SAFETY: the number is within the set.
+        unsafe { libc::CPU_SET(cpu, &mut set) };
+    }
+    Ok(set)
+}
+
+#[cfg(target_os = "linux")]
+fn keep_on(set: &libc::cpu_set_t) -> std::io::Result<()> {
+    // SAFETY: the pointer and the size are those of the set; 0 is the calling thread.
+    match unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error()),
     }

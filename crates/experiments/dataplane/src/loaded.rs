@@ -88,9 +88,15 @@ const SETTINGS: &[Setting] = &[
         "drivers",
         Kind::Checked(driver_names, "LIST"),
         "With --find-rate: what forwards, one after the other: kernel (its own forwarding), or our graph through packet \
-         (packet sockets, TPACKET_V3), af-xdp, tap.",
+         (packet sockets, TPACKET_V3), af-xdp, tap; or command, the program of --forwarder.",
     )
     .or("packet"),
+    Setting::new(
+        "forwarder",
+        Kind::Checked(command_line, "COMMAND"),
+        "With --find-rate: a program of yours as the driver `command`. It runs between the interfaces in0 and out0, and sends what comes in \
+         on one to 02:fe:00:00:00:bb on the other.",
+    ),
     Setting::new("loss", Kind::Checked(percent, "PERCENT"), "With --find-rate: loss that the partial drop rate allows.")
         .unit("%")
         .or("0.5"),
@@ -110,7 +116,7 @@ const SETTINGS: &[Setting] = &[
 ];
 
 /// The settings that mean something with `--find-rate` alone, and those that mean nothing with it.
-const OF_SEARCH: [&str; 4] = ["drivers", "loss", "precision", "trials"];
+const OF_SEARCH: [&str; 5] = ["drivers", "forwarder", "loss", "precision", "trials"];
 const NOT_OF_SEARCH: [&str; 6] = ["graph", "loop", "strides", "hot", "trace", "counters"];
 
 static ABOUT: About = About {
@@ -134,6 +140,14 @@ static ABOUT: About = About {
 
 fn driver_names(text: &str) -> Result<(), String> {
     drivers(text).map(|_| ())
+}
+
+fn command_line(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        Err("an empty command: give a program and its arguments, in quotes".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 fn percent(text: &str) -> Result<(), String> {
@@ -176,6 +190,18 @@ impl Experiment for Dataplane {
         };
         if let Some(name) = wrong.iter().find(|name| settings.is_given(name)) {
             return Err(Error::usage(format!("--{name} means nothing here"), help));
+        }
+        let has_driver =
+            settings.text("drivers").is_some_and(|list| list.split(',').any(|word| word.trim() == "command"));
+        match (has_driver, settings.is_given("forwarder")) {
+            (true, false) => {
+                return Err(Error::usage("driver `command` has no command", "give --forwarder COMMAND, too"));
+            }
+            (false, true) => {
+                let help = "name it among the drivers: --drivers packet,command";
+                return Err(Error::usage("--forwarder means nothing without the driver `command`", help));
+            }
+            _ => {}
         }
         let [buffers, frame] = ["buffers", "frame-size"].map(|name| settings.number(name));
         match buffers < 2 * frame {
@@ -323,6 +349,7 @@ fn search(settings: &experiment::Settings, sink: &mut dyn Sink) -> Result<(), Er
     };
     let search = Search {
         drivers: drivers(text("drivers")).map_err(wrong)?,
+        command: text("forwarder").to_owned(),
         plan,
         windows: settings.number("windows") as usize,
         window: Duration::from_millis(settings.number("window")),

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `namespace.rs` | network namespaces that go with the program |
 //! | `flow.rs` | the generator and the sink |
+//! | `command.rs` | a program of the user's that forwards |
 //! | `bench.rs` | a network for a driver, and a trial in it |
 //! | `search.rs` | bisection over the load |
 //! | `find.rs` | all of it for each driver |
 
 pub(crate) mod bench;
+mod command;
 pub(crate) mod find;
 mod flow;
 mod namespace;

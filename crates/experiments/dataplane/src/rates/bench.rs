@@ -19,6 +19,7 @@ use dataplane::show::worker_name;
 use dataplane::workers::Workers;
 use experiment::{Error, Progress};
 
+use super::command::Program;
 use super::flow::{Latencies, Offer, Sent, Sink, generate};
 use super::namespace::{Counts, Namespace, backlog_drops};
 use crate::forward::Config;
@@ -35,12 +36,19 @@ pub enum Driver {
     AfXdp,
     /// Our graph, through TAP devices in the place of veth.
     Tap,
+    /// A program of the user's.
+    Command,
 }
 
 impl Driver {
     /// Every driver, with its name.
-    pub const ALL: [(Self, &'static str); 4] =
-        [(Self::Kernel, "kernel"), (Self::Packet, "packet"), (Self::AfXdp, "af-xdp"), (Self::Tap, "tap")];
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Kernel, "kernel"),
+        (Self::Packet, "packet"),
+        (Self::AfXdp, "af-xdp"),
+        (Self::Tap, "tap"),
+        (Self::Command, "command"),
+    ];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -77,6 +85,9 @@ pub const PATIENCE: Duration = Duration::from_millis(10);
 /// After so long without a packet, those that are not there are lost for good.
 const QUIET: Duration = Duration::from_millis(40);
 
+/// A program of the user's may take so long until it forwards.
+const START: Duration = Duration::from_secs(20);
+
 /// What came of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -92,7 +103,7 @@ pub struct Trial {
     pub workers: Vec<(String, u64)>,
     /// How long the packets with a time were on their way.
     pub latencies: Latencies,
-    /// How packets come in, as `show hardware` says it; empty for the kernel.
+    /// How packets come in, as `show hardware` says it; the command line of a program; empty for the kernel.
     pub hardware: String,
 }
 
@@ -127,6 +138,7 @@ pub struct Bench {
     b: Namespace,
     generator_cpu: usize,
     worker_cpus: Vec<usize>,
+    program: Option<Program>,
 }
 
 /// The processor that the generator is kept on, and those of the workers: others, if there are any.
@@ -141,12 +153,16 @@ fn failed(error: io::Error) -> Error {
 }
 
 impl Bench {
-    /// Makes the network.
+    /// Makes the network. `command` is what forwards if the driver is [`Driver::Command`]: it is started, and its first packet waited for.
     ///
     /// # Errors
-    /// This needs root and `ip`.
-    pub fn new(driver: Driver, plan: Plan) -> Result<Self, Error> {
-        Self::made(driver, plan).map_err(failed)
+    /// This needs root and `ip`; or the command forwards nothing.
+    pub fn new(driver: Driver, plan: Plan, command: &str, progress: &Arc<Progress>) -> Result<Self, Error> {
+        let mut made = Self::made(driver, plan).map_err(failed)?;
+        if driver == Driver::Command {
+            made.start_program(command, progress)?;
+        }
+        Ok(made)
     }
 
     fn made(driver: Driver, plan: Plan) -> io::Result<Self> {
@@ -175,7 +191,32 @@ impl Bench {
             let mask = format!("{:x}", 1_u64 << worker_cpus[0].min(63));
             m.within(move || std::fs::write("/sys/class/net/in0/queues/rx-0/rps_cpus", mask))??;
         }
-        Ok(Self { driver, plan, a, m, b, generator_cpu, worker_cpus })
+        Ok(Self { driver, plan, a, m, b, generator_cpu, worker_cpus, program: None })
+    }
+
+    fn start_program(&mut self, command: &str, progress: &Arc<Progress>) -> Result<(), Error> {
+        progress.say(&format!("waiting until `{command}` forwards"));
+        let program = Program::start(command, &self.m, &self.worker_cpus).map_err(Error::failed)?;
+        self.program = Some(program);
+        let started = Instant::now();
+        loop {
+            progress.check()?;
+            let ((_, in_time, _), late) =
+                self.send(Some(1000.0), Duration::from_millis(50), 0, progress).map_err(failed)?;
+            if in_time + late > 0 {
+                if let Some(program) = &self.program {
+                    program.pause();
+                }
+                return Ok(());
+            }
+            if let Some(program) = &self.program {
+                program.check().map_err(Error::failed)?;
+                if started.elapsed() > START {
+                    let waited = format!("forwarded nothing in {} s", START.as_secs());
+                    return Err(Error::failed(program.error(&waited)));
+                }
+            }
+        }
     }
 
     /// What forwards.
@@ -207,9 +248,13 @@ impl Bench {
         text
     }
 
-    /// Starts what forwards; nothing for the kernel, which does so anyway.
+    /// Starts what forwards; nothing for the kernel and for a program of the user's, which do so anyway.
     fn start(&self) -> Result<Option<Workers>, Error> {
-        if self.driver == Driver::Kernel {
+        if let Some(program) = &self.program {
+            program.check().map_err(Error::failed)?;
+            program.resume();
+        }
+        if matches!(self.driver, Driver::Kernel | Driver::Command) {
             return Ok(None);
         }
         let config = Config::parse(Path::new("the network for measuring"), self.config())?;
@@ -265,13 +310,17 @@ impl Bench {
         let workers = self.start()?;
         let before = self.kernel_counts().map_err(failed)?;
         let (measured, late) = self.send(load, length, timed, progress).map_err(failed)?;
+        if let Some(program) = &self.program {
+            program.pause();
+        }
         progress.check()?;
         let (sent, in_time, latencies) = measured;
         let mut lost_at: Vec<(String, u64)> = self.kernel_counts().map_err(failed)?;
         for ((_, count), (_, before)) in lost_at.iter_mut().zip(before) {
             *count = count.saturating_sub(before);
         }
-        let (mut shares, mut hardware) = (Vec::new(), String::new());
+        let mut shares = Vec::new();
+        let mut hardware = self.program.as_ref().map(|program| program.command().to_owned()).unwrap_or_default();
         if let Some(workers) = workers {
             let gone = |gone| Error::Failed(format!("{gone}"));
             let graphs = workers.stop().map_err(gone)?;

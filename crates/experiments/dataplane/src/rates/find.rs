@@ -15,6 +15,8 @@ use crate::latency::Percentiles;
 pub struct Search {
     /// What forwards, one after the other.
     pub drivers: Vec<Driver>,
+    /// The command line of the program that forwards for [`Driver::Command`].
+    pub command: String,
     /// What they forward.
     pub plan: Plan,
     /// Trials at full load.
@@ -42,7 +44,7 @@ pub struct Found {
     pub driver: Driver,
     /// Processors: the generator's, and those on which is forwarded.
     pub processors: (usize, Vec<usize>),
-    /// How packets come in, as `show hardware` says it; empty for the kernel.
+    /// How packets come in, as `show hardware` says it; the command line of a program; empty for the kernel.
     pub hardware: String,
     /// Trials at full load.
     pub full: Vec<Trial>,
@@ -63,8 +65,9 @@ pub struct Found {
 /// # Errors
 /// This needs root; or the run is to stop.
 pub fn find(search: &Search, progress: &Arc<Progress>) -> Result<Vec<Found>, Error> {
-    let Search { drivers, plan, windows, window, .. } = search;
-    let benches = drivers.iter().map(|driver| Bench::new(*driver, *plan)).collect::<Result<Vec<_>, _>>()?;
+    let Search { drivers, command, plan, windows, window, .. } = search;
+    let benches =
+        drivers.iter().map(|driver| Bench::new(*driver, *plan, command, progress)).collect::<Result<Vec<_>, _>>()?;
     progress.expect((windows * drivers.len()) as u64, "trials at full load");
     for bench in &benches {
         // Warm-up, which is not counted.
