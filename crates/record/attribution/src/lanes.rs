@@ -236,27 +236,7 @@ impl Iteration<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::Header;
-
-    const SUSPEND: u32 = smc::CPU_SUSPEND | smc::SMC64;
-
-    /// Events of one iteration: CPU, ticks, point, argument.
-    type Events<'a> = &'a [(u16, u64, &'a str, u32)];
-
-    fn record(recording: &mut Recording, series: Series, iteration: u32, events: Events<'_>) {
-        for &(cpu, ticks, point, argument) in events {
-            let point = recording.point(point);
-            recording.event(series, iteration, cpu, ticks, ticks, point, argument);
-        }
-    }
-
-    /// A recording of one iteration.
-    fn of_events(events: Events<'_>) -> (Recording, Series) {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "parallel");
-        record(&mut recording, series, 0, events);
-        (recording, series)
-    }
+    use crate::testing::{SUSPEND, add, empty, of_events};
 
     #[test]
     fn an_iteration_knows_its_cpus_and_from_when_to_when_it_lasts() {
@@ -274,10 +254,10 @@ mod tests {
 
     #[test]
     fn a_series_has_the_iterations_that_left_events() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         let (one, other) = (recording.series("a", "c", "serial"), recording.series("b", "c", "serial"));
         for (series, iteration) in [(one, 3), (one, 5), (other, 4)] {
-            record(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
+            add(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
         }
         let timelines = Timelines::of(&recording);
         assert_eq!(
@@ -289,7 +269,7 @@ mod tests {
     #[test]
     fn a_tick_has_a_length_if_the_counters_frequency_is_known() {
         for (hz, tick) in [(None, None), (Some(0), None), (Some(50_000_000), Some(0.02))] {
-            let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+            let mut recording = empty();
             recording.header.time.counter_hz = hz;
             assert_eq!(Timelines::of(&recording).tick_us(), tick, "{hz:?}");
         }
@@ -298,7 +278,7 @@ mod tests {
     /// Of five figures 1 to 5 the median is the third, and not the second or the first.
     #[test]
     fn the_median_iteration_has_as_many_below_as_above() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         let series = recording.series("r", "c", "serial");
         for (iteration, value) in (0..).zip([4.0, 1.0, 3.0, 5.0, 2.0]) {
             recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(0);

@@ -15,6 +15,8 @@ mod lanes;
 mod path;
 mod split;
 mod stretches;
+#[cfg(test)]
+mod testing;
 mod timeline;
 
 pub use activity::{Activity, LaneSpan};
