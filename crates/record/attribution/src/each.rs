@@ -3,8 +3,9 @@
 use crate::causes::Cause;
 use crate::cells::window;
 use crate::split::Split;
-use crate::timeline::timelines;
+use crate::timeline::{Timeline, timelines};
 use recording::{Recording, Series, metrics};
+use std::collections::BTreeMap;
 
 /// A measured span of one iteration, split into causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,11 @@ pub struct SpanSplit {
 
 /// Splits the span of every `psci-latency` measure whose events were recorded, in the order of the measures.
 pub fn each(recording: &Recording) -> Vec<SpanSplit> {
-    let timelines = timelines(recording);
+    each_of(recording, &timelines(recording))
+}
+
+/// The same of timelines that are read already.
+pub(crate) fn each_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<SpanSplit> {
     let mut splits = Vec::new();
     for measure in recording.measures() {
         let metric = metrics::find(recording.text(measure.metric)).filter(|metric| metric.interval.is_some());

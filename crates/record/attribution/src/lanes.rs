@@ -3,6 +3,7 @@
 use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
 use crate::cells::{CellResult, cells_of, window};
+use crate::each::{SpanSplit, each_of};
 use crate::split::{Split, spans};
 use crate::timeline::{Holders, Mark, Step, Timeline, timelines};
 use recording::metrics::METRICS;
@@ -83,6 +84,16 @@ impl<'a> Timelines<'a> {
             *value = value.max(measure.value);
         }
         Self { recording, iterations: timelines(recording), slowest }
+    }
+
+    /// The recording that they are of.
+    pub fn recording(&self) -> &'a Recording {
+        self.recording
+    }
+
+    /// As [`each`](crate::each()), without reading the events again.
+    pub fn each(&self) -> Vec<SpanSplit> {
+        each_of(self.recording, &self.iterations)
     }
 
     /// As [`cells`](crate::cells), without reading the events again.
@@ -225,6 +236,12 @@ impl Iteration<'_> {
         Some(Split::of(self.timeline, cpu, from, to))
     }
 
+    /// The CPU that took longest by a metric, of several the one with the highest number; `None` if no CPU has the metric.
+    pub fn slowest(&self, metric: &str) -> Option<u16> {
+        let windows = self.timeline.steps.keys().filter_map(|&cpu| Some((self.window(cpu, metric)?, cpu)));
+        windows.map(|((from, to), cpu)| (to - from, cpu)).max().map(|(_, cpu)| cpu)
+    }
+
     /// From when to when, in ticks, a metric of a CPU was taken (`powerdown`, `wakeup`, `cache_flush`, `latency`).
     pub fn window(&self, cpu: u16, metric: &str) -> Option<(u64, u64)> {
         let (from, to) = window(self.timeline, cpu, metric)?;
@@ -250,6 +267,16 @@ mod tests {
         let iteration = timelines.iteration(series, 0).unwrap();
         assert_eq!((iteration.cpus(), iteration.extent()), (vec![3, 7], (12, 60)));
         assert!(iteration.lane(5).is_empty() && iteration.calls(5).is_empty(), "CPU 5 has no events");
+    }
+
+    #[test]
+    fn the_slowest_cpu_is_the_last_of_those_that_took_longest() {
+        let down = |cpu, from, to| [(cpu, from, "enter-psci", SUSPEND), (cpu, to, "enter-hw-low-pwr", 0)];
+        let (recording, series) =
+            of_events(&[down(5, 0, 20), down(2, 3, 30), down(3, 13, 40), down(4, 50, 51)].concat());
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(series, 0).unwrap();
+        assert_eq!((iteration.slowest("powerdown"), iteration.slowest("wakeup")), (Some(3), None));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod cells;
 mod each;
 mod lanes;
 mod path;
+mod spending;
 mod split;
 mod stretches;
 #[cfg(test)]
@@ -25,5 +26,6 @@ pub use cells::{CellResult, cells, lock_order_decides, microseconds};
 pub use each::{SpanCause, SpanSplit, VERSION, causes, each, record};
 pub use lanes::{Call, Chosen, Iteration, Service, Timelines};
 pub use path::{PathPart, Place};
+pub use spending::{Spending, Spent};
 pub use split::{Split, Wait};
 pub use stretches::{CpuLane, Mark, Stretch, cpu_lanes};

@@ -3,11 +3,13 @@
 use crate::inputs;
 use crate::judgement::judge;
 use crate::matching::match_rows;
+use crate::paths::{paths, side_by_side};
 use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
-use crate::result::{Comparison, Side};
+use crate::result::{Comparison, Row, Side};
 use crate::table::Table;
 use crate::warnings::{dependent, describe, other_units, uneven, warnings};
+use attribution::Timelines;
 use recording::Header;
 use std::collections::BTreeSet;
 
@@ -20,13 +22,12 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         return Err(Error::TooFew);
     }
     let chosen = choose(inputs)?;
-    let tables: Vec<Table> = inputs
-        .iter()
-        .enumerate()
-        .map(|(side, input)| {
-            Table::of(input.recording, |variant| chosen.key(variant).filter(|_| chosen.takes(side, variant)))
-        })
-        .collect();
+    let read = inputs.iter().enumerate().map(|(side, input)| {
+        let timelines = Timelines::of(input.recording);
+        let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
+        (Table::of(&timelines, variant), paths(&timelines, variant))
+    });
+    let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
     let known: BTreeSet<&str> =
         tables.iter().flat_map(|table| &table.rows).map(|(key, _)| key.metric.as_str()).collect();
     if let Some(metric) = options.metrics.iter().find(|metric| !known.contains(metric.as_str())) {
@@ -58,10 +59,12 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     );
     // With several releases in each recording, the first that they share speaks for the inputs.
     let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
+    let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),
         warnings,
-        rows: rows.into_iter().map(|pending| pending.row).collect(),
+        paths: side_by_side(&rows, &paths),
+        rows,
         unmatched,
         tests,
         alpha: options.policy.alpha,
