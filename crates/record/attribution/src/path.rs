@@ -439,6 +439,8 @@ mod tests {
         assert_eq!(causes.values().sum::<u64>(), 60);
         assert_eq!((causes[&Cause::LockWait], causes[&Cause::ScpWait]), (15, 25));
         assert_eq!(waits.iter().map(|wait| (wait.holder, wait.ticks)).collect::<Vec<_>>(), [(0, 20), (0, 15)]);
+        assert_eq!(timelines.each(), crate::each(&recording));
+        assert_eq!(timelines.each().len(), 2, "a span for each measure");
     }
 
     #[test]
