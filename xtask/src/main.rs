@@ -20,8 +20,8 @@ const HELP: &str = "cargo xtask <command>
   stages         names of the stages
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
-  mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours; needs
-                 cargo-mutants, and passes it what follows (such as --file and --shard)
+  mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
+                 cargo-mutants; its options --file, --re and --shard choose some of them
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change

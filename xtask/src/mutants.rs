@@ -51,8 +51,8 @@ struct Outcome {
     missed: Vec<String>,
 }
 
-/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught; `more` goes to cargo-mutants as it is. It takes
-/// hours, so it is no stage of `test`. Whoever changes a file names it with `--file`, which takes minutes.
+/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught. `more` are options of cargo-mutants that
+/// choose among them: all take hours, so this is no stage of `test`, and a file that was changed (`--file`) takes minutes.
 pub fn run(more: &[String]) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let version = Command::new(&cargo).args(["mutants", "--version"]).output();
@@ -64,17 +64,17 @@ pub fn run(more: &[String]) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut outcomes = Vec::new();
     for (package, testers) in PACKAGES {
-        let run =
-            Run { cargo: &cargo, root: &root, package, output: Path::new("target/mutants-of").join(package), more };
-        let all = run.listed(&["--no-config"])?;
-        let tested = run.listed(&[])?;
+        let run = Run { cargo: &cargo, root: &root, package, output: Path::new("target/mutants-of").join(package) };
+        let all = run.listed(&[&["--no-config".to_owned()], more].concat())?.len();
         if all == 0 {
             continue;
         }
-        println!("== {tested} mutants of {package}, and {} that are listed as equivalent", all - tested);
-        let mut outcome = Outcome { all, equivalent: all - tested, ..Outcome::default() };
-        if tested > 0 {
-            run.test(testers, &mut outcome)?;
+        let mutants = run.listed(more)?;
+        let equivalent = all - mutants.len();
+        println!("== {} mutants of {package}, and {equivalent} that are listed as equivalent", mutants.len());
+        let mut outcome = Outcome { all, equivalent, ..Outcome::default() };
+        if !mutants.is_empty() {
+            run.test(testers, mutants, &mut outcome)?;
         }
         outcomes.push((package, outcome));
     }
@@ -104,7 +104,6 @@ struct Run<'a> {
     package: &'a str,
     /// Where it leaves its lists, below `root`.
     output: PathBuf,
-    more: &'a [String],
 }
 
 impl Run<'_> {
@@ -114,10 +113,12 @@ impl Run<'_> {
         command
     }
 
-    /// How many mutants there are with a configuration.
-    fn listed(&self, configuration: &[&str]) -> Result<usize, String> {
-        match self.command().arg("--list").args(configuration).args(self.more).output() {
-            Ok(output) if output.status.success() => Ok(output.stdout.iter().filter(|&&byte| byte == b'\n').count()),
+    /// The names of the mutants that options choose.
+    fn listed(&self, options: &[String]) -> Result<Vec<String>, String> {
+        match self.command().arg("--list").args(options).output() {
+            Ok(output) if output.status.success() => {
+                Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+            }
             Ok(output) => {
                 Err(format!("cannot list mutants of {}: {}", self.package, String::from_utf8_lossy(&output.stderr)))
             }
@@ -125,25 +126,28 @@ impl Run<'_> {
         }
     }
 
-    /// A list that cargo-mutants left, of a mutant per line.
-    fn list(&self, name: &str) -> Result<Vec<String>, String> {
+    /// Those of the mutants that were asked for that are in a list which cargo-mutants left. It also tests those that leave out a field,
+    /// whatever names it is given.
+    fn list(&self, name: &str, asked: &[String]) -> Result<Vec<String>, String> {
         let path = self.root.join(&self.output).join("mutants.out").join(name);
         let text =
             std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        Ok(text.lines().map(str::to_owned).collect())
+        Ok(asked.iter().filter(|mutant| text.lines().any(|line| line == *mutant)).cloned().collect())
     }
 
-    /// Tests the mutants, each with the testers until one sees it.
-    fn test(&self, testers: &[Tester], outcome: &mut Outcome) -> Result<(), String> {
+    /// Tests mutants, each with the testers until one sees it. Whoever runs a test sees that it hangs, so the next ones are not asked then.
+    fn test(&self, testers: &[Tester], mutants: Vec<String>, outcome: &mut Outcome) -> Result<(), String> {
         let folder = self.root.join(&self.output);
         std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-        for (number, tester) in testers.iter().enumerate() {
+        outcome.missed = mutants;
+        for tester in testers {
             println!("-- tests of {} {}", tester.package, tester.targets.join(" "));
             let mut command = self.command();
-            command.args(["--test-package", tester.package, "--output"]).arg(&self.output);
-            command.args((number > 0).then_some("--iterate")).args(["--profile", "mutants"]);
+            command.args(["--test-package", tester.package, "--profile", "mutants", "--output"]).arg(&self.output);
             // A test that waits for what a mutant took away waits for ever, and so may a constant that is computed.
-            command.args(["--minimum-test-timeout", "10", "--build-timeout", "300"]).args(self.more);
+            command.args(["--minimum-test-timeout", "10", "--build-timeout", "300"]);
+            // By name: with --iterate, a shard would be one of what is left over, and so of other mutants.
+            command.args(outcome.missed.iter().flat_map(|mutant| ["--re".to_owned(), exactly(mutant)]));
             // To cargo's every run: what follows `--` would be heeded by that which tests, and not by that which builds.
             command.args(tester.targets.iter().map(|target| format!("--cargo-arg={target}")));
             // A mutant changes one function, and the next one changes it back: what is kept between builds is most of the build.
@@ -155,21 +159,28 @@ impl Run<'_> {
             if !matches!(status.code(), Some(0 | 2 | 3)) {
                 return Err(format!("cargo mutants of {} ended with {status}", self.package));
             }
-            let (caught, hung) = (self.list("caught.txt")?, self.list("timeout.txt")?);
+            let list = |name| self.list(name, &outcome.missed);
+            let (caught, unviable, hung) = (list("caught.txt")?, list("unviable.txt")?, list("timeout.txt")?);
+            outcome.missed = list("missed.txt")?;
             outcome.caught += caught.len();
-            outcome.unviable += self.list("unviable.txt")?.len();
-            outcome.missed = self.list("missed.txt")?;
-            outcome.hung.extend(hung.iter().cloned());
+            outcome.unviable += unviable.len();
+            outcome.hung.extend(hung);
             if outcome.missed.is_empty() {
                 break;
-            }
-            if number + 1 < testers.len() && !hung.is_empty() {
-                // Whoever runs the tests sees one that hangs. The next tests may not come to where it does: they are not asked.
-                let seen: String = caught.into_iter().chain(hung).map(|mutant| mutant + "\n").collect();
-                let path = folder.join("mutants.out/caught.txt");
-                std::fs::write(&path, seen).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             }
         }
         Ok(())
     }
+}
+
+/// A regular expression that matches a mutant's whole name and no other.
+fn exactly(mutant: &str) -> String {
+    let mut expression = String::from("^");
+    for letter in mutant.chars() {
+        if r"\.+*?()|[]{}^$".contains(letter) {
+            expression.push('\\');
+        }
+        expression.push(letter);
+    }
+    expression + "$"
 }
