@@ -78,6 +78,7 @@ mod tests {
     use super::*;
     use crate::policy::Policy;
     use crate::result::{Basis, Verdict};
+    use crate::statistics::rank_test;
     use recording::Recording;
 
     /// A simulation's values, by metric and CPU, in microseconds.
@@ -318,6 +319,25 @@ mod tests {
             assert!(8.0 < low && low < 9.9 && 10.1 < high && high < 12.0, "{change:?}");
             assert!(comparison.warnings.iter().any(|text| text.starts_with("iterations of 1 changes depend")));
         }
+    }
+
+    /// Nothing is corrected where each value says as much as any other: the p-value is the rank test's own.
+    #[test]
+    fn iterations_that_do_not_hang_together_are_taken_as_they_are() {
+        let values = |by: f64| -> Vec<f64> { (0..12).map(|n| by + f64::from(n * 7 % 12)).collect() };
+        let with = |by| {
+            let mut recording = Recording::new(Header::new("e", "host", "ns"));
+            let series = recording.series("v", "c", "");
+            for (iteration, value) in (0..).zip(values(by)) {
+                recording.measure(series, iteration, "m", "us", value);
+            }
+            recording
+        };
+        let comparison = compared(&with(100.0), &with(103.5), &Options::default()).unwrap();
+        let Basis::Sampled { p, values_per_independent, .. } = comparison.changes().next().unwrap().1.basis else {
+            panic!()
+        };
+        assert_eq!((values_per_independent, p), (1.0, rank_test(&values(100.0), &values(103.5))));
     }
 
     /// What a simulation gives is as even as it is; of what was measured it is told whether it begins unlike the rest.

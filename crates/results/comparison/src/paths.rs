@@ -75,10 +75,13 @@ mod tests {
     use attribution::{Cause, Spent};
     use recording::{Header, Recording};
 
+    /// Ticks per microsecond.
+    const TICKS: u64 = 50;
+
     /// Suspends of CPUs 0.0 and 1.0, each of which runs code for 20 us; 0.0 flushes for 1 us, and 1.0 so long as is said for each iteration.
     fn suspends(release: &str, flushes: &[u64], events: bool) -> Recording {
         let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        recording.header.time.counter_hz = Some(1_000_000);
+        recording.header.time.counter_hz = Some(TICKS * 1_000_000);
         for case in ["suspend-level0", "suspend-deepest"] {
             let series = recording.series(release, case, "serial");
             for (iteration, &flush) in (0..).zip(flushes) {
@@ -91,7 +94,7 @@ mod tests {
                     ];
                     for (at, point, argument) in points.into_iter().filter(|_| events) {
                         let point = recording.point(point);
-                        recording.event(series, iteration, cpu, at, at, point, argument);
+                        recording.event(series, iteration, cpu, at * TICKS, at * TICKS, point, argument);
                     }
                     for (metric, us) in [("powerdown", 20 + flush), ("cache_flush", flush)] {
                         let measure = recording.measure(series, iteration, metric, "us", us as f64);
