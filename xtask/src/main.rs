@@ -31,6 +31,10 @@ Example: cargo xtask test lints tests";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| ["help", "--help", "-h"].contains(&&**argument)) {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
     let result = match arguments.first().map(String::as_str) {
         Some("test") => stages::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
@@ -40,10 +44,6 @@ fn main() -> ExitCode {
         Some("site") => stages::site(&arguments[1..]),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
-            Ok(())
-        }
-        Some("help" | "--help" | "-h") => {
-            println!("{HELP}");
             Ok(())
         }
         Some(other) => Err(format!("`{other}` is no command\n\n{HELP}")),

@@ -1,6 +1,6 @@
 //! Where packets may be sent next: a table that forwarding reads without a lock.
 //!
-//! What changes while packets flow, the neighbour's Ethernet address, is one word with the interface beside it, so a packet gets the old
+//! What changes while packets flow, the neighbour's Ethernet address, is one word, so a packet gets the old
 //! address or the new one and never half of each. The rest of an entry is written before the entry is in use.
 
 use std::net::Ipv4Addr;
@@ -27,12 +27,26 @@ pub const FIRST_NEIGHBOUR: u16 = 6;
 /// Adjacencies are numbered below this.
 pub const LIMIT: u16 = 32_766;
 
+/// Entries of the table: a power of two, so that a number's lowest bits are always one of them.
+const ENTRIES: usize = 1 << 15;
+const _: () = assert!((LIMIT as usize) < ENTRIES);
+
+/// Bytes of an Ethernet header, which an MTU leaves out.
+const ETHERNET: u16 = 14;
+
 /// Where each word of an entry stands.
 const TO: usize = 0;
 const FROM: usize = 1;
 const REST: usize = 2;
 
 const MAC_BITS: u64 = 0xffff_ffff_ffff;
+
+/// A neighbour's Ethernet address, and above it the longest packet that may be sent there: none while the address is not known, so that
+/// one comparison of a packet's length finds both.
+fn to_word(mac: Mac, mtu: u16) -> u64 {
+    let longest = if mac == Mac::default() { 0 } else { mtu.saturating_add(ETHERNET) };
+    mac.bits() | (u64::from(longest) << 48)
+}
 
 /// One entry, as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,23 +69,24 @@ pub struct Adjacencies(Region<[AtomicU64; 4]>);
 impl Adjacencies {
     /// A table without entries.
     pub fn new() -> Self {
-        Self(Region::new(LIMIT as usize))
+        Self(Region::new(ENTRIES))
     }
 
     /// Writes an entry that nobody uses yet.
     pub(crate) fn write(&self, number: u16, entry: Adjacency) {
         let there = self.0.get(number as usize);
-        let rest = u64::from(entry.mtu) | (u64::from(u32::from(entry.address.unwrap_or(Ipv4Addr::UNSPECIFIED))) << 32);
+        let address = u32::from(entry.address.unwrap_or(Ipv4Addr::UNSPECIFIED));
+        let rest = u64::from(entry.interface) | (u64::from(entry.mtu) << 16) | (u64::from(address) << 32);
         there[FROM].store(entry.from.bits() | (u64::from(u16::from_le_bytes([0x08, 0x00])) << 48), Ordering::Relaxed);
         there[REST].store(rest, Ordering::Relaxed);
-        there[TO].store(entry.to.bits() | (u64::from(entry.interface) << 48), Ordering::Release);
+        there[TO].store(to_word(entry.to, entry.mtu), Ordering::Release);
     }
 
     /// Sets a neighbour's Ethernet address; all zero if it is not known any more.
     pub(crate) fn set_mac(&self, number: u16, mac: Mac) {
-        let there = &self.0.get(number as usize)[TO];
-        let interface = there.load(Ordering::Relaxed) & !MAC_BITS;
-        there.store(interface | mac.bits(), Ordering::Relaxed);
+        let there = self.0.get(number as usize);
+        let mtu = (there[REST].load(Ordering::Relaxed) >> 16) as u16;
+        there[TO].store(to_word(mac, mtu), Ordering::Relaxed);
     }
 
     /// Reads an entry.
@@ -83,7 +98,7 @@ impl Adjacencies {
             interface: rewrite.interface(),
             to: Mac::from_bits(rewrite.to),
             from: Mac::from_bits(rewrite.from),
-            mtu: rewrite.mtu,
+            mtu: rewrite.mtu(),
             address: (address != 0).then(|| address.into()),
         }
     }
@@ -91,11 +106,29 @@ impl Adjacencies {
     /// The words that a loop needs.
     #[inline(always)]
     pub fn rewrite(&self, number: u16) -> Rewrite {
-        let there = self.0.get(number as usize);
+        self.reader().rewrite(number)
+    }
+
+    /// The table for a loop: its place stays in a register.
+    #[inline(always)]
+    pub fn reader(&self) -> Reader<'_> {
+        Reader(self.0.as_slice().try_into().expect("the table has its entries"))
+    }
+}
+
+/// All entries, for one loop.
+#[derive(Clone, Copy)]
+pub struct Reader<'a>(&'a [[AtomicU64; 4]; ENTRIES]);
+
+impl Reader<'_> {
+    /// The words that a loop needs.
+    #[inline(always)]
+    pub fn rewrite(&self, number: u16) -> Rewrite {
+        let there = &self.0[number as usize % ENTRIES];
         Rewrite {
             to: there[TO].load(Ordering::Relaxed),
             from: there[FROM].load(Ordering::Relaxed),
-            mtu: there[REST].load(Ordering::Relaxed) as u16,
+            rest: there[REST].load(Ordering::Relaxed),
         }
     }
 }
@@ -111,7 +144,7 @@ impl Default for Adjacencies {
 pub struct Rewrite {
     to: u64,
     from: u64,
-    mtu: u16,
+    rest: u64,
 }
 
 impl Rewrite {
@@ -124,16 +157,23 @@ impl Rewrite {
     /// The interface.
     #[inline(always)]
     pub fn interface(self) -> u16 {
-        (self.to >> 48) as u16
+        self.rest as u16
     }
 
     /// Bytes of the largest IP packet.
     #[inline(always)]
     pub fn mtu(self) -> u16 {
-        self.mtu
+        (self.rest >> 16) as u16
     }
 
-    /// What is stored at the packet's start. Its last two bytes are the interface, over which [`Rewrite::at_6`] is stored.
+    /// Whether a packet of that length, from the Ethernet header on, can be sent: the interface takes it, and the neighbour's address is
+    /// known.
+    #[inline(always)]
+    pub fn takes(self, length: u16) -> bool {
+        length <= (self.to >> 48) as u16
+    }
+
+    /// What is stored at the packet's start. Its last two bytes mean nothing: [`Rewrite::at_6`] is stored over them.
     #[inline(always)]
     pub fn at_0(self) -> [u8; 8] {
         self.to.to_le_bytes()

@@ -223,8 +223,9 @@ impl Pool {
 pub mod region {
     #![expect(unsafe_code, reason = "memory for buffers and tables comes from the kernel, aligned for huge pages")]
 
-    use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
     use std::ptr::NonNull;
+
+    use pages::Pages;
 
     const HUGE: usize = 2 * 1024 * 1024;
 
@@ -249,12 +250,12 @@ pub mod region {
     // SAFETY: zeros are a value of each element.
     unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
-    /// A zeroed array, aligned to 2 MB when it is that long, for which huge pages were asked.
+    /// A zeroed array. From 2 MB on it starts at a multiple of that, and huge pages were asked for before anything touched it: a page
+    /// that is there already stays small.
     pub struct Region<T: Plain> {
         memory: NonNull<T>,
         count: usize,
-        layout: Layout,
-        huge: bool,
+        pages: Pages,
     }
 
     // SAFETY: the region owns its memory, and `T` is plain.
@@ -265,19 +266,15 @@ pub mod region {
     impl<T: Plain> Region<T> {
         /// `count` zeros.
         pub fn new(count: usize) -> Self {
-            let bytes = count.checked_mul(size_of::<T>()).expect("a region that fits the address space").max(1);
-            let align = if bytes >= HUGE { HUGE } else { align_of::<T>().max(64) };
-            let layout = Layout::from_size_align(bytes, align).expect("a power of two");
-            // SAFETY: the size is not zero.
-            let memory = unsafe { alloc_zeroed(layout) };
-            let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
-            let huge = bytes >= HUGE && advise_huge(memory.as_ptr(), bytes);
-            Self { memory: memory.cast(), count, layout, huge }
+            const { assert!(align_of::<T>() <= 4096, "pages are aligned to that at least") };
+            let bytes = count.checked_mul(size_of::<T>()).expect("a region that fits the address space");
+            let pages = Pages::zeroed(bytes.max(1));
+            Self { memory: pages.start().cast(), count, pages }
         }
 
         /// Whether huge pages were asked for and not refused.
         pub fn huge_pages_advised(&self) -> bool {
-            self.huge
+            self.pages.huge_pages_advised()
         }
 
         /// One element.
@@ -309,22 +306,94 @@ pub mod region {
         }
     }
 
-    impl<T: Plain> Drop for Region<T> {
-        fn drop(&mut self) {
-            // SAFETY: allocated in `new` with this layout.
-            unsafe { dealloc(self.memory.as_ptr().cast(), self.layout) }
+    /// Whole pages from the kernel, which are zero until they are written.
+    #[cfg(target_os = "linux")]
+    mod pages {
+        use super::HUGE;
+        use std::ptr::NonNull;
+
+        pub(super) struct Pages {
+            mapping: NonNull<u8>,
+            mapped: usize,
+            start: NonNull<u8>,
+            huge: bool,
+        }
+
+        impl Pages {
+            pub(super) fn zeroed(bytes: usize) -> Self {
+                let large = bytes >= HUGE;
+                // Room to start at a multiple, and to end at one: the last page is huge, too.
+                let mapped = if large { bytes.next_multiple_of(HUGE).checked_add(HUGE) } else { Some(bytes) };
+                let mapped = mapped.expect("a region that fits the address space");
+                let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+                // SAFETY: a new mapping that touches no other one.
+                let mapping = unsafe { libc::mmap(std::ptr::null_mut(), mapped, access, kind, -1, 0) };
+                let mapping = NonNull::new(mapping.cast::<u8>()).filter(|_| mapping != libc::MAP_FAILED);
+                let Some(mapping) = mapping else {
+                    panic!("no memory for {bytes} bytes: {}", std::io::Error::last_os_error())
+                };
+                if !large {
+                    return Self { mapping, mapped, start: mapping, huge: false };
+                }
+                let skip = mapping.addr().get().next_multiple_of(HUGE) - mapping.addr().get();
+                // SAFETY: less than `HUGE` further on, and there are as many bytes more than are needed.
+                let start = unsafe { mapping.add(skip) };
+                // SAFETY: advice on whole pages of the mapping.
+                let refused = unsafe { libc::madvise(start.as_ptr().cast(), mapped - HUGE, libc::MADV_HUGEPAGE) };
+                Self { mapping, mapped, start, huge: refused == 0 }
+            }
+
+            pub(super) fn start(&self) -> NonNull<u8> {
+                self.start
+            }
+
+            pub(super) fn huge_pages_advised(&self) -> bool {
+                self.huge
+            }
+        }
+
+        impl Drop for Pages {
+            fn drop(&mut self) {
+                // SAFETY: mapped in `zeroed` with this length, and nobody has it any more.
+                unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.mapped) };
+            }
         }
     }
 
-    #[cfg(target_os = "linux")]
-    fn advise_huge(memory: *mut u8, bytes: usize) -> bool {
-        // SAFETY: advice on memory that is ours; the start is aligned to 2 MB.
-        unsafe { libc::madvise(memory.cast(), bytes, libc::MADV_HUGEPAGE) == 0 }
-    }
-
+    /// Memory of the allocator where pages cannot be asked for.
     #[cfg(not(target_os = "linux"))]
-    fn advise_huge(_memory: *mut u8, _bytes: usize) -> bool {
-        false
+    mod pages {
+        use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+        use std::ptr::NonNull;
+
+        pub(super) struct Pages {
+            start: NonNull<u8>,
+            layout: Layout,
+        }
+
+        impl Pages {
+            pub(super) fn zeroed(bytes: usize) -> Self {
+                let layout = Layout::from_size_align(bytes, 4096).expect("a region that fits the address space");
+                // SAFETY: the size is not zero.
+                let start = NonNull::new(unsafe { alloc_zeroed(layout) });
+                Self { start: start.unwrap_or_else(|| handle_alloc_error(layout)), layout }
+            }
+
+            pub(super) fn start(&self) -> NonNull<u8> {
+                self.start
+            }
+
+            pub(super) fn huge_pages_advised(&self) -> bool {
+                false
+            }
+        }
+
+        impl Drop for Pages {
+            fn drop(&mut self) {
+                // SAFETY: allocated in `zeroed` with this layout.
+                unsafe { dealloc(self.start.as_ptr(), self.layout) }
+            }
+        }
     }
 }
 
@@ -354,6 +423,26 @@ mod tests {
         let freed = one;
         pool.allocate(&mut one);
         assert_eq!(one, freed);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn huge_pages_are_asked_for_before_a_page_is_there() {
+        let mut region = region::Region::<u8>::new(5 << 20);
+        let start = region.as_slice().as_ptr().addr();
+        assert_eq!(start % (2 << 20), 0);
+        let resident = || {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let mut lines = maps.lines().skip_while(|line| !line.starts_with(&format!("{start:x}-")));
+            let found = lines.find_map(|line| line.strip_prefix("Rss:"));
+            found.map(|rss| rss.trim().trim_end_matches(" kB").parse::<usize>().unwrap())
+        };
+        // Where advice is refused, the mapping is not cut at the start.
+        if region.huge_pages_advised() {
+            assert_eq!(resident(), Some(0));
+        }
+        *region.get_mut((5 << 20) - 1) = 7;
+        assert_eq!((*region.get(0), region.as_slice()[(5 << 20) - 1]), (0, 7));
     }
 
     #[test]

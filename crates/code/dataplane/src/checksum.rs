@@ -29,13 +29,13 @@ pub fn write_header(header: &mut [u8; 20]) {
     header[10..12].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The four bytes from the TTL to the checksum, as a number with the first byte lowest, after the TTL was decremented (RFC 1624,
-/// for a difference of 0x0100): the same bits as a fresh checksum, so zero is never written as 0xffff.
+/// The four bytes from the TTL to the checksum, as a number with the first byte lowest, after a TTL of 1 or more was decremented (RFC
+/// 1624, for a difference of 0x0100): the same bits as a fresh checksum, so zero is never written as 0xffff.
 #[inline(always)]
 pub fn decrement_ttl(word: u32) -> u32 {
     // One less at the bottom, one more at the top; and once more where the top reaches 0xffff or passes it.
-    let carry = u32::from(word >= 0xfffe_0000);
-    word.wrapping_add(0xffff).wrapping_add(carry << 16)
+    let (twice, passes) = word.overflowing_add(0x1_ffff);
+    if passes { twice } else { twice.wrapping_sub(0x1_0000) }
 }
 
 #[inline(always)]

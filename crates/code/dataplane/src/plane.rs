@@ -124,7 +124,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { shape: Shape::Dual, strides: Strides::both(0), frame_size: 256, verify_checksum: true }
+        Self { shape: Shape::Quad, strides: Strides::both(0), frame_size: 256, verify_checksum: true }
     }
 }
 

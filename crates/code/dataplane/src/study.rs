@@ -66,13 +66,18 @@ impl<M: PacketMemory> Body<M> for StudyBody {
     type Loaded = [u8; 16];
 
     #[inline(always)]
+    fn expected(&self, _frame: &Frame) -> u8 {
+        NEXT_IP4
+    }
+
+    #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> [u8; 16] {
         let meta = memory.meta(frame, lane);
         memory.load(frame.buffer[lane], meta.offset as usize)
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: [u8; 16]) -> u8 {
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: [u8; 16]) -> Option<u8> {
         let next = match [loaded[12], loaded[13]] {
             [0x08, 0x00] => NEXT_IP4,
             [0x81, 0x00] => NEXT_TAGGED,
@@ -80,6 +85,6 @@ impl<M: PacketMemory> Body<M> for StudyBody {
         };
         self.hash ^= hashed(self.rounds, self.work, &loaded);
         memory.set_meta(frame, lane, 14, next);
-        next
+        Some(next)
     }
 }

@@ -8,12 +8,12 @@
 //! of `N` packets are under way at once. Strides count iterations, as the literature does: a dual loop with stride 3
 //! prefetches 6 packets ahead.
 
-use crate::arcs::DROP;
+use crate::arcs::{ARCS_MAX, DROP, Verdict};
 use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
 use crate::memory::PacketMemory;
-
-pub use crate::arcs::Arcs;
+use std::hint::cold_path;
+use std::ops::Range;
 
 /// How many packets an iteration handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,8 +76,23 @@ impl Strides {
     }
 }
 
-/// What [`Body::finish`] returns instead of an arc when a packet needs the slow path.
-pub const SLOW_PATH: u8 = 0x80;
+/// Stands in [`Frame::next`] for the arc of a packet that waits for [`Body::slow_path`]. No node has as many arcs.
+const SLOW_PATH: u8 = 0x80;
+const _: () = assert!(SLOW_PATH as usize > ARCS_MAX);
+
+/// Returns from a function if a condition holds that hardly any packet meets. Each such rule is a branch of its own that is never taken,
+/// which is cheaper than to gather what is wrong in a number and to ask once. The compiler would gather it if the branches did nothing but
+/// return, so each has a box that it cannot look into.
+macro_rules! rare {
+    ($condition:expr => $result:expr) => {
+        if $condition {
+            std::hint::cold_path();
+            std::hint::black_box(());
+            return $result;
+        }
+    };
+}
+pub(crate) use rare;
 
 /// What a loop does with one packet, in the two steps between which the loop interleaves its lanes.
 ///
@@ -86,13 +101,17 @@ pub trait Body<M: PacketMemory> {
     /// What the first step hands to the second.
     type Loaded: Copy + Default;
 
+    /// The arc that the frame's packets will probably take. A packet that takes it costs one comparison, and none where this is a constant
+    /// that [`Body::finish`] returns; another one is noted aside.
+    fn expected(&self, frame: &Frame) -> u8;
+
     /// Reads what the packet's work needs.
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded;
 
-    /// Does the work of a common packet and returns its next arc. Returns [`SLOW_PATH`] and leaves the packet as it is if it is not common.
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Self::Loaded) -> u8;
+    /// Does the work of a common packet and returns its next arc. Returns `None` and leaves the packet as it is if it is not common.
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Self::Loaded) -> Option<u8>;
 
-    /// Does all the work of a packet for which [`Body::finish`] returned [`SLOW_PATH`], after the loop. A body that never returns it need
+    /// Does all the work of a packet for which [`Body::finish`] returned `None`, after the loop. A body whose packets are all common need
     /// not have this method.
     fn slow_path(&mut self, _memory: &mut M, _frame: &mut Frame, _lane: usize) -> u8 {
         DROP
@@ -107,7 +126,7 @@ pub fn walk<M: PacketMemory, B: Body<M>>(
     memory: &mut M,
     frame: &mut Frame,
     body: &mut B,
-) -> Arcs {
+) -> Verdict {
     match shape {
         Shape::Single => walk_lanes::<1, M, B>(strides, memory, frame, body),
         Shape::Dual => walk_lanes::<2, M, B>(strides, memory, frame, body),
@@ -117,7 +136,7 @@ pub fn walk<M: PacketMemory, B: Body<M>>(
 
 /// Bytes of the machine code of a shape's loop over a body, without what runs for rare packets; `None` where it cannot be found out.
 pub fn code_bytes<M: PacketMemory, B: Body<M>>(shape: Shape) -> Option<usize> {
-    type Loop<M, B> = fn(Strides, &mut M, &mut Frame, &mut B) -> Arcs;
+    type Loop<M, B> = fn(Strides, &mut M, &mut Frame, &mut B) -> Verdict;
     let function: Loop<M, B> = match shape {
         Shape::Single => walk_lanes::<1, M, B>,
         Shape::Dual => walk_lanes::<2, M, B>,
@@ -132,64 +151,107 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
     frame: &mut Frame,
     body: &mut B,
-) -> Arcs {
+) -> Verdict {
     let len = frame.len.min(FRAME_MAX);
     let header_ahead = if M::HEADER_LINE { strides.header * N } else { 0 };
     let data_ahead = strides.data * N;
-    let mut arcs = Arcs::NONE;
+    let expected = body.expected(frame);
+    frame.next[..len].fill(expected);
+    let mut parted = false;
     let mut lane = 0;
-    // While every prefetch stays within the frame, there is nothing to ask but whether there is a prefetch at all.
-    let ahead = header_ahead.max(data_ahead);
-    if ahead > 0 {
-        while lane + ahead + N <= len {
-            step::<N, M, B>(memory, frame, body, &mut arcs, lane, header_ahead, data_ahead);
-            lane += N;
-        }
-        // The shorter stride goes on to the end.
-        while lane + N <= len {
-            let within = |ahead: usize| if lane + ahead + N <= len { ahead } else { 0 };
-            let (header_ahead, data_ahead) = (within(header_ahead), within(data_ahead));
-            step::<N, M, B>(memory, frame, body, &mut arcs, lane, header_ahead, data_ahead);
-            lane += N;
-        }
-    } else {
-        while lane + N <= len {
-            step::<N, M, B>(memory, frame, body, &mut arcs, lane, 0, 0);
-            lane += N;
-        }
+    // The loops know nothing of packets that take another arc: each is written here, and the loops go on behind it.
+    while let Some((odd, arc)) = common::<N, M, B>(memory, frame, body, expected, lane..len, header_ahead, data_ahead) {
+        frame.next[odd] = arc;
+        parted = true;
+        lane = odd + 1;
     }
-    while lane < len {
-        step::<1, M, B>(memory, frame, body, &mut arcs, lane, 0, 0);
-        lane += 1;
-    }
-    if arcs.any & SLOW_PATH != 0 { slow_path(memory, frame, body, len) } else { arcs }
+    if parted { part(memory, frame, body, len) } else { Verdict::All(expected) }
 }
 
+/// Handles packets until one takes another arc than expected; returns its lane and its arc.
+#[inline(always)]
+fn common<const N: usize, M: PacketMemory, B: Body<M>>(
+    memory: &mut M,
+    frame: &mut Frame,
+    body: &mut B,
+    expected: u8,
+    lanes: Range<usize>,
+    header_ahead: usize,
+    data_ahead: usize,
+) -> Option<(usize, u8)> {
+    let Range { start: mut lane, end: len } = lanes;
+    let ahead = header_ahead.max(data_ahead);
+    let mut odd = None;
+    while odd.is_none() && lane < len {
+        if lane % N == 0 {
+            // While every prefetch stays within the frame, there is nothing to ask but whether there is a prefetch at all.
+            if ahead > 0 {
+                while lane + ahead + N <= len {
+                    odd = step::<N, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
+                    if odd.is_some() {
+                        return odd;
+                    }
+                    lane += N;
+                }
+                // The shorter stride goes on to the end.
+                while lane + N <= len {
+                    let within = |ahead: usize| if lane + ahead + N <= len { ahead } else { 0 };
+                    let (header_ahead, data_ahead) = (within(header_ahead), within(data_ahead));
+                    odd = step::<N, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
+                    if odd.is_some() {
+                        return odd;
+                    }
+                    lane += N;
+                }
+            } else {
+                while lane + N <= len {
+                    odd = step::<N, M, B>(memory, frame, body, expected, lane, 0, 0);
+                    if odd.is_some() {
+                        return odd;
+                    }
+                    lane += N;
+                }
+            }
+        }
+        // What is left of an iteration, or of the frame.
+        if lane < len {
+            odd = step::<1, M, B>(memory, frame, body, expected, lane, 0, 0);
+            lane += 1;
+        }
+    }
+    odd
+}
+
+/// Does the work of the packets that the loop left, and finds out whether the frame's packets part.
 #[cold]
 #[inline(never)]
-fn slow_path<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Arcs {
-    let mut arcs = Arcs::NONE;
+fn part<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Verdict {
     for lane in 0..len {
         if frame.next[lane] == SLOW_PATH {
             frame.next[lane] = body.slow_path(memory, frame, lane);
         }
-        arcs.take(frame.next[lane]);
     }
-    arcs
+    let next = &frame.next[..len];
+    match next.first() {
+        Some(&arc) if next.iter().all(|other| *other == arc) => Verdict::All(arc),
+        _ => Verdict::Mixed,
+    }
 }
 
+/// One iteration, up to a packet that takes another arc than expected: its lane and its arc.
 #[inline(always)]
 fn step<const N: usize, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
     frame: &mut Frame,
     body: &mut B,
-    arcs: &mut Arcs,
+    expected: u8,
     lane: usize,
     header_ahead: usize,
     data_ahead: usize,
-) {
-    // Lanes are below the frame's size already; the mask says so to the compiler.
+) -> Option<(usize, u8)> {
+    // Lanes are below the frame's size already; the masks say so to the compiler. An iteration's first lane is a multiple of `N`.
     let at = |lane: usize| lane & (FRAME_MAX - 1);
+    let lane = lane & (FRAME_MAX - N);
     if header_ahead > 0 {
         for n in 0..N {
             memory.prefetch_header(frame.buffer[at(lane + header_ahead + n)]);
@@ -202,12 +264,85 @@ fn step<const N: usize, M: PacketMemory, B: Body<M>>(
     }
     let mut loaded = [B::Loaded::default(); N];
     for (n, loaded) in loaded.iter_mut().enumerate() {
-        *loaded = body.load(memory, frame, at(lane + n));
+        *loaded = body.load(memory, frame, lane + n);
     }
     for (n, loaded) in loaded.iter().enumerate() {
-        let arc = body.finish(memory, frame, at(lane + n), *loaded);
-        frame.next[at(lane + n)] = arc;
-        arcs.take(arc);
+        let arc = body.finish(memory, frame, lane + n, *loaded);
         memory.worked();
+        if arc != Some(expected) {
+            cold_path();
+            return Some((lane + n, arc.unwrap_or(SLOW_PATH)));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffers::{Pool, Reuse};
+    use crate::memory::InFrame;
+
+    const LAST: u8 = 5;
+
+    /// Arcs by the buffers' numbers: most take the last arc, and each 13th is not common and takes arc 4 by the slow path.
+    struct ByNumber;
+
+    fn arc_of(buffer: u32) -> u8 {
+        match buffer {
+            buffer if buffer % 13 == 12 => 4,
+            buffer if buffer % 7 == 6 => (buffer % 4) as u8,
+            _ => LAST,
+        }
+    }
+
+    impl<M: PacketMemory> Body<M> for ByNumber {
+        type Loaded = u32;
+
+        fn expected(&self, _frame: &Frame) -> u8 {
+            LAST
+        }
+
+        fn load(&self, _memory: &mut M, frame: &Frame, lane: usize) -> u32 {
+            frame.buffer[lane]
+        }
+
+        fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, buffer: u32) -> Option<u8> {
+            // How often each packet was handled.
+            frame.adjacency[lane] += 1;
+            (buffer % 13 != 12).then(|| arc_of(buffer))
+        }
+
+        fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+            arc_of(frame.buffer[lane])
+        }
+    }
+
+    #[test]
+    fn every_packet_is_handled_once_and_has_its_arc_wherever_others_go() {
+        let mut pool = Pool::new(FRAME_MAX, Reuse::Cycle);
+        let mut frame = Frame::new();
+        for (shape, stride, len) in Shape::ALL
+            .into_iter()
+            .flat_map(|shape| [0, 1, 4].map(|stride| (shape, stride)))
+            .flat_map(|(shape, stride)| (0..=41).chain([FRAME_MAX]).map(move |len| (shape, stride, len)))
+        {
+            // All the same, the first one odd, the last one odd, and many.
+            for first in [0, 6, 12, 27] {
+                frame.len = len;
+                frame.adjacency.fill(0);
+                for lane in 0..len {
+                    frame.buffer[lane] = (lane as u32 + first) % FRAME_MAX as u32;
+                }
+                let verdict =
+                    walk(shape, Strides::both(stride), &mut InFrame::new(&mut pool), &mut frame, &mut ByNumber);
+                let arcs: Vec<u8> = frame.buffers().iter().map(|buffer| arc_of(*buffer)).collect();
+                assert_eq!(frame.next[..len], arcs, "{shape:?} {stride} {len} {first}");
+                assert!(frame.adjacency[..len].iter().all(|times| *times == 1), "{shape:?} {stride} {len} {first}");
+                let same = arcs.iter().all(|arc| *arc == *arcs.first().unwrap_or(&LAST));
+                let one = Verdict::All(*arcs.first().unwrap_or(&LAST));
+                assert_eq!(verdict, if same { one } else { Verdict::Mixed }, "{shape:?} {stride} {len} {first}");
+            }
+        }
     }
 }

@@ -56,7 +56,7 @@ impl Registry {
         registry.add("ip4-rewrite", Arcs::AndOutputs(6), |_| Ip4Rewrite);
         registry.add("ip4-fragment", Arcs::Fixed(3), |_| Ip4Fragment);
         registry.add("ip4-resolve", Arcs::AndOutputs(4), |plane| Ip4Resolve::new(plane.interfaces.len()));
-        registry.add("ip4-fused", Arcs::AndOutputs(3), |_| Fused);
+        registry.add("ip4-fused", Arcs::AndOutputs(3), |_| Fused::default());
         for message in Message::ALL {
             registry.add(IcmpError::new(message).name(), Arcs::Fixed(3), move |_| IcmpError::new(message));
         }

@@ -49,7 +49,7 @@ const SETTINGS: &[Setting] = &[
         ]),
         "Shape of the nodes' loops.",
     )
-    .or("dual"),
+    .or("quad"),
     Setting::new(
         "strides",
         Kind::Checked(strides, "S1[/S2]"),

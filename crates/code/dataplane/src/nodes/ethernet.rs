@@ -9,7 +9,7 @@ use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
 use crate::plane::{Mode, Plane};
 use crate::trace::ethernet_line;
-use crate::walk::{Body, SLOW_PATH, walk};
+use crate::walk::{Body, rare, walk};
 
 /// Bytes of an Ethernet header.
 const HEADER: u16 = 14;
@@ -47,15 +47,15 @@ const REASONS: [Reason; 8] = [
 pub struct EthernetInput;
 
 /// What the loop needs of the interface.
-struct Interface {
+struct Interface<'a> {
     mac: u64,
     longest: u16,
-    vlans: Vec<u16>,
+    vlans: &'a [u16],
 }
 
 /// The loop of an interface that is cross connected, or of one that routes.
 struct Classify<'a, const CROSS_CONNECT: bool> {
-    interface: Interface,
+    interface: Interface<'a>,
     routes: &'a Table,
 }
 
@@ -75,8 +75,21 @@ const TYPE_ARP: u16 = u16::from_le_bytes([0x08, 0x06]);
 const TYPE_IP6: u16 = u16::from_le_bytes([0x86, 0xdd]);
 const TYPE_TAG: u16 = u16::from_le_bytes([0x81, 0x00]);
 
+impl<const CROSS_CONNECT: bool> Classify<'_, CROSS_CONNECT> {
+    /// Of a common packet.
+    #[inline(always)]
+    fn arc(&self) -> u8 {
+        if CROSS_CONNECT { NEXT_L2 } else { NEXT_IP4 }
+    }
+}
+
 impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_CONNECT> {
     type Loaded = Loaded;
+
+    #[inline(always)]
+    fn expected(&self, _frame: &Frame) -> u8 {
+        self.arc()
+    }
 
     #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Loaded {
@@ -86,27 +99,21 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_
         Loaded { addresses: memory.load_u64(buffer, at), ether_type, length: meta.length }
     }
 
-    /// What is wrong is gathered in the bits of one number, as in `ip4-input`.
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Loaded) -> u8 {
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Loaded) -> Option<u8> {
         let Loaded { addresses, ether_type, length } = loaded;
-        let within = |shortest: u16| {
-            // One of the differences is below zero if not.
-            let length = u32::from(length);
-            let outside = length.wrapping_sub(shortest.into()) | u32::from(self.interface.longest).wrapping_sub(length);
-            outside < 1 << 31
-        };
-        let (plain, arc) = if CROSS_CONNECT {
-            let plain = within(HEADER) & (addresses & SOURCE_IS_GROUP == 0) & (ether_type != TYPE_TAG);
-            (plain, NEXT_L2)
+        if CROSS_CONNECT {
+            rare!(addresses & SOURCE_IS_GROUP != 0 => None);
+            rare!(ether_type == TYPE_TAG => None);
+            rare!(length < HEADER => None);
         } else {
-            let differs = (addresses & MAC_BITS) ^ self.interface.mac;
-            let plain = (differs | u64::from(ether_type ^ TYPE_IP4) == 0) & within(SHORTEST_IP4);
-            (plain, NEXT_IP4)
-        };
-        let next = if plain { arc } else { SLOW_PATH };
-        memory.set_meta(frame, lane, HEADER as u8, next);
-        next
+            rare!(addresses & MAC_BITS != self.interface.mac => None);
+            rare!(ether_type != TYPE_IP4 => None);
+            rare!(length < SHORTEST_IP4 => None);
+        }
+        rare!(length > self.interface.longest => None);
+        memory.set_meta(frame, lane, HEADER as u8, self.arc());
+        Some(self.arc())
     }
 
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
@@ -187,15 +194,6 @@ fn remove_tag<M: PacketMemory>(memory: &mut M, buffer: Buffer, length: u16) -> u
     u16::from_le_bytes(memory.load(buffer, 12))
 }
 
-fn classify<const CROSS_CONNECT: bool>(
-    plane: &mut Plane,
-    frame: &mut Frame,
-    mut body: Classify<'_, CROSS_CONNECT>,
-) -> Verdict {
-    let settings = plane.settings;
-    walk(settings.shape, settings.strides, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
-}
-
 impl Node for EthernetInput {
     fn name(&self) -> &str {
         "ethernet-input"
@@ -206,16 +204,20 @@ impl Node for EthernetInput {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let interface = &plane.interfaces[frame.rx as usize];
-        let cross_connect = matches!(interface.mode, Mode::CrossConnect { .. });
-        let interface =
-            Interface { mac: interface.mac.bits(), longest: interface.mtu + HEADER, vlans: interface.vlans.clone() };
-        let shared = plane.shared.clone();
+        let Plane { pool, interfaces, shared, settings, .. } = plane;
+        let there = &interfaces[frame.rx as usize];
+        let interface = Interface { mac: there.mac.bits(), longest: there.mtu + HEADER, vlans: &there.vlans };
         let routes = &shared.routes;
-        if cross_connect {
-            classify(plane, frame, Classify::<true> { interface, routes })
-        } else {
-            classify(plane, frame, Classify::<false> { interface, routes })
+        let mut memory = InFrame::new(pool);
+        match there.mode {
+            Mode::CrossConnect { .. } => {
+                let mut body = Classify::<true> { interface, routes };
+                walk(settings.shape, settings.strides, &mut memory, frame, &mut body)
+            }
+            Mode::Route => {
+                let mut body = Classify::<false> { interface, routes };
+                walk(settings.shape, settings.strides, &mut memory, frame, &mut body)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::adjacency::{Adjacencies, DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, OURS, Rewrite};
+use crate::adjacency::{self, DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, OURS, Rewrite};
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
 use crate::checksum;
@@ -12,7 +12,7 @@ use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
 use crate::own::Own;
 use crate::plane::Plane;
-use crate::walk::{Body, SLOW_PATH, Strides, walk};
+use crate::walk::{Body, Strides, rare, walk};
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
@@ -56,28 +56,31 @@ fn largest_product(verify_checksum: bool) -> u64 {
     if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
 }
 
-/// A header as numbers, the first byte lowest: whole registers, never bytes, on the common path.
+/// A header as numbers, the first byte lowest, and parts of it as the common path needs them: a part is cheaper to load than to cut out.
 #[derive(Clone, Copy, Default)]
 struct Header {
     first: u64,
     second: u64,
     third: u32,
+    version_and_length: u8,
+    total_length: u16,
+    /// The source's first and last byte.
+    source_ends: [u8; 2],
 }
 
 impl Header {
     #[inline(always)]
     fn load<M: PacketMemory>(memory: &mut M, frame: &Frame, lane: usize) -> Self {
         let buffer = frame.buffer[lane];
+        let byte = |memory: &mut M, at: usize| memory.load::<1>(buffer, at)[0];
         Self {
             first: memory.load_u64(buffer, L3),
             second: memory.load_u64(buffer, L3 + 8),
             third: memory.load_u32(buffer, L3 + 16),
+            version_and_length: byte(memory, L3),
+            total_length: u16::from_be_bytes(memory.load(buffer, L3 + 2)),
+            source_ends: [byte(memory, L3 + 12), byte(memory, L3 + 15)],
         }
-    }
-
-    #[inline(always)]
-    fn total_length(self) -> u16 {
-        ((self.first >> 16) as u16).swap_bytes()
     }
 
     #[inline(always)]
@@ -95,19 +98,16 @@ impl Header {
         self.third.swap_bytes()
     }
 
-    /// Whether the header needs no slow path. What is wrong is gathered in the bits of one number: a comparison for
-    /// each rule would cost more than its arithmetic.
+    /// Whether the header needs no slow path.
     #[inline(always)]
     fn is_plain(self, length: u16, largest_product: u64, own: &Own) -> bool {
-        // Version and header length, total length as the frame has it.
-        const COMPARED: u64 = 0xffff_00ff;
-        let total = length.wrapping_sub(L3 as u16).swap_bytes();
-        let differs = (self.first & COMPARED) ^ (0x45 | (u64::from(total) << 16));
-        // Below zero if too small.
-        let too_small = u32::from(length).wrapping_sub(L3 as u32 + 20);
-        let suspect = own.suspects((self.second >> 32) as u8, (self.second >> 56) as u8);
-        let wrong = differs | u64::from((too_small >> 31) | u32::from(suspect));
-        (wrong == 0) & (checksum::header_product(self.first, self.second, self.third) <= largest_product)
+        let [first, last] = self.source_ends;
+        rare!(self.version_and_length != 0x45 => false);
+        rare!(length < L3 as u16 + 20 => false);
+        rare!(self.total_length != length - L3 as u16 => false);
+        rare!(own.suspects(first, last) != 0 => false);
+        rare!(checksum::header_product(self.first, self.second, self.third) > largest_product => false);
+        true
     }
 }
 
@@ -115,25 +115,29 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
     type Loaded = Header;
 
     #[inline(always)]
+    fn expected(&self, _frame: &Frame) -> u8 {
+        FIRST_ARC
+    }
+
+    #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Header {
         Header::load(memory, frame, lane)
     }
 
     #[inline(always)]
-    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> u8 {
-        if header.is_plain(frame.length[lane], self.largest_product, self.own) { FIRST_ARC } else { SLOW_PATH }
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> Option<u8> {
+        header.is_plain(frame.length[lane], self.largest_product, self.own).then_some(FIRST_ARC)
     }
 
     /// Finds the first reason of the list that holds for a header which is not plain. Padding is cut off.
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let header = Header::load(memory, frame, lane);
         let available = (frame.length[lane] as usize).saturating_sub(L3);
-        let version_and_length = header.first as u8;
-        let header_bytes = (version_and_length & 15) as usize * 4;
-        let total = header.total_length() as usize;
+        let header_bytes = (header.version_and_length & 15) as usize * 4;
+        let total = header.total_length as usize;
         let (arc, reason) = if available < 20 {
             (DROP, bad::SHORT)
-        } else if version_and_length >> 4 != 4 || header_bytes < 20 {
+        } else if header.version_and_length >> 4 != 4 || header_bytes < 20 {
             (DROP, bad::VERSION)
         } else if total > available || total < header_bytes {
             (DROP, bad::LENGTH)
@@ -187,12 +191,10 @@ impl Node for Ip4Input {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let settings = plane.settings;
+        let Plane { pool, own, settings, .. } = plane;
         let verify_checksum = settings.verify_checksum;
-        let own = plane.own.clone();
-        let largest_product = largest_product(verify_checksum);
-        let mut body = Validate { verify_checksum, largest_product, own: &own };
-        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
+        let mut body = Validate { verify_checksum, largest_product: largest_product(verify_checksum), own };
+        walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -246,14 +248,20 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
     type Loaded = u16;
 
     #[inline(always)]
+    fn expected(&self, _frame: &Frame) -> u8 {
+        FIRST_ARC
+    }
+
+    #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u16 {
         self.fib.lookup(memory.load_u32(frame.buffer[lane], L3 + 16).swap_bytes())
     }
 
     #[inline(always)]
-    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> u8 {
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> Option<u8> {
         frame.adjacency[lane] = adjacency;
-        if adjacency >= FIRST_NEIGHBOUR { FIRST_ARC } else { SLOW_PATH }
+        rare!(adjacency < FIRST_NEIGHBOUR => None);
+        Some(FIRST_ARC)
     }
 
     fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
@@ -284,10 +292,9 @@ impl Node for Ip4Lookup {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let settings = plane.settings;
-        let shared = plane.shared.clone();
+        let Plane { pool, shared, settings, .. } = plane;
         let mut body = Lookup { fib: shared.routes.reader() };
-        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
+        walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -316,24 +323,36 @@ const OUTPUT: u8 = FIRST_ARC + 4;
 pub struct Ip4Rewrite;
 
 struct RewriteBody<'a> {
-    adjacencies: &'a Adjacencies,
+    adjacencies: adjacency::Reader<'a>,
 }
 
 impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
-    type Loaded = u32;
+    /// The buffer, and the bytes from the TTL to the checksum.
+    type Loaded = (Buffer, u32);
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u32 {
-        memory.load_u32(frame.buffer[lane], L3 + 8)
+    fn expected(&self, frame: &Frame) -> u8 {
+        OUTPUT + self.adjacencies.rewrite(frame.adjacency[0]).interface() as u8
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: u32) -> u8 {
+    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> (Buffer, u32) {
+        let buffer = frame.buffer[lane];
+        (buffer, memory.load_u32(buffer, L3 + 8))
+    }
+
+    #[inline(always)]
+    fn finish(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        lane: usize,
+        (buffer, loaded): (Buffer, u32),
+    ) -> Option<u8> {
         let rewrite = self.adjacencies.rewrite(frame.adjacency[lane]);
-        if (loaded as u8 <= 1) | is_too_big(frame.length[lane], rewrite) | !rewrite.is_resolved() {
-            return SLOW_PATH;
-        }
-        OUTPUT + write(memory, frame.buffer[lane], loaded, rewrite)
+        rare!(loaded as u8 <= 1 => None);
+        rare!(!rewrite.takes(frame.length[lane]) => None);
+        Some(OUTPUT + write(memory, buffer, loaded, rewrite))
     }
 
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
@@ -342,24 +361,20 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
         let rewrite = self.adjacencies.rewrite(frame.adjacency[lane]);
         let [ttl] = memory.load(buffer, L3 + 8);
         let [flags] = memory.load(buffer, L3 + 6);
+        let is_too_long = frame.length[lane] as usize > rewrite.mtu() as usize + L3;
         if ttl <= 1 {
             frame.reason[lane] = EXPIRED;
             TO_TIME_EXCEEDED
-        } else if is_too_big(frame.length[lane], rewrite) && flags & DO_NOT_FRAGMENT != 0 {
+        } else if is_too_long && flags & DO_NOT_FRAGMENT != 0 {
             frame.reason[lane] = TOO_BIG;
             TO_FRAGMENTATION_NEEDED
-        } else if is_too_big(frame.length[lane], rewrite) {
+        } else if is_too_long {
             TO_FRAGMENT
         } else {
             // Also where its address came to be known since the packet's turn: it comes back at once then.
             TO_RESOLVE
         }
     }
-}
-
-#[inline(always)]
-fn is_too_big(length: u16, rewrite: Rewrite) -> bool {
-    length as usize > rewrite.mtu() as usize + L3
 }
 
 /// Returns the interface.
@@ -385,10 +400,9 @@ impl Node for Ip4Rewrite {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let settings = plane.settings;
-        let shared = plane.shared.clone();
-        let mut body = RewriteBody { adjacencies: &shared.adjacencies };
-        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
+        let Plane { pool, shared, settings, .. } = plane;
+        let mut body = RewriteBody { adjacencies: shared.adjacencies.reader() };
+        walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
@@ -401,17 +415,29 @@ impl Node for Ip4Rewrite {
 /// Validation, lookup and rewrite in one loop, to show what the cut into three nodes costs. Packets that are not plain take the arc to
 /// `ip4-input`. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
 #[derive(Default)]
-pub struct Fused;
+pub struct Fused {
+    /// The arc of the last frame's first packet. Where packets go is not known before the loop, and most go where others went.
+    expected: u8,
+}
 
 struct FusedBody<'a> {
     fib: Reader<'a>,
-    adjacencies: &'a Adjacencies,
+    adjacencies: adjacency::Reader<'a>,
     largest_product: u64,
     own: &'a Own,
+    expected: u8,
 }
+
+/// The arc of [`Fused`] to the output of interface 0.
+const FUSED_OUTPUT: u8 = FIRST_ARC + 1;
 
 impl<M: PacketMemory> Body<M> for FusedBody<'_> {
     type Loaded = (Header, u16);
+
+    #[inline(always)]
+    fn expected(&self, _frame: &Frame) -> u8 {
+        self.expected
+    }
 
     #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded {
@@ -420,17 +446,21 @@ impl<M: PacketMemory> Body<M> for FusedBody<'_> {
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, (header, adjacency): Self::Loaded) -> u8 {
+    fn finish(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        lane: usize,
+        (header, adjacency): Self::Loaded,
+    ) -> Option<u8> {
         let length = frame.length[lane];
-        let plain = header.is_plain(length, self.largest_product, self.own);
-        let mut next = FIRST_ARC;
-        if plain & (adjacency >= FIRST_NEIGHBOUR) & (header.ttl() > 1) {
-            let rewrite = self.adjacencies.rewrite(adjacency);
-            if !is_too_big(length, rewrite) & rewrite.is_resolved() {
-                next = FIRST_ARC + 1 + write(memory, frame.buffer[lane], header.second as u32, rewrite);
-            }
-        }
-        next
+        const ASIDE: Option<u8> = Some(FIRST_ARC);
+        rare!(!header.is_plain(length, self.largest_product, self.own) => ASIDE);
+        rare!(adjacency < FIRST_NEIGHBOUR => ASIDE);
+        rare!(header.ttl() <= 1 => ASIDE);
+        let rewrite = self.adjacencies.rewrite(adjacency);
+        rare!(!rewrite.takes(length) => ASIDE);
+        Some(FUSED_OUTPUT + write(memory, frame.buffer[lane], header.second as u32, rewrite))
     }
 }
 
@@ -440,15 +470,17 @@ impl Node for Fused {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let settings = plane.settings;
-        let (shared, own) = (plane.shared.clone(), plane.own.clone());
+        let Plane { pool, shared, own, settings, .. } = plane;
         let mut body = FusedBody {
             fib: shared.routes.reader(),
-            adjacencies: &shared.adjacencies,
+            adjacencies: shared.adjacencies.reader(),
             largest_product: largest_product(settings.verify_checksum),
-            own: &own,
+            own,
+            expected: self.expected,
         };
-        walk(settings.shape, HOT, &mut InFrame::new(&mut plane.pool), frame, &mut body).into()
+        let verdict = walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body);
+        self.expected = frame.next[0];
+        verdict
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {

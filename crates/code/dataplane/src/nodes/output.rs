@@ -25,8 +25,9 @@ impl Node for InterfaceOutput {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let bytes = frame.length[..frame.len].iter().map(|length| u64::from(*length)).sum();
-        plane.interfaces[self.interface as usize].tx.add(frame.len as u64, bytes);
+        // 32 bits hold the bytes of a frame.
+        let bytes: u32 = frame.length[..frame.len].iter().map(|length| u32::from(*length)).sum();
+        plane.interfaces[self.interface as usize].tx.add(frame.len as u64, bytes.into());
         Verdict::All(FIRST_ARC)
     }
 
