@@ -111,20 +111,20 @@ mod tests {
         let path = [
             part(cpu(1), 40, Some(Cause::Code), None),
             // One command, before the SCP took it up and after; then two of others, of which one is too short to matter.
-            PathPart { taken: false, ..part(scp, 20, None, Some(1)) },
-            part(scp, 80, None, Some(1)),
+            PathPart { taken: false, ..part(scp, 3, None, Some(1)) },
+            part(scp, 1, None, Some(1)),
             part(scp, 3, None, Some(2)),
             part(Place::Scp(1), 4, None, Some(2)),
             part(cpu(2), 3, Some(Cause::Code), None),
             part(cpu(3), 4, Some(Cause::Code), None),
-            part(cpu(3), 146, Some(Cause::FlushL1), None),
+            part(cpu(3), 242, Some(Cause::FlushL1), None),
             part(cpu(3), 100, None, None),
         ];
         let code = Spent::Cause(Cause::Code);
         let (flush, outside) = (Spent::Cause(Cause::FlushL1), Spent::Outside);
         let spending = Spending::of(&path);
         assert_eq!(spending.total(), 400);
-        assert_eq!(spending.parts, [(flush, 146), (Spent::Scp, 107), (outside, 100), (code, 47)]);
+        assert_eq!(spending.parts, [(flush, 242), (outside, 100), (code, 47), (Spent::Scp, 11)]);
         assert_eq!(spending.commands, 2);
         let cpus: Vec<_> = spending.cpus.iter().map(|(spent, cpus)| (*spent, cpus.iter().copied().collect())).collect();
         assert_eq!(cpus, [(code, vec![1, 3]), (flush, vec![3]), (outside, vec![3])]);
