@@ -1,10 +1,10 @@
 //! Where packets may be sent next: a table that forwarding reads without a lock.
 //!
-//! What changes while packets flow, the neighbour's Ethernet address, is one word, so a packet gets the old
-//! address or the new one and never half of each. The rest of an entry is written before the entry is in use.
+//! What changes while packets flow, the neighbour's Ethernet address, is one word, so a packet gets the old address or the new one and
+//! never half of each. The rest of an entry is written before the entry is in use.
 
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::buffers::region::Region;
 use crate::mac::Mac;
@@ -79,7 +79,9 @@ impl Adjacencies {
         let rest = u64::from(entry.interface) | (u64::from(entry.mtu) << 16) | (u64::from(address) << 32);
         there[FROM].store(entry.from.bits() | (u64::from(u16::from_le_bytes([0x08, 0x00])) << 48), Ordering::Relaxed);
         there[REST].store(rest, Ordering::Relaxed);
-        there[TO].store(to_word(entry.to, entry.mtu), Ordering::Release);
+        there[TO].store(to_word(entry.to, entry.mtu), Ordering::Relaxed);
+        // Who reads the number out of a route that is stored from now on reads these words.
+        fence(Ordering::Release);
     }
 
     /// Sets a neighbour's Ethernet address; all zero if it is not known any more.
