@@ -20,8 +20,8 @@ const HELP: &str = "cargo xtask <command>
   stages         names of the stages
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
-  mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours; needs
-                 cargo-mutants, and passes it what follows (such as --file and --shard)
+  mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
+                 cargo-mutants; its options --file, --re and --shard choose some of them
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change
@@ -31,6 +31,10 @@ Example: cargo xtask test lints tests";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| ["help", "--help", "-h"].contains(&&**argument)) {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
     let result = match arguments.first().map(String::as_str) {
         Some("test") => stages::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
@@ -40,10 +44,6 @@ fn main() -> ExitCode {
         Some("site") => stages::site(&arguments[1..]),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
-            Ok(())
-        }
-        Some("help" | "--help" | "-h") => {
-            println!("{HELP}");
             Ok(())
         }
         Some(other) => Err(format!("`{other}` is no command\n\n{HELP}")),

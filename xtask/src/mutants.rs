@@ -1,7 +1,7 @@
 //! Mutants: does a test fail for each small fault that is put into the code?
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Tests to run on mutants: of which package, and which of its targets.
@@ -34,23 +34,25 @@ const PACKAGES: [(&str, &[Tester]); 4] = [
 /// The fake machine of `psci` is a test's own: a fault there is one of a test.
 const LEFT_OUT: [&str; 2] = ["--exclude", "**/psci/src/fake/**"];
 
-/// How many mutants of a package came to what.
+/// What the mutants of a package came to.
 #[derive(Default)]
-struct Counts {
-    /// With those that `.cargo/mutants.toml` leaves out.
+struct Outcome {
+    /// How many there are, with those that `.cargo/mutants.toml` leaves out.
     all: usize,
-    /// Left out as equivalent.
+    /// How many are left out as equivalent.
     equivalent: usize,
-    /// They do not compile.
+    /// How many do not compile.
     unviable: usize,
+    /// How many a test caught.
     caught: usize,
-    /// A test ran out of time.
-    hung: usize,
-    missed: usize,
+    /// Those with which a test ran out of time.
+    hung: Vec<String>,
+    /// Those that no test saw.
+    missed: Vec<String>,
 }
 
-/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught; `more` goes to cargo-mutants as it is. It takes
-/// hours, so it is no stage of `test`.
+/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught. `more` are options of cargo-mutants that
+/// choose among them: all take hours, so this is no stage of `test`, and a file that was changed (`--file`) takes minutes.
 pub fn run(more: &[String]) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let version = Command::new(&cargo).args(["mutants", "--version"]).output();
@@ -60,81 +62,125 @@ pub fn run(more: &[String]) -> Result<(), String> {
         );
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let (mut lines, mut missed) = (Vec::new(), Vec::new());
+    let mut outcomes = Vec::new();
     for (package, testers) in PACKAGES {
-        println!("== mutants of {package}");
-        let output = Path::new("target/mutants-of").join(package);
-        let counts = mutants_of(&cargo, &root, package, testers, &output, more)?;
-        if counts.missed + counts.hung > 0 {
-            missed.push(output.join("mutants.out").display().to_string());
+        let run = Run { cargo: &cargo, root: &root, package, output: Path::new("target/mutants-of").join(package) };
+        let all = run.listed(&[&["--no-config".to_owned()], more].concat())?.len();
+        if all == 0 {
+            continue;
         }
-        let Counts { all, equivalent, unviable, caught, hung, missed } = counts;
-        lines.push(format!("{package:<16} {all:>7} {equivalent:>10} {unviable:>8} {caught:>6} {hung:>4} {missed:>6}"));
+        let mutants = run.listed(more)?;
+        let equivalent = all - mutants.len();
+        println!("== {} mutants of {package}, and {equivalent} that are listed as equivalent", mutants.len());
+        let mut outcome = Outcome { all, equivalent, ..Outcome::default() };
+        if !mutants.is_empty() {
+            run.test(testers, mutants, &mut outcome)?;
+        }
+        outcomes.push((package, outcome));
+    }
+    if outcomes.is_empty() {
+        return Err("these options leave no mutant of the packages that are looked at".to_owned());
+    }
+    for (_, outcome) in &outcomes {
+        outcome.hung.iter().for_each(|mutant| println!("a test ran out of time with {mutant}"));
+        outcome.missed.iter().for_each(|mutant| println!("no test saw {mutant}"));
     }
     println!("{}", String::from_utf8_lossy(&version.stdout).trim());
-    println!("package          mutants equivalent unviable caught hung missed\n{}", lines.join("\n"));
-    match missed.as_slice() {
-        [] => Ok(()),
-        _ => Err(format!("mutants were missed, or ran out of time; the lists: {}", missed.join(", "))),
+    println!("package          mutants equivalent unviable caught hung missed");
+    for (package, Outcome { all, equivalent, unviable, caught, hung, missed }) in &outcomes {
+        let (hung, missed) = (hung.len(), missed.len());
+        println!("{package:<16} {all:>7} {equivalent:>10} {unviable:>8} {caught:>6} {hung:>4} {missed:>6}");
+    }
+    match outcomes.iter().map(|(_, outcome)| outcome.missed.len()).sum() {
+        0 => Ok(()),
+        missed => Err(format!("{missed} mutants were seen by no test")),
     }
 }
 
-/// Tests the mutants of a package; lists are left in `output`, below `root`.
-fn mutants_of(
-    cargo: &OsString,
-    root: &Path,
-    package: &str,
-    testers: &[Tester],
-    output: &Path,
-    more: &[String],
-) -> Result<Counts, String> {
-    let folder = root.join(output);
-    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    let listed = |config: &[&str]| {
-        let mut command = Command::new(cargo);
+/// Runs of cargo-mutants for a package.
+struct Run<'a> {
+    cargo: &'a OsString,
+    root: &'a Path,
+    package: &'a str,
+    /// Where it leaves its lists, below `root`.
+    output: PathBuf,
+}
+
+impl Run<'_> {
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.cargo);
+        command.current_dir(self.root).args(["mutants", "--package", self.package]).args(LEFT_OUT);
         command
-            .current_dir(root)
-            .args(["mutants", "--list", "--package", package])
-            .args(LEFT_OUT)
-            .args(config)
-            .args(more);
-        match command.output() {
-            Ok(output) if output.status.success() => Ok(output.stdout.split(|&byte| byte == b'\n').count() - 1),
-            Ok(output) => Err(format!("cannot list mutants of {package}: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+
+    /// The names of the mutants that options choose.
+    fn listed(&self, options: &[String]) -> Result<Vec<String>, String> {
+        match self.command().arg("--list").args(options).output() {
+            Ok(output) if output.status.success() => {
+                Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+            }
+            Ok(output) => {
+                Err(format!("cannot list mutants of {}: {}", self.package, String::from_utf8_lossy(&output.stderr)))
+            }
             Err(error) => Err(format!("cannot start cargo mutants: {error}")),
         }
-    };
-    let all = listed(&["--no-config"])?;
-    let mut counts = Counts { all, equivalent: all - listed(&[])?, ..Counts::default() };
-    for (number, tester) in testers.iter().enumerate() {
-        let mut command = Command::new(cargo);
-        command.current_dir(root).args(["mutants", "--package", package, "--test-package", tester.package, "--output"]);
-        command.arg(output).args((number > 0).then_some("--iterate")).args(["--profile", "mutants"]).args(LEFT_OUT);
-        // A test that waits for what a mutant took away waits for ever, and so may a constant that is computed.
-        command.args(["--minimum-test-timeout", "10", "--build-timeout", "300"]).args(more);
-        // To cargo's every run: what follows `--` would be heeded by that which tests, and not by that which builds.
-        command.args(tester.targets.iter().map(|target| format!("--cargo-arg={target}")));
-        // A mutant changes one function, and the next one changes it back: what is kept between builds is most of the build.
-        command.env("CARGO_INCREMENTAL", "1");
-        // The seeded faults are changes of text, and so are mutants: a fault whose text a mutant took is left out.
-        command.env("SEEDED_LENIENT", "1");
-        let status = command.status().map_err(|error| format!("cannot start cargo mutants: {error}"))?;
-        // 2: a mutant was missed; 3: one ran out of time.
-        if !matches!(status.code(), Some(0 | 2 | 3)) {
-            return Err(format!("cargo mutants of {package} ended with {status}"));
-        }
-        let count = |list: &str| {
-            let path = folder.join("mutants.out").join(list);
-            let text =
-                std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()));
-            text.map(|text| text.lines().count())
-        };
-        counts.caught += count("caught.txt")?;
-        counts.unviable += count("unviable.txt")?;
-        (counts.missed, counts.hung) = (count("missed.txt")?, count("timeout.txt")?);
-        if status.success() {
-            break;
-        }
     }
-    Ok(counts)
+
+    /// Those of the mutants that were asked for that are in a list which cargo-mutants left. It also tests those that leave out a field,
+    /// whatever names it is given.
+    fn list(&self, name: &str, asked: &[String]) -> Result<Vec<String>, String> {
+        let path = self.root.join(&self.output).join("mutants.out").join(name);
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        Ok(asked.iter().filter(|mutant| text.lines().any(|line| line == *mutant)).cloned().collect())
+    }
+
+    /// Tests mutants, each with the testers until one sees it. Whoever runs a test sees that it hangs, so the next ones are not asked then.
+    fn test(&self, testers: &[Tester], mutants: Vec<String>, outcome: &mut Outcome) -> Result<(), String> {
+        let folder = self.root.join(&self.output);
+        std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        outcome.missed = mutants;
+        for tester in testers {
+            println!("-- tests of {} {}", tester.package, tester.targets.join(" "));
+            let mut command = self.command();
+            command.args(["--test-package", tester.package, "--profile", "mutants", "--output"]).arg(&self.output);
+            // A test that waits for what a mutant took away waits for ever, and so may a constant that is computed.
+            command.args(["--minimum-test-timeout", "10", "--build-timeout", "300"]);
+            // By name: with --iterate, a shard would be one of what is left over, and so of other mutants.
+            command.args(outcome.missed.iter().flat_map(|mutant| ["--re".to_owned(), exactly(mutant)]));
+            // To cargo's every run: what follows `--` would be heeded by that which tests, and not by that which builds.
+            command.args(tester.targets.iter().map(|target| format!("--cargo-arg={target}")));
+            // A mutant changes one function, and the next one changes it back: what is kept between builds is most of the build.
+            command.env("CARGO_INCREMENTAL", "1");
+            // The seeded faults are changes of text, and so are mutants: a fault whose text a mutant took is left out.
+            command.env("SEEDED_LENIENT", "1");
+            let status = command.status().map_err(|error| format!("cannot start cargo mutants: {error}"))?;
+            // 2: a mutant was missed; 3: one ran out of time.
+            if !matches!(status.code(), Some(0 | 2 | 3)) {
+                return Err(format!("cargo mutants of {} ended with {status}", self.package));
+            }
+            let list = |name| self.list(name, &outcome.missed);
+            let (caught, unviable, hung) = (list("caught.txt")?, list("unviable.txt")?, list("timeout.txt")?);
+            outcome.missed = list("missed.txt")?;
+            outcome.caught += caught.len();
+            outcome.unviable += unviable.len();
+            outcome.hung.extend(hung);
+            if outcome.missed.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A regular expression that matches a mutant's whole name and no other.
+fn exactly(mutant: &str) -> String {
+    let mut expression = String::from("^");
+    for letter in mutant.chars() {
+        if r"\.+*?()|[]{}^$".contains(letter) {
+            expression.push('\\');
+        }
+        expression.push(letter);
+    }
+    expression + "$"
 }

@@ -31,6 +31,16 @@ fn ended(arguments: &[&str], folder: &Path) -> (Output, String) {
 }
 
 #[test]
+fn a_setting_that_is_wrong_says_what_would_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "psci-latency", "--set", "topology.clusters=0x4", "-o", "out"];
+    let (output, said) = ended(&run, folder.path());
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("topology.clusters=0x4") && said.contains("(16x4)"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_fifo_or_a_device_in_place_of_a_file_is_an_error_and_no_hang() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Command::new("mkfifo").arg(folder.path().join("fifo.x")).status().unwrap().success());

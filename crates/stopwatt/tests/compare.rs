@@ -44,6 +44,7 @@ fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_
         "another order",
         "suspend-level0 serial: powerdown (us)",
         "SCP wait -",
+        "critical path of the slowest CPU (1.0) -",
         "21 changes are printed, 0 follow from the tables",
         "+2011.59 %",
     ] {
@@ -66,6 +67,22 @@ fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_
     // A line for each recording and CPU, and a point for each of the three iterations.
     assert_eq!((picture.matches("<title>").count(), picture.matches("<circle").count()), (1 + 12, 36), "{picture}");
     assert!(picture.contains("3 values from") && !page.contains("http:"), "{picture}");
+    // What a path hangs on adds up, and stands on the page with what changed most.
+    let tables = json["critical_paths"].as_array().unwrap();
+    assert_eq!(tables.len(), 11, "powerdowns and wakeups of five tables, and the calls of one");
+    let us = |path: &Value, part: &str| path["parts"][part].as_f64().unwrap_or(0.0);
+    for path in tables.iter().flat_map(|table| table["paths"].as_array().unwrap()) {
+        let sum: f64 = path["parts"].as_object().unwrap().keys().map(|part| us(path, part)).sum();
+        assert!((sum - path["us"].as_f64().unwrap()).abs() < 0.01, "{path}");
+    }
+    let is_shown =
+        |of: &&Value| of["case"] == "suspend-level0" && of["mode"] == "serial" && of["metric"] == "powerdown";
+    let paths = &tables.iter().find(is_shown).unwrap()["paths"];
+    let whole = paths[1]["us"].as_f64().unwrap() - paths[0]["us"].as_f64().unwrap();
+    let said = &table[table.find("Critical path of the slowest CPU (1.0) ").unwrap()..][..150];
+    assert!(said.contains(&format!("(1.0) {whole:+.2} us (")), "{whole}: {said}");
+    let of_scp = us(&paths[1], "scp") - us(&paths[0], "scp");
+    assert!(said.contains(&format!("): the SCP {of_scp:+.2} (")), "{of_scp}: {said}");
     let level0 = json["rows"].as_array().unwrap().iter().filter(|row| {
         row["case"] == "suspend-level0"
             && row["mode"] == "serial"

@@ -200,6 +200,28 @@ fn a_page_of_many_events_and_cpus_is_no_longer_than_a_megabyte_and_says_what_it_
 }
 
 #[test]
+fn the_text_of_many_cpus_has_a_row_for_each_role_and_the_bars_of_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |clusters: &str| {
+        let recording = folder.path().join(clusters);
+        let fixed = ["run", "psci-latency", "--release", "juno-v2.12", "--free-seeds", "0", "--iterations", "1"];
+        let set =
+            ["--case", "suspend-deepest", "--mode", "parallel", "--set", clusters, "-o", recording.to_str().unwrap()];
+        let output = stopwatt(&[&fixed[..], &set].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let few = run("topology.clusters=16x4");
+    assert!(few.contains("│ 15.3 "), "64 CPUs have a row each: {few}");
+    let many = run("topology.clusters=17x4");
+    assert!(!many.contains("│ 15.3 ") && many.lines().count() < 120, "{many}");
+    let many = many.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(many.contains("medians of 68 CPUs") && many.contains("the last 8 of 68 CPUs"), "{many}");
+    // The last of 68 CPUs waits for many others in turn.
+    assert!(many.contains("leave the SCP channel, and ") && many.contains(" more why, wakeup"), "{many}");
+}
+
+#[test]
 fn a_page_is_no_longer_than_a_megabyte_whatever_the_recording_holds() {
     let folder = tempfile::tempdir().unwrap();
     let page = |name: &str, variants: usize, text: &str| {

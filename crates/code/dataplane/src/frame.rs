@@ -67,21 +67,29 @@ impl Frame {
         self.len += 1;
     }
 
-    /// Copies one packet's lanes from another frame to the end of this one.
-    #[inline(always)]
-    pub fn take(&mut self, from: &Frame, lane: usize) {
-        let to = self.len;
-        self.buffer[to] = from.buffer[lane];
-        self.length[to] = from.length[lane];
-        self.adjacency[to] = from.adjacency[lane];
-        self.reason[to] = from.reason[lane];
-        self.trace[to] = if from.traced { from.trace[lane] } else { 0 };
-        // What came before from untraced frames has stale numbers in its lanes.
-        if from.traced && !self.traced {
-            self.trace[..to].fill(0);
-            self.traced = true;
+    /// Copies packets' lanes from another frame to the end of this one, which must have room for them.
+    pub fn take(&mut self, from: &Frame, lanes: &[u16]) {
+        fn copy<T: Copy>(to: &mut [T], from: &[T; FRAME_MAX], lanes: &[u16]) {
+            for (to, lane) in to.iter_mut().zip(lanes) {
+                *to = from[*lane as usize % FRAME_MAX];
+            }
         }
-        self.len += 1;
+        let to = self.len..self.len + lanes.len();
+        copy(&mut self.buffer[to.clone()], &from.buffer, lanes);
+        copy(&mut self.length[to.clone()], &from.length, lanes);
+        copy(&mut self.adjacency[to.clone()], &from.adjacency, lanes);
+        copy(&mut self.reason[to.clone()], &from.reason, lanes);
+        if from.traced {
+            // What came before from untraced frames has stale numbers in its lanes.
+            if !self.traced {
+                self.trace[..to.start].fill(0);
+                self.traced = true;
+            }
+            copy(&mut self.trace[to], &from.trace, lanes);
+        } else {
+            self.trace[to].fill(0);
+        }
+        self.len += lanes.len();
     }
 }
 
@@ -93,3 +101,37 @@ impl Default for Frame {
 
 /// Bytes that one packet takes in the lanes of a frame.
 pub const LANE_BYTES: usize = size_of::<Buffer>() + 3 * size_of::<u16>() + 2 * size_of::<u8>();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets with a number in each lane; traces have it too if there are any.
+    fn frame(len: usize, first: u16, traced: bool) -> Frame {
+        let mut frame = Frame { len, traced, ..Frame::new() };
+        for (lane, number) in (0..len).zip(first..) {
+            frame.buffer[lane] = number.into();
+            (frame.length[lane], frame.adjacency[lane], frame.reason[lane]) = (number, number, number as u8);
+            // Where nothing is traced, this is what an earlier use of the frame left.
+            frame.trace[lane] = number;
+        }
+        frame
+    }
+
+    #[test]
+    fn lanes_are_copied_to_the_end_and_no_stale_trace_comes_along() {
+        for (there, from) in [(false, false), (false, true), (true, false), (true, true)] {
+            let (mut frame, other) = (frame(3, 1, there), frame(9, 10, from));
+            frame.take(&other, &[0, 4, 8]);
+            let numbers = [1, 2, 3, 10, 14, 18];
+            assert_eq!((frame.buffers(), &frame.length[..6]), (&numbers.map(u32::from)[..], &numbers[..]));
+            assert_eq!((&frame.adjacency[..6], &frame.reason[..6]), (&numbers[..], &numbers.map(|n| n as u8)[..]));
+            assert_eq!(frame.traced, there || from);
+            let traces = |traced: bool, part: &[u16]| if traced { part.to_vec() } else { vec![0; part.len()] };
+            if frame.traced {
+                let expected = [traces(there, &numbers[..3]), traces(from, &numbers[3..])].concat();
+                assert_eq!(frame.trace[..6], expected, "{there} {from}");
+            }
+        }
+    }
+}

@@ -394,9 +394,26 @@ impl Graph {
     /// Packets of a frame go different ways, or some are dropped.
     #[cold]
     fn split_frame(&mut self, index: usize, frame: Box<Frame>) {
-        for lane in 0..frame.len.min(FRAME_MAX) {
-            let to = self.follow(index, frame.next[lane], frame.reason[lane]);
-            self.open(to, frame.rx).take(&frame, lane);
+        let next = &frame.next[..frame.len.min(FRAME_MAX)];
+        let mut arcs = next.iter().fold(0_u64, |arcs, arc| arcs | 1 << (arc % 64));
+        let mut lanes = [0; FRAME_MAX];
+        while arcs != 0 {
+            let arc = arcs.trailing_zeros() as u8;
+            arcs &= arcs - 1;
+            // The lanes of this arc. Each lane is written, and stays if it is one: no branch tells them apart.
+            let mut count = 0;
+            for (lane, taken) in (0..).zip(next) {
+                lanes[count % FRAME_MAX] = lane;
+                count += usize::from(*taken == arc);
+            }
+            let mut left = &lanes[..count];
+            let to = self.follow(index, arc, left.iter().map(|lane| frame.reason[*lane as usize]));
+            while !left.is_empty() {
+                let open = self.open(to, frame.rx);
+                let (taken, later) = left.split_at(left.len().min(FRAME_MAX - open.len));
+                open.take(&frame, taken);
+                left = later;
+            }
         }
         self.spare.push(frame);
     }
@@ -406,19 +423,21 @@ impl Graph {
     fn send_emitted(&mut self, index: usize) {
         let mut emitted = std::mem::take(&mut self.plane.emitted);
         for packet in emitted.drain(..) {
-            let to = self.follow(index, packet.arc, packet.reason);
+            let to = self.follow(index, packet.arc, [packet.reason]);
             self.open(to, packet.rx).add(packet.buffer, packet.length, packet.adjacency, packet.reason);
         }
         self.plane.emitted = emitted;
     }
 
-    /// The node that an arc leads to; the reason is counted if the arc has one.
-    fn follow(&mut self, index: usize, arc: u8, reason: u8) -> usize {
+    /// The node that an arc leads to; the packets' reasons are counted if the arc has them.
+    fn follow(&mut self, index: usize, arc: u8, reasons: impl IntoIterator<Item = u8>) -> usize {
         let slot = &mut self.slots[index];
-        if slot.reasoned >> arc & 1 != 0
-            && let Some(count) = slot.errors.get_mut(reason as usize)
-        {
-            *count += 1;
+        if slot.reasoned >> arc & 1 != 0 {
+            for reason in reasons {
+                if let Some(count) = slot.errors.get_mut(reason as usize) {
+                    *count += 1;
+                }
+            }
         }
         let to = slot.arcs[arc as usize];
         self.again |= to >= index;

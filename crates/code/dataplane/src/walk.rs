@@ -157,20 +157,44 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     let data_ahead = strides.data * N;
     let expected = body.expected(frame);
     frame.next[..len].fill(expected);
-    let mut parted = false;
+    let mut odd_ones = 0;
     let mut lane = 0;
     // The loops know nothing of packets that take another arc: each is written here, and the loops go on behind it.
-    while let Some((odd, arc)) = common::<N, M, B>(memory, frame, body, expected, lane..len, header_ahead, data_ahead) {
+    while let Some((odd, arc)) =
+        packets::<N, false, M, B>(memory, frame, body, expected, lane..len, header_ahead, data_ahead)
+    {
         frame.next[odd] = arc;
-        parted = true;
+        odd_ones += 1;
         lane = odd + 1;
+        if odd_ones == MANY {
+            mixed::<N, M, B>(memory, frame, body, lane..len, header_ahead, data_ahead);
+            break;
+        }
     }
-    if parted { part(memory, frame, body, len) } else { Verdict::All(expected) }
+    if odd_ones > 0 { part(memory, frame, body, len) } else { Verdict::All(expected) }
 }
 
-/// Handles packets until one takes another arc than expected; returns its lane and its arc.
+/// Where so many packets of a frame took another arc than expected, the others may do so as well. Then it is cheaper to store each arc than
+/// to leave the loop, which the processor cannot foresee.
+const MANY: u32 = 4;
+
+/// Handles packets each of which may take another arc.
+#[inline(never)]
+fn mixed<const N: usize, M: PacketMemory, B: Body<M>>(
+    memory: &mut M,
+    frame: &mut Frame,
+    body: &mut B,
+    lanes: Range<usize>,
+    header_ahead: usize,
+    data_ahead: usize,
+) {
+    packets::<N, true, M, B>(memory, frame, body, SLOW_PATH, lanes, header_ahead, data_ahead);
+}
+
+/// Handles packets until one takes another arc than expected; returns its lane and its arc. Where packets are `MIXED` it stores the arc of
+/// each, and goes on to the end.
 #[inline(always)]
-fn common<const N: usize, M: PacketMemory, B: Body<M>>(
+fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
     frame: &mut Frame,
     body: &mut B,
@@ -187,7 +211,7 @@ fn common<const N: usize, M: PacketMemory, B: Body<M>>(
             // While every prefetch stays within the frame, there is nothing to ask but whether there is a prefetch at all.
             if ahead > 0 {
                 while lane + ahead + N <= len {
-                    odd = step::<N, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
                     if odd.is_some() {
                         return odd;
                     }
@@ -197,7 +221,7 @@ fn common<const N: usize, M: PacketMemory, B: Body<M>>(
                 while lane + N <= len {
                     let within = |ahead: usize| if lane + ahead + N <= len { ahead } else { 0 };
                     let (header_ahead, data_ahead) = (within(header_ahead), within(data_ahead));
-                    odd = step::<N, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
                     if odd.is_some() {
                         return odd;
                     }
@@ -205,7 +229,7 @@ fn common<const N: usize, M: PacketMemory, B: Body<M>>(
                 }
             } else {
                 while lane + N <= len {
-                    odd = step::<N, M, B>(memory, frame, body, expected, lane, 0, 0);
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, lane, 0, 0);
                     if odd.is_some() {
                         return odd;
                     }
@@ -215,7 +239,7 @@ fn common<const N: usize, M: PacketMemory, B: Body<M>>(
         }
         // What is left of an iteration, or of the frame.
         if lane < len {
-            odd = step::<1, M, B>(memory, frame, body, expected, lane, 0, 0);
+            odd = step::<1, MIXED, M, B>(memory, frame, body, expected, lane, 0, 0);
             lane += 1;
         }
     }
@@ -238,9 +262,9 @@ fn part<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &m
     }
 }
 
-/// One iteration, up to a packet that takes another arc than expected: its lane and its arc.
+/// One iteration, up to a packet that takes another arc than expected: its lane and its arc. Where packets are `MIXED`, all of it.
 #[inline(always)]
-fn step<const N: usize, M: PacketMemory, B: Body<M>>(
+fn step<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
     frame: &mut Frame,
     body: &mut B,
@@ -269,7 +293,9 @@ fn step<const N: usize, M: PacketMemory, B: Body<M>>(
     for (n, loaded) in loaded.iter().enumerate() {
         let arc = body.finish(memory, frame, lane + n, *loaded);
         memory.worked();
-        if arc != Some(expected) {
+        if MIXED {
+            frame.next[lane + n] = arc.unwrap_or(SLOW_PATH);
+        } else if arc != Some(expected) {
             cold_path();
             return Some((lane + n, arc.unwrap_or(SLOW_PATH)));
         }

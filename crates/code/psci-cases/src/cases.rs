@@ -19,10 +19,13 @@ fn sleep_us(cpus: usize) -> u64 {
     (cpus as u64 * 1_000).max(15_000)
 }
 
-/// How many moments pass between two looks at a CPU that turns itself off: one, and more where there are more than 64 CPUs, since a call
+/// A simulation of more CPUs than these leaves out details that no published figure shows; people have seen figures of as many.
+pub const MANY_CPUS: usize = 64;
+
+/// How many moments pass between two looks at a CPU that turns itself off: one, and more where there are many CPUs, since a call
 /// takes longer the more of them there are, and would be looked at too often.
 fn moments(cpus: usize) -> u32 {
-    (cpus as u32 / 64).max(1)
+    (cpus / MANY_CPUS).max(1) as u32
 }
 
 /// What each CPU does at its turn.

@@ -17,5 +17,5 @@
 mod cases;
 mod world;
 
-pub use cases::{Action, CASES, Case, Mode, lead, secondary};
+pub use cases::{Action, CASES, Case, MANY_CPUS, Mode, lead, secondary};
 pub use world::{Depth, Failure, NormalWorld, STAMPS, Stamps, Word};

@@ -73,4 +73,16 @@ pub trait SharedCell<T: Scalar, P: ?Sized> {
         barrier(platform);
         self.load(platform)
     }
+    /// Waits for events until the bits of `mask` in the cell are those of `value`, and looks at it after each: it waits at least once. By default
+    /// those operations; a world in which they are dear may leave out the looks that find nothing, where no figure shows them. `wait` is the
+    /// platform's wait for an event.
+    #[inline(always)]
+    fn wait_until(&self, platform: &P, mask: T, value: T, wait: impl Fn(&P)) {
+        loop {
+            wait(platform);
+            if self.load(platform).to_word() & mask.to_word() == value.to_word() {
+                return;
+            }
+        }
+    }
 }

@@ -148,11 +148,10 @@ impl<P: Platform> Ticket<P> {
 
     /// Waits until the caller holds the lock.
     pub fn acquire(&self, platform: &P) {
-        let mut word = self.word.fetch_add(platform, NEXT);
+        let word = self.word.fetch_add(platform, NEXT);
         let ticket = word >> 16;
-        while word & SERVED != ticket {
-            platform.wait_for_event();
-            word = self.word.load(platform);
+        if word & SERVED != ticket {
+            self.word.wait_until(platform, SERVED, ticket);
         }
     }
 

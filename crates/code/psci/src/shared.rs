@@ -38,6 +38,12 @@ impl<T: Scalar, P: Platform> Coherent<T, P> {
         self.0.store(platform, value);
     }
 
+    /// Waits for events until the bits of `mask` are those of `value`: at least for one.
+    #[inline(always)]
+    pub(crate) fn wait_until(&self, platform: &P, mask: T, value: T) {
+        self.0.wait_until(platform, mask, value, P::wait_for_event);
+    }
+
     /// Adds in one step, wrapping, and returns the value before.
     #[inline(always)]
     pub(crate) fn fetch_add(&self, platform: &P, value: T) -> T {

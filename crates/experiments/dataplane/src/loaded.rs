@@ -59,6 +59,12 @@ const SETTINGS: &[Setting] = &[
     Setting::new("buffers", Kind::Number { min: 128, max: 1 << 22 }, "Buffers; at least those of two frames.").or("16384"),
     Setting::new("hot", Kind::Switch, "Hand out the buffer freed last, rather than cycle through all."),
     Setting::new("routes", Kind::Number { min: 1, max: 65_536 }, "Routes of the IPv4 graphs.").or("1000"),
+    Setting::new(
+        "outputs",
+        Kind::Number { min: 1, max: 16 },
+        "Interfaces to which the routes of the IPv4 graphs lead in turn: with many flows, packets of a frame part.",
+    )
+    .or("1"),
     Setting::new("flows", Kind::Number { min: 1, max: 1_000_000 }, "Flows.").or("1"),
     Setting::new("no-checksum", Kind::Switch, "Do not verify header checksums."),
     Setting::new(
@@ -117,7 +123,7 @@ const SETTINGS: &[Setting] = &[
 
 /// The settings that mean something with `--find-rate` alone, and those that mean nothing with it.
 const OF_SEARCH: [&str; 5] = ["drivers", "forwarder", "loss", "precision", "trials"];
-const NOT_OF_SEARCH: [&str; 6] = ["graph", "loop", "strides", "hot", "trace", "counters"];
+const NOT_OF_SEARCH: [&str; 7] = ["graph", "loop", "strides", "hot", "outputs", "trace", "counters"];
 
 static ABOUT: About = About {
     name: "dataplane",
@@ -234,8 +240,12 @@ impl Experiment for Dataplane {
             buffers: settings.number("buffers") as usize,
             reuse: if settings.switch("hot") { Reuse::Hot } else { Reuse::Cycle },
             routes: settings.number("routes") as u32,
+            outputs: settings.number("outputs") as u16,
             flows: settings.number("flows") as u32,
         };
+        if kind == GraphKind::L2CrossConnect && load.outputs > 1 {
+            return Err(wrong("--outputs is of routes, which l2-xconnect has not".to_owned()));
+        }
         let windows = settings.number("windows");
         let progress = sink.progress();
         progress.expect(windows, "windows");
@@ -266,6 +276,7 @@ impl Experiment for Dataplane {
             ("buffers", load.buffers.to_string()),
             ("reuse", if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned()),
             ("routes", load.routes.to_string()),
+            ("outputs", load.outputs.to_string()),
             ("flows", load.flows.to_string()),
             ("workers", graphs.len().to_string()),
             ("checksum", load.settings.verify_checksum.to_string()),

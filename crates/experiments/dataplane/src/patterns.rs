@@ -152,30 +152,85 @@ impl Packets {
             let (frame, descriptors, stride) = (&self.frame[..], &self.descriptors[..], self.stride);
             let slots = &mut self.pool.slots();
             let from = machine::ticks();
-            let sum = match way {
-                Way::Free => one_loop::<false, false>(slots, frame),
-                Way::BarrierPerPacket => one_loop::<false, true>(slots, frame),
-                Way::BarrierPerAccess => one_loop::<true, true>(slots, frame),
-                Way::TwoLoops => two_loops(slots, frame),
-                Way::NoCopy => descriptors.iter().fold(0, |sum, descriptor| sum ^ word(black_box(descriptor))),
-                Way::Copy => copy(slots, frame, descriptors, |_, _| {}),
-                Way::CopyAfterPrefetch => copy(slots, frame, descriptors, |slots, lane| {
-                    if let Some(&buffer) = frame.get(lane + stride) {
-                        machine::prefetch(slots.header(buffer).as_ptr());
-                    }
-                }),
-                Way::CopyAfterStorePrefetch => copy(slots, frame, descriptors, |slots, lane| {
-                    if let Some(&buffer) = frame.get(lane + stride) {
-                        machine::prefetch_for_store(slots.header(buffer).as_ptr());
-                    }
-                }),
-            };
+            let sum = way.go_over(slots, frame, descriptors, stride, &mut Machine);
             // What is still on its way belongs to this way, not to the next.
             fence(Ordering::SeqCst);
             ticks += machine::ticks() - from;
             black_box(sum);
         }
         ticks as f64 / (frames * self.frame.len()) as f64
+    }
+}
+
+/// What a way does to memory, one call for each access in the program's order, so that tests see it.
+trait Accesses {
+    /// The first eight bytes of a line as a number.
+    fn read(&mut self, line: &[u8]) -> u64;
+    /// A full barrier.
+    fn barrier(&mut self);
+    /// A prefetch of a line for loads.
+    fn prefetch(&mut self, line: &[u8]);
+    /// A prefetch of a line for stores.
+    fn prefetch_for_store(&mut self, line: &[u8]);
+}
+
+/// This machine's memory.
+struct Machine;
+
+impl Accesses for Machine {
+    #[inline(always)]
+    fn read(&mut self, line: &[u8]) -> u64 {
+        black_box(word(line))
+    }
+
+    #[inline(always)]
+    fn barrier(&mut self) {
+        fence(Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    fn prefetch(&mut self, line: &[u8]) {
+        machine::prefetch(line.as_ptr());
+    }
+
+    #[inline(always)]
+    fn prefetch_for_store(&mut self, line: &[u8]) {
+        machine::prefetch_for_store(line.as_ptr());
+    }
+}
+
+impl Way {
+    /// Goes over a frame, of which each packet has a descriptor, and returns the sum of all that was read; a prefetch is `stride` packets
+    /// ahead.
+    #[inline(always)]
+    fn go_over(
+        self,
+        slots: &mut Slots<'_>,
+        frame: &[Buffer],
+        descriptors: &[[u8; DESCRIPTOR]],
+        stride: usize,
+        memory: &mut impl Accesses,
+    ) -> u64 {
+        match self {
+            Self::Free => one_loop::<false, false>(slots, frame, memory),
+            Self::BarrierPerPacket => one_loop::<false, true>(slots, frame, memory),
+            Self::BarrierPerAccess => one_loop::<true, true>(slots, frame, memory),
+            Self::TwoLoops => two_loops(slots, frame, memory),
+            Self::NoCopy => {
+                descriptors.iter().fold(0, |sum: u64, descriptor| sum.wrapping_add(memory.read(descriptor)))
+            }
+            Self::Copy => copy(slots, frame, descriptors, memory, |_, _, _| {}),
+            Self::CopyAfterPrefetch => copy(slots, frame, descriptors, memory, |slots, lane, memory| {
+                if let Some(&buffer) = frame.get(lane + stride) {
+                    memory.prefetch(slots.header(buffer));
+                }
+            }),
+            Self::CopyAfterStorePrefetch => copy(slots, frame, descriptors, memory, |slots, lane, memory| {
+                if let Some(&buffer) = frame.get(lane + stride) {
+                    memory.prefetch_for_store(slots.header(buffer));
+                }
+            }),
+        }
     }
 }
 
@@ -186,45 +241,50 @@ fn word(bytes: &[u8]) -> u64 {
 }
 
 #[inline(never)]
-fn one_loop<const AFTER_ACCESS: bool, const AFTER_PACKET: bool>(slots: &Slots<'_>, frame: &[Buffer]) -> u64 {
+fn one_loop<const AFTER_ACCESS: bool, const AFTER_PACKET: bool>(
+    slots: &Slots<'_>,
+    frame: &[Buffer],
+    memory: &mut impl Accesses,
+) -> u64 {
     let mut sum = 0_u64;
     for &buffer in frame {
-        sum = sum.wrapping_add(black_box(word(slots.header(buffer))));
+        sum = sum.wrapping_add(memory.read(slots.header(buffer)));
         if AFTER_ACCESS {
-            fence(Ordering::SeqCst);
+            memory.barrier();
         }
-        sum ^= black_box(word(slots.data(buffer)));
+        sum = sum.wrapping_add(memory.read(slots.data(buffer)));
         if AFTER_PACKET {
-            fence(Ordering::SeqCst);
+            memory.barrier();
         }
     }
     sum
 }
 
 #[inline(never)]
-fn two_loops(slots: &Slots<'_>, frame: &[Buffer]) -> u64 {
+fn two_loops(slots: &Slots<'_>, frame: &[Buffer], memory: &mut impl Accesses) -> u64 {
     let mut sum = 0_u64;
     for &buffer in frame {
-        sum = sum.wrapping_add(black_box(word(slots.header(buffer))));
+        sum = sum.wrapping_add(memory.read(slots.header(buffer)));
     }
     for &buffer in frame {
-        sum ^= black_box(word(slots.data(buffer)));
+        sum = sum.wrapping_add(memory.read(slots.data(buffer)));
     }
     sum
 }
 
 /// Copies each packet's descriptor into its metadata, behind what is there; `before` is called for each lane first.
 #[inline(always)]
-fn copy(
+fn copy<A: Accesses>(
     slots: &mut Slots<'_>,
     frame: &[Buffer],
     descriptors: &[[u8; DESCRIPTOR]],
-    before: impl Fn(&Slots<'_>, usize),
+    memory: &mut A,
+    before: impl Fn(&Slots<'_>, usize, &mut A),
 ) -> u64 {
-    let mut sum = 0;
+    let mut sum = 0_u64;
     for (lane, (&buffer, descriptor)) in frame.iter().zip(descriptors).enumerate() {
-        before(slots, lane);
-        sum ^= word(descriptor);
+        before(slots, lane, memory);
+        sum = sum.wrapping_add(memory.read(descriptor));
         slots.header_mut(buffer)[8..8 + DESCRIPTOR].copy_from_slice(black_box(descriptor));
     }
     sum
@@ -234,28 +294,88 @@ fn copy(
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_way_reads_or_writes_what_it_says() {
-        let mut packets = Packets::new(1024, 64, 8);
-        for (_, ways) in CASES {
-            for (name, way) in ways {
-                assert!(packets.measure(*way, 2) > 0.0, "{name}");
-            }
+    /// Writes down what is done, with the two letters that each line of the test begins with.
+    struct Log(Vec<String>);
+
+    impl Log {
+        fn add(&mut self, before: &str, line: &[u8]) {
+            self.0.push(format!("{before}{}{}", char::from(line[0]), char::from(line[1])));
         }
-        let frame = packets.frame.clone();
-        let slots = packets.pool.slots();
-        for (lane, buffer) in frame.into_iter().enumerate() {
-            assert_eq!(slots.header(buffer)[8..24], [lane as u8; DESCRIPTOR], "the last way copied");
-            assert_eq!(slots.header(buffer)[..4], buffer.to_le_bytes(), "and left alone what it does not copy");
+    }
+
+    impl Accesses for Log {
+        fn read(&mut self, line: &[u8]) -> u64 {
+            self.add("", line);
+            word(line)
+        }
+
+        fn barrier(&mut self) {
+            self.0.push("|".to_owned());
+        }
+
+        fn prefetch(&mut self, line: &[u8]) {
+            self.add("load ", line);
+        }
+
+        fn prefetch_for_store(&mut self, line: &[u8]) {
+            self.add("store ", line);
+        }
+    }
+
+    /// Three packets, of which `m` is the metadata, `d` the data, and `t` the descriptor.
+    #[test]
+    fn each_way_makes_the_accesses_that_it_says_in_their_order() {
+        let mut pool = Pool::new(8, Reuse::Hot);
+        let frame: [Buffer; 3] = [6, 1, 4];
+        let lanes = [b'0', b'1', b'2'];
+        let named = |letter: u8, lane| {
+            let mut line = [0; DESCRIPTOR];
+            line[..2].copy_from_slice(&[letter, lane]);
+            line
+        };
+        let descriptors = lanes.map(|lane| named(b't', lane));
+        for (_, ways) in CASES {
+            let mut sums = Vec::new();
+            for (name, way) in ways {
+                for (buffer, lane) in frame.into_iter().zip(lanes) {
+                    pool.header_mut(buffer)[..DESCRIPTOR].copy_from_slice(&named(b'm', lane));
+                    pool.header_mut(buffer)[8..8 + DESCRIPTOR].fill(0);
+                    pool.data_mut(buffer)[..DESCRIPTOR].copy_from_slice(&named(b'd', lane));
+                }
+                let (done, copied) = match way {
+                    Way::Free => ("m0 d0 m1 d1 m2 d2", false),
+                    Way::BarrierPerPacket => ("m0 d0 | m1 d1 | m2 d2 |", false),
+                    Way::BarrierPerAccess => ("m0 | d0 | m1 | d1 | m2 | d2 |", false),
+                    Way::TwoLoops => ("m0 m1 m2 d0 d1 d2", false),
+                    Way::NoCopy => ("t0 t1 t2", false),
+                    Way::Copy => ("t0 t1 t2", true),
+                    Way::CopyAfterPrefetch => ("load m1 t0 load m2 t1 t2", true),
+                    Way::CopyAfterStorePrefetch => ("store m1 t0 store m2 t1 t2", true),
+                };
+                let mut log = Log(Vec::new());
+                sums.push(way.go_over(&mut pool.slots(), &frame, &descriptors, 1, &mut log));
+                assert_eq!(log.0.join(" "), done, "{name}");
+                for (buffer, descriptor) in frame.into_iter().zip(descriptors) {
+                    let slots = pool.slots();
+                    let expected = if copied { descriptor } else { [0; DESCRIPTOR] };
+                    assert_eq!(slots.header(buffer)[8..8 + DESCRIPTOR], expected, "{name}");
+                    assert_eq!(&slots.header(buffer)[..1], b"m", "{name} leaves alone what it does not copy");
+                }
+            }
+            assert!(sums.iter().all(|sum| *sum == sums[0] && *sum != 0), "ways of a case compute the same: {sums:?}");
         }
     }
 
     #[test]
-    fn a_barrier_between_cold_accesses_costs_time() {
-        // More buffers than any cache has lines, so the misses are real; the least of some measurements, so noise adds nothing.
-        let mut packets = Packets::new(1 << 16, 256, 8);
-        let mut least = |way| (0..9).map(|_| packets.measure(way, 10)).fold(f64::INFINITY, f64::min);
-        let (free, barrier) = (least(Way::Free), least(Way::BarrierPerAccess));
-        assert!(barrier > free, "{barrier} against {free} ticks per packet");
+    fn frames_are_taken_in_the_order_of_the_buffers_and_from_the_first_again() {
+        let mut packets = Packets::new(128, 64, 8);
+        for (frames, last) in [(1, 0..64), (2, 0..64), (1, 64..128)] {
+            packets.measure(Way::Copy, frames);
+            assert_eq!(packets.frame, packets.order[last]);
+            let slots = packets.pool.slots();
+            for (lane, &buffer) in packets.frame.iter().enumerate() {
+                assert_eq!(slots.header(buffer)[8..8 + DESCRIPTOR], [lane as u8; DESCRIPTOR]);
+            }
+        }
     }
 }

@@ -319,11 +319,15 @@ struct WhileSetting {
     #[source]
     #[diagnostic_source]
     wrong: soc::config::ConfigError,
+    /// The source's own, which is not shown of a source.
+    #[help]
+    help: Option<String>,
 }
 
 impl WhileSetting {
     fn error(what: String, wrong: soc::config::ConfigError) -> Error {
-        Error::file(Self { what, wrong })
+        let help = wrong.help().map(|help| help.to_string());
+        Error::file(Self { what, wrong, help })
     }
 }
 

@@ -204,11 +204,12 @@ pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{SUSPEND, add, empty, of_events};
     use recording::Header;
 
     /// Powerdowns of two CPUs in two iterations.
     fn recording(mode: &str, powerdowns: [[f64; 2]; 2]) -> Recording {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         let series = recording.series("v", "suspend-level0", mode);
         for (iteration, values) in (0..).zip(powerdowns) {
             for (cpu, value) in (0..).zip(values) {
@@ -222,7 +223,7 @@ mod tests {
     /// CPUs 0 to 2 of cluster 1 and CPU 3 of cluster 0; each flushes in its call, CPU 2 the L2 as well.
     #[test]
     fn places_are_by_powerdown_and_the_last_man_is_who_flushed_the_l2() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         recording.header.time.counter_hz = Some(1_000_000);
         let series = recording.series("v", "suspend-deepest", "parallel");
         for (cpu, cluster, powerdown) in [(0, 1, 30), (1, 1, 10), (2, 1, 40), (3, 0, 30)] {
@@ -230,9 +231,8 @@ mod tests {
             let begin = [(0, "enter-psci"), (1, "enter-cflush")];
             let end = [(5, "exit-cflush"), (powerdown, "enter-hw-low-pwr")];
             for (ticks, point) in begin.into_iter().chain(l2).chain(end) {
-                let argument = if point == "enter-psci" { smc::CPU_SUSPEND | smc::SMC64 } else { 0 };
-                let point = recording.point(point);
-                recording.event(series, 0, cpu, ticks, ticks, point, argument);
+                let argument = if point == "enter-psci" { SUSPEND } else { 0 };
+                add(&mut recording, series, 0, &[(cpu, ticks, point, argument)]);
             }
             for (metric, value) in [("powerdown", powerdown as f64), ("cache_flush", 4.0)] {
                 let measure = recording.measure(series, 0, metric, "us", value);
@@ -252,24 +252,18 @@ mod tests {
     /// A CPU that turns another on, suspends, wakes, and suspends again without a flush.
     #[test]
     fn a_window_is_in_the_first_call_that_its_metric_is_of() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("v", "suspend-deepest", "serial");
-        let suspend = smc::CPU_SUSPEND | smc::SMC64;
-        for (ticks, point, argument) in [
-            (0, "enter-psci", smc::CPU_ON | smc::SMC64),
-            (5, "exit-psci", 0),
-            (10, "enter-psci", suspend),
-            (12, "enter-cflush", 0),
-            (20, "exit-cflush", 0),
-            (25, "enter-hw-low-pwr", 0),
-            (40, "exit-hw-low-pwr", 0),
-            (49, "exit-psci", 0),
-            (60, "enter-psci", suspend),
-            (70, "enter-hw-low-pwr", 0),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, 0, ticks, ticks, point, argument);
-        }
+        let (recording, series) = of_events(&[
+            (0, 0, "enter-psci", smc::CPU_ON | smc::SMC64),
+            (0, 5, "exit-psci", 0),
+            (0, 10, "enter-psci", SUSPEND),
+            (0, 12, "enter-cflush", 0),
+            (0, 20, "exit-cflush", 0),
+            (0, 25, "enter-hw-low-pwr", 0),
+            (0, 40, "exit-hw-low-pwr", 0),
+            (0, 49, "exit-psci", 0),
+            (0, 60, "enter-psci", SUSPEND),
+            (0, 70, "enter-hw-low-pwr", 0),
+        ]);
         let timelines = timelines(&recording);
         let timeline = &timelines[&(series, 0)];
         let bounds = |metric: &str| {
@@ -286,20 +280,14 @@ mod tests {
     /// What is missing from a call is not taken from the next one.
     #[test]
     fn a_window_ends_before_the_cpu_calls_again() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("v", "suspend-deepest", "serial");
-        let suspend = smc::CPU_SUSPEND | smc::SMC64;
-        for (ticks, point, argument) in [
-            (0, "enter-psci", suspend),
-            (5, "exit-psci", 0),
-            (10, "enter-psci", suspend),
-            (12, "enter-cflush", 0),
-            (20, "exit-cflush", 0),
-            (25, "enter-hw-low-pwr", 0),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, 0, ticks, ticks, point, argument);
-        }
+        let (recording, series) = of_events(&[
+            (0, 0, "enter-psci", SUSPEND),
+            (0, 5, "exit-psci", 0),
+            (0, 10, "enter-psci", SUSPEND),
+            (0, 12, "enter-cflush", 0),
+            (0, 20, "exit-cflush", 0),
+            (0, 25, "enter-hw-low-pwr", 0),
+        ]);
         let timelines = timelines(&recording);
         assert_eq!(window(&timelines[&(series, 0)], 0, "cache_flush"), None, "the first call left early");
     }
@@ -327,15 +315,12 @@ mod tests {
     /// Ticks of a counter of 50 MHz are 0.02 us each.
     #[test]
     fn a_cause_is_told_in_microseconds() {
-        let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
+        let (mut recording, series) = of_events(&[
+            (0, 100, "enter-psci", smc::CPU_OFF),
+            (0, 150, "enter-cflush", 0),
+            (0, 450, "enter-hw-low-pwr", 0),
+        ]);
         recording.header.time.counter_hz = Some(50_000_000);
-        let series = recording.series("v", "cpu-off", "serial");
-        for (ticks, point, argument) in
-            [(100, "enter-psci", smc::CPU_OFF), (150, "enter-cflush", 0), (450, "enter-hw-low-pwr", 0)]
-        {
-            let point = recording.point(point);
-            recording.event(series, 0, 0, ticks, ticks, point, argument);
-        }
         recording.measure(series, 0, "powerdown", "us", 7.0).cpu = Some(0);
         let cells = cells(&recording);
         let of = |cause| cells[0].microseconds_of(cause);
@@ -345,15 +330,12 @@ mod tests {
     /// A log lost the return from the first call: what is known is that the CPU woke up in that call.
     #[test]
     fn a_window_may_begin_at_the_last_event_of_its_call() {
-        let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
-        let series = recording.series("v", "suspend-deepest", "serial");
-        let suspend = smc::CPU_SUSPEND | smc::SMC64;
-        for (ticks, point, argument) in
-            [(0, "enter-psci", suspend), (10, "exit-hw-low-pwr", 0), (20, "enter-psci", suspend), (29, "exit-psci", 0)]
-        {
-            let point = recording.point(point);
-            recording.event(series, 0, 0, ticks, ticks, point, argument);
-        }
+        let (recording, series) = of_events(&[
+            (0, 0, "enter-psci", SUSPEND),
+            (0, 10, "exit-hw-low-pwr", 0),
+            (0, 20, "enter-psci", SUSPEND),
+            (0, 29, "exit-psci", 0),
+        ]);
         assert_eq!(window(&timelines(&recording)[&(series, 0)], 0, "wakeup"), Some((1, 3)));
     }
 

@@ -3,8 +3,9 @@
 use crate::causes::Cause;
 use crate::cells::window;
 use crate::split::Split;
-use crate::timeline::timelines;
+use crate::timeline::{Timeline, timelines};
 use recording::{Recording, Series, metrics};
+use std::collections::BTreeMap;
 
 /// A measured span of one iteration, split into causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,11 @@ pub struct SpanSplit {
 
 /// Splits the span of every `psci-latency` measure whose events were recorded, in the order of the measures.
 pub fn each(recording: &Recording) -> Vec<SpanSplit> {
-    let timelines = timelines(recording);
+    each_of(recording, &timelines(recording))
+}
+
+/// The same of timelines that are read already.
+pub(crate) fn each_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<SpanSplit> {
     let mut splits = Vec::new();
     for measure in recording.measures() {
         let metric = metrics::find(recording.text(measure.metric)).filter(|metric| metric.interval.is_some());
@@ -95,25 +100,22 @@ pub fn causes(recording: &Recording) -> impl Iterator<Item = SpanCause> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::Header;
+    use crate::testing::{SUSPEND, add, empty, of_events};
 
     /// CPU 1 waits for lock 1, which CPU 0 has until 20, and runs code for the rest of its 30 ticks.
     #[test]
     fn the_rows_of_a_span_add_up_to_it_and_name_who_was_waited_for() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         let series = recording.series("r", "suspend-deepest", "parallel");
-        let suspend = smc::CPU_SUSPEND | smc::SMC64;
-        for (cpu, ticks, point, argument) in [
+        let events = [
             (0, 0, "lock-acquired", 1),
-            (1, 1, "enter-psci", suspend),
+            (1, 1, "enter-psci", SUSPEND),
             (1, 4, "lock-wait", 1),
             (0, 20, "lock-released", 1),
             (1, 21, "lock-acquired", 1),
             (1, 31, "enter-hw-low-pwr", 0),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 7, cpu, ticks, ticks, point, argument);
-        }
+        ];
+        add(&mut recording, series, 7, &events);
         let powerdown = recording::metrics::POWERDOWN;
         recording.measure(series, 7, powerdown.name, powerdown.unit, 30.0).cpu = Some(1);
         recording.measure(series, 7, "calls", "calls", 1.0).cpu = Some(1);
@@ -126,12 +128,8 @@ mod tests {
     /// CPU 1 waits 20 ticks for the SCP: 8 while it serves CPU 0, 5 while it serves CPU 2, and 7 in which it serves nobody else.
     #[test]
     fn a_wait_for_two_and_for_nobody_is_three_rows() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "suspend-deepest", "parallel");
-        record(&mut recording);
-        assert_eq!((recording.causes(), recording.header.attribution), (&[][..], None), "nothing was measured");
-        for (cpu, ticks, point, argument) in [
-            (1, 10, "enter-psci", smc::CPU_SUSPEND | smc::SMC64),
+        let (mut recording, series) = of_events(&[
+            (1, 10, "enter-psci", SUSPEND),
             (1, 10, "scp-wait", 0),
             (0, 12, "scp-takes", 0),
             (0, 20, "scp-done", 0),
@@ -139,10 +137,9 @@ mod tests {
             (2, 26, "scp-done", 0),
             (1, 30, "scp-wait-end", 0),
             (1, 30, "enter-hw-low-pwr", 0),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks, ticks, point, argument);
-        }
+        ]);
+        record(&mut recording);
+        assert_eq!((recording.causes(), recording.header.attribution), (&[][..], None), "nothing was measured");
         recording.measure(series, 0, "powerdown", "us", 20.0).cpu = Some(1);
         // Twice: what is there already is replaced.
         record(&mut recording);

@@ -3,6 +3,7 @@
 use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
 use crate::cells::{CellResult, cells_of, window};
+use crate::each::{SpanSplit, each_of};
 use crate::split::{Split, spans};
 use crate::timeline::{Holders, Mark, Step, Timeline, timelines};
 use recording::metrics::METRICS;
@@ -83,6 +84,16 @@ impl<'a> Timelines<'a> {
             *value = value.max(measure.value);
         }
         Self { recording, iterations: timelines(recording), slowest }
+    }
+
+    /// The recording that they are of.
+    pub fn recording(&self) -> &'a Recording {
+        self.recording
+    }
+
+    /// As [`each`](crate::each()), without reading the events again.
+    pub fn each(&self) -> Vec<SpanSplit> {
+        each_of(self.recording, &self.iterations)
     }
 
     /// As [`cells`](crate::cells), without reading the events again.
@@ -225,6 +236,12 @@ impl Iteration<'_> {
         Some(Split::of(self.timeline, cpu, from, to))
     }
 
+    /// The CPU that took longest by a metric, of several the one with the highest number; `None` if no CPU has the metric.
+    pub fn slowest(&self, metric: &str) -> Option<u16> {
+        let windows = self.timeline.steps.keys().filter_map(|&cpu| Some((self.window(cpu, metric)?, cpu)));
+        windows.map(|((from, to), cpu)| (to - from, cpu)).max().map(|(_, cpu)| cpu)
+    }
+
     /// From when to when, in ticks, a metric of a CPU was taken (`powerdown`, `wakeup`, `cache_flush`, `latency`).
     pub fn window(&self, cpu: u16, metric: &str) -> Option<(u64, u64)> {
         let (from, to) = window(self.timeline, cpu, metric)?;
@@ -236,27 +253,7 @@ impl Iteration<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::Header;
-
-    const SUSPEND: u32 = smc::CPU_SUSPEND | smc::SMC64;
-
-    /// Events of one iteration: CPU, ticks, point, argument.
-    type Events<'a> = &'a [(u16, u64, &'a str, u32)];
-
-    fn record(recording: &mut Recording, series: Series, iteration: u32, events: Events<'_>) {
-        for &(cpu, ticks, point, argument) in events {
-            let point = recording.point(point);
-            recording.event(series, iteration, cpu, ticks, ticks, point, argument);
-        }
-    }
-
-    /// A recording of one iteration.
-    fn of_events(events: Events<'_>) -> (Recording, Series) {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "parallel");
-        record(&mut recording, series, 0, events);
-        (recording, series)
-    }
+    use crate::testing::{SUSPEND, add, empty, of_events};
 
     #[test]
     fn an_iteration_knows_its_cpus_and_from_when_to_when_it_lasts() {
@@ -273,11 +270,21 @@ mod tests {
     }
 
     #[test]
+    fn the_slowest_cpu_is_the_last_of_those_that_took_longest() {
+        let down = |cpu, from, to| [(cpu, from, "enter-psci", SUSPEND), (cpu, to, "enter-hw-low-pwr", 0)];
+        let (recording, series) =
+            of_events(&[down(5, 0, 20), down(2, 3, 30), down(3, 13, 40), down(4, 50, 51)].concat());
+        let timelines = Timelines::of(&recording);
+        let iteration = timelines.iteration(series, 0).unwrap();
+        assert_eq!((iteration.slowest("powerdown"), iteration.slowest("wakeup")), (Some(3), None));
+    }
+
+    #[test]
     fn a_series_has_the_iterations_that_left_events() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         let (one, other) = (recording.series("a", "c", "serial"), recording.series("b", "c", "serial"));
         for (series, iteration) in [(one, 3), (one, 5), (other, 4)] {
-            record(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
+            add(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
         }
         let timelines = Timelines::of(&recording);
         assert_eq!(
@@ -289,7 +296,7 @@ mod tests {
     #[test]
     fn a_tick_has_a_length_if_the_counters_frequency_is_known() {
         for (hz, tick) in [(None, None), (Some(0), None), (Some(50_000_000), Some(0.02))] {
-            let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+            let mut recording = empty();
             recording.header.time.counter_hz = hz;
             assert_eq!(Timelines::of(&recording).tick_us(), tick, "{hz:?}");
         }
@@ -298,7 +305,7 @@ mod tests {
     /// Of five figures 1 to 5 the median is the third, and not the second or the first.
     #[test]
     fn the_median_iteration_has_as_many_below_as_above() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         let series = recording.series("r", "c", "serial");
         for (iteration, value) in (0..).zip([4.0, 1.0, 3.0, 5.0, 2.0]) {
             recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(0);

@@ -13,8 +13,11 @@ mod cells;
 mod each;
 mod lanes;
 mod path;
+mod spending;
 mod split;
 mod stretches;
+#[cfg(test)]
+mod testing;
 mod timeline;
 
 pub use activity::{Activity, LaneSpan};
@@ -23,5 +26,6 @@ pub use cells::{CellResult, cells, lock_order_decides, microseconds};
 pub use each::{SpanCause, SpanSplit, VERSION, causes, each, record};
 pub use lanes::{Call, Chosen, Iteration, Service, Timelines};
 pub use path::{PathPart, Place};
+pub use spending::{Spending, Spent};
 pub use split::{Split, Wait};
 pub use stretches::{CpuLane, Mark, Stretch, cpu_lanes};

@@ -166,9 +166,8 @@ mod tests {
     use crate::causes::Cause;
     use crate::lanes::{Call, Timelines};
     use crate::split::Split;
-    use recording::{Header, Recording};
-
-    const SUSPEND: u32 = smc::CPU_SUSPEND | smc::SMC64;
+    use crate::testing::{Events, SUSPEND, add, empty, of_events};
+    use recording::Recording;
 
     /// Three CPUs: 0 and 1 share lock 1; all send to the SCP, which serves one command after the other.
     ///
@@ -178,10 +177,10 @@ mod tests {
     /// S  takes 0 at 15, done at 50; takes 1 at 55, done at 90
     /// ```
     fn recording() -> Recording {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         recording.header.time.counter_hz = Some(1_000_000);
         let series = recording.series("r", "suspend-deepest", "parallel");
-        let events: [(u16, u64, &str, u32); 18] = [
+        let events: Events<'_> = &[
             (0, 0, "enter-psci", SUSPEND),
             (1, 0, "enter-psci", SUSPEND),
             (1, 4, "lock-wait", 1),
@@ -201,10 +200,7 @@ mod tests {
             (1, 60, "enter-hw-low-pwr", 0),
             (1, 90, "scp-done", 0),
         ];
-        for (cpu, ticks, point, argument) in events {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks * 1_000_000, ticks, point, argument);
-        }
+        add(&mut recording, series, 0, events);
         for (cpu, value) in [(0, 20.0), (1, 60.0)] {
             recording.measure(series, 0, "powerdown", "us", value).cpu = Some(cpu);
         }
@@ -240,15 +236,13 @@ mod tests {
     fn holders_are_those_who_held_the_lock_once_each() {
         let mut recording = recording();
         let series = recording.series("r", "suspend-deepest", "parallel");
-        for (cpu, ticks, point, lock) in [
+        let events = [
             (2, 95, "lock-acquired", 1),
             (2, 96, "lock-released", 1),
             (0, 97, "lock-acquired", 1),
             (1, 98, "lock-acquired", 7),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks * 1_000_000, ticks, point, lock);
-        }
+        ];
+        add(&mut recording, series, 0, &events);
         let timelines = Timelines::of(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         assert_eq!(
@@ -271,9 +265,7 @@ mod tests {
     /// CPU 1 waits for CPU 0's lock, and CPU 0 for CPU 1's: no sound recording, and a path that must end all the same.
     #[test]
     fn a_path_in_a_circle_ends_and_has_no_hole() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "parallel");
-        for (cpu, ticks, point, argument) in [
+        let (recording, series) = of_events(&[
             (0, 0, "enter-psci", SUSPEND),
             (1, 0, "enter-psci", SUSPEND),
             (0, 2, "lock-acquired", 1),
@@ -284,10 +276,7 @@ mod tests {
             (1, 30, "lock-acquired", 1),
             (0, 40, "enter-hw-low-pwr", 0),
             (1, 40, "enter-hw-low-pwr", 0),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks, ticks, point, argument);
-        }
+        ]);
         let timelines = Timelines::of(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(1, "powerdown");
         assert_eq!((path[0].from, path[path.len() - 1].to), (0, 40));
@@ -298,7 +287,6 @@ mod tests {
     #[test]
     fn a_path_says_from_when_on_the_scp_was_what_was_waited_for() {
         let (cpu0, cpu2, scp) = (Place::Cpu(0), Place::Cpu(2), Place::Scp(0));
-        type Events<'a> = &'a [(u16, u64, &'a str, u32)];
         type Parts<'a> = &'a [(Place, u64, u64, Option<u16>, bool)];
         let cases: [(&str, Events<'_>, Parts<'_>); 3] = [
             (
@@ -347,12 +335,7 @@ mod tests {
             ),
         ];
         for (what, events, expected) in cases {
-            let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-            let series = recording.series("r", "c", "parallel");
-            for &(cpu, ticks, point, argument) in events {
-                let point = recording.point(point);
-                recording.event(series, 0, cpu, ticks, ticks, point, argument);
-            }
+            let (recording, series) = of_events(events);
             let timelines = Timelines::of(&recording);
             let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
             assert_eq!(parts(&path), expected, "{what}");
@@ -362,18 +345,12 @@ mod tests {
     /// A call with a thousand flushes: no part of a long path is cut off.
     #[test]
     fn a_long_path_has_all_its_parts() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "serial");
-        let mut event = |ticks, point: &str, argument| {
-            let point = recording.point(point);
-            recording.event(series, 0, 0, ticks, ticks, point, argument);
-        };
-        event(0, "enter-psci", SUSPEND);
+        let mut events = vec![(0, 0, "enter-psci", SUSPEND)];
         for flush in 1..=1000 {
-            event(10 * flush, "enter-cflush", 0);
-            event(10 * flush + 5, "exit-cflush", 0);
+            events.extend([(0, 10 * flush, "enter-cflush", 0), (0, 10 * flush + 5, "exit-cflush", 0)]);
         }
-        event(10_010, "enter-hw-low-pwr", 0);
+        events.push((0, 10_010, "enter-hw-low-pwr", 0));
+        let (recording, series) = of_events(&events);
         let timelines = Timelines::of(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
         assert_eq!(path.len(), 2001);
@@ -383,19 +360,14 @@ mod tests {
     /// The SCP took a command, had nothing to do for a while, and was waited for only then: the wait is the CPU's own.
     #[test]
     fn a_wait_that_the_scp_did_not_cause_stays_on_the_cpu() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "serial");
-        for (cpu, ticks, point, argument) in [
+        let (recording, series) = of_events(&[
             (1, 0, "scp-takes", 0),
             (1, 5, "scp-done", 0),
             (0, 8, "enter-psci", SUSPEND),
             (0, 10, "scp-wait", 0),
             (0, 16, "scp-wait-end", 0),
             (0, 20, "enter-hw-low-pwr", 0),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks, ticks, point, argument);
-        }
+        ]);
         let timelines = Timelines::of(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
         assert!(path.iter().all(|part| part.place == Place::Cpu(0)), "{path:?}");
@@ -405,9 +377,7 @@ mod tests {
     /// Two channels serve side by side: a path follows the one that its CPU waits for.
     #[test]
     fn a_path_follows_its_own_channel() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "parallel");
-        for (cpu, ticks, point, argument) in [
+        let (recording, series) = of_events(&[
             (0, 0, "enter-psci", SUSPEND),
             (2, 1, "scp-takes", 1),
             (1, 2, "scp-takes", 0),
@@ -418,10 +388,7 @@ mod tests {
             (0, 14, "scp-wait-end", 1),
             (0, 20, "enter-hw-low-pwr", 0),
             (0, 30, "scp-done", 1),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks, ticks, point, argument);
-        }
+        ]);
         let timelines = Timelines::of(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
         let in_scp: Vec<_> = path.iter().filter(|part| part.place == Place::Scp(1)).map(|part| part.serves).collect();
@@ -432,9 +399,7 @@ mod tests {
 
     #[test]
     fn without_the_scp_a_path_goes_to_the_holder_of_the_lock() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "parallel");
-        let events = [
+        let (recording, series) = of_events(&[
             (0, 2, "enter-psci", SUSPEND),
             (0, 3, "lock-acquired", 1),
             (1, 0, "enter-psci", SUSPEND),
@@ -443,11 +408,7 @@ mod tests {
             (0, 21, "enter-hw-low-pwr", 0),
             (1, 20, "lock-acquired", 1),
             (1, 30, "enter-hw-low-pwr", 0),
-        ];
-        for (cpu, ticks, point, argument) in events {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks, ticks, point, argument);
-        }
+        ]);
         let timelines = Timelines::of(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         let path = iteration.path(1, "powerdown");
@@ -478,11 +439,13 @@ mod tests {
         assert_eq!(causes.values().sum::<u64>(), 60);
         assert_eq!((causes[&Cause::LockWait], causes[&Cause::ScpWait]), (15, 25));
         assert_eq!(waits.iter().map(|wait| (wait.holder, wait.ticks)).collect::<Vec<_>>(), [(0, 20), (0, 15)]);
+        assert_eq!(timelines.each(), crate::each(&recording));
+        assert_eq!(timelines.each().len(), 2, "a span for each measure");
     }
 
     #[test]
     fn the_median_and_the_worst_iteration_are_those_of_the_slowest_cpu() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let mut recording = empty();
         let series = recording.series("r", "c", "serial");
         for (iteration, values) in [[5.0, 1.0], [2.0, 9.0], [7.0, 3.0], [9.0, 1.0]].iter().enumerate() {
             for &value in values {

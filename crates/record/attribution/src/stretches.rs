@@ -120,6 +120,7 @@ fn roles(recording: &Recording) -> Vec<Vec<(usize, Role<'_>)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::add;
     use recording::Header;
 
     #[test]
@@ -136,19 +137,17 @@ mod tests {
             Lane { title: "task".to_owned(), begin: "switch".to_owned(), nothing: Some(0), ..Lane::default() },
         ];
         let series = recording.series("trace", "", "");
-        for (at, point, argument) in [
-            (1, "switch", 0),
-            (2, "enter", 3),
-            (5, "fires", 9),
-            (6, "exit", 0),
-            (7, "switch", 42),
-            (9, "switch", 0),
-            (10, "enter", 1),
-            (12, "other", 0),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, 4, at, at, point, argument);
-        }
+        let events = [
+            (4, 1, "switch", 0),
+            (4, 2, "enter", 3),
+            (4, 5, "fires", 9),
+            (4, 6, "exit", 0),
+            (4, 7, "switch", 42),
+            (4, 9, "switch", 0),
+            (4, 10, "enter", 1),
+            (4, 12, "other", 0),
+        ];
+        add(&mut recording, series, 0, &events);
         let lanes = cpu_lanes(&recording);
         let of = |number: usize| lanes[number].stretches.iter().map(|s| (s.from, s.to, s.what)).collect::<Vec<_>>();
         assert_eq!((lanes.len(), lanes[0].cpu), (2, Some(4)));
@@ -168,10 +167,7 @@ mod tests {
             ..Lane::default()
         }];
         let series = recording.series("reference", "audio", "");
-        for (at, cpu, point) in [(1, 3, "start"), (7, 0, "end"), (8, 0, "start"), (9, 2, "end")] {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, at, at, point, 1);
-        }
+        add(&mut recording, series, 0, &[(3, 1, "start", 1), (0, 7, "end", 1), (0, 8, "start", 1), (2, 9, "end", 1)]);
         let lanes = cpu_lanes(&recording);
         assert_eq!((lanes.len(), lanes[0].owner().as_str()), (1, "machine"));
         assert_eq!(lanes[0].stretches.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(), [(1, 7), (8, 9)]);

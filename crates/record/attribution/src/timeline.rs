@@ -190,6 +190,7 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::of_events;
 
     /// Recordings hold points of other instruments too: those mean nothing here.
     #[test]
@@ -205,19 +206,14 @@ mod tests {
     /// A lock that goes from hand to hand: the next one's stamp may come first in the recording. A release without an acquire ends nothing.
     #[test]
     fn a_release_ends_what_its_own_cpu_held() {
-        let mut recording = Recording::new(recording::Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "c", "parallel");
-        for (cpu, ticks, point) in [
-            (0, 5, "lock-acquired"),
-            (1, 20, "lock-acquired"),
-            (0, 20, "lock-released"),
-            (2, 25, "lock-released"),
-            (1, 30, "lock-released"),
-            (0, 40, "lock-acquired"),
-        ] {
-            let point = recording.point(point);
-            recording.event(series, 0, cpu, ticks, ticks, point, 7);
-        }
+        let (recording, series) = of_events(&[
+            (0, 5, "lock-acquired", 7),
+            (1, 20, "lock-acquired", 7),
+            (0, 20, "lock-released", 7),
+            (2, 25, "lock-released", 7),
+            (1, 30, "lock-released", 7),
+            (0, 40, "lock-acquired", 7),
+        ]);
         let timelines = timelines(&recording);
         let held: Vec<_> =
             timelines[&(series, 0)].locks[&7].all().iter().map(|held| (held.cpu, held.from, held.to)).collect();

@@ -3,11 +3,13 @@
 use crate::inputs;
 use crate::judgement::judge;
 use crate::matching::match_rows;
+use crate::paths::{paths, side_by_side};
 use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
-use crate::result::{Comparison, Side};
+use crate::result::{Comparison, Row, Side};
 use crate::table::Table;
 use crate::warnings::{dependent, describe, other_units, uneven, warnings};
+use attribution::Timelines;
 use recording::Header;
 use std::collections::BTreeSet;
 
@@ -20,13 +22,12 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         return Err(Error::TooFew);
     }
     let chosen = choose(inputs)?;
-    let tables: Vec<Table> = inputs
-        .iter()
-        .enumerate()
-        .map(|(side, input)| {
-            Table::of(input.recording, |variant| chosen.key(variant).filter(|_| chosen.takes(side, variant)))
-        })
-        .collect();
+    let read = inputs.iter().enumerate().map(|(side, input)| {
+        let timelines = Timelines::of(input.recording);
+        let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
+        (Table::of(&timelines, variant), paths(&timelines, variant))
+    });
+    let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
     let known: BTreeSet<&str> =
         tables.iter().flat_map(|table| &table.rows).map(|(key, _)| key.metric.as_str()).collect();
     if let Some(metric) = options.metrics.iter().find(|metric| !known.contains(metric.as_str())) {
@@ -58,10 +59,12 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     );
     // With several releases in each recording, the first that they share speaks for the inputs.
     let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
+    let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),
         warnings,
-        rows: rows.into_iter().map(|pending| pending.row).collect(),
+        paths: side_by_side(&rows, &paths),
+        rows,
         unmatched,
         tests,
         alpha: options.policy.alpha,
@@ -75,6 +78,7 @@ mod tests {
     use super::*;
     use crate::policy::Policy;
     use crate::result::{Basis, Verdict};
+    use crate::statistics::rank_test;
     use recording::Recording;
 
     /// A simulation's values, by metric and CPU, in microseconds.
@@ -129,6 +133,93 @@ mod tests {
         assert_eq!(nothing.unwrap_err(), Error::NoRowInCommon);
     }
 
+    /// Releases, each with a value in two cases: 1 in the first release that is named, 2 in the second, and so on.
+    fn releases(named: &[&str]) -> Recording {
+        let mut recording = Recording::new(Header::new("e", "sim", "ps"));
+        for (value, release) in (1..).zip(named) {
+            for case in ["c", "d"] {
+                let series = recording.series(release, case, "");
+                recording.measure(series, 0, "m", "us", f64::from(value));
+            }
+        }
+        recording
+    }
+
+    /// Labels have a release only where several are compared, and a release that is not compared is in no row.
+    #[test]
+    fn releases_that_are_named_or_alone_or_shared_are_compared() {
+        let (both, more) = (releases(&["v1", "v2", "v4"]), releases(&["v5", "v2", "v1"]));
+        let (one, other) = (releases(&["v1"]), releases(&["v3"]));
+        let (v1, v2) = (Some("v1"), Some("v2"));
+        type Asked<'a> = (&'a Recording, Option<&'a str>);
+        let compared = |asked: [Asked<'_>; 2]| {
+            let inputs: Vec<_> = ["A", "B"]
+                .into_iter()
+                .zip(asked)
+                .map(|(name, (recording, variant))| {
+                    let variant = variant.map(str::to_owned);
+                    Input { name: name.to_owned(), recording, variant }
+                })
+                .collect();
+            compare(&inputs, &Options::default())
+        };
+        // What is asked for, the releases of each side, and rows with a value of each.
+        type Case<'a> = ([Asked<'a>; 2], [&'a [&'a str]; 2], &'a [(&'a str, f64, f64)]);
+        let cases: [Case<'_>; 4] = [
+            ([(&both, v1), (&both, v2)], [&["v1"], &["v2"]], &[("c, m", 1.0, 2.0), ("d, m", 1.0, 2.0)]),
+            ([(&both, v2), (&other, None)], [&["v2"], &["v3"]], &[("c, m", 2.0, 1.0), ("d, m", 2.0, 1.0)]),
+            ([(&both, None), (&one, None)], [&["v1"], &["v1"]], &[("c, m", 1.0, 1.0), ("d, m", 1.0, 1.0)]),
+            (
+                [(&both, None), (&more, None)],
+                [&["v1", "v2"], &["v2", "v1"]],
+                &[("v1 c, m", 1.0, 3.0), ("v1 d, m", 1.0, 3.0), ("v2 c, m", 2.0, 2.0), ("v2 d, m", 2.0, 2.0)],
+            ),
+        ];
+        for (asked, releases, rows) in cases {
+            let comparison = compared(asked).unwrap();
+            let of_sides: Vec<_> = comparison.sides.iter().map(|side| &side.variants[..]).collect();
+            assert_eq!(of_sides, releases);
+            let found: Vec<_> = comparison.rows.iter().map(|row| (row.key.label(), row.values.clone())).collect();
+            let expected: Vec<_> =
+                rows.iter().map(|(label, a, b)| ((*label).to_owned(), vec![vec![*a], vec![*b]])).collect();
+            assert_eq!((found, comparison.unmatched), (expected, vec![]));
+        }
+        let known = "A has v1, v2, v4; B has v3".to_owned();
+        assert_eq!(compared([(&both, None), (&other, None)]).unwrap_err(), Error::NothingInCommon { known });
+        let (name, variant, known) = ("B".to_owned(), "v9".to_owned(), "v3".to_owned());
+        let wrong = compared([(&one, None), (&other, Some("v9"))]).unwrap_err();
+        assert_eq!(wrong, Error::NoSuchVariant { name, variant, known });
+    }
+
+    /// What intervals are corrected for are the tests that are made: a row that the third recording lacks is tested once, and one that it
+    /// has in a unit of its own as well.
+    #[test]
+    fn a_row_that_a_recording_lacks_makes_no_interval_wider() {
+        let with = |unit: &str, by: f64| {
+            let mut recording = Recording::new(Header::new("e", "host", "ns"));
+            let series = recording.series("v", "c", "");
+            for iteration in 0..40 {
+                recording.measure(series, iteration, "m", unit, by + f64::from(iteration * 7 % 40));
+            }
+            recording
+        };
+        let (a, b, lacks, bytes) =
+            (with("us", 100.0), with("us", 110.0), recording(&[("n", 0, 1.0)]), with("bytes", 1.0));
+        let of = |recordings: &[&Recording]| {
+            let input = |recording| Input { name: String::new(), recording, variant: None };
+            let inputs: Vec<_> = recordings.iter().copied().map(input).collect();
+            let comparison = compare(&inputs, &Options::default()).unwrap();
+            let Basis::Sampled { interval, .. } = comparison.changes().next().unwrap().1.basis else { panic!() };
+            (interval.unwrap(), comparison.interval_level())
+        };
+        let alone = of(&[&a, &b]);
+        assert_eq!(alone.1, 0.95);
+        assert_eq!((of(&[&a, &b, &lacks]), of(&[&a, &b, &bytes])), (alone, alone));
+        let (twice, level) = of(&[&a, &b, &b]);
+        assert_eq!(level, 0.975);
+        assert!(twice.0 < alone.0.0 && alone.0.1 < twice.1, "{twice:?} is not wider than {alone:?}");
+    }
+
     /// A change is in percent of the base's size, and there is none of nothing.
     #[test]
     fn a_change_is_the_other_minus_the_base() {
@@ -147,12 +238,30 @@ mod tests {
             ]
         );
         assert!(comparison.changes().all(|(_, change)| change.basis == Basis::Exact));
-        assert_eq!((comparison.tests, comparison.count(Verdict::Worse), comparison.has_regression()), (0, 2, true));
+        assert_eq!((comparison.tests, comparison.has_regression()), (0, true));
+        assert_eq!([Verdict::Worse, Verdict::Better, Verdict::Small].map(|of| comparison.count(of)), [2, 1, 0]);
         assert!(!compared(&a, &a, &Options::default()).unwrap().has_regression());
         let input = Input { name: String::new(), recording: &a, variant: None };
         let of =
             |count| compare(&vec![input.clone(); count], &Options::default()).map(|comparison| comparison.sides.len());
         assert_eq!((of(1), of(2), of(3)), (Err(Error::TooFew), Ok(2), Ok(3)));
+    }
+
+    /// Two simulations, the second of which was recorded in nanoseconds.
+    #[test]
+    fn a_median_that_occurred_is_told_in_the_bases_unit() {
+        let with = |unit: &str, values: [f64; 2]| {
+            let mut recording = Recording::new(Header::new("e", "sim", "ps"));
+            let series = recording.series("v", "c", "");
+            for (iteration, value) in (0..).zip(values) {
+                recording.measure(series, iteration, "m", unit, value);
+            }
+            recording
+        };
+        let comparison = compared(&with("us", [3.0, 4.0]), &with("ns", [6000.0, 5000.0]), &Options::default()).unwrap();
+        let (row, change) = comparison.changes().next().unwrap();
+        let found = (row.cells[1].map(|cell| cell.median), change.absolute, change.basis);
+        assert_eq!(found, (Some(5.0), 2.0, Basis::Exact), "the lower of the middle two of each");
     }
 
     /// A board's counter of 50 MHz ticks each 0.02 us, also where a row is in nanoseconds; the coarser of two counters counts.
@@ -210,6 +319,25 @@ mod tests {
             assert!(8.0 < low && low < 9.9 && 10.1 < high && high < 12.0, "{change:?}");
             assert!(comparison.warnings.iter().any(|text| text.starts_with("iterations of 1 changes depend")));
         }
+    }
+
+    /// Nothing is corrected where each value says as much as any other: the p-value is the rank test's own.
+    #[test]
+    fn iterations_that_do_not_hang_together_are_taken_as_they_are() {
+        let values = |by: f64| -> Vec<f64> { (0..12).map(|n| by + f64::from(n * 7 % 12)).collect() };
+        let with = |by| {
+            let mut recording = Recording::new(Header::new("e", "host", "ns"));
+            let series = recording.series("v", "c", "");
+            for (iteration, value) in (0..).zip(values(by)) {
+                recording.measure(series, iteration, "m", "us", value);
+            }
+            recording
+        };
+        let comparison = compared(&with(100.0), &with(103.5), &Options::default()).unwrap();
+        let Basis::Sampled { p, values_per_independent, .. } = comparison.changes().next().unwrap().1.basis else {
+            panic!()
+        };
+        assert_eq!((values_per_independent, p), (1.0, rank_test(&values(100.0), &values(103.5))));
     }
 
     /// What a simulation gives is as even as it is; of what was measured it is told whether it begins unlike the rest.

@@ -6,7 +6,8 @@
 //!
 //! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any difference has a cause among
 //! the inputs ([`Basis::Exact`]). Elsewhere a rank test says whether two samples differ at all and a bootstrap interval by how much
-//! ([`Basis::Sampled`]). Where both recordings hold events, each change is split into the changes of its causes.
+//! ([`Basis::Sampled`]). Where both recordings hold events, each change is split into the changes of its causes, and each table says
+//! what became longer or shorter on the critical path of its slowest CPU ([`TablePaths`]).
 //!
 //! No published figure is known here: a published table is compared by importing it.
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ mod dependence;
 mod inputs;
 mod judgement;
 mod matching;
+mod paths;
 mod policy;
 mod releases;
 mod request;
@@ -29,6 +31,8 @@ pub use inputs::Difference;
 pub use policy::{Policy, PolicyError, Rule};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
-pub use result::{Basis, CauseChange, Cell, Change, Comparison, Row, Side, Verdict};
+pub use result::{
+    Basis, CauseChange, Cell, Change, Comparison, CriticalPath, PathChange, Row, Side, TablePaths, Verdict,
+};
 pub use statistics::{SMALLEST_SAMPLE, holm, interval_of_change, rank_test};
 pub use table::{Key, Who};

@@ -1,9 +1,10 @@
 //! What a comparison comes to.
 
 use crate::inputs::Difference;
-use crate::table::Key;
-use attribution::Cause;
+use crate::table::{Key, Who};
+use attribution::{Cause, Spent};
 use recording::metrics::Better;
+use std::collections::BTreeSet;
 
 /// What is known of a recording as a whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// The rows that the base shares with at least one other, in the order of the base.
     pub rows: Vec<Row>,
+    /// What the slowest CPUs hang on, for each table of rows whose events tell it in the base and in another recording.
+    pub paths: Vec<TablePaths>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
     /// How many rank tests were made, which is what p-values and intervals are corrected for.
@@ -134,6 +137,68 @@ pub struct CauseChange {
     pub base: f64,
     /// Microseconds in the other's.
     pub other: f64,
+}
+
+/// The critical paths of the CPUs that took longest in a table of rows, each in the iteration that stands for its case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TablePaths {
+    /// As in [`Key`].
+    pub variant: String,
+    /// The case.
+    pub case: String,
+    /// The mode.
+    pub mode: String,
+    /// What was measured.
+    pub metric: String,
+    /// The path in each recording, where it has events of the case.
+    pub paths: Vec<Option<CriticalPath>>,
+}
+
+/// What the figure of a CPU hangs on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalPath {
+    /// The CPU by its place, or by its number.
+    pub who: Who,
+    /// Microseconds by what they are spent on, the longest first.
+    pub parts: Vec<(Spent, f64)>,
+}
+
+/// A part of the base's critical path and of another's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathChange {
+    /// What it is spent on.
+    pub spent: Spent,
+    /// Microseconds on the base's path.
+    pub base: f64,
+    /// Microseconds on the other's.
+    pub other: f64,
+}
+
+impl PathChange {
+    /// Microseconds that it became longer.
+    pub fn absolute(&self) -> f64 {
+        self.other - self.base
+    }
+}
+
+impl CriticalPath {
+    /// Microseconds of all parts.
+    pub fn total(&self) -> f64 {
+        self.parts.iter().map(|(_, us)| us).sum()
+    }
+
+    fn of(&self, wanted: Spent) -> f64 {
+        self.parts.iter().find(|(spent, _)| *spent == wanted).map_or(0.0, |(_, us)| *us)
+    }
+
+    /// Each part of this path or of another's against this one, what changed most first; they add up to the change of the whole.
+    pub fn changes(&self, other: &Self) -> Vec<PathChange> {
+        let spent: BTreeSet<Spent> = self.parts.iter().chain(&other.parts).map(|(spent, _)| *spent).collect();
+        let mut changes: Vec<PathChange> =
+            spent.into_iter().map(|spent| PathChange { spent, base: self.of(spent), other: other.of(spent) }).collect();
+        changes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
+        changes
+    }
 }
 
 impl CauseChange {

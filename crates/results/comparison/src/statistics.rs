@@ -179,6 +179,21 @@ mod tests {
         assert!(holm(&[]).is_empty());
     }
 
+    /// Whichever values are drawn, the median lies among them, and of values that are all equal it is that value.
+    #[test]
+    fn a_resample_has_the_median_of_its_values() {
+        let mut random = Rng::with_seed(1);
+        for sorted in [&[7.0][..], &[7.0; 2], &[7.0; 5], &[1.0, 2.0], &[1.0, 2.0, 4.0], &[1.0, 2.0, 4.0, 8.0]] {
+            for _ in 0..100 {
+                let mut drawn = vec![0; sorted.len()];
+                let found = resampled_median(sorted, &mut drawn, &mut random);
+                let values: Vec<f64> =
+                    sorted.iter().zip(&drawn).flat_map(|(&value, &times)| vec![value; times]).collect();
+                assert_eq!((values.len(), Some(found)), (sorted.len(), stats::median(&values)), "{values:?}");
+            }
+        }
+    }
+
     #[test]
     fn the_interval_holds_the_change_and_nothing_is_said_of_single_values() {
         let base: Vec<f64> = (0..31).map(|n| 100.0 + f64::from(n) / 10.0).collect();

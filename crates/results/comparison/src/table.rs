@@ -1,6 +1,6 @@
 //! The rows of one recording.
 
-use attribution::{Cause, Split};
+use attribution::{Cause, Split, Timelines};
 use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
 use recording::{Measure, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
@@ -126,8 +126,10 @@ pub(crate) struct Table {
 
 impl Table {
     /// The rows of the variants that `variant` renames; those for which it has nothing are left out.
-    pub(crate) fn of(recording: &Recording, variant: impl Fn(&str) -> Option<String>) -> Self {
-        let splits: HashMap<(Series, u32, u16, &str), Split> = attribution::each(recording)
+    pub(crate) fn of(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
+        let recording = timelines.recording();
+        let splits: HashMap<(Series, u32, u16, &str), Split> = timelines
+            .each()
             .into_iter()
             .map(|span| ((span.series, span.iteration, span.cpu, span.metric), span.split))
             .collect();
@@ -329,7 +331,7 @@ mod tests {
     }
 
     fn table(recording: &Recording) -> Table {
-        Table::of(recording, |variant| (variant != "other").then(|| variant.to_owned()))
+        Table::of(&Timelines::of(recording), |variant| (variant != "other").then(|| variant.to_owned()))
     }
 
     fn labels(table: &Table) -> Vec<String> {

@@ -138,6 +138,7 @@ pub(crate) fn describe(rule: &Rule) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use attribution::Timelines;
     use recording::Recording;
 
     /// A side that measured itself, in world `host`.
@@ -172,7 +173,7 @@ mod tests {
                 recording.measure(series, iteration, metric, unit, value);
             }
         }
-        Table::of(&recording, |_| Some(String::new()))
+        Table::of(&Timelines::of(&recording), |_| Some(String::new()))
     }
 
     #[test]
@@ -245,7 +246,7 @@ mod tests {
                 let measure = recording.measure(series, 0, "powerdown", "us", value);
                 (measure.cpu, measure.cluster, measure.core) = (Some(cluster), Some(cluster), Some(0));
             }
-            Table::of(&recording, |_| Some(String::new()))
+            Table::of(&Timelines::of(&recording), |_| Some(String::new()))
         };
         let header = header("e");
         let said = |a, b| warnings(&[side("A"), side("B")], &[&header, &header], &[table(a), table(b)]);

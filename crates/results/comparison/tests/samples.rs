@@ -1,6 +1,6 @@
 //! Noisy worlds, and how rows of different recordings find each other.
 
-use comparison::{Basis, Better, Error, Input, Options, Policy, Verdict, Who, compare};
+use comparison::{Basis, Better, Input, Options, Policy, Verdict, Who, compare};
 use fastrand::Rng;
 use recording::{Header, Platform, Recording};
 
@@ -215,31 +215,6 @@ fn a_tick_is_no_change_and_two_are() {
     let options = Options { policy: Policy { threshold: 0.0, ..Policy::default() }, ..quick() };
     assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.02), &options)[3], Verdict::Same);
     assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.04), &options)[3], Verdict::Worse);
-}
-
-#[test]
-fn releases_are_chosen_or_asked_for() {
-    let mut both = board();
-    for (variant, value) in [("v1", 1.0), ("v2", 2.0)] {
-        let series = both.series(variant, "cpu-off", "serial");
-        both.measure(series, 0, "powerdown", "us", value).cpu = Some(0);
-    }
-    let mut other = board();
-    let series = other.series("v3", "cpu-off", "serial");
-    other.measure(series, 0, "powerdown", "us", 2.0).cpu = Some(0);
-    let input = |recording, variant: Option<&str>| Input {
-        name: "x".to_owned(),
-        recording,
-        variant: variant.map(str::to_owned),
-    };
-    let rows = |inputs: &[Input<'_>]| compare(inputs, &quick()).map(|c| c.rows.len());
-
-    assert_eq!(rows(&[input(&both, None), input(&both, None)]), Ok(2), "both releases, by name");
-    assert_eq!(rows(&[input(&both, Some("v1")), input(&both, Some("v2"))]), Ok(1), "one with the other");
-    assert_eq!(rows(&[input(&both, Some("v1")), input(&other, None)]), Ok(1), "the only one of each");
-    assert!(matches!(rows(&[input(&both, None), input(&other, None)]), Err(Error::NothingInCommon { .. })));
-    assert!(matches!(rows(&[input(&both, Some("v9")), input(&other, None)]), Err(Error::NoSuchVariant { .. })));
-    assert_eq!(rows(&[input(&both, None)]), Err(Error::TooFew));
 }
 
 #[test]

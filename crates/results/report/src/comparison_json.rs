@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
 ///
 /// `recordings` are the sides, the first being the base; `rows` have `cells` (one a recording: `n`, `median`, `min`, `max`) and `changes` (one
-/// a recording but the base).
+/// a recording but the base). `critical_paths` have for each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
     let recordings: Vec<Value> = comparison
         .sides
@@ -40,8 +40,22 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "tests": comparison.tests,
         "regression": comparison.has_regression(),
         "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
+        "critical_paths": comparison.paths.iter().map(paths).collect::<Vec<_>>(),
         "unmatched": unmatched,
         "published_changes": published.map(published_json),
+    })
+}
+
+/// The paths of a table's slowest CPUs, one a recording.
+fn paths(table: &comparison::TablePaths) -> Value {
+    let path = |path: &comparison::CriticalPath| {
+        let parts: Map<String, Value> =
+            path.parts.iter().map(|(spent, us)| (spent.name().to_owned(), json!(round(*us)))).collect();
+        json!({ "cpu": path.who.to_string(), "us": round(path.total()), "parts": parts })
+    };
+    json!({
+        "release": table.variant, "case": table.case, "mode": table.mode, "metric": table.metric,
+        "paths": table.paths.iter().map(|found| found.as_ref().map_or(Value::Null, path)).collect::<Vec<_>>(),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
 use crate::words::number;
 use crate::{PublishedChanges, Style};
 use comfy_table::{Cell, Color};
-use comparison::{Basis, CauseChange, Change, Comparison, Row, Verdict};
+use comparison::{Basis, CauseChange, Change, Comparison, Row, TablePaths, Verdict};
 use std::fmt::Write;
 
 /// The comparison for people: the recordings, what differs in what went in, the rows that changed with their causes, a summary.
@@ -185,6 +185,9 @@ fn rows(text: &mut String, comparison: &Comparison, rows: &[Row], all: bool, sty
         let _ = writeln!(text, "{}", style.dim(&words));
     }
     why(text, comparison, &shown, style);
+    for line in paths_in_words(comparison, head) {
+        paragraph(text, &line, ("", "      "), PLAIN, style);
+    }
 }
 
 /// What a table of rows is of.
@@ -233,11 +236,16 @@ pub(crate) fn verdict_in_words(verdict: Verdict) -> &'static str {
 /// A cause that changed by less of the base than this is left out of the terminal's lines.
 const WORTH_TELLING: f64 = 0.002;
 
+/// The least change in microseconds that is told of what took so long in the base.
+fn least_told(base: f64) -> f64 {
+    (base.abs() * WORTH_TELLING).max(0.005)
+}
+
 /// The causes of a change that matter, the largest first.
 pub(crate) fn worth_telling(row: &Row, change: &Change) -> Vec<CauseChange> {
     let base = row.cells[0].map_or(0.0, |cell| cell.median);
     let mut causes = change.causes.clone();
-    causes.retain(|cause| cause.absolute().abs() >= (base.abs() * WORTH_TELLING).max(0.005));
+    causes.retain(|cause| cause.absolute().abs() >= least_told(base));
     causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
     causes
 }
@@ -267,6 +275,43 @@ fn why(text: &mut String, comparison: &Comparison, rows: &[&Row], style: Style) 
             paragraph(text, &lines, ("  ", "      "), PLAIN, style);
         }
     }
+}
+
+/// What became longer or shorter on the critical path of the slowest CPU of a row's table, a line for each recording where that is told.
+pub(crate) fn paths_in_words(comparison: &Comparison, head: &Row) -> Vec<String> {
+    let of_table =
+        |paths: &&TablePaths| (&*paths.variant, &*paths.case, &*paths.mode, &*paths.metric) == table_of(head);
+    let Some(TablePaths { paths, .. }) = comparison.paths.iter().find(of_table) else { return Vec::new() };
+    let Some((Some(base), others)) = paths.split_first() else { return Vec::new() };
+    let mut lines = Vec::new();
+    for (side, other) in (1..).zip(others) {
+        let Some(other) = other else { continue };
+        let (from, to) = (base.total(), other.total());
+        let parts: Vec<String> = base
+            .changes(other)
+            .iter()
+            .filter(|change| change.absolute().abs() >= least_told(from))
+            .map(|change| {
+                let (from, to) = (number(change.base), number(change.other));
+                format!("{} {:+.2} ({from} to {to})", change.spent.title(), change.absolute())
+            })
+            .collect();
+        if parts.is_empty() {
+            continue;
+        }
+        let who = if base.who == other.who {
+            base.who.to_string()
+        } else {
+            format!("{} in A, {} in {}", base.who, other.who, letter(side))
+        };
+        let which = if comparison.sides.len() > 2 { format!(" {}", letter(side)) } else { String::new() };
+        let (change, from, to) = (to - from, number(from), number(to));
+        lines.push(format!(
+            "critical path of the slowest CPU ({who}){which} {change:+.2} us ({from} to {to}): {}",
+            parts.join(", ")
+        ));
+    }
+    lines
 }
 
 fn unmatched(text: &mut String, comparison: &Comparison, style: Style) {

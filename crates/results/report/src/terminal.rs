@@ -3,7 +3,7 @@
 use crate::grid::{BOLD, DIM, PLAIN, fitted, paragraph, right, table};
 use crate::model::accuracy::Accuracy;
 use crate::model::compared::{Compared, Spread};
-use crate::model::figures::{CauseTable, FigureTable, Group, groups};
+use crate::model::figures::{CauseTable, FigureTable, Group, cpus, groups};
 use crate::model::findings::Findings;
 use crate::model::headline::headlines;
 use crate::model::measures::measure_tables;
@@ -13,7 +13,7 @@ use crate::style::Style;
 use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, number, place as name};
 use attribution::{Cause, CellResult};
 use comfy_table::{Cell, Color};
-use recording::metrics;
+use recording::{metrics, stats};
 use std::fmt::Write;
 
 /// A whole report: the tables of a PSCI recording, or the measures of another, with their source.
@@ -82,11 +82,23 @@ fn title(group: &Group<'_>) -> String {
     format!("{}: {}, {}", group.release, case_title(group.case), group.mode)
 }
 
+/// Of more CPUs than these a table has a row for each role.
+const MOST_CPUS: usize = 64;
+
+/// So many of these CPUs have bars: those that went last.
+const LAST_CPUS: usize = 8;
+
+/// Of more waits than these the first are told.
+const MOST_WAITS: usize = 8;
+
 fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) {
     let figures = FigureTable::of(group);
+    let word = if simulated { "sim." } else { "rec." };
+    if figures.rows.len() > MOST_CPUS {
+        return roles(text, &figures, word, style);
+    }
     let mut table = table(style);
     let mut header = vec!["CPU".to_owned(), "role".to_owned()];
-    let word = if simulated { "sim." } else { "rec." };
     for name in figures.metrics.iter().map(|metric| metric.short_title) {
         if figures.has_published {
             header.extend([format!("{name}\npubl."), format!("{name}\n{word}"), format!("{name}\nerror")]);
@@ -123,6 +135,39 @@ fn figures(text: &mut String, group: &Group<'_>, simulated: bool, style: Style) 
     }
 }
 
+/// A row for each role: the median of its CPUs, from the least to the most.
+fn roles(text: &mut String, figures: &FigureTable<'_>, word: &str, style: Style) {
+    let mut table = table(style);
+    let columns = figures.metrics.iter().map(|metric| format!("{}\n{word}", metric.short_title));
+    table.set_header(["role", "CPUs"].map(str::to_owned).into_iter().chain(columns));
+    let mut roles: Vec<(&str, Vec<_>)> = Vec::new();
+    for row in &figures.rows {
+        match roles.iter_mut().find(|(role, _)| *role == row.role) {
+            Some((_, rows)) => rows.push(row),
+            None => roles.push((&row.role, vec![row])),
+        }
+    }
+    for (role, rows) in roles {
+        let mut cells = vec![Cell::new(role), right(rows.len().to_string())];
+        for column in 0..figures.metrics.len() {
+            let mut values: Vec<f64> =
+                rows.iter().filter_map(|row| Some(row.figures[column]?.recorded.value)).collect();
+            values.sort_by(f64::total_cmp);
+            let range = values.first().zip(stats::median(&values)).zip(values.last());
+            cells.push(right(range.map_or_else(String::new, |((least, median), most)| {
+                format!("{} ({} to {})", number(median), number(*least), number(*most))
+            })));
+        }
+        table.add_row(cells);
+    }
+    let _ = writeln!(text, "{}", fitted(table, style));
+    let note = format!(
+        "us; medians of {} CPUs, from the least to the most; other formats have a row for each CPU",
+        figures.rows.len()
+    );
+    paragraph(text, &note, ("", "  "), DIM, style);
+}
+
 fn error(cell: &Compared, style: Style) -> Cell {
     let Some(error) = cell.error_percent() else { return right("-".to_owned()) };
     let mark = if cell.used_in_fit() { "*" } else { " " };
@@ -143,7 +188,9 @@ const FIRM: &str = "\u{a0}";
 
 fn why(text: &mut String, group: &Group<'_>, style: Style) {
     for metric in [metrics::POWERDOWN.name, metrics::WAKEUP.name] {
-        let Some(CauseTable { causes, rows }) = CauseTable::of(group, metric, usize::MAX) else { continue };
+        let cpus = cpus(group).len();
+        let most = if cpus > MOST_CPUS { LAST_CPUS } else { cpus };
+        let Some(CauseTable { causes, rows }) = CauseTable::of(group, metric, most) else { continue };
         let longest = rows.iter().map(|row| row.cell.recorded.value).fold(0.0, f64::max);
         if longest <= 0.0 {
             continue;
@@ -155,7 +202,8 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                 format!("{} {}", style.paint(row.terminal, &row.letter.to_string()), row.title)
             })
             .collect();
-        let legend = format!("why, {metric} (us): {}", legend.join(", "));
+        let of = if most < cpus { format!(", the last {most} of {cpus} CPUs") } else { String::new() };
+        let legend = format!("why, {metric} (us){of}: {}", legend.join(", "));
         paragraph(text, &legend, ("", "  "), PLAIN, style);
         // As wide as leaves room for the figures; where there is none, the figures stand below.
         let room = style.width.clamp(40, 120);
@@ -175,7 +223,7 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
             let mut lines = String::new();
             paragraph(&mut lines, &parts.join(&format!(" {FIRM}")), (&first, &more), PLAIN, style);
             text.push_str(&lines.replace(FIRM, " "));
-            let waits: Vec<_> = cell
+            let mut waits: Vec<_> = cell
                 .split
                 .waits
                 .iter()
@@ -186,6 +234,11 @@ fn why(text: &mut String, group: &Group<'_>, style: Style) {
                     format!("{microseconds} {before}{}{after}", group_name(group, wait.holder))
                 })
                 .collect();
+            if waits.len() > MOST_WAITS {
+                let more = waits.len() - MOST_WAITS + 1;
+                waits.truncate(MOST_WAITS - 1);
+                waits.push(format!("and {more} more"));
+            }
             if !waits.is_empty() {
                 paragraph(text, &format!("waits {}", waits.join(", ")), ("       ", "         "), DIM, style);
             }

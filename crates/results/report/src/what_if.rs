@@ -2,9 +2,8 @@
 
 use crate::Style;
 use crate::grid::{fitted, right, table};
-use crate::model::headline::Spending;
 use crate::words::number;
-use attribution::Cause;
+use attribution::{Cause, Spending};
 use comfy_table::Cell;
 use recording::{Recording, Series};
 use serde_json::{Value, json};

@@ -136,14 +136,9 @@ impl Scheduler {
         true
     }
 
+    /// Whether nobody goes up to `time`. Whoever set the horizon may have left the queue since.
     #[inline(never)]
     fn is_alone_until(&self, time: Time) -> bool {
-        self.sees_further(time)
-    }
-
-    /// Whether nobody goes up to `time`. Whoever set the horizon may have left the queue since.
-    #[inline(always)]
-    fn sees_further(&self, time: Time) -> bool {
         let earliest = self.queue.earliest();
         if self.choosing.get() || time >= earliest {
             return false;
@@ -155,7 +150,7 @@ impl Scheduler {
     /// Puts the running process in the queue. False if it is the earliest after all, and goes on.
     #[inline(never)]
     fn queues_up(&self, time: Time) -> bool {
-        if self.sees_further(time) {
+        if self.is_alone_until(time) {
             self.now.set(time);
             return false;
         }

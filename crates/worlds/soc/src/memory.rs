@@ -55,6 +55,11 @@ impl<T> Word<T> {
         self.copy.set(value);
         let (flushes, calls) = (soc.l2_flushes(cpu), soc.calls_of(cpu));
         self.line.set(Line { cached: true, dirty: true, cpu, flushes, calls, filled: 0 });
+        soc.note_stored(self.address(), value);
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     fn read_copy(&self, soc: &Soc) -> u64 {
@@ -134,6 +139,7 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
             soc.advance(soc.memory_access());
             self.write_back_flushed(soc);
             self.memory.set(value.to_word());
+            soc.note_stored(self.address(), value.to_word());
         }
     }
 
@@ -174,6 +180,20 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
             self.line.set(Line { cached: false, ..self.line.get() });
         }
         T::from_word(value)
+    }
+
+    #[inline(always)]
+    fn wait_until(&self, soc: &Soc, mask: T, value: T, wait: impl Fn(&Soc)) {
+        let (mask, value) = (mask.to_word(), value.to_word());
+        // Whoever waits has just looked, and nobody has stored since.
+        if soc.has_many_cpus() {
+            soc.sleep_until_stored(self.address(), mask, value);
+        } else {
+            wait(soc);
+        }
+        while self.load(soc).to_word() & mask != value {
+            wait(soc);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::cpu::{CpuState, Waiting};
 use crate::mailbox::Command;
 use crate::memory::Word;
 use crate::points;
-use crate::soc::Sleeper;
+use crate::soc::{Sleeper, WordSleeper};
 use psci::{
     CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Scalar,
     SuspendRequest,
@@ -53,7 +53,34 @@ impl Soc {
         self.scheduler.wait_and_advance(self.machine.platform.assumed.event_wake);
     }
 
+    /// Waits in WFE until the bits of `mask` in the word at the address `word` are those of `value` and an event comes, and sleeps through all events
+    /// before: of those who queue for a lock each release wakes one.
+    pub(crate) fn sleep_until_stored(&self, word: usize, mask: u64, value: u64) {
+        self.count_call();
+        let cpu = self.current_cpu_index();
+        self.word_sleepers.borrow_mut().push(WordSleeper { cpu, word, mask, value, stored: false });
+        self.cpus[cpu].waiting.set(Waiting::Event);
+        self.scheduler.wait_and_advance(self.machine.platform.assumed.event_wake);
+    }
+
+    /// A word of the library's now holds `value`.
+    #[inline(always)]
+    pub(crate) fn note_stored(&self, word: usize, value: u64) {
+        if !self.has_many_cpus() {
+            return;
+        }
+        for sleeper in self.word_sleepers.borrow_mut().iter_mut().filter(|sleeper| sleeper.word == word) {
+            sleeper.stored = value & sleeper.mask == sleeper.value;
+        }
+    }
+
     fn wake_sleepers(&self) {
+        self.word_sleepers.borrow_mut().retain(|sleeper| {
+            if sleeper.stored {
+                self.end_wfe(sleeper.cpu);
+            }
+            !sleeper.stored
+        });
         for (word, sleepers) in self.words.iter().zip(&self.sleepers) {
             let mut sleepers = sleepers.borrow_mut();
             if !sleepers.iter().any(|sleeper| sleeper.least <= word.get()) {

@@ -10,7 +10,7 @@ use crate::meter::Meter;
 use engine::{Scheduler, SplitMix64, Time};
 use psci::lock::{BakeryWord, Lock, Ticket};
 use psci::{CpuIndex, LockKind};
-use psci_cases::{Failure, Word};
+use psci_cases::{Failure, MANY_CPUS, Word};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,8 @@ pub struct Soc {
     pub(crate) in_wfe: Vec<Cell<u64>>,
     /// The CPUs that sleep until a word of the normal world is as large as they say, by the word ([`Soc::sleep_until`]).
     pub(crate) sleepers: [RefCell<Vec<Sleeper>>; Word::COUNT],
+    /// The CPUs that sleep until a word of the library's holds what they say ([`Soc::sleep_until_stored`]).
+    pub(crate) word_sleepers: RefCell<Vec<WordSleeper>>,
     /// Whether a domain has power, by its place in the platform's list.
     pub(crate) domains_on: Vec<Cell<bool>>,
     /// Flushes of a cluster's L2 so far, by the cluster's label.
@@ -66,14 +68,23 @@ pub struct Soc {
     pub(crate) lock_waits: Vec<Cell<Option<u32>>>,
 }
 
-/// With more CPUs than these, details are left out.
-const MANY_CPUS: usize = 64;
-
 /// A CPU that sleeps until a word of the normal world is as large as it says.
 #[derive(Clone, Copy)]
 pub(crate) struct Sleeper {
     pub(crate) cpu: usize,
     pub(crate) least: u64,
+}
+
+/// A CPU that sleeps until bits of a word of the library's are as it says.
+#[derive(Clone, Copy)]
+pub(crate) struct WordSleeper {
+    pub(crate) cpu: usize,
+    /// Where the word is, to know it by.
+    pub(crate) word: usize,
+    pub(crate) mask: u64,
+    pub(crate) value: u64,
+    /// Whether the value was stored: the next event ends the sleep.
+    pub(crate) stored: bool,
 }
 
 /// The generic counter's resolution.
@@ -134,6 +145,7 @@ impl Soc {
             scheduler: Scheduler::new(cpus.len() + channels + 1 + units),
             events_sent: Cell::new(0),
             sleepers: Default::default(),
+            word_sleepers: RefCell::default(),
             in_wfe: vec![Cell::new(0); cpus.len().div_ceil(64)],
             domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
             l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),

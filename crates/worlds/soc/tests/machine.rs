@@ -49,14 +49,17 @@ fn every_case_of_every_release_ends_without_a_stale_load() {
     }
 }
 
-/// One by one, four times the CPUs make hardly more than four times the calls. Together they queue for locks, and each release wakes all who
-/// wait; but a barrier wakes nobody before its time.
+/// Four times the CPUs make hardly more than four times the calls: each release of a lock wakes the one whose turn it is, and a barrier wakes
+/// nobody before its time.
 #[test]
 fn calls_grow_with_the_cpus() {
     let coherent = [("psci.hardware_coherency", "true"), ("psci.lock", "ticket")];
-    for (name, mode, most) in
-        [("suspend-level0", Mode::Serial, 5), ("cpu-off", Mode::Serial, 5), ("psci-version", Mode::Parallel, 10)]
-    {
+    for (name, mode, most) in [
+        ("suspend-level0", Mode::Serial, 5),
+        ("suspend-level0", Mode::Parallel, 5),
+        ("cpu-off", Mode::Serial, 5),
+        ("psci-version", Mode::Parallel, 10),
+    ] {
         let calls = [("32x4", 128), ("128x4", 512)].map(|(clusters, cpus)| {
             let machine = machine("juno-v2.12", &[&coherent[..], &[("topology.clusters", clusters)]].concat());
             let outcome = soc::run(&machine, &conditions(case(name, mode), 1)).unwrap();

@@ -9,9 +9,9 @@ use super::timeline::{Told, pictures, timeline};
 use crate::model::compared::Compared;
 use crate::model::figures::{CauseTable, FigureTable, Group, principal_metric, whole_metrics};
 use crate::model::findings::Findings;
-use crate::model::headline::{Spending, spendings, spent_on};
+use crate::model::headline::{spendings, spent_on};
 use crate::words::{ORDER_VARIES, grouped, number, place};
-use attribution::Chosen;
+use attribution::{Chosen, Spending};
 use maud::{Markup, html};
 use recording::metrics;
 

@@ -1,8 +1,7 @@
 //! Small charts: where a CPU's time went, and how iterations scatter. Percent and pixels, as timelines are.
 
-use crate::model::headline::{Spending, Spent};
 use crate::words::number;
-use attribution::Chosen;
+use attribution::{Chosen, Spending, Spent};
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
 

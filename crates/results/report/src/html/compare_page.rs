@@ -6,8 +6,8 @@ use super::parts::cut;
 use super::{MOST_BYTES, compact};
 use crate::PublishedChanges;
 use crate::comparison_text::{
-    is_shown, letter, method_in_words, sides_in_words, size, summary_in_words, table_of, title, verdict_in_words,
-    worth_telling,
+    is_shown, letter, method_in_words, paths_in_words, sides_in_words, size, summary_in_words, table_of, title,
+    verdict_in_words, worth_telling,
 };
 use crate::words::{capital, number};
 use comparison::{Change, Comparison, Row, Verdict};
@@ -178,6 +178,7 @@ fn one_table(comparison: &Comparison, all_rows: usize, shown: &[&Row], points: O
                     td.why { (why(comparison, row)) }
                 } } }
             } }
+            @for words in paths_in_words(comparison, head) { p { (capital(&words)) "." } }
             @if shown.len() < all_rows { p.note { (all_rows - shown.len()) " of " (all_rows) " rows did not change, or are left out." } }
             @if let Some(points) = points { figure.measure-picture {
                 p.axis-title { b { "How the values scatter" } ", " (head.unit) "; a box holds half of them, the line in it is their median" }

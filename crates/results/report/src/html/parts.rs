@@ -4,9 +4,8 @@ use super::chart;
 use crate::model::compared::Compared;
 use crate::model::figures::Group;
 use crate::model::findings::Findings;
-use crate::model::headline::Spent;
 use crate::words::{case_title, number};
-use attribution::Cause;
+use attribution::{Cause, Spent};
 use maud::{Markup, html};
 
 /// A text of the recording that stands at many places of the page, or one of many: no longer than a line or three.

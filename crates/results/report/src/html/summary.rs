@@ -7,9 +7,10 @@ use super::section::Section;
 use crate::model::compared::Compared;
 use crate::model::figures::{cell_of, principal_metric, slowest};
 use crate::model::findings::Findings;
-use crate::model::headline::{Spending, spent_on};
+use crate::model::headline::spent_on;
 use crate::model::measures::measure_tables;
 use crate::words::{GUESS, INTERVALS, capital, case_title, guess, held, number, place};
+use attribution::Spending;
 use maud::{Markup, html};
 
 pub(super) fn overview(findings: &Findings<'_>, sections: &[Section<'_>]) -> Markup {

@@ -7,90 +7,10 @@ use super::compared::Compared;
 use super::figures::{Group, slowest, whole_metrics};
 use super::findings::Findings;
 use crate::words::{listed, place};
-use attribution::{Activity, Cause, Iteration, PathPart, Place};
+use attribution::{Cause, Iteration, Spending, Spent};
 use recording::Series;
 use recording::metrics::{Metric, POWERDOWN, WAKEUP};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What a part of a critical path is spent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Spent {
-    /// The SCP has a command in hand, or lets one wait.
-    Scp,
-    /// A cause, on whichever CPU.
-    Cause(Cause),
-    /// Outside of the firmware, or before any event.
-    Outside,
-}
-
-impl Spent {
-    fn of(part: &PathPart) -> Self {
-        match (part.place, part.activity) {
-            (Place::Scp(_), _) => Self::Scp,
-            (Place::Cpu(_), Some(Activity::Cause(cause))) => Self::Cause(cause),
-            (Place::Cpu(_), _) => Self::Outside,
-        }
-    }
-
-    /// Its name in legends and tables.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::Scp => "the SCP",
-            Self::Cause(cause) => cause.title(),
-            Self::Outside => "outside of the firmware",
-        }
-    }
-}
-
-/// A critical path by what it is spent on.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Spending {
-    /// Ticks of each, the longest first.
-    pub(crate) parts: Vec<(Spent, u64)>,
-    /// The CPUs on which a part was spent for at least a hundredth of the path.
-    cpus: BTreeMap<Spent, BTreeSet<u16>>,
-    /// How many commands of the SCP are at least a hundredth of the path each.
-    commands: usize,
-}
-
-impl Spending {
-    /// Sums a path up.
-    pub(crate) fn of(path: &[PathPart]) -> Self {
-        let all: u64 = path.iter().map(|part| part.to - part.from).sum();
-        let mut ticks: BTreeMap<Spent, u64> = BTreeMap::new();
-        let mut by_cpu: BTreeMap<(Spent, u16), u64> = BTreeMap::new();
-        // Parts of one command follow each other: before the SCP took it up, and while it had it in hand.
-        let mut commands: Vec<(Option<(Place, u16)>, u64)> = Vec::new();
-        for part in path {
-            let (spent, length) = (Spent::of(part), part.to - part.from);
-            *ticks.entry(spent).or_default() += length;
-            if let Place::Cpu(cpu) = part.place {
-                *by_cpu.entry((spent, cpu)).or_default() += length;
-            }
-            let command = part.serves.map(|cpu| (part.place, cpu));
-            match commands.last_mut() {
-                Some((last, sum)) if *last == command => *sum += length,
-                _ => commands.push((command, length)),
-            }
-        }
-        let matters = |ticks: u64| ticks > 0 && ticks * 100 >= all;
-        let mut cpus: BTreeMap<Spent, BTreeSet<u16>> = BTreeMap::new();
-        for ((spent, cpu), ticks) in by_cpu {
-            if matters(ticks) {
-                cpus.entry(spent).or_default().insert(cpu);
-            }
-        }
-        let mut parts: Vec<(Spent, u64)> = ticks.into_iter().collect();
-        parts.sort_by_key(|&(spent, ticks)| (std::cmp::Reverse(ticks), spent));
-        let commands = commands.iter().filter(|(command, ticks)| command.is_some() && matters(*ticks)).count();
-        Self { parts, cpus, commands }
-    }
-
-    /// Ticks of all parts.
-    pub(crate) fn total(&self) -> u64 {
-        self.parts.iter().map(|(_, ticks)| ticks).sum()
-    }
-}
 
 /// What several paths are spent on, the most first.
 pub(crate) fn spent_on<'s>(all: impl Iterator<Item = &'s Spending>) -> Vec<Spent> {
@@ -156,9 +76,7 @@ pub(crate) fn headline(
     iteration: &Iteration<'_>,
 ) -> Option<Headline> {
     let tick_us = findings.timelines.tick_us()?;
-    let cpus = iteration.cpus();
-    let windows = cpus.iter().filter_map(|&cpu| Some((iteration.window(cpu, metric.name)?, cpu)));
-    let (_, cpu) = windows.map(|((from, to), cpu)| (to - from, cpu)).max()?;
+    let cpu = iteration.slowest(metric.name)?;
     let spending = Spending::of(&iteration.path(cpu, metric.name));
     let name = |cpu: u16| {
         let cell = group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
@@ -292,6 +210,7 @@ fn figure(us: f64, whole: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use attribution::{Activity, PathPart, Place};
 
     fn part(place: Place, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
         let activity = cause.map(Activity::Cause);
@@ -320,7 +239,6 @@ mod tests {
             told,
             "357 of the 375 us that CPU 1.3 takes to power down go to the SCP, which serves three commands in turn."
         );
-        assert_eq!(Spending::of(&path).parts, [(Spent::Scp, 357), (Spent::Cause(Cause::Code), 18)]);
     }
 
     #[test]

@@ -106,8 +106,8 @@ pub(super) struct EnergyCell<'r> {
     /// Of the central point: the least, the median and the most over its seeds.
     pub(super) central: Option<[f64; 3]>,
     pub(super) published: Option<Published>,
-    /// In how many draws more is saved than RCU costs there and the spread of the seeds, there or at the central point; and by how much at
-    /// most, in points.
+    /// In how many draws more is saved than RCU costs there (or than nothing, where it costs less) and the spread of the seeds, there or at the
+    /// central point; and by how much at most, in points.
     pub(super) beyond_bound: (usize, f64),
     /// What was not published and goes most with the benefit, with Spearman's coefficient.
     pub(super) decides: Option<(&'r str, f64)>,
@@ -131,6 +131,8 @@ pub(super) struct Bench<'r> {
     pub(super) published_power: Option<f64>,
     /// What RCU costs at all: the reference less the same without callbacks, in percent of the reference.
     pub(super) bound: Interval,
+    /// In how many draws RCU costs less than nothing, and how much less at most, in percent of the reference.
+    pub(super) helps: (usize, f64),
     /// What RCU's owners have of the reference's energy, in percent.
     pub(super) owned: Interval,
 }
@@ -204,6 +206,7 @@ impl<'r> Energy<'r> {
             let central = |configuration| energy.get(name, configuration, "central");
             let bound_spread = spread(&saved(central(REFERENCE), central(SILENT)));
             benches.push(Bench {
+                helps: above_zero(bounds.iter().map(|bound| -bound)),
                 name,
                 busy: table.get("busy").and_then(toml::Value::as_bool).unwrap_or(false),
                 power,
@@ -222,11 +225,14 @@ impl<'r> Energy<'r> {
                     saved(energy.get(name, REFERENCE, "central"), energy.get(name, configuration, "central"));
                 let extreme = |choose: fn(f64, f64) -> f64| at_centre.iter().copied().reduce(choose);
                 let spread = spread(&at_centre) + bound_spread;
-                let beyond = benefits.iter().zip(&bounds).enumerate().map(|(draw, (benefit, bound))| {
-                    benefit - bound - reseeded.spread(name, configuration, draw, [*benefit, *bound]).unwrap_or(spread)
+                let beyond = benefits.iter().zip(&bounds).enumerate().map(|(draw, (&benefit, &bound))| {
+                    points_beyond(
+                        benefit,
+                        bound,
+                        reseeded.spread(name, configuration, draw, [benefit, bound]).unwrap_or(spread),
+                    )
                 });
-                let beyond = beyond.filter(|beyond| *beyond > 0.0 && !is_reference);
-                let beyond = beyond.fold((0, 0.0), |(count, most): (usize, f64), beyond| (count + 1, most.max(beyond)));
+                let beyond = above_zero(beyond.filter(|_| !is_reference));
                 let central = extreme(f64::min).zip(stats::median(&at_centre)).zip(extreme(f64::max));
                 let figure = reference.and_then(|reference| reference.figure(name, configuration));
                 cells.push(EnergyCell {
@@ -293,6 +299,16 @@ pub(super) fn drawn(recording: &Recording) -> Vec<(&str, Vec<f64>)> {
     all
 }
 
+/// By how many points more is saved than RCU costs and the seeds spread. Where RCU costs less than nothing, nothing is saved below 0 %.
+fn points_beyond(benefit: f64, bound: f64, spread: f64) -> f64 {
+    benefit - bound.max(0.0) - spread
+}
+
+/// How many values are above zero, and the highest of them; 0 where none is.
+fn above_zero(values: impl Iterator<Item = f64>) -> (usize, f64) {
+    values.filter(|value| *value > 0.0).fold((0, 0.0), |(count, most), value| (count + 1, value.max(most)))
+}
+
 /// From the least to the most; 0 where there is nothing.
 fn spread(values: &[f64]) -> f64 {
     let extreme = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
@@ -344,6 +360,16 @@ mod tests {
         assert_eq!(spearman(&[1.0, 2.0, 3.0], &[5.0, 5.0, 5.0]), None);
         let tied = spearman(&[1.0, 1.0, 2.0], &[1.0, 2.0, 3.0]).unwrap();
         assert!((tied - 0.75_f64.sqrt()).abs() < 1e-12, "{tied}");
+    }
+
+    #[test]
+    fn a_benefit_is_beyond_what_rcu_costs_only_where_something_is_saved() {
+        assert_eq!(points_beyond(7.0, 4.0, 1.0), 2.0);
+        assert_eq!(points_beyond(4.0, 4.0, 1.0), -1.0);
+        // RCU's ticks save ten points here, and the configuration, which has fewer of them, takes more energy: no benefit.
+        assert_eq!(points_beyond(-1.0, -10.0, 2.0), -3.0);
+        assert_eq!(above_zero([-3.0, 2.0, 0.0, 5.0].into_iter()), (2, 5.0));
+        assert_eq!(above_zero([-3.0].into_iter()), (0, 0.0));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub(super) fn json(run: &Run<'_>) -> Value {
             "published_power_w": bench.published_power,
             "rcu_bound_percent": interval(Some(bench.bound)),
             "rcu_owned_percent": interval(Some(bench.owned)),
+            "draws_in_which_rcu_helps": bench.helps.0,
+            "most_percent_by_which_rcu_helps": bench.helps.1,
         })
     });
     let references: Vec<Value> = references.collect();
@@ -288,6 +290,18 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
          draw{worst}."
     );
     paragraph(&mut text, &words, ("", ""), PLAIN, style);
+    let helps = energy.benches.iter().filter(|bench| bench.helps.0 > 0).map(|bench| {
+        format!("{} in {}, by {:.2} % of the reference at most", bench.name, bench.helps.0, bench.helps.1)
+    });
+    let helps: Vec<String> = helps.collect();
+    if !helps.is_empty() {
+        let words = format!(
+            "RCU costs less than nothing in some of the {} runs of a benchmark, so that the bound there is 0: {}.",
+            energy.count,
+            helps.join("; ")
+        );
+        paragraph(&mut text, &words, ("", ""), PLAIN, style);
+    }
     energy_owners::text(&mut text, run, &energy, style);
     times(&mut text, &energy, style);
     references(&mut text, &energy, style);
@@ -314,7 +328,6 @@ pub(super) fn text(run: &Run<'_>, style: Style) -> String {
 }
 
 fn times(text: &mut String, energy: &Energy<'_>, style: Style) {
-    text.push_str("\nTime saved, in percent; runs of a fixed length save none.\n");
     let mut drawn = table(style);
     drawn.set_header(["benchmark", "configuration", "published", "2.5 %", "median", "97.5 %"]);
     let differs =
@@ -324,7 +337,10 @@ fn times(text: &mut String, energy: &Energy<'_>, style: Style) {
         let published = cell.published.and_then(|published| published.time_benefit);
         drawn.add_row(benefit_row(cell, published, benefit));
     }
-    let _ = writeln!(text, "{}", fitted(drawn, style));
+    if !drawn.is_empty() {
+        text.push_str("\nTime saved, in percent; runs of a fixed length save none.\n");
+        let _ = writeln!(text, "{}", fitted(drawn, style));
+    }
 }
 
 /// A cell's name, what was published of it and what is predicted: the beginning of a row.

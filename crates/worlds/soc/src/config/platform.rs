@@ -609,10 +609,13 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
     let core_of = |domain: &FileDomain| domain.core.as_ref().map(|core| core.get_ref().clone()).unwrap_or_default();
     let refuse = || {
         let known: Vec<_> = platform.cores.keys().cloned().collect();
-        document.wrong(
-            0..0,
-            format!("--set topology.clusters={shape}: not a shape"),
-            format!("write a number of clusters (4), clusters x cores (16x4) or cores*type with + between clusters (4*{}); core types: {}", known[0], known.join(", ")),
+        ConfigError::of_setting(
+            format!("`{shape}` is not a shape of clusters"),
+            &format!(
+                "write a number of clusters (4), clusters x cores (16x4) or cores*type with + between clusters (4*{}); core types: {}",
+                known[0],
+                known.join(", ")
+            ),
         )
     };
     let mut wanted: Vec<(String, u16)> = Vec::new();
