@@ -3,7 +3,7 @@
 use comparison::{Input, Options, Policy};
 use published::Published;
 use recording::{CauseRow, Header, Recording};
-use report::Format;
+use report::{Format, Report, Style};
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -82,19 +82,18 @@ fn row(recording: &mut Recording, line: &str) -> Option<()> {
 
 /// What a reader of the recording does with it.
 fn used(recording: &Recording) {
-    let findings = report::findings(recording, "r", &PUBLISHED);
+    let report = Report::new(recording, "r", &PUBLISHED);
     for format in Format::ALL {
-        let bytes = report::render(&findings, format, report::Style::PLAIN);
+        let bytes = report.render(format, Style::PLAIN, true);
         assert!(bytes.len() < 64 << 20, "{} has {} bytes", format.name(), bytes.len());
         let text = matches!(format, Format::Text | Format::Markdown);
         assert!(!text || !String::from_utf8_lossy(&bytes).contains(|l: char| l.is_control() && !"\n\t".contains(l)));
     }
-    report::run_text(recording, "r", &PUBLISHED, report::Style::PLAIN);
-    report::run_json(recording, "r", &PUBLISHED);
+    report.run_text(Style::PLAIN, false);
     let input = |name: &str| Input { name: name.to_owned(), recording, variant: None };
     let options = Options { resamples: 100, seed: 1, metrics: Vec::new(), policy: Policy::default() };
     if let Ok(comparison) = comparison::compare(&[input("a"), input("b")], &options) {
-        report::comparison_text(&comparison, None, true, report::Style::PLAIN);
+        report::comparison_text(&comparison, None, true, Style::PLAIN);
         report::comparison_json(&comparison, None);
     }
 }

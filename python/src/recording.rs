@@ -5,7 +5,7 @@ use crate::work::{Error, exception, work};
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
 use pyo3::prelude::*;
-use report::{Format, Style};
+use report::{Format, Report, Style};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use stopwatt::data::Data;
@@ -89,14 +89,13 @@ impl Recording {
 
     /// A report: "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
     fn report(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
-        let Some(format) = Format::of_name(format) else {
+        let Some(format) = Format::of_name(format).or_else(|| Format::of_extension(format)) else {
             let known = Format::ALL.map(|format| format.name()).join(", ");
             return Err(Error::new_err(format!("there is no report `{format}`; there are: {known}")));
         };
         py.detach(|| {
             let published = Data::find(None)?.published()?;
-            let findings = report::findings(&self.rows, &self.name(), &published);
-            Ok(report::render(&findings, format, Style::PLAIN))
+            Ok(Report::new(&self.rows, &self.name(), &published).render(format, Style::PLAIN, true))
         })
         .map_err(|error: miette::Report| exception(&error))
     }

@@ -9,7 +9,7 @@ mod chromium;
 
 use chromium::{Look, Page};
 use recording::Recording;
-use report::{Findings, Format, Style};
+use report::{Format, Report, Style};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -37,8 +37,8 @@ fn main() {
         for _ in 0..3 {
             let begin = Instant::now();
             let recording = Recording::read(&folder).expect("a recording");
-            let document = Findings::new(&recording, "recordings/psci-latency", Some(&reference));
-            let report = report::render(&document, format, Style::PLAIN);
+            let report = Report::new(&recording, "recordings/psci-latency", &published);
+            let report = report.render(format, Style::PLAIN, true);
             best = best.min(begin.elapsed().as_secs_f64());
             (bytes, events) = (report.len(), recording.events().len());
             if format == Format::Html {

@@ -42,7 +42,7 @@ pub struct CompareOptions {
     /// Measures to compare, all but time_in_state by default; may be given again.
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
-    /// Print rows that did not change as well.
+    /// Print every table, with the rows that did not change.
     #[arg(long)]
     all: bool,
     /// Resamples of a bootstrap interval, at least; many rows ask for more.

@@ -2,7 +2,7 @@
 
 use crate::caught;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgMatches, ValueEnum};
+use clap::{Arg, ArgAction, ArgMatches, ValueEnum};
 use disk::Partial;
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
@@ -73,6 +73,12 @@ pub fn format_argument(formats: &'static [PrintFormat]) -> Arg {
     });
     let arg = Arg::new("format").long("format").value_name("FORMAT").help("How to print the result.");
     arg.value_parser(PossibleValuesParser::new(values)).default_value(formats[0].0)
+}
+
+/// `--all`.
+pub fn all_argument() -> Arg {
+    let help = "Print everything in the terminal, not the answers alone.";
+    Arg::new("all").long("all").action(ArgAction::SetTrue).help(help)
 }
 
 /// The format that was asked for.

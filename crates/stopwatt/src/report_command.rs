@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use miette::miette;
 use published::Published;
 use recording::Recording;
-use report::Format;
+use report::{Format, Report};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,8 @@ fn format() -> impl TypedValueParser<Value = Format> {
 #[derive(Args)]
 #[command(max_term_width = 100)]
 #[command(after_help = "Examples:
-  stopwatt report recordings/psci-latency                        tables and causes in the terminal
+  stopwatt report recordings/psci-latency                        the answers in the terminal
+  stopwatt report recordings/psci-latency --all                  every table and cause
   stopwatt report recordings/psci-latency@v2.12                  the tables of one release
   stopwatt report recordings/psci-latency -o latency.html        one page with the CPU timeline
   stopwatt report recordings/psci-latency -o tables.rst          the documents' tables, ready to paste
@@ -46,6 +47,9 @@ pub struct ReportOptions {
     /// File to write, whole or not at all; standard output if not given.
     #[arg(short, long, visible_alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print everything in the terminal, not the answers alone.
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// Reads the recording and writes the report.
@@ -66,7 +70,8 @@ pub fn run(data: &Data, options: &ReportOptions) -> miette::Result<()> {
     }
     let named = Named::parse(&options.recording);
     let recording = named.read_only()?;
-    write(&data.published()?, &recording, &named.folder, format, options.output.as_deref())
+    let out = (options.output.as_deref(), options.all);
+    write(&data.published()?, &recording, &named.folder, format, out)
 }
 
 /// The format that a file's name asks for.
@@ -82,13 +87,14 @@ pub fn format_of(path: &Path) -> miette::Result<Format> {
     })
 }
 
-/// Writes a report of a recording that lies in `folder`, to a file or to standard output.
+/// Writes a report of a recording that lies in `folder`, to a file or to standard output; there the answers alone unless `all` is to be
+/// shown.
 pub fn write(
     published: &Published,
     recording: &Recording,
     folder: &Path,
     format: Format,
-    out: Option<&Path>,
+    (out, all): (Option<&Path>, bool),
 ) -> miette::Result<()> {
     if format == Format::Perfetto && recording.events().is_empty() {
         return Err(miette!(
@@ -97,10 +103,10 @@ pub fn write(
             folder.display()
         ));
     }
-    let findings = report::findings(recording, &folder.display().to_string(), published);
-    // A file is no terminal.
-    let style = if out.is_some() { report::Style::PLAIN } else { output::style() };
-    let bytes = report::render(&findings, format, style);
+    let report = Report::new(recording, &folder.display().to_string(), published);
+    // A file is no terminal, and has room for everything.
+    let (style, all) = if out.is_some() { (report::Style::PLAIN, true) } else { (output::style(), all) };
+    let bytes = report.render(format, style, all);
     match out {
         Some(path) => output::write_file(path, &bytes),
         None if format == Format::Text => output::print_text(&String::from_utf8_lossy(&bytes)),

@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
 use miette::miette;
 use recording::Recording;
+use report::Report;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub fn command(experiment: &dyn Experiment) -> Command {
 
 /// The same with what every run can be told about its output.
 pub fn with_output(command: Command) -> Command {
-    let output = Arg::new("output").short('o').long("output").value_name("DIR").value_parser(value_parser!(PathBuf)).help(
+    let folder = Arg::new("output").short('o').long("output").value_name("DIR").value_parser(value_parser!(PathBuf)).help(
         "Folder of the recording [default: recordings/ and the experiment's name, with the settings that were given]",
     );
     let replace = Arg::new("replace")
@@ -34,8 +35,8 @@ pub fn with_output(command: Command) -> Command {
         .value_parser(value_parser!(PathBuf))
         .help("Also write a report, such as latency.html; the ending says which (see `stopwatt report`).");
     let format = output::format_argument(&output::RUN_FORMATS);
-    let all = [output, replace, report, format];
-    all.into_iter().fold(command, |command, arg| command.arg(arg.help_heading("Output")))
+    let arguments = [folder, replace, report, format, output::all_argument()];
+    arguments.into_iter().fold(command, |command, arg| command.arg(arg.help_heading("Output")))
 }
 
 /// Runs an experiment, leaves its recording, and prints what is read from it.
@@ -70,12 +71,13 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     recordings::write(&mut recording, &folder)?;
     let shown = folder.display().to_string();
     if let Some((path, format)) = report {
-        report_command::write(&published, &recording, &folder, format, Some(path))?;
+        report_command::write(&published, &recording, &folder, format, (Some(path), true))?;
     }
     match output::format(matches) {
-        "json" => output::print_json(&report::run_json(&recording, &shown, &published))?,
+        "json" => output::print_json(Report::new(&recording, &shown, &published).run_json())?,
         _ => {
-            let mut text = report::run_text(&recording, &shown, &published, output::style());
+            let told = Report::new(&recording, &shown, &published);
+            let mut text = told.run_text(output::style(), matches.get_flag("all"));
             if let Some((path, _)) = report {
                 text.push_str(&format!("Report: {}\n", path.display()));
             }

@@ -54,7 +54,7 @@ pub fn command(experiment: &dyn Experiment) -> Command {
     let folder = folder
         .value_parser(value_parser!(PathBuf))
         .help("Folder of a recording of all combinations, a release each; none is written without it.");
-    for arg in [metric_argument(), folder, output::format_argument(&FORMATS)] {
+    for arg in [metric_argument(), folder, output::format_argument(&FORMATS), output::all_argument()] {
         built = built.arg(arg.help_heading("Output"));
     }
     for arg in run_arguments::arguments(about) {
@@ -153,18 +153,17 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     }
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf { release, measured, points };
-    print(&what_if, output::format(matches), shipped.map(|shipped| shipped.what))
+    print(&what_if, (output::format(matches), matches.get_flag("all")), shipped.map(|shipped| shipped.what))
 }
 
 /// Prints a what-if in one of [`FORMATS`]; `asked` is the question that it answers, if it was asked in words.
-pub fn print(what_if: &WhatIf, format: &str, asked: Option<&str>) -> miette::Result<()> {
+pub fn print(what_if: &WhatIf, (format, all): (&str, bool), asked: Option<&str>) -> miette::Result<()> {
     let text = match format {
         "json" => format!("{:#}\n", report::what_if_json(what_if)),
         "html" => report::what_if_html(what_if, asked),
         "csv" => report::what_if_csv(what_if).into_diagnostic()?,
         _ => {
-            let asked = asked.map_or_else(String::new, |asked| format!("What if: {asked}\n"));
-            return output::print_text(&(asked + &report::what_if_text(what_if, output::style())));
+            return output::print_text(&report::what_if_text(what_if, asked, all, output::style()));
         }
     };
     output::print(text.as_bytes())

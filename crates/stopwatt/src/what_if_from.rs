@@ -36,6 +36,7 @@ pub fn with_options(command: Command) -> Command {
         .arg(one_of("mode", "MODE", "The mode of the case."))
         .arg(what_if::metric_argument().requires("from"))
         .arg(output::format_argument(&FORMATS))
+        .arg(output::all_argument())
 }
 
 /// Reads the data set and prints what came out.
@@ -79,7 +80,8 @@ pub fn run(matches: &ArgMatches) -> miette::Result<()> {
         points.push(point);
     }
     let Chosen { release, case, mode } = chosen;
-    what_if::print(&WhatIf { release, measured: (case, mode, metric), points }, output::format(matches), None)
+    let how = (output::format(matches), matches.get_flag("all"));
+    what_if::print(&WhatIf { release, measured: (case, mode, metric), points }, how, None)
 }
 
 /// The release, case and mode that are shown.

@@ -92,8 +92,9 @@ fn the_timeline_has_tasks_and_idle_states_of_a_second() {
     let machine = [("callbacks", "callbacks-waiting"), ("grace periods", "grace-period-runs")];
     assert_eq!(lanes[..2], [("task", "task-switch"), ("idle state", "idle-enter")]);
     assert_eq!(lanes[2..], machine);
-    assert!(recording.header.texts["tasks"].starts_with("1 decoder\n2 logger\n"));
-    assert_eq!(recording.header.texts["idle-states"], "0 WFI\n1 cluster-sleep\n");
+    let names = |title: &str| &recording.header.lanes.iter().find(|lane| lane.title == title).unwrap().names;
+    assert_eq!([&names("task")[&1], &names("task")[&2]], ["decoder", "logger"]);
+    assert_eq!(names("idle state").values().collect::<Vec<_>>(), ["WFI", "cluster-sleep"]);
     let count = |name: &str| {
         let point = recording.find_point(name);
         recording.events().iter().filter(|event| Some(event.point) == point).count()

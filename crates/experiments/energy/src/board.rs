@@ -4,6 +4,7 @@ use crate::point::Point;
 use experiment::{Error, Files};
 use minikernel::{CpuSet, Hardware};
 use platforms::PlatformFiles;
+use recording::facts::WorkOfCore;
 use soc::config::{IdlePlatform, Machine};
 
 /// A board.
@@ -41,22 +42,18 @@ impl Board {
         Ok(board)
     }
 
-    /// What a core needs for what the fastest core does in a second, at its highest operating point: energy in units of power times seconds,
-    /// and time in seconds; of the fastest cores and of the slowest.
-    pub fn figures(&self) -> toml::Table {
+    /// What the least and the most capable core need for what the fastest core does in a second, at their highest operating points;
+    /// `None` on a board without operating points.
+    pub fn work_of_cores(&self) -> [Option<WorkOfCore>; 2] {
         let tops = self.machine.platform.topology.domains.iter().filter_map(|domain| domain.operating_points.last());
         let mut tops: Vec<_> = tops.collect();
         tops.sort_by_key(|point| point.capacity);
         let most = tops.last().map_or(1.0, |point| f64::from(point.capacity));
-        let mut figures = toml::Table::new();
-        for (core, point) in [("little", tops.first()), ("big", tops.last())] {
-            if let Some(point) = point {
-                let time = most / f64::from(point.capacity);
-                figures.insert(format!("{core}_core_energy_per_work"), (f64::from(point.core_power) * time).into());
-                figures.insert(format!("{core}_time_per_work"), time.into());
-            }
-        }
-        figures
+        [tops.first(), tops.last()].map(|point| {
+            let point = point?;
+            let time_s = most / f64::from(point.capacity);
+            Some(WorkOfCore { energy_unit_s: f64::from(point.core_power) * time_s, time_s })
+        })
     }
 
     /// The hardware at a point.

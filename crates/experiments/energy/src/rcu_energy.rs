@@ -153,9 +153,9 @@ impl Experiment for RcuEnergy {
         header.platform = Some(recording::Platform {
             name: asked.board.name.clone(),
             text: asked.board.text.clone(),
-            figures: asked.board.figures(),
+            figures: toml::Table::new(),
         });
-        let mut recording = rows::recording(header, &asked.suite, &visited);
+        let mut recording = rows::recording(header, &asked.suite, &asked.board, &visited);
         let visits = visited.iter().map(|visited| &visited.visit);
         lanes::add(&mut recording, &asked.suite, &asked.board, visits, &sink.progress())?;
         sink.start(recording.header.clone())?;

@@ -1,11 +1,12 @@
 //! The rows of a run.
 
+use crate::board::Board;
 use crate::configuration::Configuration;
 use crate::plan::{Kind, Visited};
 use crate::runs::{LATENCIES, OWNERS, Ran};
 use crate::suite::{Length, Suite};
 use minikernel::WakeCause;
-use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
+use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 /// The variant of runs in which nobody queues callbacks.
 pub const SILENT: &str = "no-callbacks";
@@ -18,7 +19,7 @@ const CLUSTERS: [&str; 2] = ["big", "LITTLE"];
 const INVOKED: [&str; 4] = ["softirq on big", "softirq on LITTLE", "thread on big", "thread on LITTLE"];
 
 /// The recording of points that were visited.
-pub fn recording(header: Header, suite: &Suite, visited: &[Visited<'_>]) -> Recording {
+pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[Visited<'_>]) -> Recording {
     let mut recording = Recording::new(header);
     for benchmark in &suite.benchmarks {
         let of = visited.iter().filter(|visited| visited.visit.benchmark.name == benchmark.name);
@@ -66,7 +67,7 @@ pub fn recording(header: Header, suite: &Suite, visited: &[Visited<'_>]) -> Reco
         }
     }
     histograms(&mut recording, suite, visited);
-    describe(&mut recording.header, suite, visited);
+    describe(&mut recording.header, suite, board, visited);
     recording
 }
 
@@ -158,7 +159,7 @@ fn units(energy: u128) -> f64 {
     energy as f64 / 1e12
 }
 
-fn describe(header: &mut Header, suite: &Suite, visited: &[Visited<'_>]) {
+fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[Visited<'_>]) {
     for at in visited {
         let kind = at.visit.kind;
         if !matches!(kind, Kind::Draws | Kind::Reseeded | Kind::Central) {
@@ -199,32 +200,30 @@ fn describe(header: &mut Header, suite: &Suite, visited: &[Visited<'_>]) {
             }
         }
     }
-    let benchmarks = suite.benchmarks.iter().filter(|benchmark| names.contains(&&benchmark.name)).map(|benchmark| {
-        let mut table = toml::Table::new();
-        table.insert("name".to_owned(), benchmark.name.clone().into());
-        table.insert("busy".to_owned(), benchmark.busy.into());
-        table.insert("fixed_time".to_owned(), matches!(benchmark.length, Length::Seconds(_)).into());
-        table.insert("source".to_owned(), benchmark.source.clone().into());
-        toml::Value::Table(table)
+    let benchmarks = suite.benchmarks.iter().filter(|benchmark| names.contains(&&benchmark.name));
+    let benchmarks = benchmarks.map(|benchmark| facts::Benchmark {
+        name: benchmark.name.clone(),
+        busy: benchmark.busy,
+        fixed_time: matches!(benchmark.length, Length::Seconds(_)),
+        source: benchmark.source.clone(),
     });
-    let benchmarks: Vec<toml::Value> = benchmarks.collect();
-    let unknowns = suite.unknowns.iter().map(|unknown| {
-        let mut table = toml::Table::new();
-        table.insert("name".to_owned(), unknown.name.clone().into());
-        table.insert("about".to_owned(), unknown.about.clone().into());
-        table.insert("unit".to_owned(), unknown.unit.clone().into());
-        table.insert("central".to_owned(), unknown.central.to_string().into());
-        if let crate::unknown::Range::Values(values) = &unknown.range {
-            let values: Vec<toml::Value> = values.iter().map(|value| value.to_string().into()).collect();
-            table.insert("values".to_owned(), values.into());
-        }
-        toml::Value::Table(table)
+    let unknowns = suite.unknowns.iter().map(|unknown| facts::Unknown {
+        name: unknown.name.clone(),
+        about: unknown.about.clone(),
+        unit: unknown.unit.clone(),
+        central: unknown.central.to_string(),
+        values: match &unknown.range {
+            crate::unknown::Range::Values(values) => values.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        },
     });
-    let unknowns: Vec<toml::Value> = unknowns.collect();
-    if let Some(platform) = &mut header.platform {
-        platform.figures.insert("title".to_owned(), suite.title.clone().into());
-        platform.figures.insert("benchmarks".to_owned(), benchmarks.into());
-        platform.figures.insert("unknowns".to_owned(), unknowns.into());
-    }
+    let [little, big] = board.work_of_cores();
+    header.set_facts(&facts::Energy {
+        title: suite.title.clone(),
+        little,
+        big,
+        benchmarks: benchmarks.collect(),
+        unknowns: unknowns.collect(),
+    });
     header.texts.insert("benchmarks".to_owned(), suite.text.clone());
 }

@@ -10,6 +10,6 @@ mod recorded;
 mod schedule;
 
 pub use campaign::{ExplorePsci, ExploreRcu};
-pub use record::{SENTENCES, experiment, record};
+pub use record::{experiment, record};
 pub use recorded::Recorded;
-pub use schedule::{SCHEDULE, Schedule, ScheduleError, subject_of};
+pub use schedule::{Schedule, ScheduleError, subject_of};

@@ -1,29 +1,18 @@
 //! A run of the explorer as a recording.
 
 use crate::recorded::Recorded;
-use crate::schedule::{SCHEDULE, Schedule};
+use crate::schedule::Schedule;
 use explore::{Did, FoundIn, Kind, Limits, Script, Step};
-use recording::{Header, Lane, Recording};
+use recording::{Header, Lane, Recording, facts};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// The experiment's name in recordings.
 pub fn experiment<S: Recorded>() -> String {
     format!("explore-{}", S::NAME)
 }
 
-/// The key of the recording's texts under which the schedule stands in sentences, a line each.
-pub const SENTENCES: &str = "sentences";
-
-/// The key under which stands what each CPU asks for, a sentence each.
-const SCENARIO: &str = "scenario";
-
-/// The key under which stand the last loads that missed a newer value, latest first.
-const MISSED: &str = "missed";
+/// The loads that missed a newer value are told of this many times at most.
 const MISSED_SHOWN: usize = 3;
-
-const CALLS: &str = "calls";
-const OPERATIONS: &str = "operations";
 
 /// What was found, with the steps of its run.
 pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limits: Limits, seed: u64) -> Recording {
@@ -36,28 +25,30 @@ pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limi
         S::LAST
     ));
     header.complaints.push(sentence(&found.failure.what));
-    header.texts.insert(SCHEDULE.to_owned(), Schedule::of(found, subject, limits).text());
     let narrator = S::narrator(found.machine, &found.script);
-    let sentences: Vec<String> = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation)).collect();
-    header.texts.insert(SENTENCES.to_owned(), sentences.join("\n"));
-    header.texts.insert(SCENARIO.to_owned(), found.script.sentences().join("\n"));
-    let missed: Vec<String> =
-        (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at)).take(MISSED_SHOWN).collect();
-    header.texts.insert(MISSED.to_owned(), missed.join("\n"));
+    let sentences = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation));
+    let missed = (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at));
+    header.set_facts(&facts::Exploration {
+        schedule: Schedule::of(found, subject, limits).text(),
+        sentences: sentences.collect(),
+        scenario: found.script.sentences(),
+        missed: missed.take(MISSED_SHOWN).collect(),
+    });
     let (calls, operations) = (names_of_calls(&found.script), names_of_operations(steps));
-    header.texts.insert(CALLS.to_owned(), lines(calls.iter().map(String::as_str)));
-    header.texts.insert(OPERATIONS.to_owned(), lines(operations.keys().copied()));
-    let lane = |title: &str, begin: &str, end: &str, names: &str| Lane {
+    let lane = |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
         title: title.to_owned(),
         begin: begin.to_owned(),
         end: Some(end.to_owned()),
-        names: Some(names.to_owned()),
+        names: (0..).zip(names).collect(),
         ..Lane::default()
     };
-    let mut of_operations = lane("operation", "operation", "operation-end", OPERATIONS);
+    let mut of_operations =
+        lane("operation", "operation", "operation-end", &mut operations.keys().map(|name| (*name).to_owned()));
     of_operations.marks = MARKS.iter().map(|(_, point, mark)| ((*point).to_owned(), (*mark).to_owned())).collect();
-    of_operations.marks.insert(STALE.0.to_owned(), STALE.1.to_owned());
-    header.lanes = vec![lane("call", "call", "call-end", CALLS), of_operations];
+    of_operations.telling =
+        MARKS.iter().map(|(_, point, _)| (*point).to_owned()).chain([BROKEN.0.to_owned()]).collect();
+    of_operations.marks.extend([STALE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
+    header.lanes = vec![lane("call", "call", "call-end", &mut calls.into_iter()), of_operations];
 
     let mut recording = Recording::new(header);
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
@@ -98,6 +89,10 @@ pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limi
             recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
         }
     }
+    if let (Some(last), Some(time)) = (steps.last(), steps.len().checked_sub(1)) {
+        let point = recording.point(BROKEN.0);
+        recording.event(series, 0, u16::from(last.process), time as u64, time as u64, point, 0);
+    }
     for (metric, unit, value) in [
         ("deviations", "", found.schedule.len() as f64),
         ("operations", "", steps.len() as f64),
@@ -124,6 +119,9 @@ const MARKS: [(Kind, &str, &str); 12] = [
     (Kind::Spurious, "no-event", "WFE ended without an event"),
 ];
 
+/// The operation after which the invariant does not hold.
+const BROKEN: (&str, &str) = ("broken", "here it breaks");
+
 /// A load that found an older line, or older memory, than another CPU had stored.
 const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newest");
 
@@ -144,11 +142,4 @@ fn names_of_operations(steps: &[Step]) -> BTreeMap<&'static str, u32> {
         *value = number;
     }
     names
-}
-
-fn lines<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    names.enumerate().fold(String::new(), |mut text, (number, name)| {
-        let _ = writeln!(text, "{number} {name}");
-        text
-    })
 }

@@ -4,9 +4,6 @@ use crate::recorded::Recorded;
 use explore::{Deviation, Failure, Found, FoundIn, Invariant, Limits, Place, Script, Strategy};
 use serde::{Deserialize, Serialize};
 
-/// The key of the recording's texts under which the schedule stands.
-pub const SCHEDULE: &str = "schedule";
-
 /// The version of the text.
 const FORMAT: u32 = 2;
 

@@ -5,6 +5,7 @@
 
 use crate::platform::Platform;
 use idle::{Accounting, Usage};
+use recording::facts::IdleUsage;
 use sleeps::Sleep;
 use std::collections::BTreeMap;
 
@@ -34,20 +35,22 @@ pub struct Compared {
 const FEWEST: u64 = 20;
 
 impl Counters {
-    /// Reads the lines `TIME_NS CPU STATE ENTERED MICROSECONDS ABOVE BELOW REJECTED` of a recording. A line of another form is passed over.
-    pub fn parse(text: &str) -> Self {
-        let mut first: BTreeMap<(u16, usize), [u64; 8]> = BTreeMap::new();
+    /// The growth of the kernel's counts from the first mark of each CPU and state to the last.
+    pub fn new(usage: &[IdleUsage]) -> Self {
+        let mut first: BTreeMap<(u16, usize), IdleUsage> = BTreeMap::new();
         let mut growths = BTreeMap::new();
-        for line in text.lines() {
-            let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
-            let Ok(now) = <[u64; 8]>::try_from(numbers) else { continue };
-            let (Ok(cpu), state) = (u16::try_from(now[1]), now[2] as usize) else { continue };
-            let was = *first.entry((cpu, state)).or_insert(now);
-            let [entered, microseconds, above, below, rejected] =
-                [3, 4, 5, 6, 7].map(|at| now[at].saturating_sub(was[at]));
-            let usage = Usage { entered, time_ns: microseconds.saturating_mul(1000), above, below, rejected };
-            if now[0] > was[0] {
-                growths.insert((cpu, state), Growth { from_ns: was[0], to_ns: now[0], usage });
+        for now in usage {
+            let key = (now.cpu, usize::from(now.state));
+            let was = *first.entry(key).or_insert(*now);
+            let usage = Usage {
+                entered: now.entered.saturating_sub(was.entered),
+                time_ns: now.microseconds.saturating_sub(was.microseconds).saturating_mul(1000),
+                above: now.above.saturating_sub(was.above),
+                below: now.below.saturating_sub(was.below),
+                rejected: now.rejected.saturating_sub(was.rejected),
+            };
+            if now.at_ns > was.at_ns {
+                growths.insert(key, Growth { from_ns: was.at_ns, to_ns: now.at_ns, usage });
             }
         }
         Self(growths)
@@ -143,16 +146,33 @@ mod tests {
             got_tick: false,
         };
         let cpus = [(0..40).map(stay).collect::<Vec<_>>()];
-        let text = "45000 0 1 5 100 2 3 0\nno line of ours\n345000 0 1 35 130 2 4 0\n45000 0 2 1 1 0 0 0\n345000 0 2 1 1 0 0 0\n";
-        let counters = Counters::parse(text);
+        let counted = |at_ns, state, [entered, microseconds, above, below, rejected]: [u64; 5]| IdleUsage {
+            at_ns,
+            cpu: 0,
+            state,
+            entered,
+            microseconds,
+            above,
+            below,
+            rejected,
+        };
+        let with = |last: [u64; 5]| {
+            Counters::new(&[
+                counted(45_000, 1, [5, 100, 2, 3, 0]),
+                counted(345_000, 1, last),
+                counted(45_000, 2, [1, 1, 0, 0, 0]),
+                counted(345_000, 2, [1, 1, 0, 0, 0]),
+            ])
+        };
+        let counters = with([35, 130, 2, 4, 0]);
         assert_eq!(counters.0.len(), 2);
         assert_eq!(counters.tracing_ns(&cpus, &[vec![]]), Some(700));
         // One stay more by the kernel: then the two accounts are of different stays, and say nothing.
-        let other = Counters::parse(&text.replace("35 130", "36 130"));
+        let other = with([36, 130, 2, 4, 0]);
         assert_eq!(other.tracing_ns(&cpus, &[vec![]]), None);
-        assert!(Counters::parse("1 2 3").is_empty());
+        assert!(Counters::new(&[]).is_empty());
         // One of them was refused: it is in the trace's account as that alone.
-        let refused = Counters::parse(&text.replace("35 130 2 4 0", "34 129 2 4 1"));
+        let refused = with([34, 129, 2, 4, 1]);
         assert_eq!(refused.tracing_ns(&cpus, &[vec![12]]), Some(700));
         assert_eq!(refused.tracing_ns(&cpus, &[vec![]]), None);
     }

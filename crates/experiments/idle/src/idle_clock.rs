@@ -10,7 +10,7 @@ use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::Traced;
 use experiment::{About, Error, Example, Experiment, Kind, Need, Request, Setting, Settings, Sink, World, WorldAbout};
 use rayon::prelude::*;
-use recording::{Header, Recording, metrics};
+use recording::{Header, Recording, facts, metrics};
 
 /// Reads clocks and divides, here; or replays a trace with reads that take as long as published ones.
 pub struct IdleClock;
@@ -132,10 +132,13 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
     let header = &mut recording.header;
     header.iterations = effort.rounds as u32;
     header.time.counter_hz = Some(dataplane::machine::counter_hz());
-    header.run.more.insert("counter".to_owned(), dataplane::machine::COUNTER.to_owned());
-    header.run.more.extend(clocks::source().map(|source| ("clock_source".to_owned(), source)));
-    if let Some(why) = clocks::hypervisor() {
-        header.run.more.insert("virtual_machine".to_owned(), why.clone());
+    let (source, virtual_machine) = (clocks::source(), clocks::hypervisor());
+    header.set_facts(&facts::Clocks {
+        counter: dataplane::machine::COUNTER.to_owned(),
+        source,
+        virtual_machine: virtual_machine.clone(),
+    });
+    if let Some(why) = virtual_machine {
         header
             .notes
             .push(format!("These are the clocks of a virtual machine ({why}): its hypervisor has a part in them."));

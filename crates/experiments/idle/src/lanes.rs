@@ -62,21 +62,17 @@ fn window(traced: &Traced, shown: &[(&Row, &Replayed)]) -> Option<(u16, u64, u64
 
 fn declare(recording: &mut Recording, platform: &Platform, traced: &Traced) {
     let header = &mut recording.header;
-    let lines = |names: &mut dyn Iterator<Item = &str>| {
-        names.enumerate().map(|(number, name)| format!("{number} {name}\n")).collect::<String>()
-    };
-    header.texts.insert("chosen-states".to_owned(), lines(&mut platform.state_names()));
-    header.texts.insert("traced-states".to_owned(), lines(&mut traced.states.iter().map(String::as_str)));
-    let lane = |title: &str, [begin, end]: [&str; 2], names: &str| Lane {
+    let lane = |title: &str, [begin, end]: [&str; 2], names: &mut dyn Iterator<Item = &str>| Lane {
         title: title.to_owned(),
         begin: begin.to_owned(),
         end: Some(end.to_owned()),
-        names: Some(names.to_owned()),
+        names: (0..).zip(names.map(str::to_owned)).collect(),
         ..Lane::default()
     };
-    let mut of_trace = lane("idle state in the trace", TRACED, "traced-states");
+    let states = &mut traced.states.iter().map(String::as_str);
+    let mut of_trace = lane("idle state in the trace", TRACED, states);
     of_trace.marks = marks().into_iter().map(|(point, name)| (point.to_owned(), name.to_owned())).collect();
-    header.lanes = vec![of_trace, lane("idle state chosen", CHOSEN, "chosen-states")];
+    header.lanes = vec![of_trace, lane("idle state chosen", CHOSEN, &mut platform.state_names())];
 }
 
 /// Marks of the trace's lane.

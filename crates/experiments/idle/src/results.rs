@@ -7,7 +7,7 @@ use crate::platform::{POINTS, Platform};
 use crate::replay::{Agreement, Replayed};
 use crate::row::Row;
 use crate::trace::Traced;
-use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
+use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
 /// The name of the cheapest that there could be.
@@ -57,16 +57,10 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
 }
 
 fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &Oracle) {
-    let mut figures = toml::Table::new();
-    figures.insert("title".to_owned(), platform.title.clone().into());
-    if let Some(power) = &platform.power {
-        figures.insert("power_source".to_owned(), power.source.clone().into());
-        if let Some(watts) = &power.watts_per_unit {
-            figures.insert("watts_per_unit".to_owned(), watts.value.into());
-            figures.insert("watts_per_unit_source".to_owned(), watts.source.clone().into());
-        }
-    }
-    header.platform = Some(recording::Platform { name: platform.name.clone(), text: platform.text.clone(), figures });
+    let power = platform.power.as_ref().map(platforms::power_facts);
+    header.set_facts(&facts::Replay { title: platform.title.clone(), power });
+    let (name, text) = (platform.name.clone(), platform.text.clone());
+    header.platform = Some(recording::Platform { name, text, figures: toml::Table::new() });
     for (at, parts) in POINTS.iter().enumerate() {
         let place = toml::Table::from_iter([("round_trip".to_owned(), (*parts as f64 / 1024.0).into())]);
         header.coordinates.insert(point_name(at), place);

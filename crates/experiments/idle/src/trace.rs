@@ -3,6 +3,7 @@
 use crate::counters::Counters;
 use experiment::Error;
 use import::ftrace;
+use recording::facts::KernelTrace;
 use recording::{Header, Reader};
 use sleeps::{Sleep, Summary};
 use std::io::BufReader;
@@ -91,9 +92,10 @@ impl Traced {
         let mut reader = Reader::open(folder)?;
         let mut traced = Self::of([]);
         let notes = reader.header().notes.clone();
-        let states = reader.header().texts.get("idle-states").map_or_else(Vec::new, |text| state_names(text));
-        let counters =
-            reader.header().texts.get("idle-usage").map_or_else(Counters::default, |text| Counters::parse(text));
+        // A trace that another program recorded says nothing of its kernel.
+        let kernel: KernelTrace = reader.header().facts().unwrap_or_default();
+        let states = kernel.states.into_iter().map(|state| state.name).collect();
+        let counters = Counters::new(&kernel.usage);
         let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
         for &(cpu, at_ns) in &summary.refused {
             let cpu = usize::from(cpu);
@@ -114,9 +116,4 @@ impl Traced {
         }
         Ok(traced)
     }
-}
-
-/// The names in lines such as `1 cpu-sleep latency 1500 us residency 2000 us`.
-fn state_names(text: &str) -> Vec<String> {
-    text.lines().filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
 }

@@ -5,7 +5,7 @@ use crate::operating_points::points;
 use crate::seed_run::Found;
 use minikernel::Frequency;
 use minikernel::placement::Kind;
-use recording::{Header, Picture, PictureKind, Recording, Series, metrics};
+use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 /// The case of each seed's figures; the iterations are the seeds.
 pub(crate) const CASE: &str = "placement";
@@ -23,25 +23,21 @@ fn unit_s(energy: u128) -> f64 {
 
 /// What the recording says about its run. `kept` is the part that the timeline holds, in ns; `None` where nothing is run.
 pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range<u64>>) {
-    let mut figures = toml::Table::new();
-    let mut fact = |name: &str, value: toml::Value| figures.insert(name.to_owned(), value);
-    fact("title", input.idle.title.clone().into());
-    fact("workload", input.workload_name.clone().into());
-    fact("usual_workload", (input.workload_name == USUAL && header.settings.is_empty()).into());
-    let frequency = if input.frequency == Frequency::Highest { "highest" } else { "schedutil" };
-    fact("frequency", frequency.into());
-    fact("rcu", if input.rcu == RcuChoice::Offloaded { "offloaded" } else { "ordinary" }.into());
-    fact("seconds", (input.time_ns as f64 / 1e9).into());
-    fact("big", input.hardware.domains[input.big()].name.clone().into());
-    if let Some(power) = &input.idle.power {
-        fact("power_source", power.source.clone().into());
-        if let Some(watts) = &power.watts_per_unit {
-            fact("watts_per_unit", watts.value.into());
-            fact("watts_per_unit_source", watts.source.clone().into());
-        }
-    }
-    header.platform =
-        Some(recording::Platform { name: input.platform.clone(), text: input.platform_text.clone(), figures });
+    header.set_facts(&facts::Placement {
+        title: input.idle.title.clone(),
+        workload: input.workload_name.clone(),
+        usual_workload: input.workload_name == USUAL && header.settings.is_empty(),
+        frequency: if input.frequency == Frequency::Highest { "highest" } else { "schedutil" }.to_owned(),
+        rcu: if input.rcu == RcuChoice::Offloaded { "offloaded" } else { "ordinary" }.to_owned(),
+        seconds: input.time_ns as f64 / 1e9,
+        big: input.hardware.domains[input.big()].name.clone(),
+        power: input.idle.power.as_ref().map(platforms::power_facts),
+    });
+    header.platform = Some(recording::Platform {
+        name: input.platform.clone(),
+        text: input.platform_text.clone(),
+        figures: toml::Table::new(),
+    });
     header.texts.insert("workload".to_owned(), input.workload_text.clone());
     header.texts.insert("idle-platform".to_owned(), input.idle.text.clone());
     (header.seed, header.iterations) = input.seeds;

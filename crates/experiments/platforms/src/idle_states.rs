@@ -1,7 +1,8 @@
 //! Idle states of a platform and what they cost: `idle/NAME.toml` of the platform files.
 
 use experiment::{Error, Files, nearest};
-use soc::config::IdlePlatform;
+use recording::facts;
+use soc::config::{IdlePlatform, Power};
 use std::path::Path;
 
 const FOLDER: &str = "idle";
@@ -34,4 +35,14 @@ pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform, Error
 /// What is wrong, and what would be right.
 pub fn parse_idle_states(path: &str, text: String) -> Result<IdlePlatform, Error> {
     IdlePlatform::parse(path, text).map_err(Error::Failed)
+}
+
+/// The power numbers of a platform as a recording's facts have them.
+pub fn power_facts(power: &Power) -> facts::Power {
+    let watts = power.watts_per_unit.as_ref();
+    facts::Power {
+        source: power.source.clone(),
+        watts_per_unit: watts.map(|watts| watts.value),
+        watts_per_unit_source: watts.map(|watts| watts.source.clone()),
+    }
 }

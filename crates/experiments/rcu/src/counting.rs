@@ -2,6 +2,7 @@
 
 use import::ftrace::Point;
 use recording::Recording;
+use recording::facts::KernelTrace;
 
 /// The function of the callback that a close queues.
 const CLOSE: &str = "file_free_rcu";
@@ -25,8 +26,9 @@ pub struct CpuCounts {
 
 /// Counts by CPU, and how long the recording lasts in seconds. `cpus` is how many there are, for CPUs without an event.
 pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
-    let threads = offload_threads(recording);
-    let close = function(recording, CLOSE);
+    let kernel: KernelTrace = recording.header.facts().unwrap_or_default();
+    let threads = offload_threads(&kernel);
+    let close = kernel.function(CLOSE);
     let mut counts = vec![CpuCounts::default(); cpus];
     let mut current = vec![0_u32; cpus];
     let mut idle = vec![false; cpus];
@@ -62,18 +64,9 @@ pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
     (counts, span_ns as f64 / 1e9)
 }
 
-/// The number of a callback's function.
-fn function(recording: &Recording, name: &str) -> Option<u32> {
-    let functions = recording.header.texts.get("functions")?;
-    let named = functions.lines().filter_map(|line| line.split_once(' ')).find(|(_, other)| *other == name);
-    named?.0.parse().ok()
-}
-
 /// Tasks that are threads for offloaded callbacks, by their names.
-fn offload_threads(recording: &Recording) -> Vec<u32> {
-    let tasks = recording.header.texts.get("tasks").map_or("", |text| text);
-    let named = tasks.lines().filter_map(|line| line.split_once(' '));
-    named.filter(|(_, name)| name.starts_with("rcuo")).filter_map(|(number, _)| number.parse().ok()).collect()
+fn offload_threads(kernel: &KernelTrace) -> Vec<u32> {
+    kernel.tasks.iter().filter(|(_, name)| name.starts_with("rcuo")).map(|(number, _)| *number).collect()
 }
 
 #[cfg(test)]
@@ -84,8 +77,12 @@ mod tests {
     #[test]
     fn what_happened_is_counted_by_cpu() {
         let mut recording = Recording::new(Header::new("trace", "import", "ns"));
-        recording.header.texts.insert("tasks".to_owned(), "7 init\n9 rcuop/1\n".to_owned());
-        recording.header.texts.insert("functions".to_owned(), "1 mt_free_rcu\n2 file_free_rcu\n".to_owned());
+        let names = |names: [(u32, &str); 2]| names.map(|(number, name)| (number, name.to_owned())).into();
+        recording.header.set_facts(&KernelTrace {
+            tasks: names([(7, "init"), (9, "rcuop/1")]),
+            functions: names([(1, "mt_free_rcu"), (2, "file_free_rcu")]),
+            ..KernelTrace::default()
+        });
         let series = recording.series("trace", "", "");
         let rows = [
             (1_000, 0, Point::IdleEnter, 1),

@@ -2,6 +2,7 @@
 
 use import::ftrace::Point;
 use recording::Recording;
+use recording::facts::KernelTrace;
 use std::collections::BTreeMap;
 
 /// What is called the start and the end of a program, in seconds.
@@ -40,11 +41,12 @@ impl Queued {
 /// # Errors
 /// The marks are missing: in words.
 pub fn of_program(trace: &Recording) -> Result<Queued, String> {
-    let (begin_ns, end_ns) = match (mark(trace, "program-begin"), mark(trace, "program-end")) {
+    let kernel: KernelTrace = trace.header.facts().unwrap_or_default();
+    let (begin_ns, end_ns) = match (kernel.mark("program-begin"), kernel.mark("program-end")) {
         (Some(begin_ns), Some(end_ns)) if begin_ns < end_ns => (begin_ns, end_ns),
         _ => return Err("the trace does not say when the program began and ended: its buffer was too small".to_owned()),
     };
-    let functions = functions(trace);
+    let functions = &kernel.functions;
     let [callback, kvfree, grace_period] = [Point::RcuCallback, Point::RcuKvfreeCallback, Point::RcuGracePeriod]
         .map(|point| trace.find_point(point.name()));
     let mut queued = Queued { seconds: (end_ns - begin_ns) as f64 / 1e9, ..Queued::default() };
@@ -63,20 +65,6 @@ pub fn of_program(trace: &Recording) -> Result<Queued, String> {
         queued.steady += u64::from(event.time > begin_ns + edge_ns && event.time + edge_ns < end_ns);
     }
     Ok(queued)
-}
-
-/// When a mark was written.
-fn mark(trace: &Recording, name: &str) -> Option<u64> {
-    let marks = trace.header.texts.get("marks")?;
-    let named = marks.lines().filter_map(|line| line.split_once(' ')).find(|(_, other)| *other == name);
-    named?.0.parse().ok()
-}
-
-/// Names of functions by number.
-fn functions(trace: &Recording) -> BTreeMap<u32, String> {
-    let text = trace.header.texts.get("functions").map_or("", |text| text);
-    let lines = text.lines().filter_map(|line| line.split_once(' '));
-    lines.filter_map(|(number, name)| Some((number.parse().ok()?, name.to_owned()))).collect()
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use minikernel::{
     Action, Affinities, Costs, CpuSet, Draw, Hardware, IdlePath, Rcu, Settings, TaskSpec, WakeCause, Workload, events,
     run,
 };
+use recording::facts::KernelTrace;
 use recording::{Header, Recording};
-use std::fmt::Write;
 
 /// Wake-ups that Linux leaves to the timer of the tick, which stands for the timer wheel while the tick is stopped.
 const BY_THE_TICKS_TIMER: [WakeCause; 4] =
@@ -48,11 +48,8 @@ pub fn dose(
         run(hardware, &settings, &workload, Box::new(StayPut), Some(Box::new(code)), time_ns).map_err(Error::failed)?;
 
     let mut recording = Recording::new(Header::new("minikernel", "sim", "ns"));
-    let mut tasks = String::new();
-    for (number, task) in outcome.tasks.iter().enumerate() {
-        let _ = writeln!(tasks, "{} {}", number + 1, task.name);
-    }
-    recording.header.texts.insert("tasks".to_owned(), tasks);
+    let tasks = (1..).zip(outcome.tasks.iter().map(|task| task.name.clone())).collect();
+    recording.header.set_facts(&KernelTrace { tasks, ..KernelTrace::default() });
     let series = recording.series("small kernel", "", "");
     let of = [
         (events::IDLE_ENTER, Point::IdleEnter),

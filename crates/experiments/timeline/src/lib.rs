@@ -5,7 +5,6 @@
 
 use minikernel::{Hardware, Outcome, WakeCause, events};
 use recording::{Header, Lane, Recording, Series};
-use std::fmt::Write;
 use std::ops::Range;
 
 const SWITCH: &str = "task-switch";
@@ -16,11 +15,7 @@ const NONE_WAIT: &str = "callbacks-none-wait";
 const GRACE: &str = "grace-period-runs";
 const NO_GRACE: &str = "grace-period-over";
 
-/// Keys of a header's texts that name the arguments of lanes.
-const TASKS: &str = "tasks";
-const STATES: &str = "idle-states";
-const RCU: &str = "rcu-lanes";
-/// The one argument of the machine's lanes, by its name below [`RCU`].
+/// The one argument of each of the machine's lanes.
 const CALLBACKS_WAIT: u32 = 1;
 const GRACE_PERIOD: u32 = 2;
 
@@ -90,11 +85,9 @@ impl Timelines {
 
     /// Writes down how the tasks on the lanes are called, when all runs were added.
     pub fn name_tasks(&self, header: &mut Header) {
-        let mut text = String::new();
-        for (number, task) in self.tasks.iter().enumerate() {
-            let _ = writeln!(text, "{} {}", number + 1, one_word(task));
+        if let Some(lane) = header.lanes.iter_mut().find(|lane| lane.begin == SWITCH) {
+            lane.names = (1..).zip(self.tasks.iter().cloned()).collect();
         }
-        header.texts.insert(TASKS.to_owned(), text);
     }
 }
 
@@ -184,25 +177,19 @@ fn woken_by(cause: WakeCause) -> String {
     format!("woken-by-{}", cause.name())
 }
 
-/// A name ends at a blank.
-fn one_word(name: &str) -> String {
-    name.replace(char::is_whitespace, "_")
-}
-
 /// Declares the lanes, and names idle states.
 fn declare(header: &mut Header, hardware: &Hardware) {
-    let mut states = String::new();
-    for number in 0..hardware.states() {
+    let state = |number: usize| {
         let mut names: Vec<&str> = Vec::new();
         for domain in &hardware.domains {
             names.extend(domain.states.get(number).map(|state| state.name.as_str()));
         }
         names.dedup();
-        let _ = writeln!(states, "{number} {}", one_word(&names.join("/")));
-    }
-    header.texts.insert(STATES.to_owned(), states);
-    let rcu = format!("{CALLBACKS_WAIT} callbacks-wait\n{GRACE_PERIOD} grace-period\n");
-    header.texts.insert(RCU.to_owned(), rcu);
+        (number as u32, names.join("/"))
+    };
+    let states = (0..hardware.states()).map(state).collect();
+    let rcu = [(CALLBACKS_WAIT, "callbacks-wait"), (GRACE_PERIOD, "grace-period")];
+    let rcu = rcu.map(|(number, name)| (number, name.to_owned()));
     let of_tasks = [
         ("task-wake", "a task is woken"),
         ("operating-point", "another operating point"),
@@ -220,7 +207,7 @@ fn declare(header: &mut Header, hardware: &Hardware) {
         title: title.to_owned(),
         begin: begin.to_owned(),
         end: Some(end.to_owned()),
-        names: Some(RCU.to_owned()),
+        names: rcu.clone().into(),
         machine: true,
         ..Lane::default()
     };
@@ -228,7 +215,6 @@ fn declare(header: &mut Header, hardware: &Hardware) {
         Lane {
             title: "task".to_owned(),
             begin: SWITCH.to_owned(),
-            names: Some(TASKS.to_owned()),
             nothing: Some(0),
             marks: marks.into(),
             ..Lane::default()
@@ -237,7 +223,7 @@ fn declare(header: &mut Header, hardware: &Hardware) {
             title: "idle state".to_owned(),
             begin: ENTER.to_owned(),
             end: Some(LEAVE.to_owned()),
-            names: Some(STATES.to_owned()),
+            names: states,
             marks: of_idle.into_iter().collect(),
             ..Lane::default()
         },

@@ -58,10 +58,10 @@ fn a_trace_of_our_guest_is_read_to_its_last_event() {
         };
         assert_eq!(events.iter().filter(|event| event.point == point).count(), lines, "{kernel}");
     }
-    assert_eq!(trace.texts["idle-governor"], "menu\n");
-    assert_eq!(trace.texts["idle-states"].lines().count(), 6);
-    assert_eq!(trace.interrupts[&11], "arch_timer");
-    assert_eq!(trace.tasks[&14], "rcu_sched");
+    assert_eq!(trace.kernel.governor.as_deref(), Some("menu"));
+    assert_eq!(trace.kernel.states.len(), 6);
+    assert_eq!(trace.kernel.interrupts[&11], "arch_timer");
+    assert_eq!(trace.kernel.tasks[&14], "rcu_sched");
     assert_eq!(trace.idle.keys().copied().collect::<Vec<_>>(), [0, 1]);
     assert!(events.is_sorted_by_key(|event| event.time_ns));
 }
@@ -95,7 +95,7 @@ fn the_schedulers_events_are_understood_as_the_kernel_writes_them_and_as_trace_c
         let (trace, events) = good(format!("x-1 [000] d... 1.000001: {form}\n"));
         let right = Event { time_ns: 1_000_001_000, ticks: 1, argument: 42, cpu: 0, point: Point::SchedSwitch };
         assert_eq!(events, [right], "{form}");
-        assert_eq!((&*trace.tasks[&1], &*trace.tasks[&42]), ("a b", "next_pid=9 x:y"), "{form}");
+        assert_eq!((&*trace.kernel.tasks[&1], &*trace.kernel.tasks[&42]), ("a b", "next_pid=9 x:y"), "{form}");
     }
     for form in [
         "sched_wakeup: comm=sh pid=1642 prio=120 target_cpu=002",

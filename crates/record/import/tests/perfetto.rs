@@ -41,8 +41,8 @@ fn the_trace_says_what_the_text_says() {
     let (found, right) = (comparable(&events), comparable(&text));
     let different = found.iter().zip(&right).find(|(found, right)| found != right);
     assert_eq!((different, found.len()), (None, right.len()));
-    assert_eq!(trace.interrupts[&11], "arch_timer");
-    assert_eq!(trace.tasks[&14], "rcu_sched");
+    assert_eq!(trace.kernel.interrupts[&11], "arch_timer");
+    assert_eq!(trace.kernel.tasks[&14], "rcu_sched");
     assert!(events.iter().any(|event| event.point == Point::TickExpire), "the kernel's symbols name the tick");
 }
 

@@ -48,7 +48,10 @@ pub struct Header {
     /// What the run found that should not be, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
-    /// What is text by nature, by its name: a packet's trace.
+    /// The experiment's facts with their version: see [`crate::facts`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<toml::Table>,
+    /// Files that the run read, whole, by their kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
     /// Versions of what took part: ours, and releases under test.
@@ -84,20 +87,41 @@ pub struct Lane {
     /// The point at which it ends; not given where the next one's begin is its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
-    /// The key of [`Header::texts`] under which the arguments have names, a line each: a number, a blank, and the name up to the next
-    /// blank or the line's end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<String>,
+    /// Names of the arguments. Recordings of older versions have a text in its place, which is passed over.
+    #[serde(
+        default,
+        serialize_with = "crate::facts::numbered::serialize",
+        deserialize_with = "names_or_key",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub names: BTreeMap<u32, String>,
     /// The argument that begins nothing: the idle task of a lane of tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nothing: Option<u32>,
     /// Points that are marks on the lane, each with what to call it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks: BTreeMap<String, String>,
+    /// Points among the marks that a picture of the lane must show: where something broke, or was chosen otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub telling: Vec<String>,
     /// Whether it is one lane of the whole machine: a stretch may then begin on one CPU and end on another. Events of such a lane must come
     /// in the order of time over all CPUs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub machine: bool,
+}
+
+/// Names by number, or the key of a text that held them, which is passed over.
+fn names_or_key<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<BTreeMap<u32, String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Names(#[serde(with = "crate::facts::numbered")] BTreeMap<u32, String>),
+        Key(#[expect(dead_code, reason = "a key of older recordings")] String),
+    }
+    Ok(match Either::deserialize(deserializer)? {
+        Either::Names(names) => names,
+        Either::Key(_) => BTreeMap::new(),
+    })
 }
 
 /// A picture of some measures, drawn by reports.
@@ -156,6 +180,7 @@ impl Header {
             request: BTreeMap::new(),
             notes: Vec::new(),
             complaints: Vec::new(),
+            facts: None,
             texts: BTreeMap::new(),
             versions: BTreeMap::new(),
             platform: None,

@@ -38,6 +38,7 @@
 
 mod columns;
 mod error;
+pub mod facts;
 mod folder;
 mod header;
 mod histogram;

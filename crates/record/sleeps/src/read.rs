@@ -4,6 +4,7 @@ use crate::clock::{Jiffies, Offset};
 use crate::cpu::{Cpu, Interval, Known, Phase};
 use crate::point::Point;
 use crate::sleep::{LEAVING_NS, Reason, Sleep, SleepLength, Summary, WAKING_NS, Waker};
+use recording::facts::KernelTrace;
 use recording::{Event, Reader, Recording};
 use std::collections::HashSet;
 
@@ -36,9 +37,9 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
     if header.time.unit != "ns" {
         return Err(Error::NotATrace { experiment: header.experiment, unit: header.time.unit });
     }
-    let interrupts = header.texts.get("interrupts").map_or("", |text| text);
-    let states = header.texts.get("idle-states").map_or("", |text| text);
-    let mut walk = Walk::new(interrupts, states, &mut each);
+    // A trace that another program recorded says nothing of its kernel.
+    let kernel = header.facts().unwrap_or_default();
+    let mut walk = Walk::new(&kernel, &mut each);
     let mut rows = Recording::new(header);
     let mut points = Vec::new();
     while reader.next_events(&mut rows)? {
@@ -54,13 +55,6 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
         rows.clear();
     }
     Ok(walk.finish())
-}
-
-/// The exit latency in a line such as `1 cpu-sleep latency 1500 us residency 2000 us`, at most [`LEAVING_NS`].
-fn latency_ns(line: &str) -> Option<u64> {
-    let mut words = line.split_whitespace().skip_while(|word| *word != "latency");
-    let us: u64 = words.nth(1)?.parse().ok()?;
-    Some(us.saturating_mul(1000).min(LEAVING_NS))
 }
 
 /// A timer that is armed.
@@ -89,9 +83,9 @@ struct Walk<'a> {
 const MOST_TIMERS: u32 = 1 << 20;
 
 impl<'a> Walk<'a> {
-    fn new(interrupts: &str, states: &str, each: &'a mut dyn FnMut(Sleep)) -> Self {
-        let lines = interrupts.lines().filter_map(|line| line.split_once(' '));
-        let timers = lines.filter(|(_, name)| name.contains("timer"));
+    fn new(kernel: &KernelTrace, each: &'a mut dyn FnMut(Sleep)) -> Self {
+        let timers = kernel.interrupts.iter().filter(|(_, name)| name.contains("timer"));
+        let latency_ns = |us: u64| us.saturating_mul(1000).min(LEAVING_NS);
         Self {
             each,
             summary: Summary::default(),
@@ -99,8 +93,8 @@ impl<'a> Walk<'a> {
             armed: Vec::new(),
             offset: Offset::default(),
             jiffies: Jiffies::default(),
-            latencies: states.lines().map(latency_ns).collect(),
-            timer_interrupts: timers.filter_map(|(number, _)| number.parse().ok()).collect(),
+            latencies: kernel.states.iter().map(|state| state.exit_latency_us.map(latency_ns)).collect(),
+            timer_interrupts: timers.map(|(number, _)| *number).collect(),
         }
     }
 

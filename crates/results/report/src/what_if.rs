@@ -1,14 +1,12 @@
 //! A what-if: one table, and one chart of latency against cores.
 
-use crate::Style;
-use crate::grid::{fitted, right, table};
-use crate::words::number;
+use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Sample, Table, figure, whole};
+use crate::words::case_title;
+use crate::{Style, terminal};
 use attribution::{Cause, Spending};
-use comfy_table::Cell;
 use recording::{Recording, Series};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// A combination of settings, and what it came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,106 +112,120 @@ pub(crate) fn line_of(point: &WhatIfPoint) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// Table and chart for people.
-pub fn what_if_text(what_if: &WhatIf, style: Style) -> String {
-    let (case, mode, metric) = &what_if.measured;
-    let mut text = String::new();
-    let title = format!("{}: {case} {mode}, {metric} over the CPUs (us)", what_if.release);
-    let _ = writeln!(text, "{}", style.bold(&title));
-    let keys: Vec<&str> = what_if
-        .points
-        .first()
-        .map_or_else(Vec::new, |point| point.settings.iter().map(|(key, _)| key.as_str()).collect());
-    let mut table = table(style);
-    let heads = ["CPUs", "shortest", "median", "longest", "most of the longest"];
-    table.set_header(keys.iter().copied().chain(heads));
-    for point in &what_if.points {
-        let mut row: Vec<Cell> = point.settings.iter().map(|(_, value)| right(value.clone())).collect();
-        row.push(right(point.cpus.to_string()));
-        row.extend([point.shortest, point.median, point.longest].map(|value| right(number(value))));
-        row.push(Cell::new(
-            point.most.map_or_else(String::new, |(cause, value)| format!("{} {}", cause.title(), number(value))),
-        ));
-        table.add_row(row);
-    }
-    let _ = writeln!(text, "{}", fitted(table, style));
-    chart(&mut text, what_if, style);
-    text
+/// The what-if in a terminal: its answer, its charts and its table. `asked`: the question, where it is known.
+pub fn what_if_text(what_if: &WhatIf, asked: Option<&str>, all: bool, style: Style) -> String {
+    terminal::story(&blocks(what_if, asked), all, style)
 }
 
-/// Rows of the chart.
-const HEIGHT: usize = 16;
-/// Mark of all lines for which no letter is left.
-const MORE: char = '?';
-/// Columns left of it, for the scale.
-const SCALE: usize = 9;
+/// The what-if as one self-contained page of at most [`crate::MOST_BYTES`].
+pub fn what_if_html(what_if: &WhatIf, asked: Option<&str>) -> String {
+    let (case, mode, _) = &what_if.measured;
+    let lead = format!("{}, {mode}, of {}", case_title(case), what_if.release);
+    crate::html::plain_page("What if?", &lead, &blocks(what_if, asked))
+}
 
-fn chart(text: &mut String, what_if: &WhatIf, style: Style) {
-    let mut lines: Vec<String> = Vec::new();
+/// All settings of a combination, their keys without the section: there is little room.
+fn short_name(point: &WhatIfPoint) -> String {
+    let short = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let settings: Vec<_> = point.settings.iter().map(|(key, value)| format!("{}={value}", short(key))).collect();
+    if settings.is_empty() { "as it is".to_owned() } else { settings.join(", ") }
+}
+
+/// The settings that a point's line in the chart stands for; its name where there are none.
+fn line_name(point: &WhatIfPoint) -> String {
+    Some(line_of(point)).filter(|line| !line.is_empty()).unwrap_or_else(|| "as it is".to_owned())
+}
+
+/// From the combination with the shortest longest to the one with the longest.
+fn answer(what_if: &WhatIf) -> Option<String> {
+    let by_longest = |a: &&WhatIfPoint, b: &&WhatIfPoint| a.longest.total_cmp(&b.longest);
+    let least = what_if.points.iter().min_by(by_longest)?;
+    let most = what_if.points.iter().max_by(by_longest)?;
+    let metric = &what_if.measured.2;
+    let why = most.hung_on.map_or_else(String::new, |(what, us)| format!("; {} us of that go to {what}", figure(us)));
+    Some(match what_if.points.len() {
+        1 => format!("The longest {metric} takes {} us{why}.", figure(most.longest)),
+        _ => format!(
+            "The longest {metric} takes {} us with {} and {} us with {}{why}.",
+            figure(least.longest),
+            short_name(least),
+            figure(most.longest),
+            short_name(most)
+        ),
+    })
+}
+
+/// Combinations of the picture of samples at most.
+const MOST_SAMPLES: usize = 60;
+/// Combinations that a terminal shows without being asked for all.
+const FEW: usize = 24;
+
+/// The blocks of a what-if.
+fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
+    let (case, mode, metric) = &what_if.measured;
+    let mut told = Blocks::default();
+    if let Some(answer) = answer(what_if) {
+        told.answer(answer);
+    }
+    if let Some(asked) = asked {
+        told.paragraph(asked);
+    }
+    told.picture(chart(what_if));
+    if what_if.points.len() > FEW {
+        told.rest();
+    }
+    let keys = what_if.points.first().map_or(&[][..], |point| &point.settings).iter().enumerate();
+    let spent = |what: &str, us: f64| format!("{what} {}", figure(us));
+    let table = Table::of(&what_if.points)
+        .each(keys, |table, (at, (key, _))| {
+            table.numbers(key.as_str(), "", move |point| point.settings.get(at).map(|(_, value)| value.as_str()))
+        })
+        .numbers("CPUs", "", |point| whole(point.cpus as f64))
+        .numbers("shortest", "", |point| figure(point.shortest))
+        .numbers("median", "", |point| figure(point.median))
+        .numbers("longest", "", |point| figure(point.longest))
+        .words("the longest hung on", |point| point.hung_on.map(|(what, us)| spent(what, us)))
+        .words("most of its CPU", |point| point.most.map(|(cause, us)| spent(cause.title(), us)));
+    let title = format!("{}: {case} {mode}, {metric} over the CPUs (us); medians over the iterations", what_if.release);
+    told.table(table.done().titled(title));
+    told.rest();
+    let samples = what_if.points.iter().take(MOST_SAMPLES).map(|point| Sample {
+        name: short_name(point),
+        series: line_name(point),
+        values: point.values.clone(),
+    });
+    let samples: Vec<Sample> = samples.filter(|sample| sample.values.len() > 1).collect();
+    if !samples.is_empty() {
+        let picture = Picture::new("How the CPUs scatter", "all iterations", "us", Drawing::Samples(samples));
+        let left_out = what_if.points.len().saturating_sub(MOST_SAMPLES);
+        let first = if left_out > 0 { format!(" The first {MOST_SAMPLES} combinations.") } else { String::new() };
+        told.picture(picture.noted(format!("A box holds half of the values, the line in it is their median.{first}")));
+    }
+    told
+}
+
+/// A curve over the number of cores for each line; where all machines have as many cores, a bar for each combination.
+fn chart(what_if: &WhatIf) -> Picture {
+    let metric = &what_if.measured.2;
+    let value = |point: &WhatIfPoint| Figure { value: point.longest, published: None };
+    if what_if.points.windows(2).all(|two| two[0].cpus == two[1].cpus) {
+        let bar = |point: &WhatIfPoint| Bar { name: short_name(point), parts: vec![(line_name(point), value(point))] };
+        let bars = what_if.points.iter().take(MOST_SAMPLES).map(bar).collect();
+        return Picture::new(format!("The longest {metric}"), "", "us", Drawing::Bars(bars));
+    }
+    let mut curves: Vec<Curve> = Vec::new();
     for point in &what_if.points {
-        let line = line_of(point);
-        if !lines.contains(&line) {
-            lines.push(line);
+        let (name, at) = (line_name(point), (point.cpus as f64, value(point)));
+        match curves.iter_mut().find(|curve| curve.name == name) {
+            Some(curve) => curve.points.push(at),
+            None => curves.push(Curve { name, points: vec![at], best: None }),
         }
     }
-    let letter = |line: &str| {
-        let index = lines.iter().position(|other| other == line);
-        index.and_then(|index| ('a'..='z').chain('A'..='Z').nth(index)).unwrap_or(MORE)
-    };
-    let highest = what_if.points.iter().map(|point| point.longest).fold(0.0, f64::max);
-    let most_cpus = what_if.points.iter().map(|point| point.cpus).max().unwrap_or(1);
-    let same_size = what_if.points.iter().all(|point| point.cpus == most_cpus);
-    if highest <= 0.0 {
-        return;
+    for curve in &mut curves {
+        curve.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    if same_size {
-        bars(text, what_if, highest, style);
-        return;
-    }
-    let width = style.width.clamp(40, 100) - SCALE - 2;
-    let mut canvas = vec![vec![' '; width]; HEIGHT];
-    for point in &what_if.points {
-        let column = (point.cpus as f64 / most_cpus as f64 * (width - 1) as f64).round() as usize;
-        let row = HEIGHT - 1 - (point.longest / highest * (HEIGHT - 1) as f64).round() as usize;
-        let place = &mut canvas[row][column];
-        let mark = letter(&line_of(point));
-        *place = if *place == ' ' || *place == mark { mark } else { '*' };
-    }
-    let _ = writeln!(text, "{}", style.bold("longest (us) against cores"));
-    for (index, row) in canvas.iter().enumerate() {
-        let value = highest * (HEIGHT - 1 - index) as f64 / (HEIGHT - 1) as f64;
-        let scale = if index % 5 == 0 { number(value) } else { String::new() };
-        let row: String = row.iter().collect();
-        let _ = writeln!(text, "{scale:>SCALE$} |{}", row.trim_end());
-    }
-    let _ = writeln!(text, "{:>SCALE$} +{}", "", "-".repeat(width));
-    let half = most_cpus as f64 / 2.0;
-    let half = if half.fract() == 0.0 { format!("{half:.0}") } else { format!("{half:.1}") };
-    let middle = width / 2;
-    let _ = writeln!(text, "{:>SCALE$}  0{half:>middle$}{:>rest$} cores", "", most_cpus, rest = width - middle - 8);
-    for line in &lines {
-        let words = if line.is_empty() { "as it is" } else { line };
-        let _ = writeln!(text, "  {} {words}", letter(line));
-    }
-    if canvas.iter().flatten().any(|&mark| mark == '*') {
-        let _ = writeln!(text, "  * more than one");
-    }
-}
-
-/// Where all machines have as many cores, a bar for each combination.
-fn bars(text: &mut String, what_if: &WhatIf, highest: f64, style: Style) {
-    let label = |point: &WhatIfPoint| {
-        let parts: Vec<_> = point.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        if parts.is_empty() { "as it is".to_owned() } else { parts.join(" ") }
-    };
-    let labels: Vec<String> = what_if.points.iter().map(label).collect();
-    let longest_label = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    let width = style.width.clamp(40, 100).saturating_sub(longest_label + 12).max(10);
-    let _ = writeln!(text, "{}", style.bold("longest (us)"));
-    for (point, label) in what_if.points.iter().zip(&labels) {
-        let bar = "#".repeat(((point.longest / highest) * width as f64).round() as usize);
-        let _ = writeln!(text, "{label:<longest_label$} |{bar} {}", number(point.longest));
-    }
+    let drawing = Drawing::Curves { x: "cores".to_owned(), curves };
+    Picture::new(format!("The longest {metric} against cores"), "", "us", drawing)
 }
 
 /// For machines; times are in microseconds.

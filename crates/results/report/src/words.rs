@@ -52,36 +52,6 @@ pub(crate) fn place(cell: &CellResult) -> String {
     format!("{}.{}", cell.cluster, cell.core)
 }
 
-/// A figure with four digits or so.
-pub(crate) fn number(value: f64) -> String {
-    if value.abs() >= 1000.0 {
-        format!("{value:.0}")
-    } else if value.abs() >= 100.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.2}")
-    }
-}
-
-/// A figure of a unit: what is counted, such as instructions, has no decimals.
-pub(crate) fn quantity(value: f64, unit: &str) -> String {
-    let is_time = matches!(unit, "ps" | "ns" | "us" | "ms" | "s");
-    if value.fract() == 0.0 && !is_time { format!("{value:.0}") } else { number(value) }
-}
-
-/// A whole number with a thin grouping of thousands, as in "306 151".
-pub(crate) fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Lines of at most a width, in which what only sets a colour takes no room.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let room = |text: &str| {
@@ -174,16 +144,5 @@ mod tests {
         assert_eq!(folded(text, 80), text);
         let path = "  a/path/that/has/no/blank/at/all";
         assert_eq!(folded(path, 20), path, "what cannot be broken stays whole");
-    }
-
-    #[test]
-    fn what_is_counted_has_no_decimals() {
-        let texts = [quantity(428.0, "instructions"), quantity(4.5, "clk"), quantity(12.0, "us")];
-        assert_eq!(texts, ["428", "4.50", "12.00"]);
-    }
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!([grouped(7), grouped(1000), grouped(1_234_567)], ["7", "1 000", "1 234 567"]);
     }
 }

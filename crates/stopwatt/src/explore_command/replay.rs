@@ -5,9 +5,11 @@ use crate::data::Data;
 use crate::output::{self, Format};
 use clap::Args;
 use explore::{Psci, Rcu, Subject};
-use explore_experiments::{Recorded, SCHEDULE, Schedule, ScheduleError, subject_of};
+use explore_experiments::{Recorded, Schedule, ScheduleError, subject_of};
 use miette::{Context, IntoDiagnostic, miette};
 use recording::Reader;
+use recording::facts::Exploration;
+use report::Report;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -36,13 +38,14 @@ pub(super) fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Ans
     let cannot = || format!("cannot replay {folder}");
     let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
     let header = reader.header();
-    let text = header.texts.get(SCHEDULE).ok_or_else(|| {
+    let facts: Exploration = header.facts().map_err(|_| {
         miette!(
             help = "stopwatt explore psci and stopwatt explore rcu leave one when they find something",
             "{folder} is a recording of {}, and holds no schedule",
             header.experiment
         )
     })?;
+    let text = &facts.schedule;
     match subject_of(text).into_diagnostic().wrap_err_with(cannot)?.as_str() {
         Rcu::NAME => replay_of::<Rcu>(data, options, text, header.seed),
         _ => replay_of::<Psci>(data, options, text, header.seed),
@@ -83,7 +86,8 @@ fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed
             }
             let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
             if ran.failure.is_some() {
-                output::print_text(&report::run_text(&recording, &folder, &data.published()?, output::style()))?;
+                let published = data.published()?;
+                output::print_text(&Report::new(&recording, &folder, &published).run_text(output::style(), true))?;
             }
             let end = match (&ran.failure, same) {
                 (Some(_), true) => format!("The same {} operations.\n", ran.steps),

@@ -11,6 +11,7 @@ use explore::{
 };
 use explore_experiments::{Recorded, experiment};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use report::Report;
 use seeded::Fault;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -289,8 +290,8 @@ fn search<S: Recorded>(
         Format::Json => print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?,
         Format::Term => {
             let shown = folder.display().to_string();
-            let text = report::run_text(&recording, &shown, &data.published()?, output::style());
-            output::print_text(&text)?;
+            let published = data.published()?;
+            output::print_text(&Report::new(&recording, &shown, &published).run_text(output::style(), true))?;
             print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?;
         }
     }

@@ -2,6 +2,7 @@
 
 use super::event::{Event, Point};
 use crate::error::{ImportError, printable};
+use recording::facts::KernelTrace;
 use std::collections::{BTreeMap, HashMap};
 
 /// Takes events a batch at a time, in the order of time.
@@ -20,15 +21,9 @@ pub struct Trace {
     pub others: BTreeMap<String, u64>,
     /// Idle states by CPU and number.
     pub idle: BTreeMap<u16, BTreeMap<u8, Residency>>,
-    /// Command names of tasks by process number.
-    pub tasks: BTreeMap<u32, String>,
-    /// Names of interrupts by number.
-    pub interrupts: BTreeMap<u32, String>,
-    /// Names of callbacks' functions by number, from 1 in the order in which they came.
-    pub functions: BTreeMap<u32, String>,
-    /// What comments and marks of our guests say of the traced kernel: `idle-governor`; `idle-states` (number, name, exit latency,
-    /// residency); `marks` (time in ns and a word); `idle-usage` (time in ns, CPU, state, and the kernel's own counts then: entered, microseconds, above, below, rejected).
-    pub texts: BTreeMap<String, String>,
+    /// What the trace says of its kernel, and names by number: tasks by process number, interrupts, and callbacks' functions from 1 in
+    /// the order in which they came.
+    pub kernel: KernelTrace,
     /// Time of the first event and of the last, in nanoseconds of the trace's clock.
     pub span_ns: Option<(u64, u64)>,
     /// What is doubtful about the file, a sentence each.
@@ -306,9 +301,9 @@ impl<'a> Collector<'a> {
         for (name, count) in self.others {
             *trace.others.entry(text(&name)).or_default() += count;
         }
-        trace.tasks.extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
-        trace.interrupts.extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
-        trace.functions.extend(self.functions.iter().map(|(name, number)| (*number, text(name))));
+        trace.kernel.tasks.extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
+        trace.kernel.interrupts.extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
+        trace.kernel.functions.extend(self.functions.iter().map(|(name, number)| (*number, text(name))));
         for (number, cpu) in self.cpus.into_iter().enumerate() {
             let states = cpu.states.into_iter().enumerate().filter(|(_, state)| *state != Residency::default());
             let states: BTreeMap<u8, Residency> = states.map(|(state, of)| (state as u8, of)).collect();

@@ -1,7 +1,7 @@
 //! What all readers share: how to read, what is said beside the events, and bytes.
 
 use crate::error::{ImportError, printable};
-use std::collections::BTreeMap;
+use recording::facts::{IdleState, IdleUsage, KernelTrace, Mark};
 use std::io::{ErrorKind, Read};
 
 /// How a trace is to be read.
@@ -18,25 +18,51 @@ pub struct Options {
 pub(super) struct Left {
     pub(super) format: String,
     pub(super) clock: Option<String>,
-    pub(super) texts: BTreeMap<String, String>,
+    pub(super) kernel: KernelTrace,
     pub(super) doubts: Vec<String>,
     pub(super) warnings: Vec<ImportError>,
     pub(super) left_out: u64,
 }
 
-/// Bytes of what a trace says of its kernel under one name: far more than it has to say.
-const MOST_TEXT: usize = 256 * 1024;
+/// Entries of what a trace says of its kernel under one name: far more than it has to say.
+const MOST_SAID: usize = 16 * 1024;
+/// Idle states of a kernel at most: its own limit is 10.
+const MOST_STATES: usize = 64;
 
 /// More warnings than a person reads are counted and not kept.
 const WARNINGS_KEPT: usize = 100;
 
 impl Left {
-    /// Adds a line to what the trace says of its kernel under a name.
-    pub(super) fn say(&mut self, name: &str, line: &str) {
-        let known = self.texts.entry(name.to_owned()).or_default();
-        if known.len() < MOST_TEXT {
-            *known += &printable(line);
-            known.push('\n');
+    /// Notes the idle governor.
+    pub(super) fn governor(&mut self, name: &str) {
+        self.kernel.governor.get_or_insert_with(|| printable(name.trim()));
+    }
+
+    /// Notes an idle state: `1 cpu-sleep latency 1500 us residency 2000 us`. What has another form is passed over.
+    pub(super) fn idle_state(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [number, name, ..] = words[..] else { return };
+        let us = |what: &str| words.iter().skip_while(|word| **word != what).nth(1)?.parse().ok();
+        if number.parse() == Ok(self.kernel.states.len()) && self.kernel.states.len() < MOST_STATES {
+            let (exit_latency_us, residency_us) = (us("latency"), us("residency"));
+            self.kernel.states.push(IdleState { name: printable(name), exit_latency_us, residency_us });
+        }
+    }
+
+    /// Notes the kernel's own counts of an idle state: CPU, state, entries, microseconds, above, below, rejected.
+    pub(super) fn idle_usage(&mut self, at_ns: u64, line: &str) {
+        let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+        let [cpu, state, entered, microseconds, above, below, rejected] = numbers[..] else { return };
+        let (Ok(cpu), Ok(state)) = (cpu.try_into(), state.try_into()) else { return };
+        if self.kernel.usage.len() < MOST_SAID {
+            self.kernel.usage.push(IdleUsage { at_ns, cpu, state, entered, microseconds, above, below, rejected });
+        }
+    }
+
+    /// Notes a mark of a guest.
+    pub(super) fn mark(&mut self, at_ns: u64, name: &str) {
+        if self.kernel.marks.len() < MOST_SAID {
+            self.kernel.marks.push(Mark { at_ns, name: printable(name) });
         }
     }
 

@@ -69,7 +69,7 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     let trace = Trace {
         format: left.format,
         clock: left.clock,
-        texts: left.texts,
+        kernel: left.kernel,
         doubts: left.doubts,
         warnings: left.warnings,
         left_out: left.left_out,

@@ -5,14 +5,13 @@ use super::event::{Event, Point};
 use super::input::Options;
 use super::{Error, read};
 use recording::{Header, Lane, PointName, Recording, Writer};
-use std::fmt::Write as _;
 use std::io::{Read, Seek};
 use std::path::Path;
 
 /// Reads a trace and writes its events as a recording into a folder. At no time are more than some ten thousand events held.
 ///
-/// The header is what the recording begins with; the trace's own facts are added: texts `tasks`, `interrupts` and `functions` (a number, a
-/// blank and a name a line), `idle-states`, `idle-usage`, `idle-governor` and `marks` where the trace has them, and a note for each doubt.
+/// The header is what the recording begins with; the trace's own facts are added ([`recording::facts::KernelTrace`]), the names of its
+/// lanes, and a note for each doubt.
 ///
 /// # Errors
 /// As [`read`]; and if the recording cannot be written. Then nothing is left behind.
@@ -63,14 +62,12 @@ fn lanes() -> Vec<Lane> {
         title: "idle state".to_owned(),
         begin: Point::IdleEnter.name().to_owned(),
         end: Some(Point::IdleExit.name().to_owned()),
-        names: Some("idle-states".to_owned()),
         marks: marks.map(|(point, name)| (point.name().to_owned(), name.to_owned())).into(),
         ..Lane::default()
     };
     let tasks = Lane {
         title: "task".to_owned(),
         begin: Point::SchedSwitch.name().to_owned(),
-        names: Some("tasks".to_owned()),
         nothing: Some(0),
         ..Lane::default()
     };
@@ -90,15 +87,11 @@ fn describe(trace: &Trace, header: &mut Header) {
     if trace.left_out > 0 {
         header.notes.push(format!("{} malformed lines were left out.", trace.left_out));
     }
-    header.texts.extend(trace.texts.clone());
-    let names = [("tasks", &trace.tasks), ("interrupts", &trace.interrupts), ("functions", &trace.functions)];
-    for (name, list) in names {
-        let mut text = String::new();
-        for (number, name) in list {
-            let _ = writeln!(text, "{number} {name}");
-        }
-        if !text.is_empty() {
-            header.texts.insert(name.to_owned(), text);
-        }
+    header.set_facts(&trace.kernel);
+    for lane in &mut header.lanes {
+        lane.names = match lane.begin.as_str() {
+            begin if begin == Point::SchedSwitch.name() => trace.kernel.tasks.clone(),
+            _ => trace.kernel.state_names(),
+        };
     }
 }

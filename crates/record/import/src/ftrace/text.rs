@@ -67,9 +67,9 @@ pub(super) fn read(
             has_begun = true;
             may_go_on = false;
             if let Some(usage) = event.idle_usage() {
-                left.say("idle-usage", &format!("{} {usage}", event.time_ns));
+                left.idle_usage(event.time_ns, usage);
             } else if let Some(mark) = event.mark() {
-                left.say("marks", &format!("{} {mark}", event.time_ns));
+                left.mark(event.time_ns, mark);
             }
             if let Err(Wrong(field)) = take(collector, &event, &mut may_go_on) {
                 let name = String::from_utf8_lossy(event.name);
@@ -377,10 +377,11 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option
                 ));
             }
         }
-        for (key, list) in [(&b" idle-state: "[..], "idle-states"), (b" idle-governor: ", "idle-governor")] {
-            if let Some(rest) = comment.strip_prefix(key) {
-                left.say(list, &String::from_utf8_lossy(rest));
-            }
+        if let Some(rest) = comment.strip_prefix(b" idle-state: ") {
+            left.idle_state(&String::from_utf8_lossy(rest));
+        }
+        if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {
+            left.governor(&String::from_utf8_lossy(rest));
         }
         return None;
     }

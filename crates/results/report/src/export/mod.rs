@@ -1,12 +1,7 @@
-//! Outputs for other programs and documents, one a file.
+//! The formats of reports, and outputs for other programs that are no blocks: JSON and traces for Perfetto.
 
-pub(crate) mod csv;
 pub(crate) mod json;
-pub(crate) mod markdown;
 pub(crate) mod perfetto;
-pub(crate) mod rst;
-
-use crate::{Findings, Style};
 
 /// What a report can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,18 +65,5 @@ impl Format {
     /// The format that the ending of a file's name means.
     pub fn of_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.facts().2.contains(&extension))
-    }
-}
-
-/// The whole report. Only `Text` looks at the style.
-pub fn render(findings: &Findings<'_>, format: Format, style: Style) -> Vec<u8> {
-    match format {
-        Format::Text => crate::terminal::text(findings, style).into_bytes(),
-        Format::Rst => rst::rst(findings).into_bytes(),
-        Format::Markdown => markdown::markdown(findings).into_bytes(),
-        Format::Csv => csv::csv(findings).into_bytes(),
-        Format::Json => format!("{:#}\n", json::json(findings)).into_bytes(),
-        Format::Html => crate::html::html(findings).into_bytes(),
-        Format::Perfetto => perfetto::perfetto(findings),
     }
 }

@@ -6,7 +6,7 @@
 //! from there; a test decodes a trace with the descriptors that Perfetto publishes.
 
 use crate::model::findings::Findings;
-use crate::model::lanes::ArgumentNames;
+use crate::model::lanes::argument_name;
 use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
 use prost::Message;
 use recording::{Event, PointName, Series};
@@ -277,7 +277,6 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
     let cpu_name = |cpu: u16| names.get(&cpu).cloned().unwrap_or_else(|| format!("CPU {cpu}"));
 
     let lanes = cpu_lanes(recording);
-    let arguments = ArgumentNames::of(recording);
     let mut by_series: BTreeMap<Series, BTreeMap<u32, BTreeMap<u16, Vec<&Event>>>> = BTreeMap::new();
     let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
     for events in recording.events().chunk_by(same) {
@@ -303,7 +302,7 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             writer.track(tracks.cpu(cpu), &cpu_name(cpu), Some(process), rank as i32);
         }
         let of_series: Vec<&CpuLane<'_>> = lanes.iter().filter(|lane| lane.series == series).collect();
-        tracks.declared(&mut writer, &of_series, &arguments, cpus.len());
+        tracks.declared(&mut writer, &of_series, cpus.len());
         let mut channels = Vec::new();
         for (&number, events) in iterations {
             let iteration = findings.timelines.iteration(series, number);
@@ -389,13 +388,7 @@ impl Tracks {
     }
 
     /// The lanes that the recording declares, each a track.
-    fn declared(
-        &mut self,
-        writer: &mut Writer,
-        lanes: &[&CpuLane<'_>],
-        arguments: &ArgumentNames<'_>,
-        first_rank: usize,
-    ) {
+    fn declared(&mut self, writer: &mut Writer, lanes: &[&CpuLane<'_>], first_rank: usize) {
         for (number, lane) in lanes.iter().enumerate() {
             let track = self.process + 0x20_0000 + number as u64;
             let name = format!("{}, {}", lane.owner(), lane.lane.title);
@@ -410,7 +403,7 @@ impl Tracks {
             };
             for stretch in lane.stretches.iter().filter(|stretch| stretch.from < stretch.to) {
                 mark_until(writer, stretch.from);
-                let name = arguments.name(lane.lane, stretch.what);
+                let name = argument_name(lane.lane, stretch.what);
                 let (from, to) = (self.clock.time(stretch.from), self.clock.time(stretch.to));
                 writer.event(SLICE_BEGIN, from, track, Some(("stretch", &name)), Extra::default());
                 mark_until(writer, stretch.to);

@@ -13,14 +13,16 @@ pub(super) struct Detail {
     pub(super) worst_table: bool,
     /// Spans as a table at all.
     pub(super) tables: bool,
-    /// At most so many CPUs in a timeline.
+    /// The number of CPUs in a timeline at most.
     pub(super) most_cpus: usize,
-    /// At most so many timelines; the cases with the longest times have them.
+    /// The number of timelines at most; the cases with the longest times have them.
     pub(super) most_timelines: usize,
-    /// At most so many rows in a table of figures.
+    /// The number of rows in a table at most.
     pub(super) most_rows: usize,
-    /// At most so many cases at all.
+    /// The number of cases at most.
     pub(super) most_cases: usize,
+    /// The number of points of a sample at most.
+    pub(super) most_points: usize,
 }
 
 /// From all to little; the first that is short enough is taken.
@@ -35,12 +37,13 @@ pub(super) const DETAILS: [Detail; 8] = {
         most_timelines: usize::MAX,
         most_rows: 1024,
         most_cases: usize::MAX,
+        most_points: 100,
     };
     let no_worst_table = Detail { worst_table: false, ..all };
     let no_worst_still = Detail { worst_still: false, ..no_worst_table };
     let measured = Detail { whole: false, ..no_worst_still };
-    let fewer = Detail { most_cpus: 16, most_rows: 256, ..measured };
-    let median = Detail { worst: false, tables: false, most_cpus: 12, most_rows: 64, ..fewer };
+    let fewer = Detail { most_cpus: 16, most_rows: 256, most_points: 20, ..measured };
+    let median = Detail { worst: false, tables: false, most_cpus: 12, most_rows: 64, most_points: 5, ..fewer };
     let few = Detail { most_timelines: 12, ..median };
     let least = Detail { most_timelines: 2, most_cpus: 8, most_rows: 16, ..few };
     [all, no_worst_table, no_worst_still, measured, fewer, median, few, least]

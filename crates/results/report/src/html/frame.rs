@@ -29,15 +29,3 @@ pub(super) fn frame(title: &str, lead: &str, told: &Markup) -> String {
     };
     document(title, &body)
 }
-
-/// A picture with its height as SVG that scales with the page.
-pub(super) fn picture(title: &str, (height, drawing): (f64, String)) -> Markup {
-    html! {
-        div.scroll {
-            svg.measures role="img" viewBox=(format!("0 0 {} {height}", super::svg::WIDTH)) {
-                title { (title) }
-                (PreEscaped(drawing))
-            }
-        }
-    }
-}

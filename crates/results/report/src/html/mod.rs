@@ -1,47 +1,55 @@
 //! One self-contained page: no network, readable with scripts off, at most [`MOST_BYTES`].
 
-mod case;
-mod chart;
-mod compare_page;
-mod data;
+mod blocks;
 mod detail;
-mod distribution;
-mod draw;
-mod explain;
 mod frame;
-mod kinds;
-mod lanes;
-mod measure_pictures;
+mod inline;
 mod page;
-mod parts;
-mod picture;
-mod section;
-mod story;
+mod palette;
+mod pictures;
 mod style;
-mod summary;
 mod svg;
 mod timeline;
-mod what_if_page;
 
-pub use compare_page::comparison_html;
-pub use what_if_page::what_if_html;
-
+use crate::blocks::{Block, Blocks, Text};
 use crate::model::findings::Findings;
+use blocks::Writer;
 use detail::{DETAILS, Detail};
+use maud::html;
 
 /// A page is no longer than this, in bytes, however many events it is of.
 pub const MOST_BYTES: usize = 1_000_000;
 
-/// The page. Whatever the recording, it is no longer than [`MOST_BYTES`].
-pub(crate) fn html(findings: &Findings<'_>) -> String {
+/// The first page that is short enough, from the one with all details to those with few.
+fn short_enough(page: impl Fn(Detail) -> String) -> String {
     let fewer = |detail: &Detail| {
         let most_cases = detail.most_cases.min(512) / 2;
         let most_rows = detail.most_rows.min(most_cases);
         (detail.most_cases > 0).then_some(Detail { most_cases, most_rows, ..*detail })
     };
     let halved = std::iter::successors(DETAILS.last().and_then(fewer), fewer);
-    let mut pages = DETAILS.into_iter().chain(halved).map(|detail| compact(&page::page(findings, detail)));
+    let mut pages = DETAILS.into_iter().chain(halved).map(|detail| compact(&page(detail)));
     pages.find(|page| page.len() <= MOST_BYTES).unwrap_or_else(page::only_names)
+}
+
+/// The page of a recording with its blocks. Whatever the recording, it is no longer than [`MOST_BYTES`].
+pub(crate) fn html(findings: &Findings<'_>, blocks: &[Block]) -> String {
+    let sections = timeline::sections(findings);
+    short_enough(|detail| page::page(findings, blocks, &sections, detail))
+}
+
+/// A page of blocks that come from several recordings, with a title and a line beneath it. It is no longer than [`MOST_BYTES`].
+pub(crate) fn plain_page(title: &str, lead: &str, told: &Blocks) -> String {
+    short_enough(|detail| {
+        let mut writer = Writer::new(told.all(), detail, Text::default(), None);
+        let body = writer.write(told.all());
+        let rows = writer.left_out.rows;
+        let body = html! {
+            (body)
+            @if rows > 0 { p.note { (rows) " rows of tables are left out, for want of room; " code { "--format json" } " has all." } }
+        };
+        frame::frame(title, lead, &body)
+    })
 }
 
 /// The same page in fewer characters: without end tags that HTML does not need, and without quotation marks around plain values of

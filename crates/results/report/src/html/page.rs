@@ -1,91 +1,49 @@
-//! The page: head, sections, and what it leaves out.
+//! The page of a recording: head, contents, blocks, and what it leaves out.
 
-use super::case::one_case;
+use super::blocks::{Cases, Writer};
 use super::detail::{Detail, LeftOut};
-use super::draw::geometry;
 use super::frame::{document, frame};
-use super::kinds::kinds_json;
-use super::lanes::lanes;
-use super::measure_pictures::measure_pictures;
-use super::parts::{cut, short_title, slug};
-use super::picture::Names;
-use super::section::{Section, sections};
-use super::story::story;
+use super::inline::{cut, inline};
 use super::style::{patterns, without_indents};
-use super::summary::{accuracy, measures, overview, spreads};
-use super::timeline::json_text;
+use super::timeline::{Names, Section, geometry, kinds_json};
+use crate::blocks::{Block, grouped};
 use crate::model::findings::Findings;
-use crate::words::grouped;
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 
 const CONTENTS: &str = include_str!("../../assets/contents.js");
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
 
-pub(super) fn page(findings: &Findings<'_>, detail: Detail) -> String {
+/// The page of a recording, with its blocks and its PSCI cases, at a level of detail.
+pub(super) fn page(findings: &Findings<'_>, blocks: &[Block], sections: &[Section<'_>], detail: Detail) -> String {
     let header = &findings.recording.header;
     let platform = header.platform.as_ref().map(|platform| platform.name.as_str());
     let title = match platform {
         Some(platform) => format!("{} on {platform}", header.experiment),
         None => header.experiment.clone(),
     };
-    let names: Names =
-        findings.compared.iter().map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
-    let mut sections = sections(findings);
-    let all_sections = sections.len();
-    sections.truncate(detail.most_cases);
-    let with_timeline = with_timeline(&sections, detail.most_timelines);
-    let mut left_out = LeftOut { cases: all_sections - sections.len(), ..LeftOut::default() };
-    let bodies: Vec<Markup> = sections
-        .iter()
-        .enumerate()
-        .map(|(index, section)| {
-            one_case(findings, section, &names, detail, with_timeline.contains(&index), &mut left_out)
-        })
-        .collect();
-    let story = story(findings, detail, &mut left_out);
-    let lanes = lanes(findings, detail);
-    let measure_pictures = measure_pictures(findings, detail, &mut left_out);
-    let mut releases: Vec<&str> = Vec::new();
-    for section in &sections {
-        if !releases.contains(&section.group.release) {
-            releases.push(section.group.release);
-        }
-    }
+    let cells = findings.compared.iter();
+    let names: Names = cells.map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
+    let with_timeline = with_timeline(sections, detail.most_timelines);
+    let has_timeline = with_timeline.iter().any(|&index| sections[index].series.is_some());
+    let cases = Cases { findings, sections, names: &names, with_timeline };
+    let mut writer = Writer::new(blocks, detail, findings.source_text(), Some(cases));
+    let told = writer.write(blocks);
+    let has_contents = blocks.iter().filter(|block| matches!(block, Block::Heading { .. })).count() > 2;
     let body = html! {
         (PreEscaped(patterns()))
         header {
             p.brand { "Stopwatt" }
             h1 { (title) }
             p.lead { (lead(findings)) }
-            @if let Some(warning) = findings.what_if() { p { b { (warning) } } }
-            @for doubt in findings.doubts() { p { b { (cut(&doubt)) } } }
             details.from { summary { "Where the figures are from" } (source(findings)) }
         }
-        @if !sections.is_empty() { (contents(findings, &sections, &releases)) }
-        main {
-            @if !sections.is_empty() { (overview(findings, &sections)) }
-            @for release in &releases {
-                section.release {
-                    h2 id=(slug(release)) { (release)
-                        @if let Some(version) = header.versions.get(*release) { " " small { (version) } }
-                    }
-                    @for (section, body) in sections.iter().zip(&bodies) {
-                        @if section.group.release == *release { (body) }
-                    }
-                }
-            }
-            (story)
-            (lanes)
-            (measure_pictures)
-            @if !findings.accuracy.is_empty() { (accuracy(findings, detail, &mut left_out)) }
-            @if !findings.spreads.is_empty() { (spreads(findings, detail, &mut left_out)) }
-            @if !findings.measures.is_empty() { (measures(findings, detail, &mut left_out)) }
-            (leaves_out(findings, detail, &left_out, all_sections > 0))
-        }
-        @if !sections.is_empty() { script { (PreEscaped(without_indents(CONTENTS))) } }
-        @if with_timeline.iter().any(|&index| sections[index].series.is_some()) {
-            script type="application/json" id="drawing" { (PreEscaped(json_text(&json!({ "kinds": kinds_json(), "geometry": geometry() })))) }
+        @if has_contents { (contents(blocks, detail)) }
+        main { (told) (leaves_out(findings, detail, &writer.left_out, !sections.is_empty())) }
+        @if has_contents { script { (PreEscaped(without_indents(CONTENTS))) } }
+        @if has_timeline {
+            @let drawing = json!({ "kinds": kinds_json(), "geometry": geometry() });
+            script type="application/json" id="drawing" { (PreEscaped(super::timeline::json_text(&drawing))) }
             script { (PreEscaped(without_indents(SCRIPT))) }
         }
     };
@@ -100,7 +58,7 @@ pub(super) fn only_names() -> String {
     frame("What this page leaves out", "", &body)
 }
 
-/// What kind of figures these are.
+/// The kind of figures that these are.
 fn lead(findings: &Findings<'_>) -> String {
     match findings.recording.header.world.as_str() {
         "sim" if findings.recording.header.costs.is_empty() => {
@@ -121,40 +79,45 @@ fn lead(findings: &Findings<'_>) -> String {
 }
 
 /// Links to everything that has a heading: a column beside the page where there is room, else a bar above it that unfolds.
-fn contents(findings: &Findings<'_>, sections: &[Section<'_>], releases: &[&str]) -> Markup {
-    let others = [
-        ("accuracy", "Accuracy of predictions", !findings.accuracy.is_empty()),
-        ("free", "In free order", !findings.spreads.is_empty()),
-        ("measures", "Measures", !findings.measures.is_empty()),
-        ("left-out", "What this page leaves out", true),
-    ];
+fn contents(blocks: &[Block], detail: Detail) -> Markup {
+    let mut parts: Vec<(&Block, Vec<&Block>)> = Vec::new();
+    let mut cases = 0;
+    for block in blocks {
+        match block {
+            Block::Heading { depth: 1, .. } => parts.push((block, Vec::new())),
+            Block::Heading { .. } if cases < detail.most_cases => {
+                cases += 1;
+                if let Some((_, inside)) = parts.last_mut() {
+                    inside.push(block);
+                }
+            }
+            _ => {}
+        }
+    }
+    let link = |block: &Block| match block {
+        Block::Heading { words, anchor, .. } => html! { a href={ "#" (anchor) } { (inline(words)) } },
+        _ => html! {},
+    };
     html! {
         nav.contents aria-label="Contents" { details open {
             summary { "Contents" span.here {} }
             ul {
-                li { a href="#overview" { "Overview" } }
-                @for release in releases {
+                @for (part, inside) in &parts {
                     li {
-                        a href={ "#" (slug(release)) } { (release) }
-                        ul { @for section in sections.iter().filter(|section| section.group.release == *release) {
-                            li { a href={ "#" (section.id) } { (short_title(&section.group)) } }
-                        } }
+                        (link(part))
+                        @if !inside.is_empty() { ul { @for block in inside { li { (link(block)) } } } }
                     }
                 }
-                @for (id, title, is_there) in others { @if is_there { li { a href={ "#" (id) } { (title) } } } }
+                li { a href="#left-out" { "What this page leaves out" } }
             }
         } }
     }
 }
 
-/// The sections that get a timeline: those with the longest times, if there is not room for all.
+/// The numbers of the cases that get a timeline: those with the longest times, if there is not room for all.
 fn with_timeline(sections: &[Section<'_>], most: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sections.len()).collect();
-    let longest = |index: &usize| {
-        let values = sections[*index].chosen.iter().flat_map(|chosen| &chosen.slowest);
-        values.map(|&(_, value)| value).fold(0.0, f64::max)
-    };
-    order.sort_by(|a, b| longest(b).total_cmp(&longest(a)));
+    order.sort_by(|a, b| sections[*b].longest().total_cmp(&sections[*a].longest()));
     order.truncate(most);
     order
 }
@@ -173,6 +136,7 @@ fn source(findings: &Findings<'_>) -> Markup {
 fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_psci: bool) -> Markup {
     let events = findings.recording.events().len() as u64;
     let iterations = if detail.worst { "the median and the worst iteration" } else { "the median iteration" };
+    let count = |count: usize| grouped(count as u64).to_string();
     html! {
         section {
             h2 id="left-out" { "What this page leaves out" }
@@ -201,9 +165,9 @@ fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_ps
                 @else if detail.worst && !detail.worst_table && left_out.worst { li { "The worst iterations have no tables beside their timelines, for want of room." } }
                 @if left_out.cpus > 0 { li { "Timelines leave out up to " (left_out.cpus) " CPUs; they have those on the critical path and the slowest." } }
                 @if left_out.timelines > 0 { li { (left_out.timelines) " cases have no timeline, for want of room." } }
-                @if left_out.cases > 0 { li { (grouped(left_out.cases as u64)) " cases are left out altogether, for want of room." } }
-                @if left_out.pictures > 0 { li { (grouped(left_out.pictures as u64)) " pictures of measures, for want of room." } }
-                @if left_out.rows > 0 { li { (grouped(left_out.rows as u64)) " rows of tables, for want of room; the slowest CPUs are shown." } }
+                @if left_out.cases > 0 { li { (count(left_out.cases)) " cases are left out altogether, for want of room." } }
+                @if left_out.pictures > 0 { li { (count(left_out.pictures)) " pictures of measures, for want of room." } }
+                @if left_out.rows > 0 { li { (count(left_out.rows)) " rows of tables, for want of room; the slowest CPUs are shown." } }
                 li {
                     "Everything is in the recording: " code { "stopwatt report " (cut(&findings.folder)) " --output cells.csv" } " makes a table of all cells"
                     @if events > 0 { ", " code { "--output run.pftrace" } " a trace of all events for Perfetto" } "."

@@ -1,6 +1,6 @@
 //! The page's style sheet and patterns: what is fixed, from `assets`, and what the table of causes says.
 
-use super::draw::{AXIS, LANE};
+use super::timeline::{AXIS, LANE};
 use attribution::{Cause, Colours, Pattern};
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Width of every picture, in its own units; the page scales it.
-pub(super) const WIDTH: f64 = 720.0;
+pub(super) const WIDTH: f64 = 960.0;
 /// Width of a letter, about.
 pub(super) const LETTER: f64 = 6.4;
 /// Colours of the style sheet for parts and curves, one after the other.
@@ -26,4 +26,13 @@ pub(super) fn fitting(name: &str, width: f64) -> String {
         true => name.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
         false => name.to_owned(),
     }
+}
+
+/// 1, 2 or 5 times a power of ten, at least `at_least`.
+pub(super) fn nice_step(at_least: f64) -> f64 {
+    let mut power = 1e-3;
+    while power * 10.0 <= at_least {
+        power *= 10.0;
+    }
+    [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|&step| step >= at_least).unwrap_or(power * 10.0)
 }

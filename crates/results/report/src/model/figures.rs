@@ -13,6 +13,18 @@ pub(crate) struct Group<'a> {
     pub(crate) cells: Vec<&'a Compared>,
 }
 
+impl Group<'_> {
+    /// The anchor of the case's heading.
+    pub(crate) fn anchor(&self) -> String {
+        crate::blocks::anchor(&format!("{} {} {}", self.release, self.case, self.mode))
+    }
+
+    /// The case and the mode in words.
+    pub(crate) fn title(&self) -> String {
+        format!("{}, {}", crate::words::case_title(self.case), self.mode)
+    }
+}
+
 /// Tables in the order of the recording, each sorted by rank.
 pub(crate) fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();

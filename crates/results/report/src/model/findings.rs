@@ -2,7 +2,7 @@
 
 use super::accuracy::{Accuracy, accuracy};
 use super::compared::{Compared, Spread, compare, spread, with_intervals};
-use super::told::Told;
+use crate::blocks::{Text, code, text};
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference};
 use recording::{Header, Recording, Series, metrics};
@@ -29,8 +29,6 @@ pub struct Findings<'a> {
     pub measures: Vec<MeasureRow>,
     /// Who did what when, and who waited for whom.
     pub timelines: Timelines<'a>,
-    /// What the experiment's own tables say; `None` where it has none, or where the tables of PSCI latencies are all that there is.
-    pub(crate) told: Option<Told<'a>>,
 }
 
 /// A measure over all iterations.
@@ -89,7 +87,6 @@ impl<'a> Findings<'a> {
             measures: measures(recording),
             compared,
             timelines,
-            told: None,
         }
     }
 
@@ -144,8 +141,8 @@ impl<'a> Findings<'a> {
         doubts(&self.recording.header)
     }
 
-    /// [`Findings::source`] on one line, for places where there is room for no more.
-    pub fn source_line(&self) -> String {
+    /// [`Findings::source`] in a sentence, for places where there is room for no more.
+    pub(crate) fn source_text(&self) -> Text {
         let header = &self.recording.header;
         let mut line = format!("Source: recording {}", self.folder);
         if let Some(platform) = &header.platform {
@@ -154,10 +151,15 @@ impl<'a> Findings<'a> {
         if header.iterations > 0 {
             line.push_str(&format!(", {}", repeats(header)));
         }
-        if let Some(command) = command(header) {
-            line.push_str(&format!(", made by `{command}`"));
+        match command(header) {
+            Some(command) => text![line, ", made by ", code(command), "."],
+            None => text![line, "."],
         }
-        line
+    }
+
+    /// What a reader must not overlook, a sentence each.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.what_if().map(str::to_owned).into_iter().chain(self.doubts()).collect()
     }
 
     /// Releases that have published figures here, with the document's name.
@@ -176,11 +178,6 @@ impl<'a> Findings<'a> {
     /// Whether the figures are predictions of a simulation, and not measured.
     pub fn is_simulated(&self) -> bool {
         is_simulated(&self.recording.header)
-    }
-
-    /// What a column of recorded figures is called: simulated figures are called so.
-    pub fn recorded_word(&self) -> &'static str {
-        if self.is_simulated() { "simulated" } else { "recorded" }
     }
 
     /// How the document of a release lays out its tables.

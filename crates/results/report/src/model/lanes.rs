@@ -1,11 +1,13 @@
 //! The declared lanes of a recording over a part of its time: what a timeline shows.
 
+use crate::blocks::{Drawing, Picture, figure};
 use attribution::{CpuLane, cpu_lanes};
 use recording::Recording;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The lanes of a case over a window of time.
-pub(crate) struct Lanes {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lanes {
     /// The case; may be empty.
     pub(crate) case: String,
     /// The rows, from above.
@@ -21,6 +23,7 @@ pub(crate) struct Lanes {
 }
 
 /// A lane of a CPU.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) stretches: Vec<Named>,
@@ -28,6 +31,7 @@ pub(crate) struct Row {
 }
 
 /// A stretch of time with what it is.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) from: u64,
     pub(crate) to: u64,
@@ -35,9 +39,12 @@ pub(crate) struct Named {
 }
 
 /// A mark with what it is.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Marked {
     pub(crate) at: u64,
     pub(crate) what: String,
+    /// True if every picture of the lane must show it.
+    pub(crate) is_telling: bool,
 }
 
 /// Units of a recording's time in a microsecond; `None` where it is no time.
@@ -50,31 +57,9 @@ pub(crate) fn units_per_us(recording: &Recording) -> Option<f64> {
     }
 }
 
-/// Names of the arguments of lanes, by the text of the header that has them.
-pub(crate) struct ArgumentNames<'r>(HashMap<&'r str, HashMap<u32, &'r str>>);
-
-impl<'r> ArgumentNames<'r> {
-    pub(crate) fn of(recording: &'r Recording) -> Self {
-        let header = &recording.header;
-        let wanted = header.lanes.iter().filter_map(|lane| lane.names.as_deref());
-        Self(wanted.filter_map(|key| Some((key, names_in(header.texts.get(key)?)))).collect())
-    }
-
-    /// The name of a lane's argument; the number where it has none.
-    pub(crate) fn name(&self, lane: &recording::Lane, argument: u32) -> String {
-        let names = lane.names.as_deref().and_then(|key| self.0.get(key));
-        names.and_then(|names| names.get(&argument)).map_or_else(|| argument.to_string(), |name| (*name).to_owned())
-    }
-}
-
-/// The names in lines such as `1 cpu-sleep latency 1500 us`.
-fn names_in(text: &str) -> HashMap<u32, &str> {
-    text.lines()
-        .filter_map(|line| {
-            let (number, rest) = line.split_once(' ')?;
-            Some((number.parse().ok()?, rest.split(" latency ").next().unwrap_or(rest)))
-        })
-        .collect()
+/// The name of a lane's argument; the number where it has none.
+pub(crate) fn argument_name(lane: &recording::Lane, argument: u32) -> String {
+    lane.names.get(&argument).cloned().unwrap_or_else(|| argument.to_string())
 }
 
 impl Lanes {
@@ -84,7 +69,6 @@ impl Lanes {
         let Some(per_us) = units_per_us(recording).filter(|_| !recording.header.lanes.is_empty()) else {
             return Vec::new();
         };
-        let names = ArgumentNames::of(recording);
         let titles: Vec<String> = recording.header.lanes.iter().map(|lane| lane.title.clone()).collect();
         let all = cpu_lanes(recording);
         let case_of = |lane: &CpuLane<'_>| recording.series_texts(lane.series).1;
@@ -103,12 +87,23 @@ impl Lanes {
             let lanes = &all[..all.len().min(most_rows)];
             let (from, to) = window(lanes, most_stretches)?;
             let several = all.iter().any(|lane| lane.series != all[0].series);
-            let rows = lanes.iter().map(|lane| row(recording, lane, &names, several, (from, to))).collect();
+            let rows = lanes.iter().map(|lane| row(recording, lane, several, (from, to))).collect();
             let all_stretches = all.iter().map(|lane| lane.stretches.len()).sum();
             let (case, titles, all_rows) = (case.to_owned(), titles.clone(), all.len());
             Some(Self { case, rows, from, to, per_us, titles, all_stretches, all_rows })
         };
         cases.into_iter().filter_map(of_case).collect()
+    }
+
+    /// The lanes as a picture.
+    pub(crate) fn picture(self) -> Picture {
+        let (titles, note) = (self.titles(), self.left_out());
+        let window = format!("{} us from {:.6} s on", figure(self.us(self.to)), self.zero_s());
+        let picture = Picture::new(titles, window, "", Drawing::Lanes(Box::new(self)));
+        match note {
+            Some(note) => picture.noted(note),
+            None => picture,
+        }
     }
 
     /// A time in microseconds from the window's begin.
@@ -171,13 +166,7 @@ fn window(lanes: &[&CpuLane<'_>], most_stretches: usize) -> Option<(u64, u64)> {
     Some((ends[begin], ends[begin + most_stretches - 1]))
 }
 
-fn row(
-    recording: &Recording,
-    lane: &CpuLane<'_>,
-    names: &ArgumentNames<'_>,
-    several: bool,
-    (from, to): (u64, u64),
-) -> Row {
+fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u64, u64)) -> Row {
     let (variant, _, _) = recording.series_texts(lane.series);
     let title = &lane.lane.title;
     let name = match (several, recording.header.lanes.len()) {
@@ -189,12 +178,18 @@ fn row(
     let named = |stretch: &attribution::Stretch| Named {
         from: stretch.from.max(from),
         to: stretch.to.min(to),
-        what: names.name(lane.lane, stretch.what),
+        what: argument_name(lane.lane, stretch.what),
     };
     let marks = lane.marks.iter().filter(|mark| (from..=to).contains(&mark.at));
+    let is_telling = |name: &str| {
+        let mut points = lane.lane.telling.iter();
+        points.any(|point| lane.lane.marks.get(point).is_some_and(|other| other == name))
+    };
     Row {
         name,
         stretches: stretches.map(named).collect(),
-        marks: marks.map(|mark| Marked { at: mark.at, what: mark.name.to_owned() }).collect(),
+        marks: marks
+            .map(|mark| Marked { at: mark.at, what: mark.name.to_owned(), is_telling: is_telling(mark.name) })
+            .collect(),
     }
 }

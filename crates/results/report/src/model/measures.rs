@@ -1,26 +1,13 @@
 //! Measures as tables: a row per CPU or subject, a column per metric.
 
 use super::findings::MeasureRow;
-use crate::words::{case_title, quantity};
+use crate::blocks::{Cell, Table, name, quantity, whole};
+use crate::words::case_title;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// The measures of one case of one variant.
-pub(crate) struct MeasureTable {
-    /// Variant, case and mode, as far as there are any.
-    pub(crate) title: String,
-    /// Headings: what a row is of, then each metric with its unit.
-    pub(crate) header: Vec<String>,
-    /// How many of the first columns are names; the others are figures.
-    pub(crate) names: usize,
-    /// As many cells as there are headings; empty where a row has no such measure.
-    pub(crate) rows: Vec<Vec<String>>,
-    /// What a figure is, in words, where it is not a single value.
-    pub(crate) note: Option<String>,
-}
-
 /// A table for each variant, case and mode, in their order.
-pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<MeasureTable> {
+pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
     measures
         .chunk_by(|a, b| (&a.variant, &a.case, &a.mode) == (&b.variant, &b.case, &b.mode))
         .map(|group| {
@@ -28,33 +15,45 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<MeasureTable
             let subject = |row: &'r MeasureRow| (row.cpu.as_str(), row.subject.as_str());
             let (columns, subjects) = (distinct(group, column), distinct(group, subject));
             let by_place: HashMap<_, _> = group.iter().map(|row| ((subject(row), column(row)), row)).collect();
-            let (has_cpus, has_subjects) =
-                (subjects.iter().any(|of| !of.0.is_empty()), subjects.iter().any(|of| !of.1.is_empty()));
-            let mut header = Vec::new();
-            header.extend(has_cpus.then(|| "CPU".to_owned()));
-            header.extend(has_subjects.then(|| "of".to_owned()));
-            let names = header.len();
-            header.extend(columns.iter().map(|(metric, unit)| {
-                let metric = recording::metrics::heading(metric);
-                // Calls are counted in calls.
-                if metric == *unit { metric } else { format!("{metric} ({unit})") }
-            }));
-            let rows = subjects.iter().map(|&(cpu, subject)| {
-                let mut cells = Vec::new();
-                cells.extend(has_cpus.then(|| cpu.to_owned()));
-                cells.extend(has_subjects.then(|| if subject.is_empty() { "(whole)" } else { subject }.to_owned()));
-                let of = |&column| by_place.get(&((cpu, subject), column)).map_or_else(String::new, |row| figure(row));
-                cells.extend(columns.iter().map(of));
-                cells
-            });
+            let has_cpus = subjects.iter().any(|of| !of.0.is_empty());
+            let has_subjects = subjects.iter().any(|of| !of.1.is_empty());
+            let named = |subject: &str| name(if subject.is_empty() { "(whole)" } else { subject });
+            let table = Table::of(&subjects)
+                .when(has_cpus, |table| table.words("CPU", |of| of.0))
+                .when(has_subjects, |table| table.words("of", |of| named(of.1)))
+                .each(columns, |table, (metric, unit)| {
+                    let heading = recording::metrics::heading(metric);
+                    // Calls are counted in calls.
+                    let heading = if heading == *unit { heading } else { format!("{heading} ({unit})") };
+                    table.numbers(heading, "", |of| by_place.get(&(*of, (metric, unit))).map(|row| figure(row)))
+                });
             let fewest = group.iter().map(|row| row.count).min().unwrap_or(0);
             let most = group.iter().map(|row| row.count).max().unwrap_or(0);
             let of = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
-            let note = (most > 1)
-                .then(|| format!("median of {of} values; in brackets the smallest and the largest, where they differ"));
-            MeasureTable { title: title(&group[0]), header, names, rows: rows.collect(), note }
+            let note = match most {
+                0 | 1 => String::new(),
+                _ => format!("Median of {of} values; in brackets the smallest and the largest, where they differ."),
+            };
+            table.done().titled(title(&group[0])).noted(note)
         })
         .collect()
+}
+
+/// All measures as one table: a row for each, with its variant, case, mode, CPU and subject.
+pub(crate) fn measure_row_table(measures: &[MeasureRow]) -> Table {
+    Table::of(measures)
+        .words("variant", |row| row.variant.as_str())
+        .words("case", |row| row.case.as_str())
+        .words("mode", |row| row.mode.as_str())
+        .words("cpu", |row| row.cpu.as_str())
+        .words("subject", |row| row.subject.as_str())
+        .words("metric", |row| row.metric.as_str())
+        .words("unit", |row| row.unit.as_str())
+        .numbers("values", "", |row| whole(row.count as f64))
+        .numbers("median", "", |row| whole(row.median))
+        .numbers("min", "", |row| whole(row.min))
+        .numbers("max", "", |row| whole(row.max))
+        .done()
 }
 
 fn title(row: &MeasureRow) -> String {
@@ -66,9 +65,9 @@ fn title(row: &MeasureRow) -> String {
     }
 }
 
-fn figure(row: &MeasureRow) -> String {
+fn figure(row: &MeasureRow) -> Cell {
     let [low, median, high] = [row.min, row.median, row.max].map(|value| quantity(value, &row.unit));
-    if low == high { median } else { format!("{median} ({low} to {high})") }
+    Cell::Spread(median, low, high)
 }
 
 /// The different keys of rows, in the order in which they first come.
@@ -108,13 +107,15 @@ mod tests {
         ];
         let tables = measure_tables(&rows);
         assert_eq!(
-            tables.iter().map(|table| table.title.as_str()).collect::<Vec<_>>(),
+            tables.iter().map(|table| table.title.plain()).collect::<Vec<_>>(),
             ["v: a, serial", "v: b, serial"]
         );
-        assert_eq!(tables[0].header, ["CPU", "cache flush (instructions)", "wakeup (instructions)"]);
-        assert_eq!(tables[0].rows, [["0.0", "7", ""], ["0.1", "8 (7 to 9)", "5"]]);
-        assert_eq!((&tables[1].header[0], tables[1].names), (&"of".to_owned(), 1));
-        assert!(tables[0].note.as_ref().is_some_and(|note| note.starts_with("median of 3 values")));
+        let headings = |table: &Table| table.columns.iter().map(|column| column.title()).collect::<Vec<_>>();
+        assert_eq!(headings(&tables[0]), ["CPU", "cache flush (instructions)", "wakeup (instructions)"]);
+        let cells: Vec<Vec<String>> = tables[0].rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
+        assert_eq!(cells, [["0.0", "7", ""], ["0.1", "8 (7\u{2013}9)", "5"]]);
+        assert_eq!((headings(&tables[1])[0].as_str(), tables[1].columns[0].is_number), ("of", false));
+        assert!(tables[0].note.plain().starts_with("Median of 3 values"));
         assert!(measure_tables(&[]).is_empty());
     }
 }

@@ -1,12 +1,12 @@
-//! What every output is made from: findings of a recording and the tables of them, before anything is drawn. Each output builds on
-//! these, and none on another's.
+//! The findings of a recording, from which stories are made.
 
 pub(crate) mod accuracy;
+pub(crate) mod cells;
 pub(crate) mod compared;
+pub(crate) mod documents;
 pub(crate) mod figures;
 pub(crate) mod findings;
 pub(crate) mod headline;
 pub(crate) mod lanes;
 pub(crate) mod measures;
 pub(crate) mod pictures;
-pub(crate) mod told;

@@ -1,99 +1,20 @@
-//! Pictures of measures before they are drawn: bars, curves and heat maps, as the recording's header declares them.
+//! The pictures that a recording's header declares: bars, curves and heat maps of its measures.
 
 use super::findings::{Findings, MeasureRow};
+use crate::blocks::{Bar, Curve, Drawing, Figure, HeatMap, Picture};
 use recording::PictureKind;
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// A picture of the measures of one metric.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MeasurePicture {
-    /// What it shows, in a line.
-    pub title: String,
-    /// The metric that is drawn.
-    pub metric: String,
-    /// The unit of all its figures.
-    pub unit: String,
-    /// What is drawn.
-    pub drawing: Drawing,
-}
-
-/// What a picture is made of.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Drawing {
-    /// A bar for each variant, made of its subjects.
-    Bars(Vec<Bar>),
-    /// Curves over one axis.
-    Curves {
-        /// Name of the axis that runs to the right.
-        x: String,
-        /// The curves, in the order of the recording.
-        curves: Vec<Curve>,
-    },
-    /// Fields over two axes.
-    HeatMap {
-        /// Name of the axis that runs to the right.
-        x: String,
-        /// Name of the axis that runs upwards.
-        y: String,
-        /// One map for each combination of what is not an axis, in the order of the recording.
-        maps: Vec<HeatMap>,
-    },
-}
-
-/// A figure of a picture.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
-    /// The median of what was recorded.
-    pub value: f64,
-    /// What was published for it.
-    pub published: Option<f64>,
-}
-
-/// A stacked bar.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
-    /// What it is of: variant, and case and mode as far as they tell bars apart.
-    pub name: String,
-    /// Its parts with their subjects, in the order of the recording.
-    pub parts: Vec<(String, Figure)>,
-}
-
-impl Bar {
-    /// The sum of its parts.
-    pub fn total(&self) -> Figure {
-        let figures = || self.parts.iter().map(|(_, figure)| figure);
-        Figure {
-            value: figures().map(|figure| figure.value).sum(),
-            published: figures().map(|figure| figure.published).sum(),
-        }
-    }
-}
-
-/// A curve.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// What it is of; may be empty where there is only one.
-    pub name: String,
-    /// Places on the axis, in order, with their figures.
-    pub points: Vec<(f64, Figure)>,
-}
-
-/// A map of fields.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HeatMap {
-    /// What it is of; may be empty where there is only one.
-    pub name: String,
-    /// Places on the axis that runs to the right, in order.
-    pub xs: Vec<f64>,
-    /// Places on the axis that runs upwards, in order.
-    pub ys: Vec<f64>,
-    /// For each place of `ys`, a field for each place of `xs`, where there is one.
-    pub fields: Vec<Vec<Option<Figure>>>,
+/// A picture with the metric that it is declared to draw.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    pub(crate) metric: String,
+    pub(crate) picture: Picture,
 }
 
 /// The pictures that a recording's header declares; those that nothing was recorded for are left out.
-pub fn pictures(findings: &Findings<'_>) -> Vec<MeasurePicture> {
+pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Declared> {
     let header = &findings.recording.header;
     let mut pictures = Vec::new();
     for picture in &header.pictures {
@@ -118,8 +39,9 @@ pub fn pictures(findings: &Findings<'_>) -> Vec<MeasurePicture> {
             }
         };
         if let Some(drawing) = drawing {
-            let (title, metric) = (picture.title.clone(), picture.metric.clone());
-            pictures.push(MeasurePicture { title, metric, unit, drawing });
+            let quantity = recording::metrics::heading(&picture.metric);
+            let (metric, title) = (picture.metric.clone(), picture.title.clone());
+            pictures.push(Declared { metric, picture: Picture::new(title, quantity, &unit, drawing) });
         }
     }
     pictures
@@ -255,7 +177,7 @@ fn curves(places: Vec<Place<'_>>, x: &str, by: Option<&str>) -> Option<Vec<Curve
             .filter_map(|(number, places)| Some((number, at_one_place(places, &axes, number)?)))
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Curve { name, points }
+        Curve { name, points, best: None }
     };
     let curves: Vec<Curve> = names.into_iter().zip(items(groups)).map(curve).collect();
     curves.iter().any(|curve| curve.points.len() > 1).then_some(curves)
@@ -346,7 +268,7 @@ mod tests {
         let findings =
             Findings::new(&recording, "", None).with_published(|row| (row.subject == "single+3/3").then_some(18.0));
         let pictures = pictures(&findings);
-        let Drawing::Curves { curves, .. } = &pictures[0].drawing else { panic!("{pictures:?}") };
+        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
         let points = |at: usize| curves[at].points.iter().map(|(x, figure)| (*x, figure.value)).collect::<Vec<_>>();
         assert_eq!((curves[0].name.as_str(), points(0)), ("single", vec![(0.0, 33.0), (3.0, 17.0)]));
         assert_eq!((curves[1].name.as_str(), points(1)), ("dual", vec![(0.0, 30.0), (3.0, 16.0)]));
@@ -358,7 +280,7 @@ mod tests {
         let mut recording = strides();
         declare(&mut recording, PictureKind::HeatMap { x: "stride_second".to_owned(), y: "stride_first".to_owned() });
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::HeatMap { maps, .. } = &pictures[0].drawing else { panic!("{pictures:?}") };
+        let Drawing::HeatMap { maps, .. } = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
         assert_eq!((&maps[0].xs, &maps[0].ys), (&vec![0.0, 3.0, 5.0], &vec![0.0, 3.0]));
         let values: Vec<_> = maps[0].fields.iter().flatten().map(|field| field.map(|figure| figure.value)).collect();
         assert_eq!(values, [Some(33.0), None, Some(23.0), None, Some(17.0), Some(19.0)]);
@@ -378,7 +300,7 @@ mod tests {
         }
         declare(&mut recording, PictureKind::StackedBars);
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::Bars(bars) = &pictures[0].drawing else { panic!("{pictures:?}") };
+        let Drawing::Bars(bars) = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
         let totals: Vec<_> = bars.iter().map(|bar| (bar.name.as_str(), bar.total().value, bar.parts.len())).collect();
         assert_eq!(totals, [("ip4-route", 12.0, 2), ("l2-xconnect", 5.0, 2)]);
         assert_eq!(bars[0].total().published, None);
@@ -400,7 +322,7 @@ mod tests {
         }
         declare(&mut recording, PictureKind::Curves { x: "frame_size".to_owned(), by: None });
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::Curves { curves, .. } = &pictures[0].drawing else { panic!("{pictures:?}") };
+        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
         assert_eq!(curves.len(), 1);
         assert_eq!(curves[0].points.iter().map(|point| point.0).collect::<Vec<_>>(), [64.0, 256.0]);
     }

@@ -1,37 +1,72 @@
 //! `explore psci` and `explore rcu`: what broke, and the schedule that breaks it.
 
-use super::{Run, Style};
-use crate::words::wrap;
+use super::{Run, Story};
+use crate::blocks::{Block, Blocks, Text, code, text};
+use crate::model::lanes::Lanes;
 use recording::Recording;
-use serde_json::{Value, json};
-use std::fmt::Write;
+use recording::facts::{self, FactsError};
+use serde::Serialize;
 
-/// The lines of one of the recording's texts.
-fn lines<'r>(recording: &'r Recording, text: &str) -> Vec<&'r str> {
-    recording.header.texts.get(text).map_or_else(Vec::new, |text| text.lines().collect())
-}
-
-fn sentences(recording: &Recording) -> Vec<&str> {
-    lines(recording, "sentences")
-}
-
-fn measure(recording: &Recording, name: &str) -> Option<u64> {
-    let found = recording.measures().iter().find(|measure| recording.text(measure.metric) == name)?;
-    Some(found.value as u64)
+/// What was tried, and what broke.
+#[derive(Serialize)]
+pub(super) struct Explored<'r> {
+    invariant: &'r str,
+    what: Option<&'r String>,
+    operations: Option<u64>,
+    scenario: Vec<String>,
+    sentences: Vec<String>,
+    missed: Vec<String>,
+    schedule: Option<String>,
+    schedules_tried: u64,
+    operations_tried: u64,
+    /// The variants in which something broke, each with its invariant.
+    #[serde(skip)]
+    broken: Vec<(&'r str, &'r str)>,
+    #[serde(skip)]
+    complaints: &'r [String],
+    #[serde(skip)]
+    lanes: Option<Lanes>,
+    #[serde(skip)]
+    folder: &'r str,
 }
 
 /// The case of what was tried.
 const TRIED: &str = "tried";
 
-/// The invariant, as it is named.
-fn invariant(recording: &Recording) -> &str {
-    broken(recording).next().map_or("", |(_, invariant)| invariant)
-}
+/// The stretches and rows of the timeline: a schedule has few, and the end of it is what breaks.
+const MOST_LANES: (usize, usize) = (400, 64);
 
-/// The variants in which something broke, each with its invariant.
-fn broken(recording: &Recording) -> impl Iterator<Item = (&str, &str)> {
+/// Reads what was tried, and what broke.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
+    let recording = run.recording;
+    let header = &recording.header;
+    // A campaign in which nothing broke has no schedule to tell.
+    let facts: Option<facts::Exploration> = match (header.facts(), header.lanes.is_empty()) {
+        (Ok(facts), _) => Some(facts),
+        (Err(error), false) => return Err(error),
+        (Err(_), true) => None,
+    };
+    let operations = recording.measures().iter().find(|measure| recording.text(measure.metric) == "operations");
     let all = recording.all_series().map(|series| recording.series_texts(series));
-    all.filter(|(_, case, _)| *case != TRIED).map(|(variant, case, _)| (variant, case))
+    let broken: Vec<(&str, &str)> =
+        all.filter(|(_, case, _)| *case != TRIED).map(|(variant, case, _)| (variant, case)).collect();
+    let schedule = facts.as_ref().map(|facts| facts.schedule.clone());
+    let facts = facts.unwrap_or_default();
+    Ok(Explored {
+        invariant: broken.first().map_or("", |(_, invariant)| invariant),
+        what: header.complaints.first(),
+        operations: operations.map(|measure| measure.value as u64),
+        scenario: facts.scenario,
+        sentences: facts.sentences,
+        missed: facts.missed,
+        schedule,
+        schedules_tried: tried(recording, "schedules"),
+        operations_tried: tried(recording, "operations_tried"),
+        broken,
+        complaints: &header.complaints,
+        lanes: Lanes::of(recording, MOST_LANES.0, MOST_LANES.1).into_iter().next(),
+        folder: run.folder,
+    })
 }
 
 /// The sum of a metric over all that was tried.
@@ -40,76 +75,54 @@ fn tried(recording: &Recording, name: &str) -> u64 {
     of.map(|measure| measure.value as u64).sum()
 }
 
-/// What came of a campaign of several seeds, or of one in which nothing broke.
-fn campaign(recording: &Recording) -> String {
-    let (schedules, operations) = (tried(recording, "schedules"), tried(recording, "operations_tried"));
-    let mut text = String::new();
-    for (variant, invariant) in broken(recording) {
-        let _ = writeln!(text, "{variant} breaks {invariant}.");
-    }
-    if text.is_empty() {
-        text.push_str("Nothing was found.\n");
-    }
-    let _ = writeln!(text, "{schedules} schedules were tried, with {operations} operations.");
-    text
-}
-
-/// What broke, the deviations in sentences, and how to run it again.
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let recording = run.recording;
-    if !recording.header.texts.contains_key("schedule") {
-        return campaign(recording);
-    }
-    let mut text = String::new();
-    // Later lines of a sentence stand below its first word.
-    let mut line = |line: &str, indent: usize, hanging: usize| {
-        for (number, part) in wrap(line, style.width.saturating_sub(indent + hanging).max(20)).into_iter().enumerate() {
-            let indent = if number == 0 { indent } else { indent + hanging };
-            let _ = writeln!(text, "{:indent$}{part}", "");
+impl Story for Explored<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        match self.schedule {
+            Some(_) => self.schedule(told),
+            None => self.campaign(told),
         }
-    };
-    for complaint in &recording.header.complaints {
-        line(&format!("{complaint} ({})", invariant(recording)), 0, 0);
     }
-    line("", 0, 0);
-    for sentence in lines(recording, "scenario") {
-        line(sentence, 0, 2);
-    }
-    let sentences = sentences(recording);
-    let operations = measure(recording, "operations").unwrap_or_default();
-    match sentences.len() {
-        0 => line(&format!("The plainest run of this, {operations} operations, shows it."), 0, 0),
-        1 => line(&format!("One deviation from the plainest run, in {operations} operations:"), 0, 0),
-        many => line(&format!("{many} deviations from the plainest run, in {operations} operations:"), 0, 0),
-    }
-    for (number, sentence) in (1..).zip(&sentences) {
-        line(&format!("{number}. {sentence}"), 2, 3);
-    }
-    let missed = lines(recording, "missed");
-    if !missed.is_empty() {
-        line("", 0, 0);
-        line("Loads that missed a newer value, the last first:", 0, 0);
-        missed.iter().for_each(|sentence| line(sentence, 2, 2));
-    }
-    let folder = run.folder;
-    line("", 0, 0);
-    let _ = writeln!(text, "Again:    stopwatt explore replay {folder}");
-    let _ = writeln!(text, "Timeline: stopwatt report {folder} -o timeline.html");
-    text
 }
 
-/// The same for machines.
-pub(super) fn json(run: &Run<'_>) -> Value {
-    let recording = run.recording;
-    json!({
-        "invariant": invariant(recording),
-        "what": recording.header.complaints.first(),
-        "operations": measure(recording, "operations"),
-        "scenario": lines(recording, "scenario"),
-        "sentences": sentences(recording),
-        "missed": lines(recording, "missed"),
-        "schedule": recording.header.texts.get("schedule"),
-        "schedules_tried": tried(recording, "schedules"),
-        "operations_tried": tried(recording, "operations_tried"),
-    })
+impl Explored<'_> {
+    /// What came of a campaign of several seeds, or of one in which nothing broke.
+    fn campaign(&self, told: &mut Blocks) {
+        let found = match self.broken.len() {
+            0 => "Nothing was found.".to_owned(),
+            count => format!("{count} of the variants broke."),
+        };
+        let (schedules, operations) = (self.schedules_tried, self.operations_tried);
+        told.answer(format!("{found} {schedules} schedules were tried, with {operations} operations."));
+        let sentence = |(variant, invariant): &(&str, &str)| Text::from(format!("{variant} breaks {invariant}."));
+        told.list(self.broken.iter().map(sentence).collect());
+    }
+
+    /// What broke, the deviations in sentences, and how to run it again.
+    fn schedule(&self, told: &mut Blocks) {
+        let operations = self.operations.unwrap_or_default();
+        for complaint in self.complaints {
+            told.answer(format!("{complaint} ({})", self.invariant));
+        }
+        if let Some(lanes) = &self.lanes {
+            told.picture(lanes.clone().picture());
+        }
+        let sentences = |all: &[String]| all.iter().map(|sentence| Text::from(sentence.as_str())).collect();
+        told.list(sentences(&self.scenario));
+        told.paragraph(match self.sentences.len() {
+            0 => format!("The plainest run of this, {operations} operations, shows it."),
+            1 => format!("One deviation from the plainest run, in {operations} operations:"),
+            many => format!("{many} deviations from the plainest run, in {operations} operations:"),
+        });
+        let numbered = (1..).zip(&self.sentences).map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
+        told.list(numbered.collect());
+        if !self.missed.is_empty() {
+            told.paragraph("Loads that missed a newer value, the last first:");
+            told.list(sentences(&self.missed));
+        }
+        let folder = self.folder;
+        told.extend([Block::List(vec![
+            text!["Again: ", code(format!("stopwatt explore replay {folder}"))],
+            text!["Timeline: ", code(format!("stopwatt report {folder} -o timeline.html"))],
+        ])]);
+    }
 }

@@ -1,16 +1,42 @@
 //! `forward`: what a forwarder did until it stopped.
 
-use super::loaded::{node_json, runtime};
-use super::rows::{subjects, sum};
-use super::run::Run;
-use crate::Style;
-use crate::grid::{fitted, right, table};
-use comfy_table::Cell;
+use super::nodes::{self, Nodes};
+use super::rows::sum;
+use super::{Run, Story};
+use crate::blocks::{Blocks, Table, name, text, whole};
+use recording::facts::{self, FactsError};
 use recording::{Measure, Recording, metrics};
-use serde_json::{Map, Value, json};
-use std::fmt::Write;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 const CASE: &str = "forward";
+
+/// Counts by their metric.
+type Counts<'r> = BTreeMap<&'r str, u64>;
+
+/// A forwarder's run.
+#[derive(Serialize)]
+pub(super) struct Forwarded<'r> {
+    threads: BTreeMap<&'r str, Counts<'r>>,
+    seconds: f64,
+    nodes: Nodes<'r>,
+    interfaces: BTreeMap<&'r str, Counts<'r>>,
+    errors: Vec<Lost<'r>>,
+    recording: &'r str,
+    #[serde(skip)]
+    exec: Option<String>,
+    #[serde(skip)]
+    packets: [f64; 2],
+}
+
+/// Packets that were dropped or punted for a reason.
+#[derive(Serialize)]
+struct Lost<'r> {
+    node: &'r str,
+    reason: &'r str,
+    severity: &'r str,
+    packets: u64,
+}
 
 /// The measures of a case, each with its subject.
 fn of_case<'r>(recording: &'r Recording, case: &'r str) -> impl Iterator<Item = (&'r str, &'r Measure)> {
@@ -18,56 +44,64 @@ fn of_case<'r>(recording: &'r Recording, case: &'r str) -> impl Iterator<Item = 
     of.filter_map(|measure| Some((recording.text(measure.subject?), measure)))
 }
 
-/// Why packets were dropped or punted: node, reason, severity, packets.
-fn errors(recording: &Recording) -> impl Iterator<Item = (&str, &str, &str, u64)> {
-    of_case(recording, "errors").map(|(subject, measure)| {
+fn counts<'r>(recording: &'r Recording, case: &'r str) -> BTreeMap<&'r str, Counts<'r>> {
+    let mut all: BTreeMap<&str, Counts<'_>> = BTreeMap::new();
+    for (subject, measure) in of_case(recording, case) {
+        all.entry(subject).or_default().insert(recording.text(measure.metric), measure.value as u64);
+    }
+    all
+}
+
+/// Reads a forwarder's run.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Forwarded<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: facts::Forwarded = recording.header.facts()?;
+    let lost = |(subject, measure): (&'r str, &'r Measure)| {
         let (node, reason) = subject.split_once(": ").unwrap_or((subject, ""));
-        (node, reason, measure.role.map_or("", |name| recording.text(name)), measure.value as u64)
+        let severity = measure.role.map_or("", |name| recording.text(name));
+        Lost { node, reason, severity, packets: measure.value as u64 }
+    };
+    Ok(Forwarded {
+        threads: counts(recording, "threads"),
+        seconds: sum(recording, CASE, metrics::WINDOW, ""),
+        nodes: nodes::read(recording, CASE, &facts.counter),
+        interfaces: counts(recording, "interfaces"),
+        errors: of_case(recording, "errors").map(lost).collect(),
+        recording: run.folder,
+        exec: facts.exec,
+        packets: [metrics::RECEIVED, metrics::SENT].map(|metric| sum(recording, CASE, metric, "")),
     })
 }
 
-pub(super) fn json(run: &Run<'_>) -> Value {
-    let recording = run.recording;
-    let nodes = subjects(recording, CASE, metrics::CALLS);
-    let mut interfaces: Map<String, Value> = Map::new();
-    for (interface, measure) in of_case(recording, "interfaces") {
-        let counters = interfaces.entry(interface).or_insert_with(|| json!({}));
-        counters[recording.text(measure.metric)] = json!(measure.value as u64);
+impl Story for Forwarded<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        let [received, sent] = self.packets;
+        let dropped: u64 = self.errors.iter().map(|lost| lost.packets).sum();
+        told.answer(format!(
+            "In {:.1} s {received} packets were received and {sent} sent; {dropped} were dropped or handed to control, for {} reasons.",
+            self.seconds,
+            self.errors.len()
+        ));
+        if let Some(answers) = &self.exec {
+            told.verbatim(answers.as_str());
+        }
+        self.nodes.tell(told);
+        let counters = self.interfaces.iter().flat_map(|(interface, counts)| {
+            let there = counts.iter().filter(|(_, count)| **count > 0);
+            there.map(|(counter, count)| (*interface, *counter, *count))
+        });
+        let counters: Vec<_> = counters.collect();
+        let table = Table::of(&counters).words("interface", |row| name(row.0)).words("counter", |row| row.1).numbers(
+            "count",
+            "",
+            |row| whole(row.2 as f64),
+        );
+        told.table(table.done());
+        let table = Table::of(&self.errors)
+            .numbers("count", "", |lost| whole(lost.packets as f64))
+            .words("node", |lost| text![name(lost.node)])
+            .words("reason", |lost| lost.reason)
+            .words("severity", |lost| lost.severity);
+        told.table(table.done());
     }
-    let errors = errors(recording).map(|(node, reason, severity, packets)| {
-        json!({ "node": node, "reason": reason, "severity": severity, "packets": packets })
-    });
-    let mut threads: Map<String, Value> = Map::new();
-    for (worker, measure) in of_case(recording, "threads") {
-        let counts = threads.entry(worker).or_insert_with(|| json!({}));
-        counts[recording.text(measure.metric)] = json!(measure.value as u64);
-    }
-    json!({
-        "threads": threads,
-        "seconds": sum(recording, CASE, metrics::WINDOW, ""),
-        "nodes": nodes.iter().map(|node| node_json(recording, CASE, node)).collect::<Vec<_>>(),
-        "interfaces": interfaces,
-        "errors": errors.collect::<Vec<_>>(),
-        "recording": run.folder,
-    })
-}
-
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let recording = run.recording;
-    let mut text = recording.header.texts.get("exec").cloned().unwrap_or_default();
-    text.push_str(&runtime(recording, CASE, style));
-    let mut counters = table(style);
-    counters.set_header(["Interface", "Counter", "Count"]);
-    for (interface, measure) in of_case(recording, "interfaces").filter(|(_, measure)| measure.value > 0.0) {
-        let count = right(format!("{}", measure.value));
-        counters.add_row(vec![Cell::new(interface), Cell::new(recording.text(measure.metric)), count]);
-    }
-    let _ = writeln!(text, "{}", fitted(counters, style));
-    let mut reasons = table(style);
-    reasons.set_header(["Count", "Node", "Reason", "Severity"]);
-    for (node, reason, severity, packets) in errors(recording) {
-        reasons.add_row(vec![right(packets.to_string()), Cell::new(node), Cell::new(reason), Cell::new(severity)]);
-    }
-    let _ = writeln!(text, "{}", fitted(reasons, style));
-    text
 }

@@ -1,56 +1,111 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use super::rows::subject;
-use super::{Run, Style};
-use crate::grid::{fitted, right, table};
-use crate::words::number;
+use super::{Run, Story};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
 use published::ClockReference;
+use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Recording, Series};
-use serde_json::{Value, json};
-use std::fmt::Write;
+use serde::Serialize;
 
-/// Statistics as they are called in recordings.
-const STATISTICS: [&str; 7] = ["average", "stddev", "min", "max", "p50", "p99", "p99.9"];
-
-/// Times of a clock or of a division.
-struct Times<'r> {
-    name: &'r str,
-    mode: &'r str,
-    /// In the order of [`STATISTICS`], in nanoseconds.
-    values: [Option<f64>; STATISTICS.len()],
+/// Clocks, divisions, and what they change.
+#[derive(Serialize)]
+pub(super) struct Clocks<'r> {
+    clocks: Vec<Clock<'r>>,
+    divisions: Vec<Division<'r>>,
+    changes: Vec<Change<'r>>,
+    saving_per_sleep_ns: Option<f64>,
+    shift_bias: f64,
+    clock_source: Option<String>,
+    notes: &'r [String],
+    recording: &'r str,
+    /// The clocks whose difference is saved.
+    #[serde(skip)]
+    saved_by: String,
+    #[serde(skip)]
+    reference: Option<&'r ClockReference>,
 }
 
-fn times<'r>(recording: &'r Recording, case: &str, metric: Metric) -> Vec<Times<'r>> {
-    let mut all: Vec<(Series, Times<'r>)> = Vec::new();
-    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric.name) {
-        let (name, of, mode) = recording.series_texts(measure.series);
-        let Some(at) = STATISTICS.iter().position(|statistic| *statistic == subject(recording, measure)) else {
-            continue;
-        };
-        if of != case {
-            continue;
-        }
-        let known = all.iter_mut().find(|(series, _)| *series == measure.series);
-        match known {
-            Some((_, times)) => times.values[at] = Some(measure.value),
-            None => {
-                let mut values = [None; STATISTICS.len()];
-                values[at] = Some(measure.value);
-                all.push((measure.series, Times { name, mode, values }));
-            }
-        }
+/// Statistics of times in nanoseconds.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Statistics {
+    average_ns: Option<f64>,
+    stddev_ns: Option<f64>,
+    min_ns: Option<f64>,
+    max_ns: Option<f64>,
+    p50_ns: Option<f64>,
+    p99_ns: Option<f64>,
+    p99_9_ns: Option<f64>,
+}
+
+impl Statistics {
+    /// A statistic by its name in recordings.
+    fn at(&mut self, name: &str) -> Option<&mut Option<f64>> {
+        Some(match name {
+            "average" => &mut self.average_ns,
+            "stddev" => &mut self.stddev_ns,
+            "min" => &mut self.min_ns,
+            "max" => &mut self.max_ns,
+            "p50" => &mut self.p50_ns,
+            "p99" => &mut self.p99_ns,
+            "p99.9" => &mut self.p99_9_ns,
+            _ => return None,
+        })
     }
-    all.into_iter().map(|(_, times)| times).collect()
+}
+
+#[derive(Serialize)]
+struct Clock<'r> {
+    name: &'r str,
+    threads: Option<u64>,
+    virtual_machine: bool,
+    #[serde(flatten)]
+    times: Statistics,
+    #[serde(skip)]
+    mode: &'r str,
+}
+
+#[derive(Serialize)]
+struct Division<'r> {
+    name: &'r str,
+    divisor_known: bool,
+    #[serde(flatten)]
+    times: Statistics,
+    #[serde(skip)]
+    mode: &'r str,
 }
 
 /// What a governor does otherwise with another clock or another division.
+#[derive(Serialize)]
 struct Change<'r> {
     governor: &'r str,
-    mode: &'r str,
-    to: &'r str,
-    choices: f64,
-    energy: Option<f64>,
+    unsaid: &'r str,
+    with: &'r str,
+    changed_choices: f64,
+    changed_energy: Option<f64>,
+}
+
+/// How much less a shift by 10 bits counts than a division by 1000, as a share: 24/1024.
+const BIAS: f64 = 1.0 - 1000.0 / 1024.0;
+
+fn times<'r>(recording: &'r Recording, case: &str, metric: Metric) -> Vec<(&'r str, &'r str, Statistics)> {
+    let mut all: Vec<(Series, &str, &str, Statistics)> = Vec::new();
+    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric.name) {
+        let (name, of, mode) = recording.series_texts(measure.series);
+        let statistic = subject(recording, measure);
+        if of != case || Statistics::default().at(statistic).is_none() {
+            continue;
+        }
+        let at = all.iter().position(|(series, ..)| *series == measure.series).unwrap_or_else(|| {
+            all.push((measure.series, name, mode, Statistics::default()));
+            all.len() - 1
+        });
+        if let Some(value) = all[at].3.at(statistic) {
+            *value = Some(measure.value);
+        }
+    }
+    all.into_iter().map(|(_, name, mode, times)| (name, mode, times)).collect()
 }
 
 fn changes(recording: &Recording) -> Vec<Change<'_>> {
@@ -59,168 +114,207 @@ fn changes(recording: &Recording) -> Vec<Change<'_>> {
     };
     of(metrics::CHANGED_CHOICES)
         .map(|choices| {
-            let (governor, _, mode) = recording.series_texts(choices.series);
+            let (governor, _, unsaid) = recording.series_texts(choices.series);
             let same = |other: &&recording::Measure| other.series == choices.series && other.subject == choices.subject;
-            let energy = of(metrics::CHANGED_ENERGY).find(same).map(|measure| measure.value);
-            Change { governor, mode, to: subject(recording, choices), choices: choices.value, energy }
+            let changed_energy = of(metrics::CHANGED_ENERGY).find(same).map(|measure| measure.value);
+            Change {
+                governor,
+                unsaid,
+                with: subject(recording, choices),
+                changed_choices: choices.value,
+                changed_energy,
+            }
         })
         .collect()
 }
 
-/// How much less a shift by 10 bits counts than a division by 1000, as a share: 24/1024.
-const BIAS: f64 = 1.0 - 1000.0 / 1024.0;
-
-/// What is saved on each sleep, in nanoseconds: two reads, each by what the second published clock takes less than the first.
-fn saving(recording: &Recording) -> Option<(String, f64)> {
-    let averages = times(recording, "condition", metrics::CLOCK_READ);
-    let [first, second] = &averages[..] else { return None };
-    let less = first.values[0]? - second.values[0]?;
-    Some((format!("{} for {}", second.name, first.name), 2.0 * less))
-}
-
-pub(super) fn json(run: &Run<'_>) -> Value {
+/// Reads clocks, divisions and changes.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
     let recording = run.recording;
-    let is_virtual = recording.header.run.more.contains_key("virtual_machine");
-    let statistics = |times: &Times<'_>| -> serde_json::Map<String, Value> {
-        let key = |statistic: &str| format!("{}_ns", statistic.replace('.', "_"));
-        STATISTICS.iter().zip(times.values).map(|(statistic, value)| (key(statistic), json!(value))).collect()
+    let facts: facts::Clocks = recording.header.facts()?;
+    let is_virtual = facts.virtual_machine.is_some();
+    let clocks = times(recording, "clock-read", metrics::CLOCK_READ).into_iter();
+    let divisions = times(recording, "division", metrics::DIVISION).into_iter();
+    // Two reads are saved on each sleep, each by what the second published clock takes less than the first.
+    let published = times(recording, "condition", metrics::CLOCK_READ);
+    let saving = match &published[..] {
+        [(first, _, slow), (second, _, fast)] => {
+            let less = slow.average_ns.zip(fast.average_ns).map(|(slow, fast)| slow - fast);
+            less.map(|less| (format!("{second} for {first}"), 2.0 * less))
+        }
+        _ => None,
     };
-    let clocks = times(recording, "clock-read", metrics::CLOCK_READ);
-    let clocks: Vec<Value> = clocks
-        .iter()
-        .map(|times| {
-            let mut json =
-                json!({ "name": times.name, "threads": times.mode.parse::<u64>().ok(), "virtual_machine": is_virtual });
-            json.as_object_mut().expect("it was made as one").extend(statistics(times));
-            json
-        })
-        .collect();
-    let divisions = times(recording, "division", metrics::DIVISION);
-    let divisions: Vec<Value> = divisions
-        .iter()
-        .map(|times| {
-            let mut json = json!({ "name": times.name, "divisor_known": times.mode == "divisor known" });
-            json.as_object_mut().expect("it was made as one").extend(statistics(times));
-            json
-        })
-        .collect();
-    let changes: Vec<Value> = changes(recording)
-        .iter()
-        .map(|change| {
-            json!({
-                "governor": change.governor,
-                "unsaid": change.mode,
-                "with": change.to,
-                "changed_choices": change.choices,
-                "changed_energy": json!(change.energy),
+    Ok(Clocks {
+        clocks: clocks
+            .map(|(name, mode, times)| Clock {
+                name,
+                threads: mode.parse().ok(),
+                virtual_machine: is_virtual,
+                times,
+                mode,
             })
-        })
-        .collect();
-    json!({
-        "clocks": clocks,
-        "divisions": divisions,
-        "changes": changes,
-        "saving_per_sleep_ns": json!(saving(recording).map(|(_, ns)| ns)),
-        "shift_bias": BIAS,
-        "clock_source": recording.header.run.more.get("clock_source"),
-        "notes": recording.header.notes,
-        "recording": run.folder,
+            .collect(),
+        divisions: divisions
+            .map(|(name, mode, times)| Division { name, divisor_known: mode == "divisor known", times, mode })
+            .collect(),
+        changes: changes(recording),
+        saving_per_sleep_ns: saving.as_ref().map(|(_, ns)| *ns),
+        shift_bias: BIAS,
+        clock_source: facts.source,
+        notes: &recording.header.notes,
+        recording: run.folder,
+        saved_by: saving.map(|(by, _)| by).unwrap_or_default(),
+        reference: run.published.clocks.as_ref(),
     })
 }
 
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let recording = run.recording;
-    let mut text = String::new();
-    let clocks = times(recording, "clock-read", metrics::CLOCK_READ);
-    if !clocks.is_empty() {
-        let source = recording.header.run.more.get("clock_source").map_or("not known", String::as_str);
-        let _ = writeln!(text, "Reads of a clock on this machine, in ns; clock source {source}.");
-        text.push_str(&drawn(["clock", "threads"], &clocks, style));
-        text.push_str(&published(run.published.clocks.as_ref()));
-    }
-    let divisions = times(recording, "division", metrics::DIVISION);
-    if !divisions.is_empty() {
-        text.push_str("Divisions, each waiting for the one before it, in ns.\n");
-        text.push_str(&drawn(["division", "compiler"], &divisions, style));
-    }
-    text.push_str(&changed(recording, style));
-    if let Some((what, ns)) = saving(recording) {
-        let _ = writeln!(text, "Saved on each sleep by {what}: {} ns, two reads' difference.", number(ns));
-    }
-    text.push_str(&bias(run.published.clocks.as_ref()));
-    text
+/// A table of times.
+fn table<R>(
+    rows: &[R],
+    [first, second]: [&str; 2],
+    names: impl Fn(&R) -> (&str, &str),
+    times: impl Fn(&R) -> Statistics,
+) -> Table {
+    let statistics: [(&str, fn(Statistics) -> Option<f64>); 7] = [
+        ("average", |times| times.average_ns),
+        ("stddev", |times| times.stddev_ns),
+        ("min", |times| times.min_ns),
+        ("max", |times| times.max_ns),
+        ("p50", |times| times.p50_ns),
+        ("p99", |times| times.p99_ns),
+        ("p99.9", |times| times.p99_9_ns),
+    ];
+    Table::of(rows)
+        .words(first, |row| name(names(row).0))
+        .words(second, |row| names(row).1)
+        .each(statistics, |table, (heading, of)| {
+            table.numbers(heading, "", |row| of(times(row)).map(|ns| fixed(ns, 1)))
+        })
+        .done()
 }
 
-fn drawn(names: [&str; 2], all: &[Times<'_>], style: Style) -> String {
-    let mut drawn = table(style);
-    drawn.set_header(names.into_iter().chain(STATISTICS));
-    for times in all {
-        let mut cells = vec![times.name.into(), times.mode.into()];
-        cells.extend(times.values.iter().map(|value| right(value.map_or(String::new(), |ns| format!("{ns:.1}")))));
-        drawn.add_row(cells);
-    }
-    format!("{}\n", fitted(drawn, style))
-}
-
-/// What was published of the kernel's clocks.
-fn published(reference: Option<&ClockReference>) -> String {
-    let Some(reference) = reference else { return String::new() };
-    let mut text = format!("Published ({}; {}):\n", reference.source, reference.conditions);
-    for clock in reference.names() {
-        let figures: Vec<String> = reference
-            .clocks
-            .iter()
-            .filter(|figure| figure.clock == clock)
-            .map(|figure| format!("{} {}", figure.statistic, figure.value))
-            .collect();
-        let _ = writeln!(text, "  {clock}: {} ns", figures.join(", "));
-    }
-    text
-}
-
-fn changed(recording: &Recording, style: Style) -> String {
-    let changes = changes(recording);
-    if changes.is_empty() {
-        return String::new();
-    }
-    let first = changes[0].to;
-    let mut drawn = table(style);
-    drawn.set_header(["governor", "with", "changed choices, %", "changed energy, %"]);
-    // Where the trace does not say everything each governor was replayed twice, and both figures are shown if they differ.
-    let both = |mut figures: Vec<String>| {
-        figures.dedup();
-        right(figures.join(" or "))
-    };
-    let mut done: Vec<(&str, &str)> = Vec::new();
-    for change in &changes {
-        if done.contains(&(change.governor, change.to)) {
-            continue;
+impl Story for Clocks<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        told.answer(self.answer());
+        let interval = |clock: &Clock<'_>| {
+            let times = clock.times;
+            Some(IntervalRow {
+                name: format!("{}, threads: {}", clock.name, clock.mode),
+                series: clock.name.to_owned(),
+                low: times.min_ns?,
+                middle: times.p50_ns.or(times.average_ns)?,
+                high: times.p99_ns.or(times.max_ns)?,
+                published: None,
+            })
+        };
+        let rows: Vec<IntervalRow> = self.clocks.iter().filter_map(interval).collect();
+        if !rows.is_empty() {
+            let title = "Reads of a clock: least, median and p99";
+            told.picture(Picture::new(title, "time", "ns", Drawing::Intervals(rows)));
         }
-        done.push((change.governor, change.to));
-        let same = || changes.iter().filter(|other| (other.governor, other.to) == (change.governor, change.to));
-        let choices = both(same().map(|change| format!("{:.3}", 100.0 * change.choices)).collect());
-        let energy = both(same().filter_map(|change| Some(format!("{:+.3}", 100.0 * change.energy?))).collect());
-        drawn.add_row([change.governor.into(), change.to.into(), choices, energy]);
+        if !self.clocks.is_empty() {
+            let source = self.clock_source.as_deref().unwrap_or("not known");
+            let title = format!("Reads of a clock on this machine, in ns; clock source {source}.");
+            let rows = table(&self.clocks, ["clock", "threads"], |of| (of.name, of.mode), |of| of.times);
+            told.table(rows.titled(title));
+            self.published(told);
+        }
+        let rows = table(&self.divisions, ["division", "compiler"], |of| (of.name, of.mode), |of| of.times);
+        told.table(rows.titled("Divisions, each waiting for the one before it, in ns."));
+        self.changed(told);
+        if let Some(ns) = self.saving_per_sleep_ns {
+            let words = format!("Saved on each sleep by {}: {} ns, two reads' difference.", self.saved_by, figure(ns));
+            told.paragraph(words);
+        }
+        self.bias(told);
     }
-    format!("What changes against {first}:\n{}\n", fitted(drawn, style))
 }
 
-/// What a shift in the place of a division makes of a time, beside what was published of it.
-fn bias(reference: Option<&ClockReference>) -> String {
-    let mut text = format!("A shift by 10 bits counts {} % less than a division by 1000.\n", 100.0 * BIAS);
-    for row in reference.iter().flat_map(|reference| &reference.divisions) {
-        let (shifted, quotient) = (row.nsec >> 10, row.nsec as f64 / 1024.0);
-        let _ = writeln!(
-            text,
-            "  {} ns: / 1000 {} us; >> 10 {shifted} us, the quotient {quotient} us; published {} us and {} us",
-            row.nsec,
-            row.nsec / 1000,
-            row.div_1000_usec,
-            row.shift_10_usec
-        );
+impl Clocks<'_> {
+    fn answer(&self) -> Text {
+        let mut words = Text::default();
+        let average = |clock: &&Clock<'_>| clock.times.average_ns.unwrap_or(f64::INFINITY);
+        let alone = || self.clocks.iter().filter(|clock| clock.threads == Some(1));
+        let by_average = |a: &&Clock<'_>, b: &&Clock<'_>| average(a).total_cmp(&average(b));
+        if let (Some(fast), Some(slow)) = (alone().min_by(by_average), alone().max_by(by_average)) {
+            words.extend(text![
+                "A read of ",
+                name(fast.name),
+                format!(" takes {} ns on average and one of ", fixed(average(&fast), 1)),
+                name(slow.name),
+                format!(" {} ns. ", fixed(average(&slow), 1))
+            ]);
+        }
+        let most = self.changes.iter().max_by(|a, b| a.changed_choices.total_cmp(&b.changed_choices));
+        if let Some(most) = most {
+            words.extend(text![
+                "With ",
+                name(most.with),
+                " ",
+                name(most.governor),
+                format!(
+                    " chooses another state in {} % of its sleeps, more than any other governor.",
+                    fixed(100.0 * most.changed_choices, 3)
+                )
+            ]);
+        }
+        words
     }
-    if reference.is_some() {
-        text.push_str("  The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.\n");
+
+    /// What was published of the kernel's clocks.
+    fn published(&self, told: &mut Blocks) {
+        let Some(reference) = self.reference else { return };
+        told.paragraph(format!("Published ({}; {}):", reference.source, reference.conditions));
+        let item = |clock: &str| {
+            let figures = reference.clocks.iter().filter(|figure| figure.clock == clock);
+            let figures: Vec<String> = figures.map(|figure| format!("{} {}", figure.statistic, figure.value)).collect();
+            text![name(clock), format!(": {} ns", figures.join(", "))]
+        };
+        told.list(reference.names().into_iter().map(item).collect());
     }
-    text
+
+    fn changed(&self, told: &mut Blocks) {
+        let Some(first) = self.changes.first() else { return };
+        let mut rows: Vec<&Change<'_>> = Vec::new();
+        for change in &self.changes {
+            if rows.iter().all(|row| (row.governor, row.with) != (change.governor, change.with)) {
+                rows.push(change);
+            }
+        }
+        // Where the trace does not say everything each governor was replayed twice, and both figures are shown if they differ.
+        let both = |row: &Change<'_>, of: &dyn Fn(&Change<'_>) -> Option<String>| {
+            let same = self.changes.iter().filter(|other| (other.governor, other.with) == (row.governor, row.with));
+            let mut figures: Vec<String> = same.filter_map(of).collect();
+            figures.dedup();
+            figures.join(" or ")
+        };
+        let energy = |of: &Change<'_>| Some(fixed(100.0 * of.changed_energy?, 3).signed().to_string());
+        let table = Table::of(&rows)
+            .words("governor", |row| name(row.governor))
+            .words("with", |row| name(row.with))
+            .numbers("changed choices", "%", |row| {
+                both(row, &|of| Some(fixed(100.0 * of.changed_choices, 3).to_string()))
+            })
+            .numbers("changed energy", "%", |row| both(row, &energy));
+        told.table(table.done().titled(text!["What changes against ", name(first.with), ":"]));
+    }
+
+    /// What a shift in the place of a division makes of a time, beside what was published of it.
+    fn bias(&self, told: &mut Blocks) {
+        told.paragraph(format!("A shift by 10 bits counts {} % less than a division by 1000.", 100.0 * BIAS));
+        let Some(reference) = self.reference else { return };
+        let item = |row: &published::DivisionFigure| {
+            let (shifted, quotient) = (row.nsec >> 10, row.nsec as f64 / 1024.0);
+            Text::from(format!(
+                "{} ns: / 1000 {} us; >> 10 {shifted} us, the quotient {quotient} us; published {} us and {} us",
+                row.nsec,
+                row.nsec / 1000,
+                row.div_1000_usec,
+                row.shift_10_usec
+            ))
+        };
+        let mut items: Vec<Text> = reference.divisions.iter().map(item).collect();
+        items.push("The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into());
+        told.list(items);
+    }
 }

@@ -1,16 +1,107 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
-use super::rows::{role, subject};
-use super::{Run, Style};
-use crate::grid::{PLAIN, fitted, paragraph, right, table};
-use crate::words::number;
+use super::rows::{InOrder, role, subject};
+use super::{Run, Story};
+use crate::blocks::{
+    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
+};
+use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};
-use serde_json::{Value, json};
-use std::fmt::Write;
+use serde::{Serialize, Serializer};
 
 const CASE: &str = "idle-replay";
 const TRACE: &str = "trace";
+
+/// Governors on a trace.
+#[derive(Serialize)]
+pub(super) struct Replay<'r> {
+    intervals: Intervals,
+    unknown_because: InOrder<'r, Between>,
+    kernel_counters: Option<Counters>,
+    platform: Option<&'r str>,
+    governors: Vec<Governor<'r>>,
+    notes: &'r [String],
+    recording: &'r str,
+}
+
+/// The idle intervals of the trace, by what is known of their sleep lengths.
+#[derive(Serialize)]
+struct Intervals {
+    known: u64,
+    bounded: u64,
+    unknown: u64,
+}
+
+/// A governor's choices and their cost.
+#[derive(Serialize)]
+struct Governor<'r> {
+    name: &'r str,
+    states: Vec<State<'r>>,
+    energy_j: Option<Ends>,
+    energy_unit_s: Option<Ends>,
+    delay_us: Delays,
+    /// In what share of the range of what a round trip costs it takes less energy than another.
+    wins: InOrder<'r, f64>,
+    decided_by: Vec<Decision<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agreement: Option<Agreement<'r>>,
+}
+
+#[derive(Serialize)]
+struct State<'r> {
+    name: &'r str,
+    entered: Option<Between>,
+    above: Option<Between>,
+    below: Option<Between>,
+    residency_us: Option<Between>,
+}
+
+#[derive(Serialize)]
+struct Delays {
+    p50: Option<Between>,
+    p99: Option<Between>,
+}
+
+/// How often a governor chooses as the traced kernel did.
+#[derive(Serialize)]
+struct Agreement<'r> {
+    same: f64,
+    balanced: Option<f64>,
+    commonest_state: Option<f64>,
+    compared: Option<u64>,
+    /// What it chose otherwise, with how often.
+    differing: InOrder<'r, Between>,
+}
+
+/// An interval in which a governor lost much.
+#[derive(Serialize)]
+struct Decision<'r> {
+    cpu: Option<u16>,
+    at_us: Option<f64>,
+    interval_us: Option<f64>,
+    chosen: &'r str,
+    cheapest: &'r str,
+    excess_unit_s: f64,
+}
+
+/// The kernel's own counts and those of the trace, where the trace holds the kernel's.
+#[derive(Serialize)]
+struct Counters {
+    kernel: Counts,
+    trace: Counts,
+    tracing_ns: Option<f64>,
+}
+
+/// Counts of idle states over the same time.
+#[derive(Serialize)]
+struct Counts {
+    entered: Between,
+    above: Between,
+    below: Between,
+    rejected: Between,
+    residency_us: Between,
+}
 
 /// A figure that is known, or known to lie between two.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,49 +110,77 @@ struct Between {
     high: f64,
 }
 
+/// Both ends of a figure, even where it is known.
+#[derive(Clone, Copy)]
+struct Ends(Between);
+
+/// A count without a decimal point.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Whole {
+    Count(i64),
+    Figure(f64),
+}
+
+impl From<f64> for Whole {
+    fn from(value: f64) -> Self {
+        if value.fract() == 0.0 && value.abs() < 9e15 { Self::Count(value as i64) } else { Self::Figure(value) }
+    }
+}
+
+impl Serialize for Between {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.low == self.high {
+            true => Whole::from(self.low).serialize(serializer),
+            false => Ends(*self).serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Ends {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Both {
+            low: Whole,
+            high: Whole,
+        }
+        Both { low: self.0.low.into(), high: self.0.high.into() }.serialize(serializer)
+    }
+}
+
 impl Between {
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
         values.fold(None, |so_far: Option<Self>, value| {
             let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
             Some(Self { low: low.min(value), high: high.max(value) })
         })
     }
 
+    fn exactly(value: f64) -> Self {
+        Self { low: value, high: value }
+    }
+
     fn times(self, factor: f64) -> Self {
         Self { low: self.low * factor, high: self.high * factor }
     }
 
-    /// A number where it is known, and else both ends.
-    fn json(self) -> Value {
-        if self.low == self.high { json!(whole(self.low)) } else { self.ends() }
+    fn cell(self, number: fn(f64) -> Number) -> Cell {
+        Cell::Range(number(self.low), number(self.high))
     }
 
-    fn ends(self) -> Value {
-        json!({ "low": whole(self.low), "high": whole(self.high) })
+    fn middle(self) -> f64 {
+        (self.low + self.high) / 2.0
     }
-
-    fn text(self) -> String {
-        let ends = [number(self.low), number(self.high)];
-        if ends[0] == ends[1] { ends[0].clone() } else { ends.join("–") }
-    }
-
-    fn count(self) -> String {
-        if self.low == self.high { format!("{:.0}", self.low) } else { format!("{:.0}–{:.0}", self.low, self.high) }
-    }
-}
-
-/// Counts without a decimal point.
-fn whole(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
 /// The measures of a governor.
-struct Governor<'r> {
+#[derive(Clone, Copy)]
+struct Measured<'r> {
     recording: &'r Recording,
     name: &'r str,
 }
 
-impl<'r> Governor<'r> {
+impl<'r> Measured<'r> {
     fn all(recording: &'r Recording) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
         for series in recording.all_series() {
@@ -74,7 +193,7 @@ impl<'r> Governor<'r> {
         names.into_iter().map(|name| Self { recording, name }).collect()
     }
 
-    fn measures(&self, case: &'static str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
+    fn measures(self, case: &'static str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
         let (recording, name) = (self.recording, self.name);
         recording.measures().iter().filter(move |measure| {
             let (variant, of, _) = recording.series_texts(measure.series);
@@ -82,12 +201,12 @@ impl<'r> Governor<'r> {
         })
     }
 
-    fn between(&self, metric: Metric, of: &str) -> Option<Between> {
+    fn between(self, metric: Metric, of: &str) -> Option<Between> {
         let values = self.measures(CASE, metric).filter(|measure| subject(self.recording, measure) == of);
-        Between::of(values.map(|measure| measure.value))
+        Between::new(values.map(|measure| measure.value))
     }
 
-    fn states(&self) -> Vec<&'r str> {
+    fn state_names(self) -> Vec<&'r str> {
         let mut names = Vec::new();
         for measure in self.measures(CASE, metrics::IDLE_ENTERED) {
             let name = subject(self.recording, measure);
@@ -98,329 +217,333 @@ impl<'r> Governor<'r> {
         names
     }
 
-    /// Units of the platform's table times seconds.
-    fn energy(&self) -> Option<Between> {
-        Between::of(self.measures(CASE, metrics::IDLE_ENERGY).map(|measure| measure.value))
+    fn agreement(self) -> Option<Agreement<'r>> {
+        let share = |what: &str| self.between(metrics::IDLE_AGREEMENT, what).map(|share| share.low);
+        let measures = self.measures("agreement", metrics::IDLE_INTERVALS);
+        let differing = measures.map(|measure| (subject(self.recording, measure), Between::exactly(measure.value)));
+        Some(Agreement {
+            same: share("same")?,
+            balanced: share("balanced"),
+            commonest_state: share("commonest"),
+            compared: share("compared").map(|count| count as u64),
+            differing: differing.collect(),
+        })
     }
 
-    fn sum(&self, metric: Metric) -> Option<Between> {
-        let parts: Vec<Between> = self.states().into_iter().filter_map(|state| self.between(metric, state)).collect();
-        let [low, high] =
-            [|part: &Between| part.low, |part: &Between| part.high].map(|end| parts.iter().map(end).sum());
-        (!parts.is_empty()).then_some(Between { low, high })
-    }
-
-    fn wins(&self, over: &str) -> Option<f64> {
-        self.between(metrics::IDLE_WINS, over).map(|share| share.low)
-    }
-
-    fn agreement(&self, what: &str) -> Option<f64> {
-        self.between(metrics::IDLE_AGREEMENT, what).map(|share| share.low)
-    }
-}
-
-/// How many watts a unit of the platform's table is, if it says so.
-fn watts(recording: &Recording) -> Option<f64> {
-    let figures = &recording.header.platform.as_ref()?.figures;
-    figures.get("watts_per_unit")?.as_float()
-}
-
-fn intervals(recording: &Recording, what: &str) -> u64 {
-    let trace = Governor { recording, name: TRACE };
-    trace.between(metrics::IDLE_INTERVALS, what).map_or(0, |count| count.low as u64)
-}
-
-/// Why nothing is known of some intervals, with how many.
-fn reasons(recording: &Recording) -> Vec<(&str, f64)> {
-    let trace = Governor { recording, name: TRACE };
-    let all: Vec<&Measure> = trace.measures(CASE, metrics::IDLE_INTERVALS).collect();
-    let reasons = all.into_iter().filter(|measure| role(recording, measure) == "reason");
-    reasons.map(|measure| (subject(recording, measure), measure.value)).collect()
-}
-
-pub(super) fn json(run: &Run<'_>) -> Value {
-    let recording = run.recording;
-    let governors = Governor::all(recording);
-    let watts = watts(recording);
-    let of_governor = |governor: &Governor<'_>| {
-        let count = |metric, state| governor.between(metric, state).map_or(Value::Null, Between::json);
-        let states: Vec<Value> = governor
-            .states()
-            .into_iter()
-            .map(|state| {
-                json!({
-                    "name": state,
-                    "entered": count(metrics::IDLE_ENTERED, state),
-                    "above": count(metrics::IDLE_ABOVE, state),
-                    "below": count(metrics::IDLE_BELOW, state),
-                    "residency_us": count(metrics::IDLE_TIME, state),
-                })
+    /// The intervals in which it lost most, the worst first.
+    fn decided_by(self) -> Vec<Decision<'r>> {
+        let recording = self.recording;
+        let is_own = |measure: &&Measure| {
+            let (variant, case, _) = recording.series_texts(measure.series);
+            variant == self.name && case == "deciding"
+        };
+        let all: Vec<&Measure> = recording.measures().iter().filter(is_own).collect();
+        let ranks = all.iter().map(|measure| measure.iteration).max().map_or(0, |last| last + 1);
+        let value = |rank: u32, metric: &str| {
+            all.iter().find(|measure| measure.iteration == rank && recording.text(measure.metric) == metric).copied()
+        };
+        let decision = |rank| {
+            let excess = value(rank, metrics::IDLE_EXCESS.name)?;
+            Some(Decision {
+                cpu: excess.cpu,
+                at_us: value(rank, "idle_entered_at").map(|measure| measure.value),
+                interval_us: value(rank, metrics::IDLE_TIME.name).map(|measure| measure.value),
+                chosen: subject(recording, excess),
+                cheapest: role(recording, excess),
+                excess_unit_s: excess.value,
             })
-            .collect();
-        let energy = governor.energy();
-        let joules = energy.zip(watts).map(|(energy, watts)| energy.times(watts));
-        let delay = |which| governor.between(metrics::IDLE_DELAY, which).map_or(Value::Null, Between::json);
-        let wins: serde_json::Map<String, Value> = governors
-            .iter()
-            .filter_map(|other| Some((other.name.to_owned(), json!(governor.wins(other.name)?))))
-            .collect();
-        let mut json = json!({
-            "name": governor.name,
-            "states": states,
-            "energy_j": joules.map_or(Value::Null, Between::ends),
-            "energy_unit_s": energy.map_or(Value::Null, Between::ends),
-            "delay_us": { "p50": delay("p50"), "p99": delay("p99") },
-            "wins": wins,
-            "decided_by": deciding(recording, governor),
+        };
+        (0..ranks).filter_map(decision).collect()
+    }
+
+    fn governor(self, others: &[Self], watts: Option<f64>) -> Governor<'r> {
+        let state = |name: &'r str| State {
+            name,
+            entered: self.between(metrics::IDLE_ENTERED, name),
+            above: self.between(metrics::IDLE_ABOVE, name),
+            below: self.between(metrics::IDLE_BELOW, name),
+            residency_us: self.between(metrics::IDLE_TIME, name),
+        };
+        // Units of the platform's table times seconds.
+        let energy = Between::new(self.measures(CASE, metrics::IDLE_ENERGY).map(|measure| measure.value));
+        let wins = others.iter().filter_map(|other| {
+            let share = self.between(metrics::IDLE_WINS, other.name)?;
+            Some((other.name, share.low))
         });
-        if let Some(same) = governor.agreement("same") {
-            json["agreement"] = json!({
-                "same": same,
-                "balanced": governor.agreement("balanced"),
-                "commonest_state": governor.agreement("commonest"),
-                "compared": governor.agreement("compared").map(|count| count as u64),
-                "differing": differing(governor).into_iter().map(|(what, count)| (what.to_owned(), whole(count))).collect::<serde_json::Map<_, _>>(),
-            });
+        Governor {
+            name: self.name,
+            states: self.state_names().into_iter().map(state).collect(),
+            energy_j: energy.zip(watts).map(|(energy, watts)| Ends(energy.times(watts))),
+            energy_unit_s: energy.map(Ends),
+            delay_us: Delays {
+                p50: self.between(metrics::IDLE_DELAY, "p50"),
+                p99: self.between(metrics::IDLE_DELAY, "p99"),
+            },
+            wins: wins.collect(),
+            decided_by: self.decided_by(),
+            agreement: self.agreement(),
         }
-        json
+    }
+}
+
+fn counters(recording: &Recording) -> Option<Counters> {
+    let value = |mode: &str, metric: Metric| {
+        let found = recording.measures().iter().find(|measure| {
+            recording.series_texts(measure.series) == ("recorded", "counters", mode)
+                && recording.text(measure.metric) == metric.name
+        });
+        found.map(|measure| measure.value)
     };
-    let reasons: serde_json::Map<String, Value> =
-        reasons(recording).into_iter().map(|(reason, count)| (reason.to_owned(), whole(count))).collect();
-    json!({
-        "intervals": {
-            "known": intervals(recording, "known"),
-            "bounded": intervals(recording, "bounded"),
-            "unknown": intervals(recording, "unknown"),
+    let of = |mode| {
+        let count = |metric| value(mode, metric).map(Between::exactly);
+        Some(Counts {
+            entered: count(metrics::IDLE_ENTERED)?,
+            above: count(metrics::IDLE_ABOVE)?,
+            below: count(metrics::IDLE_BELOW)?,
+            rejected: count(metrics::IDLE_REJECTED)?,
+            residency_us: count(metrics::IDLE_TIME)?,
+        })
+    };
+    Some(Counters { kernel: of("kernel")?, trace: of("trace")?, tracing_ns: value("", metrics::TRACING) })
+}
+
+/// Reads a replay.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: facts::Replay = recording.header.facts()?;
+    let watts = facts.power.and_then(|power| power.watts_per_unit);
+    let trace = Measured { recording, name: TRACE };
+    let intervals = |what| trace.between(metrics::IDLE_INTERVALS, what).map_or(0, |count| count.low as u64);
+    let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
+    let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
+    let governors = Measured::all(recording);
+    Ok(Replay {
+        intervals: Intervals {
+            known: intervals("known"),
+            bounded: intervals("bounded"),
+            unknown: intervals("unknown"),
         },
-        "unknown_because": reasons,
-        "kernel_counters": counters(recording).map(|[kernel, trace]| json!({
-            "kernel": kernel.json(),
-            "trace": trace.json(),
-            "tracing_ns": tracing_ns(recording),
-        })),
-        "platform": recording.header.platform.as_ref().map(|platform| platform.name.clone()),
-        "governors": governors.iter().map(of_governor).collect::<Vec<_>>(),
-        "notes": recording.header.notes,
-        "recording": run.folder,
+        unknown_because: reasons
+            .map(|measure| (subject(recording, measure), Between::exactly(measure.value)))
+            .collect(),
+        kernel_counters: counters(recording),
+        platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
+        governors: governors.iter().map(|governor| governor.governor(&governors, watts)).collect(),
+        notes: &recording.header.notes,
+        recording: run.folder,
     })
 }
 
-/// The intervals in which a governor lost most, the worst first.
-fn deciding(recording: &Recording, governor: &Governor<'_>) -> Vec<Value> {
-    let all: Vec<&Measure> = recording
-        .measures()
-        .iter()
-        .filter(|measure| {
-            let (variant, case, _) = recording.series_texts(measure.series);
-            variant == governor.name && case == "deciding"
-        })
-        .collect();
-    let ranks = all.iter().map(|measure| measure.iteration).max().map_or(0, |last| last + 1);
-    let value = |rank: u32, metric: &str| {
-        let found = all.iter().find(|measure| measure.iteration == rank && recording.text(measure.metric) == metric);
-        found.copied()
-    };
-    (0..ranks)
-        .filter_map(|rank| {
-            let excess = value(rank, metrics::IDLE_EXCESS.name)?;
-            Some(json!({
-                "cpu": excess.cpu,
-                "at_us": value(rank, "idle_entered_at").map(|measure| measure.value),
-                "interval_us": value(rank, metrics::IDLE_TIME.name).map(|measure| measure.value),
-                "chosen": subject(recording, excess),
-                "cheapest": role(recording, excess),
-                "excess_unit_s": excess.value,
-            }))
-        })
-        .collect()
+impl Governor<'_> {
+    fn sum(&self, of: fn(&State<'_>) -> Option<Between>) -> Option<Between> {
+        let parts: Vec<Between> = self.states.iter().filter_map(of).collect();
+        let sum = |end: fn(&Between) -> f64| parts.iter().map(end).sum();
+        (!parts.is_empty()).then(|| Between { low: sum(|part| part.low), high: sum(|part| part.high) })
+    }
+
+    /// The energy in joules, or in units times seconds where the platform says no watts.
+    fn energy(&self) -> Option<(Between, &'static str)> {
+        let joules = self.energy_j.map(|energy| (energy.0, "J"));
+        joules.or_else(|| self.energy_unit_s.map(|energy| (energy.0, "unit s")))
+    }
+
+    /// True if it is a governor that a kernel has, and no yardstick.
+    fn is_real(&self) -> bool {
+        !self.wins.0.is_empty()
+    }
+
+    /// The shares of entries that turned out too deep and too shallow.
+    fn misses(&self) -> Option<[f64; 2]> {
+        let entered = self.sum(|state| state.entered)?.middle();
+        let share = |of: Option<Between>| of.map_or(0.0, |of| 100.0 * of.middle() / entered.max(1.0));
+        Some([share(self.sum(|state| state.above)), share(self.sum(|state| state.below))])
+    }
 }
 
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let recording = run.recording;
-    let governors = Governor::all(recording);
-    let mut text = String::new();
-    let platform = recording.header.platform.as_ref().map_or("", |platform| platform.name.as_str());
-    let [known, bounded, unknown] = ["known", "bounded", "unknown"].map(|what| intervals(recording, what));
-    let _ = writeln!(
-        text,
-        "{} idle intervals on {platform}. Sleep length known in {known}, bounded in {bounded}, unknown in {unknown}.",
-        known + bounded + unknown
-    );
-    for (reason, count) in reasons(recording) {
-        let _ = writeln!(text, "  unknown because {reason}: {count:.0}");
+impl Story for Replay<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        told.answer(self.verdict());
+        if let Some(picture) = self.picture() {
+            told.picture(picture);
+        }
+        told.table(self.table());
+        told.list(self.worst());
+        self.provenance(told);
+        told.rest();
+        told.table(self.wins());
+        self.agreement(told);
+        self.counted(told);
     }
-    let watts = watts(recording);
-    let unit = if watts.is_some() { "energy, J" } else { "energy, unit s" };
-    let names = governors.iter().map(Governor::states).max_by_key(Vec::len).unwrap_or_default();
-    let mut drawn = table(style);
-    let mut headings = vec!["governor".to_owned()];
-    headings.extend(names.iter().map(|name| (*name).to_owned()));
-    headings.extend(["above", "below", unit, "delay p50, us", "p99"].map(str::to_owned));
-    drawn.set_header(headings);
-    for governor in &governors {
-        let mut cells = vec![governor.name.into()];
-        let shown = |value: Option<String>| right(value.unwrap_or_default());
-        let entered = |name: &&str| shown(governor.between(metrics::IDLE_ENTERED, name).map(Between::count));
-        cells.extend(names.iter().map(entered));
-        cells.push(shown(governor.sum(metrics::IDLE_ABOVE).map(Between::count)));
-        cells.push(shown(governor.sum(metrics::IDLE_BELOW).map(Between::count)));
-        cells.push(shown(governor.energy().map(|energy| energy.times(watts.unwrap_or(1.0)).text())));
-        cells.extend(
-            ["p50", "p99"].map(|which| shown(governor.between(metrics::IDLE_DELAY, which).map(Between::count))),
-        );
-        drawn.add_row(cells);
-    }
-    let _ = writeln!(text, "{}", fitted(drawn, style));
-    text.push_str(&wins(&governors, style));
-    text.push_str(&agreement(&governors, style));
-    text.push_str(&counted(recording, style));
-    text.push_str(&decided(recording, &governors, style));
-    text
 }
 
-/// Which governor takes less energy than which, and in what share of the range of what a round trip costs.
-fn wins(governors: &[Governor<'_>], style: Style) -> String {
-    let real: Vec<&Governor<'_>> =
-        governors.iter().filter(|governor| governors.iter().any(|other| governor.wins(other.name).is_some())).collect();
-    if real.len() < 2 {
-        return String::new();
+impl Replay<'_> {
+    /// Which governor takes least energy, and by how much; how often each is wrong.
+    fn verdict(&self) -> Text {
+        let real = || self.governors.iter().filter(|governor| governor.is_real());
+        let with_energy = || real().filter_map(|governor| Some((governor, governor.energy()?)));
+        let middle = |(_, (energy, _)): &(&Governor<'_>, (Between, &str))| energy.middle();
+        let least = with_energy().min_by(|a, b| middle(a).total_cmp(&middle(b)));
+        let Some((best, (energy, unit))) = least else {
+            let intervals = self.intervals.known + self.intervals.bounded + self.intervals.unknown;
+            return format!("{} governors were replayed on {intervals} idle intervals.", self.governors.len()).into();
+        };
+        let mut words = text![
+            name(best.name),
+            format!(" takes least energy on this trace: {} {unit}", energy.cell(figure).plain())
+        ];
+        let most = with_energy().max_by(|a, b| middle(a).total_cmp(&middle(b)));
+        if let Some((worst, (energy, _))) = most.filter(|(worst, _)| worst.name != best.name) {
+            let share = best.wins.get(worst.name).copied().unwrap_or(0.0);
+            words.extend(text![
+                ", where ",
+                name(worst.name),
+                format!(
+                    " takes {}; it takes less in {:.0} % of the range of what a round trip costs",
+                    energy.cell(figure).plain(),
+                    100.0 * share
+                )
+            ]);
+        }
+        words.push(".");
+        if let Some([above, below]) = best.misses() {
+            words.push(format!(" It is too deep in {above:.1} % of its sleeps, too shallow in {below:.1} %."));
+        }
+        words
     }
-    // Numbers in the place of names keep the table narrow.
-    let numbered = || real.iter().enumerate().map(|(at, governor)| (at + 1, governor));
-    let mut drawn = table(style);
-    drawn.set_header(
-        std::iter::once("takes less energy than, in % of the range".to_owned())
-            .chain(numbered().map(|(number, _)| number.to_string())),
-    );
-    for (number, governor) in numbered() {
-        let mut cells = vec![format!("{number} {}", governor.name).into()];
-        cells.extend(real.iter().map(|other| {
-            let share = governor.wins(other.name);
-            right(share.map_or(String::new(), |share| format!("{:.0}", 100.0 * share)))
-        }));
-        drawn.add_row(cells);
-    }
-    format!("{}\n", fitted(drawn, style))
-}
 
-fn agreement(governors: &[Governor<'_>], style: Style) -> String {
-    if governors.iter().all(|governor| governor.agreement("same").is_none()) {
-        return String::new();
+    /// The energy of each governor, and beside it how often it misses.
+    fn picture(&self) -> Option<Picture> {
+        let unit = self.governors.iter().find_map(Governor::energy)?.1;
+        let row = |governor: &Governor<'_>| {
+            let (energy, _) = governor.energy()?;
+            let misses = governor
+                .misses()
+                .map_or_else(String::new, |[above, below]| format!(" ({above:.0} % deep, {below:.0} % shallow)"));
+            Some(IntervalRow {
+                name: format!("{}{misses}", governor.name),
+                series: governor.name.to_owned(),
+                low: energy.low,
+                middle: energy.middle(),
+                high: energy.high,
+                published: None,
+            })
+        };
+        let rows = self.governors.iter().filter_map(row).collect();
+        let picture = Picture::new("Energy of each governor", "and its misses", unit, Drawing::Intervals(rows));
+        Some(picture.noted("An interval, because sources for what a transition costs differ by hundreds."))
     }
-    let mut drawn = table(style);
-    drawn.set_header([
-        "chooses as the traced kernel did, %",
-        "of known intervals",
-        "mean over states",
-        "commonest state alone",
-    ]);
-    for governor in governors {
-        let Some(compared) = governor.agreement("compared") else { continue };
-        let percent = |what| governor.agreement(what).map_or(String::new(), |share| format!("{:.1}", 100.0 * share));
-        let same = format!("{} ({compared:.0})", percent("same"));
-        drawn.add_row([governor.name.into(), right(same), right(percent("balanced")), right(percent("commonest"))]);
+
+    fn table(&self) -> Table {
+        let states = self.governors.iter().map(|of| &of.states).max_by_key(|states| states.len());
+        let names: Vec<&str> = states.map_or_else(Vec::new, |states| states.iter().map(|state| state.name).collect());
+        let unit = self.governors.iter().find_map(Governor::energy).map_or("unit s", |(_, unit)| unit);
+        let count = |between: Option<Between>| between.map(|between| between.cell(|value| fixed(value, 0)));
+        Table::of(&self.governors)
+            .words("governor", |governor| name(governor.name))
+            .each(names, |table, wanted| {
+                table.numbers(wanted, "", move |governor| {
+                    count(governor.states.iter().find(|state| state.name == wanted)?.entered)
+                })
+            })
+            .numbers("above", "", |governor| count(governor.sum(|state| state.above)))
+            .numbers("below", "", |governor| count(governor.sum(|state| state.below)))
+            .numbers("energy", unit, |governor| governor.energy().map(|(energy, _)| energy.cell(figure)))
+            .numbers("delay p50", "us", |governor| count(governor.delay_us.p50))
+            .numbers("p99", "", |governor| count(governor.delay_us.p99))
+            .done()
     }
-    let mut text = format!("{}\n", fitted(drawn, style));
-    // For the governor that agrees most, what the rest is.
-    let same = |governor: &&Governor<'_>| governor.agreement("same").unwrap_or(0.0);
-    let nearest = governors.iter().max_by(|a, b| same(a).total_cmp(&same(b)));
-    if let Some(nearest) = nearest {
-        let rest: Vec<String> =
-            differing(nearest).into_iter().map(|(what, count)| format!("{what} {count:.0}")).collect();
-        if !rest.is_empty() {
-            let words = format!("{} chose otherwise: {}.", nearest.name, rest.join("; "));
-            paragraph(&mut text, &words, ("", "  "), PLAIN, style);
+
+    /// What is known of the trace's intervals.
+    fn provenance(&self, told: &mut Blocks) {
+        let Intervals { known, bounded, unknown } = self.intervals;
+        told.paragraph(format!(
+            "{} idle intervals on {}. Sleep length known in {known}, bounded in {bounded}, unknown in {unknown}.",
+            known + bounded + unknown,
+            self.platform.unwrap_or("")
+        ));
+        let reason =
+            |(reason, count): &(&str, Between)| Text::from(format!("unknown because {reason}: {:.0}", count.low));
+        told.list(self.unknown_because.0.iter().map(reason).collect());
+    }
+
+    /// Which governor takes less energy than which, and in what share of the range of what a round trip costs.
+    fn wins(&self) -> Table {
+        let real: Vec<&Governor<'_>> = self.governors.iter().filter(|governor| governor.is_real()).collect();
+        if real.len() < 2 {
+            return Table::default();
+        }
+        // Numbers in the place of names keep the table narrow.
+        let numbered: Vec<(usize, &Governor<'_>)> = (1..).zip(real).collect();
+        Table::of(&numbered)
+            .words("takes less energy than, in % of the range", |(number, governor)| {
+                text![format!("{number} "), name(governor.name)]
+            })
+            .each(numbered.iter(), |table, (number, other)| {
+                table.numbers(number.to_string(), "", |(_, governor)| {
+                    governor.wins.get(other.name).map(|share| fixed(100.0 * share, 0))
+                })
+            })
+            .done()
+    }
+
+    fn agreement(&self, told: &mut Blocks) {
+        let rows: Vec<(&str, &Agreement<'_>)> =
+            self.governors.iter().filter_map(|governor| Some((governor.name, governor.agreement.as_ref()?))).collect();
+        let share = |share: Option<f64>| share.map(|share| fixed(100.0 * share, 1));
+        let same = |(_, agreement): &(&str, &Agreement<'_>)| {
+            let compared = agreement.compared.unwrap_or(0);
+            fixed(100.0 * agreement.same, 1).after(format!(" ({compared})"))
+        };
+        let table = Table::of(&rows)
+            .words("chooses as the traced kernel did, %", |(governor, _)| name(*governor))
+            .numbers("of known intervals", "", same)
+            .numbers("mean over states", "", |(_, of)| share(of.balanced))
+            .numbers("commonest state alone", "", |(_, of)| share(of.commonest_state));
+        told.table(table.done());
+        // For the governor that agrees most, what the rest is.
+        let nearest = rows.iter().max_by(|a, b| a.1.same.total_cmp(&b.1.same));
+        if let Some((governor, agreement)) = nearest.filter(|(_, agreement)| !agreement.differing.0.is_empty()) {
+            let rest: Vec<String> =
+                agreement.differing.0.iter().map(|(what, count)| format!("{what} {:.0}", count.low)).collect();
+            told.paragraph(text![name(*governor), format!(" chose otherwise: {}.", rest.join("; "))]);
         }
     }
-    text
-}
 
-/// Counts of idle states over the same time: the traced kernel's own, or our accounting of the trace.
-struct Counts {
-    entered: f64,
-    above: f64,
-    below: f64,
-    rejected: f64,
-    residency_us: f64,
-}
-
-impl Counts {
-    fn json(&self) -> Value {
-        json!({
-            "entered": whole(self.entered),
-            "above": whole(self.above),
-            "below": whole(self.below),
-            "rejected": whole(self.rejected),
-            "residency_us": whole(self.residency_us),
-        })
+    fn counted(&self, told: &mut Blocks) {
+        let Some(Counters { kernel, trace, tracing_ns }) = &self.kernel_counters else { return };
+        let taken_off = tracing_ns.map_or_else(String::new, |ns| {
+            format!(" A stay is {ns:.0} ns longer by the trace than by the kernel's clock; that is taken off.")
+        });
+        told.paragraph(format!(
+            "Between the marks in the trace the kernel counted {} stays, {} above and {} below, and {} that the hardware refused; the \
+             trace has {} of both kinds, with {} above and {} below by our accounting.{taken_off}",
+            whole(kernel.entered.low),
+            whole(kernel.above.low),
+            whole(kernel.below.low),
+            whole(kernel.rejected.low),
+            whole(trace.entered.low),
+            whole(trace.above.low),
+            whole(trace.below.low)
+        ));
     }
-}
 
-fn of_counters(recording: &Recording, mode: &str, metric: Metric) -> Option<f64> {
-    let found = recording.measures().iter().find(|measure| {
-        recording.series_texts(measure.series) == ("recorded", "counters", mode)
-            && recording.text(measure.metric) == metric.name
-    });
-    found.map(|measure| measure.value)
-}
-
-/// The kernel's own counts and those of the trace, where the trace holds the kernel's.
-fn counters(recording: &Recording) -> Option<[Counts; 2]> {
-    let of = |mode| {
-        let value = |metric| of_counters(recording, mode, metric);
-        Some(Counts {
-            entered: value(metrics::IDLE_ENTERED)?,
-            above: value(metrics::IDLE_ABOVE)?,
-            below: value(metrics::IDLE_BELOW)?,
-            rejected: value(metrics::IDLE_REJECTED)?,
-            residency_us: value(metrics::IDLE_TIME)?,
-        })
-    };
-    Some([of("kernel")?, of("trace")?])
-}
-
-fn tracing_ns(recording: &Recording) -> Option<f64> {
-    of_counters(recording, "", metrics::TRACING)
-}
-
-fn counted(recording: &Recording, style: Style) -> String {
-    let mut text = String::new();
-    let Some([kernel, trace]) = counters(recording) else { return text };
-    let taken_off = match tracing_ns(recording) {
-        Some(ns) => format!(" A stay is {ns:.0} ns longer by the trace than by the kernel's clock; that is taken off."),
-        None => String::new(),
-    };
-    let words = format!(
-        "Between the marks in the trace the kernel counted {:.0} stays, {:.0} above and {:.0} below, and {:.0} that the hardware refused; the trace has {:.0} of both kinds, with {:.0} above and {:.0} below by our accounting.{taken_off}",
-        kernel.entered, kernel.above, kernel.below, kernel.rejected, trace.entered, trace.above, trace.below
-    );
-    paragraph(&mut text, &words, ("", "  "), PLAIN, style);
-    text
-}
-
-/// What a governor chose otherwise than the traced kernel, with how often.
-fn differing<'r>(governor: &Governor<'r>) -> Vec<(&'r str, f64)> {
-    let measures = governor.measures("agreement", metrics::IDLE_INTERVALS);
-    measures.map(|measure| (subject(governor.recording, measure), measure.value)).collect()
-}
-
-/// The interval that cost each governor most.
-fn decided(recording: &Recording, governors: &[Governor<'_>], style: Style) -> String {
-    let mut text = String::new();
-    for governor in governors {
-        let Some(worst) = deciding(recording, governor).into_iter().next() else { continue };
-        let figure = |key: &str| worst[key].as_f64().unwrap_or(0.0);
-        let words = format!(
-            "{} lost most on CPU {} at {:.6} s: {} for {} us, where {} was cheapest ({} unit s).",
-            governor.name,
-            worst["cpu"],
-            figure("at_us") / 1e6,
-            worst["chosen"].as_str().unwrap_or(""),
-            number(figure("interval_us")),
-            worst["cheapest"].as_str().unwrap_or(""),
-            number(figure("excess_unit_s")),
-        );
-        paragraph(&mut text, &words, ("", "  "), PLAIN, style);
+    /// The interval that cost each governor most.
+    fn worst(&self) -> Vec<Text> {
+        let item = |governor: &Governor<'_>| {
+            let worst = governor.decided_by.first()?;
+            Some(text![
+                name(governor.name),
+                format!(
+                    " lost most on CPU {} at {:.6} s: ",
+                    worst.cpu.map_or_else(String::new, |cpu| cpu.to_string()),
+                    worst.at_us.unwrap_or(0.0) / 1e6
+                ),
+                name(worst.chosen),
+                format!(" for {} us, where ", figure(worst.interval_us.unwrap_or(0.0))),
+                name(worst.cheapest),
+                format!(" was cheapest ({} unit s).", figure(worst.excess_unit_s))
+            ])
+        };
+        self.governors.iter().filter_map(item).collect()
     }
-    text
 }

@@ -1,154 +1,152 @@
 //! `linux-rates`: which callbacks programs queue, on a real kernel.
 
-use super::{Run, Style};
-use crate::grid::{fitted, right, table};
-use crate::words::number;
+use super::{Run, Story};
+use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, code, figure, fixed, name, text};
 use recording::Recording;
 use recording::metrics::{self, Metric};
-use serde_json::{Value, json};
-use std::fmt::Write;
+use serde::Serialize;
 
 /// Functions that free nodes of the maple tree, which came to Linux with 6.1.
 const MAPLE: [&str; 2] = ["mt_free_rcu", "mt_free_walk"];
 /// Functions that a row of the second table names.
 const SHOWN: usize = 4;
 
-/// What a program queued.
-struct Rates<'a> {
-    program: &'a str,
-    seconds: f64,
-    switches: f64,
+/// The callbacks that programs queue.
+#[derive(Serialize)]
+pub(super) struct Programs<'r> {
+    programs: Vec<Program<'r>>,
+    notes: &'r [String],
+    recording: &'r str,
+}
+
+/// The callbacks of a program.
+#[derive(Serialize)]
+struct Program<'r> {
+    program: &'r str,
+    time_s: f64,
+    context_switches: f64,
     forks: f64,
     callbacks: f64,
-    per_second: f64,
+    callbacks_without_maple_tree: f64,
+    callbacks_per_s: f64,
     /// Without the start and the end; `None` for a program that is over too soon.
-    steady: Option<f64>,
-    grace_periods: f64,
-    /// What it did often, and how often.
-    unit: &'a str,
-    units: f64,
-    /// Callbacks by function, the commonest first.
-    functions: Vec<(&'a str, f64)>,
-}
-
-impl Rates<'_> {
-    /// Callbacks without those of the maple tree.
-    fn older(&self) -> f64 {
-        let maple = self.functions.iter().filter(|(name, _)| MAPLE.contains(name));
-        self.callbacks - maple.map(|(_, count)| count).sum::<f64>()
-    }
-
-    fn per_unit(&self) -> f64 {
-        self.callbacks / self.units.max(1.0)
-    }
-
+    callbacks_per_s_in_between: Option<f64>,
     /// One of the things that it did often.
-    fn one(&self) -> &str {
-        match self.unit {
-            "switches" => "switch",
-            "closes" => "close",
-            "lives" => "process life",
-            other => other.trim_end_matches('s'),
-        }
+    unit: &'r str,
+    units: f64,
+    callbacks_per_unit: f64,
+    callbacks_per_unit_without_maple_tree: f64,
+    grace_periods: f64,
+    /// The commonest first.
+    functions: Vec<Function<'r>>,
+}
+
+#[derive(Serialize)]
+struct Function<'r> {
+    function: &'r str,
+    callbacks: f64,
+}
+
+/// The singular of what a program did often.
+fn one(units: &str) -> &str {
+    match units {
+        "switches" => "switch",
+        "closes" => "close",
+        "lives" => "process life",
+        other => other.trim_end_matches('s'),
     }
 }
 
-fn rates(recording: &Recording) -> Vec<Rates<'_>> {
-    let of = |series: recording::Series| {
-        let mine = || recording.measures().iter().filter(move |measure| measure.series == series);
-        let whole = |metric: Metric| {
-            mine().find(|measure| measure.subject.is_none() && recording.text(measure.metric) == metric.name)
+/// Reads the programs.
+pub(super) fn read<'r>(run: &Run<'r>) -> Programs<'r> {
+    let recording = run.recording;
+    Programs {
+        programs: recording.all_series().map(|series| program(recording, series)).collect(),
+        notes: &recording.header.notes,
+        recording: run.folder,
+    }
+}
+
+fn program(recording: &Recording, series: recording::Series) -> Program<'_> {
+    let mine = || recording.measures().iter().filter(move |measure| measure.series == series);
+    let whole = |metric: Metric| {
+        mine().find(|measure| measure.subject.is_none() && recording.text(measure.metric) == metric.name)
+    };
+    let value = |metric| whole(metric).map_or(0.0, |measure| measure.value);
+    let queued = mine().filter(|measure| recording.text(measure.metric) == metrics::CALLBACKS_QUEUED.name);
+    let function = |measure: &recording::Measure| {
+        Some(Function { function: recording.text(measure.subject?), callbacks: measure.value })
+    };
+    let mut functions: Vec<Function<'_>> = queued.filter_map(function).collect();
+    functions.sort_by(|a, b| b.callbacks.total_cmp(&a.callbacks).then(a.function.cmp(b.function)));
+    let callbacks = value(metrics::CALLBACKS_QUEUED);
+    let maple = functions.iter().filter(|of| MAPLE.contains(&of.function)).map(|of| of.callbacks).sum::<f64>();
+    let units = value(metrics::UNITS_OF_WORK);
+    let per_unit = |callbacks: f64| callbacks / units.max(1.0);
+    Program {
+        program: recording.series_texts(series).1,
+        time_s: value(metrics::RUN_TIME),
+        context_switches: value(metrics::CONTEXT_SWITCHES),
+        forks: value(metrics::FORKS),
+        callbacks,
+        callbacks_without_maple_tree: callbacks - maple,
+        callbacks_per_s: value(metrics::CALLBACK_RATE),
+        callbacks_per_s_in_between: whole(metrics::STEADY_CALLBACK_RATE).map(|measure| measure.value),
+        unit: one(whole(metrics::UNITS_OF_WORK).map_or("", |measure| recording.text(measure.unit))),
+        units,
+        callbacks_per_unit: per_unit(callbacks),
+        callbacks_per_unit_without_maple_tree: per_unit(callbacks - maple),
+        grace_periods: value(metrics::GRACE_PERIODS),
+        functions,
+    }
+}
+
+impl Story for Programs<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        let most = self.programs.iter().max_by(|a, b| a.callbacks_per_s.total_cmp(&b.callbacks_per_s));
+        if let Some((most, first)) = most.and_then(|most| Some((most, most.functions.first()?))) {
+            told.answer(text![
+                name(most.program),
+                format!(
+                    " queues most: {} callbacks per second, {} of each ",
+                    figure(most.callbacks_per_s),
+                    fixed(most.callbacks_per_unit, 3)
+                ),
+                most.unit,
+                "; most of them come from ",
+                code(first.function),
+                "."
+            ]);
+        }
+        let bar = |program: &Program<'_>| {
+            let part = |of: &Function<'_>| {
+                let value = of.callbacks / program.time_s.max(1e-9);
+                (of.function.to_owned(), Figure { value, published: None })
+            };
+            Bar { name: program.program.to_owned(), parts: program.functions.iter().take(SHOWN).map(part).collect() }
         };
-        let value = |metric| whole(metric).map_or(0.0, |measure| measure.value);
-        let mut functions: Vec<(&str, f64)> = mine()
-            .filter(|measure| recording.text(measure.metric) == metrics::CALLBACKS_QUEUED.name)
-            .filter_map(|measure| Some((recording.text(measure.subject?), measure.value)))
-            .collect();
-        functions.sort_by(|(a, more), (b, less)| less.total_cmp(more).then(a.cmp(b)));
-        Rates {
-            program: recording.series_texts(series).1,
-            seconds: value(metrics::RUN_TIME),
-            switches: value(metrics::CONTEXT_SWITCHES),
-            forks: value(metrics::FORKS),
-            callbacks: value(metrics::CALLBACKS_QUEUED),
-            per_second: value(metrics::CALLBACK_RATE),
-            steady: whole(metrics::STEADY_CALLBACK_RATE).map(|measure| measure.value),
-            grace_periods: value(metrics::GRACE_PERIODS),
-            unit: whole(metrics::UNITS_OF_WORK).map_or("", |measure| recording.text(measure.unit)),
-            units: value(metrics::UNITS_OF_WORK),
-            functions,
-        }
-    };
-    recording.all_series().map(of).collect()
-}
-
-pub(super) fn json(run: &Run<'_>) -> Value {
-    let program = |rates: &Rates<'_>| {
-        json!({
-            "program": rates.program,
-            "time_s": rates.seconds,
-            "context_switches": rates.switches,
-            "forks": rates.forks,
-            "callbacks": rates.callbacks,
-            "callbacks_without_maple_tree": rates.older(),
-            "callbacks_per_s": rates.per_second,
-            "callbacks_per_s_in_between": rates.steady,
-            "unit": rates.one(),
-            "units": rates.units,
-            "callbacks_per_unit": rates.per_unit(),
-            "callbacks_per_unit_without_maple_tree": rates.older() / rates.units.max(1.0),
-            "grace_periods": rates.grace_periods,
-            "functions": rates.functions.iter().map(|(name, count)| json!({ "function": name, "callbacks": count })).collect::<Vec<_>>(),
-        })
-    };
-    json!({
-        "programs": rates(run.recording).iter().map(program).collect::<Vec<_>>(),
-        "notes": run.recording.header.notes,
-        "recording": run.folder,
-    })
-}
-
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let all = rates(run.recording);
-    let mut text = String::new();
-    let mut drawn = table(style);
-    drawn.set_header([
-        "program",
-        "s",
-        "switches",
-        "forks",
-        "call- backs",
-        "without maple tree",
-        "per s",
-        "per s in between",
-        "per",
-        "",
-        "grace periods",
-    ]);
-    for rates in &all {
-        drawn.add_row(vec![
-            rates.program.into(),
-            right(format!("{:.2}", rates.seconds)),
-            right(format!("{:.0}", rates.switches)),
-            right(format!("{:.0}", rates.forks)),
-            right(format!("{:.0}", rates.callbacks)),
-            right(format!("{:.0}", rates.older())),
-            right(number(rates.per_second)),
-            right(rates.steady.map_or("–".to_owned(), number)),
-            rates.one().into(),
-            right(format!("{:.3}", rates.per_unit())),
-            right(format!("{:.0}", rates.grace_periods)),
-        ]);
+        let bars = Drawing::Bars(self.programs.iter().map(bar).collect());
+        told.picture(Picture::new("Callbacks per second, by function", "the commonest", "1/s", bars));
+        let table = Table::of(&self.programs)
+            .words("program", |of| name(of.program))
+            .numbers("s", "", |of| fixed(of.time_s, 2))
+            .numbers("switches", "", |of| fixed(of.context_switches, 0))
+            .numbers("forks", "", |of| fixed(of.forks, 0))
+            .numbers("call- backs", "", |of| fixed(of.callbacks, 0))
+            .numbers("without maple tree", "", |of| fixed(of.callbacks_without_maple_tree, 0))
+            .numbers("per s", "", |of| figure(of.callbacks_per_s))
+            .numbers("per s in between", "", |of| of.callbacks_per_s_in_between.map(figure))
+            .words("per", |of| of.unit)
+            .numbers("", "", |of| fixed(of.callbacks_per_unit, 3))
+            .numbers("grace periods", "", |of| fixed(of.grace_periods, 0));
+        told.table(table.done().noted("In between: without the first and the last 50 ms."));
+        let functions = |of: &Program<'_>| {
+            let most = of.functions.iter().take(SHOWN).map(|of| format!("{} {:.0}", of.function, of.callbacks));
+            let others: f64 = of.functions.iter().skip(SHOWN).map(|of| of.callbacks).sum();
+            let others = (others > 0.0).then(|| format!("others {others:.0}"));
+            most.chain(others).collect::<Vec<_>>().join(", ")
+        };
+        let table = Table::of(&self.programs).words("program", |of| name(of.program)).words("queues most", functions);
+        told.table(table.done());
     }
-    let _ = writeln!(text, "{}", fitted(drawn, style));
-    let _ = writeln!(text, "In between: without the first and the last 50 ms. What queues most:");
-    let mut drawn = table(style);
-    for rates in &all {
-        let most = rates.functions.iter().take(SHOWN).map(|(name, count)| format!("{name} {count:.0}"));
-        let others: f64 = rates.functions.iter().skip(SHOWN).map(|(_, count)| count).sum();
-        let others = (others > 0.0).then(|| format!("others {others:.0}"));
-        drawn.add_row(vec![rates.program.to_owned(), most.chain(others).collect::<Vec<_>>().join(", ")]);
-    }
-    let _ = writeln!(text, "{}", fitted(drawn, style));
-    text
 }

@@ -1,137 +1,134 @@
 //! `dataplane`: a graph at full load.
 
-use super::rates;
-use super::rows::{counter, median, of, role, setting, subject, subjects, sum, tick_ns, values};
-use super::run::Run;
-use crate::Style;
-use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
-use comfy_table::Cell;
+use super::nodes::{self, Nodes};
+use super::rows::{median, of, role, subject, subjects, sum, tick_ns, values};
+use super::spread::Spread;
+use super::{Run, Story};
+use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
+use published::{DataplaneReference, NodeFigure};
+use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
-use serde_json::{Value, json};
-use std::fmt::Write;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 const CASE: &str = "mrr";
-/// Events of nodes, in a window of their own.
+/// The case of events of nodes, counted in a window of their own.
 const EVENTS: &str = "events";
-/// What each worker did.
+/// The case of each worker.
 const THREADS: &str = "threads";
+/// The case of the times of a round.
+const LATENCY: &str = "latency";
 
-/// A node as JSON has it, over all windows.
-pub(super) fn node_json(recording: &Recording, case: &str, node: &str) -> Value {
-    let count = |metric| sum(recording, case, metric, node) as u64;
-    json!({
-        "name": node,
-        "calls": count(metrics::CALLS),
-        "vectors": count(metrics::VECTORS),
-        "clocks_per_packet": median(recording, case, metrics::CLOCKS_PER_PACKET, node),
-        "empty_polls": count(metrics::EMPTY_POLLS),
-    })
+/// A graph at full load.
+#[derive(Serialize)]
+pub(super) struct Loaded<'r> {
+    threads: Vec<Thread<'r>>,
+    drivers: [facts::Driver; 1],
+    latency_us: Rounds<'r>,
+    published_nodes: Vec<Beside<'r>>,
+    events_per_packet: BTreeMap<&'r str, BTreeMap<&'r str, Option<f64>>>,
+    graph: String,
+    nodes: Nodes<'r>,
+    clocks_per_packet: f64,
+    mpps: f64,
+    mpps_spread: [f64; 2],
+    windows: Option<Spread>,
+    counter: String,
+    tick_ns: f64,
+    checksum_verified: bool,
+    frame_size: u64,
+    received: u64,
+    sent: u64,
+    lost: u64,
+    recording: &'r str,
+    #[serde(skip)]
+    told: Whole<'r>,
 }
 
-pub(super) fn json(run: &Run<'_>) -> Value {
+/// What the blocks need beside.
+struct Whole<'r> {
+    facts: facts::Loaded,
+    clocks: Option<Spread>,
+    windows: usize,
+    kinds: Vec<&'r str>,
+    published: Option<&'r DataplaneReference<NodeFigure>>,
+}
+
+#[derive(Serialize)]
+struct Thread<'r> {
+    name: &'r str,
+    mpps: f64,
+    clocks_per_packet: f64,
+}
+
+/// A published node beside ours. Only the cross connect was published.
+#[derive(Serialize)]
+struct Beside<'r> {
+    node: &'r str,
+    published_ns: f64,
+    our_node: &'r str,
+    ns: f64,
+}
+
+/// Percentiles of the graph's rounds in microseconds, and how many were timed.
+#[derive(Serialize)]
+struct Rounds<'r> {
+    #[serde(flatten)]
+    percentiles: BTreeMap<&'r str, f64>,
+    packets: Option<f64>,
+}
+
+/// Reads a loaded graph.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Loaded<'r>, FactsError> {
     let recording = run.recording;
-    if rates::is_of(recording) {
-        return rates::json(run);
-    }
+    let facts: facts::Loaded = recording.header.facts()?;
     let whole = |metric| sum(recording, CASE, metric, "") as u64;
     let rates = values(recording, CASE, metrics::RATE, "");
-    let spread = stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]);
-    let nodes = subjects(recording, CASE, metrics::CALLS);
-    let threads = subjects(recording, THREADS, metrics::RATE).into_iter().map(|worker| {
-        json!({
-            "name": worker,
-            "mpps": median(recording, THREADS, metrics::RATE, worker),
-            "clocks_per_packet": median(recording, THREADS, metrics::CLOCKS_PER_PACKET, worker),
-        })
-    });
-    let published = beside(run)
-        .into_iter()
-        .map(|(node, ns, ours, our_ns)| json!({ "node": node, "published_ns": ns, "our_node": ours, "ns": our_ns }));
+    let clocks = values(recording, CASE, metrics::CLOCKS_PER_PACKET, "");
     let kinds = kinds(recording);
-    let by_node = subjects(recording, EVENTS, metrics::EVENTS).into_iter().map(|node| {
-        let of_node = kinds.iter().map(|kind| ((*kind).to_owned(), json!(events(recording, node, kind))));
-        (node.to_owned(), Value::Object(of_node.collect()))
+    let threads = subjects(recording, THREADS, metrics::RATE).into_iter().map(|worker| Thread {
+        name: worker,
+        mpps: median(recording, THREADS, metrics::RATE, worker),
+        clocks_per_packet: median(recording, THREADS, metrics::CLOCKS_PER_PACKET, worker),
     });
-    json!({
-        "threads": threads.collect::<Vec<_>>(),
-        "drivers": [{ "name": "memory", "mode": setting(recording, "driver") }],
-        "latency_us": rates::of_rounds(recording),
-        "published_nodes": published.collect::<Vec<_>>(),
-        "events_per_packet": by_node.collect::<serde_json::Map<_, _>>(),
-        "graph": setting(recording, "graph"),
-        "nodes": nodes.iter().map(|node| node_json(recording, CASE, node)).collect::<Vec<_>>(),
-        "clocks_per_packet": median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
-        "mpps": stats::median(&rates).unwrap_or(0.0),
-        "mpps_spread": spread,
-        "windows": rates::Spread::of(&rates).map(|spread| spread.json()),
-        "counter": counter(recording),
-        "tick_ns": tick_ns(recording),
-        "checksum_verified": setting(recording, "checksum") == "true",
-        "frame_size": setting(recording, "frame_size").parse::<u64>().unwrap_or(0),
-        "received": whole(metrics::RECEIVED),
-        "sent": whole(metrics::SENT),
-        "lost": whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED),
-        "recording": run.folder,
+    let by_node = subjects(recording, EVENTS, metrics::EVENTS).into_iter().map(|node| {
+        let of_node = kinds.iter().map(|kind| (*kind, events(recording, node, kind)));
+        (node, of_node.collect())
+    });
+    let published = run.published.node_clocks.as_ref().filter(|_| facts.graph == "l2-xconnect");
+    Ok(Loaded {
+        threads: threads.collect(),
+        drivers: [facts::Driver { name: "memory".to_owned(), mode: facts.driver.clone() }],
+        latency_us: rounds(recording),
+        published_nodes: published.map_or_else(Vec::new, |published| beside(recording, published)),
+        events_per_packet: by_node.collect(),
+        graph: facts.graph.clone(),
+        nodes: nodes::read(recording, CASE, &facts.counter),
+        clocks_per_packet: median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
+        mpps: stats::median(&rates).unwrap_or(0.0),
+        mpps_spread: stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]),
+        windows: Spread::new(&rates),
+        counter: facts.counter.clone(),
+        tick_ns: tick_ns(recording),
+        checksum_verified: facts.checksum,
+        frame_size: facts.frame_size,
+        received: whole(metrics::RECEIVED),
+        sent: whole(metrics::SENT),
+        lost: whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED),
+        recording: run.folder,
+        told: Whole { facts, clocks: Spread::new(&clocks), windows: rates.len(), kinds, published },
     })
 }
 
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let recording = run.recording;
-    if rates::is_of(recording) {
-        return rates::text(run, style);
+fn rounds(recording: &Recording) -> Rounds<'_> {
+    let names = subjects(recording, LATENCY, metrics::PACKET_LATENCY).into_iter();
+    Rounds {
+        percentiles: names.map(|name| (name, median(recording, LATENCY, metrics::PACKET_LATENCY, name))).collect(),
+        packets: values(recording, LATENCY, metrics::PACKETS, "").first().copied(),
     }
-    let said = |key| setting(recording, key);
-    let flows = if said("flows") == "1" { "1 flow".to_owned() } else { format!("{} flows", said("flows")) };
-    let reuse = if said("reuse") == "hot" { "reused hot" } else { "cycled" };
-    let mut head = format!(
-        "{}: 64-byte packets, {flows}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
-        said("graph"),
-        said("buffers"),
-        said("frame_size"),
-        said("loop"),
-        said("strides")
-    );
-    if said("graph") != "l2-xconnect" {
-        let checksum = if said("checksum") == "true" { "verified" } else { "not verified" };
-        let _ = write!(head, ", {} routes, header checksum {checksum}", said("routes"));
-    }
-    let mut text = String::new();
-    paragraph(&mut text, &head, ("", "  "), PLAIN, style);
-    text.push_str(&runtime(recording, CASE, style));
-    let rates = values(recording, CASE, metrics::RATE, "");
-    let Some(rate) = rates::Spread::of(&rates) else { return text };
-    let whole = |metric| sum(recording, CASE, metric, "");
-    let clocks = values(recording, CASE, metrics::CLOCKS_PER_PACKET, "");
-    let clocks = rates::Spread::of(&clocks).map_or(String::new(), |clocks| clocks.words(1));
-    let summary = format!(
-        "{} windows: {} Mpps, {clocks} clocks per packet; received {} = sent {} + lost {}",
-        rates.len(),
-        rate.words(2),
-        whole(metrics::RECEIVED),
-        whole(metrics::SENT),
-        whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED)
-    );
-    paragraph(&mut text, &summary, ("", "  "), PLAIN, style);
-    text.push_str(&events_table(recording, style));
-    text.push_str(&beside_table(run, style));
-    let rounds = rates::of_rounds(recording);
-    let at = |name: &str| rounds.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let latency = format!(
-        "A round, which a packet is in the graph at most: p50 {:.1} us, p99 {:.1}, p99.9 {:.1}, p99.99 {:.1} ({} rounds timed)",
-        at("p50"),
-        at("p99"),
-        at("p999"),
-        at("p9999"),
-        at("packets")
-    );
-    paragraph(&mut text, &latency, ("", "  "), PLAIN, style);
-    if let Some(trace) = recording.header.texts.get("trace") {
-        let _ = write!(text, "\n{trace}");
-    }
-    text
 }
 
-/// Which of our nodes does what a published one did: names that both have, and the ends that are named after a device.
+/// Our node that does the work of a published one: names that both have, and the ends that are named after a device.
 fn counterpart(published: &str) -> Option<&str> {
     match published.rsplit_once('-') {
         _ if matches!(published, "ethernet-input" | "l2-input" | "l2-output") => Some(published),
@@ -142,42 +139,17 @@ fn counterpart(published: &str) -> Option<&str> {
     }
 }
 
-/// Published node, its nanoseconds per packet, our node, its nanoseconds. Only the cross connect was published.
-fn beside<'r>(run: &'r Run<'_>) -> Vec<(&'r str, f64, &'r str, f64)> {
-    let recording = run.recording;
-    let Some(published) = run.published.node_clocks.as_ref().filter(|_| setting(recording, "graph") == "l2-xconnect")
-    else {
-        return Vec::new();
-    };
+fn beside<'r>(recording: &'r Recording, published: &'r DataplaneReference<NodeFigure>) -> Vec<Beside<'r>> {
     let rows = published.figures.iter().filter_map(|figure| {
         let ours = counterpart(&figure.node)?;
         let clocks = median(recording, CASE, metrics::CLOCKS_PER_PACKET, ours);
-        (clocks > 0.0).then_some((figure.node.as_str(), figure.slide_ns, ours, clocks * tick_ns(recording)))
+        let (node, ns) = (figure.node.as_str(), clocks * tick_ns(recording));
+        (clocks > 0.0).then_some(Beside { node, published_ns: figure.slide_ns, our_node: ours, ns })
     });
     rows.collect()
 }
 
-/// The published nodes beside ours; nothing where none were published.
-fn beside_table(run: &Run<'_>, style: Style) -> String {
-    let (rows, Some(published)) = (beside(run), &run.published.node_clocks) else { return String::new() };
-    if rows.is_empty() {
-        return String::new();
-    }
-    let mut grid = table(style);
-    grid.set_header(["Published node", "ns per packet", "Our node, here", "ns per packet"]);
-    for (node, ns, ours, our_ns) in rows {
-        grid.add_row(vec![Cell::new(node), right(format!("{ns}")), Cell::new(ours), right(format!("{our_ns:.2}"))]);
-    }
-    let mut text = format!("{}\n", fitted(grid, style));
-    let from = format!(
-        "Published: {}, platform {}. Another core and another device: what compares is which node is dear, not how dear. {}",
-        published.source, published.platform, published.note
-    );
-    paragraph(&mut text, &from, ("", "  "), DIM, style);
-    text
-}
-
-/// Kinds of events that were counted, in order.
+/// The kinds of events that were counted, in order.
 fn kinds(recording: &Recording) -> Vec<&str> {
     let mut kinds = Vec::new();
     for measure in of(recording, EVENTS, metrics::EVENTS) {
@@ -189,80 +161,94 @@ fn kinds(recording: &Recording) -> Vec<&str> {
     kinds
 }
 
-/// Events of a kind for each packet of a node.
+/// Events of a kind per packet of a node.
 fn events(recording: &Recording, node: &str, kind: &str) -> Option<f64> {
     let mut there = of(recording, EVENTS, metrics::EVENTS);
     let found = there.find(|measure| subject(recording, measure) == node && role(recording, measure) == kind);
     found.map(|measure| measure.value)
 }
 
-/// Events for each packet and node; nothing where none were counted.
-fn events_table(recording: &Recording, style: Style) -> String {
-    let kinds = kinds(recording);
-    if kinds.is_empty() {
-        return String::new();
+impl Story for Loaded<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        let Whole { facts, clocks, windows, kinds, published } = &self.told;
+        let dearest = self.nodes.nodes.iter().max_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet));
+        if let (Some(rate), Some(clocks), Some(dearest)) = (&self.windows, clocks, dearest) {
+            told.answer(text![
+                name(facts.graph.as_str()),
+                format!(" takes {} clocks per packet and forwards {} Mpps; ", clocks.words(1), rate.words(2)),
+                name(dearest.name),
+                format!(" is the dearest node, with {} clocks.", fixed(dearest.clocks_per_packet, 1))
+            ]);
+        }
+        told.picture(self.picture());
+        self.nodes.tell(told);
+        told.note(format!("{windows} windows; received {} = sent {} + lost {}.", self.received, self.sent, self.lost));
+        told.rest();
+        let by_node: Vec<_> = self.events_per_packet.iter().collect();
+        let table =
+            Table::of(&by_node).words("events per packet", |(node, _)| name(**node)).each(kinds, |table, kind| {
+                table.numbers(*kind, "", |(_, of)| of.get(kind).copied().flatten().map(|value| fixed(value, 3)))
+            });
+        told.table(table.done());
+        if let Some(published) = published {
+            let table = Table::of(&self.published_nodes)
+                .words("published node", |row| name(row.node))
+                .numbers("ns per packet", "", |row| crate::blocks::whole(row.published_ns))
+                .words("our node, here", |row| name(row.our_node))
+                .numbers("ns per packet", "", |row| fixed(row.ns, 2));
+            told.table(table.done().noted(format!(
+                "Published: {}, platform {}. Another core and another device: what compares is which node is dear, not how dear. {}",
+                published.source, published.platform, published.note
+            )));
+        }
+        let at = |name: &str| fixed(self.latency_us.percentiles.get(name).copied().unwrap_or(0.0), 1);
+        told.paragraph(format!(
+            "A round, which a packet is in the graph at most: p50 {} us, p99 {}, p99.9 {}, p99.99 {} ({} rounds timed).",
+            at("p50"),
+            at("p99"),
+            at("p999"),
+            at("p9999"),
+            self.latency_us.packets.unwrap_or(0.0)
+        ));
+        told.paragraph(settings(facts));
+        if let Some(trace) = &facts.trace {
+            told.verbatim(trace.as_str());
+        }
     }
-    let mut grid = table(style);
-    grid.set_header(["Events per packet"].into_iter().chain(kinds.iter().copied()));
-    for node in subjects(recording, EVENTS, metrics::EVENTS) {
-        let values = kinds.iter().map(|kind| events(recording, node, kind));
-        let cells = values.map(|value| right(value.map_or(String::new(), |value| format!("{value:.3}"))));
-        grid.add_row([Cell::new(node)].into_iter().chain(cells));
-    }
-    format!("{}\n", fitted(grid, style))
 }
 
-/// What nodes did in the last window, in the words that users of VPP know.
-pub(super) fn runtime(recording: &Recording, case: &str, style: Style) -> String {
-    let last = of(recording, case, metrics::CALLS).map(|measure| measure.iteration).max().unwrap_or(0);
-    let at = |metric, node: &str| {
-        let mut there = of(recording, case, metric).filter(|measure| measure.iteration == last);
-        there.find(|measure| subject(recording, measure) == node).map_or(0.0, |measure| measure.value)
-    };
-    let each = |sum: f64, count: f64| if count == 0.0 { 0.0 } else { sum / count };
-    let total = |metric| {
-        let there =
-            of(recording, case, metric).filter(|measure| measure.iteration == last && measure.subject.is_some());
-        there.map(|measure| measure.value).sum::<f64>()
-    };
-    let seconds: f64 = sum(recording, case, metrics::WINDOW, "").max(1e-9);
-    let rate = |metric| sum(recording, case, metric, "") / seconds;
-    let mut text = format!(
-        "Time {:.1}, average vectors/node {:.2}, {:.2} loops/sec\n",
-        at(metrics::WINDOW, ""),
-        each(total(metrics::VECTORS), total(metrics::CALLS)),
-        at(metrics::LOOPS, "") / at(metrics::WINDOW, "").max(1e-9)
+/// The settings of the run in a sentence.
+fn settings(facts: &facts::Loaded) -> Text {
+    let flows = if facts.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", facts.flows) };
+    let reuse = if facts.reuse == "hot" { "reused hot" } else { "cycled" };
+    let mut words = format!(
+        ": 64-byte packets, {flows}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
+        facts.buffers, facts.frame_size, facts.shape, facts.strides
     );
-    let _ = writeln!(
-        text,
-        "  vector rates in {:.4e}, out {:.4e}, drop {:.4e}, punt {:.4e}",
-        rate(metrics::RECEIVED),
-        rate(metrics::SENT),
-        rate(metrics::DROPPED) + rate(metrics::REFUSED),
-        rate(metrics::PUNTED)
-    );
-    let mut grid = table(style);
-    grid.set_header(["Name", "State", "Calls", "Vectors", "Clocks", "Vectors/Call", "Empty polls", "Empty clocks"]);
-    for node in subjects(recording, case, metrics::CALLS) {
-        let state = of(recording, case, metrics::CALLS).find(|measure| subject(recording, measure) == node);
-        let (calls, polls) = (at(metrics::CALLS, node), at(metrics::EMPTY_POLLS, node));
-        grid.add_row(vec![
-            Cell::new(node),
-            Cell::new(state.map_or("", |measure| role(recording, measure))),
-            right(format!("{calls}")),
-            right(format!("{}", at(metrics::VECTORS, node))),
-            right(format!("{:.2e}", at(metrics::CLOCKS_PER_PACKET, node))),
-            right(format!("{:.2}", each(at(metrics::VECTORS, node), calls))),
-            right(format!("{polls}")),
-            right(format!("{:.2e}", each(at(metrics::EMPTY_CLOCKS, node), polls))),
-        ]);
+    if facts.graph != "l2-xconnect" {
+        let checksum = if facts.checksum { "verified" } else { "not verified" };
+        words.push_str(&format!(", {} routes, header checksum {checksum}", facts.routes));
     }
-    let _ = writeln!(text, "{}", fitted(grid, style));
-    let clocks = format!(
-        "Clocks are ticks of the {} per packet, one tick is {:.3} ns; nodes as in the last of the windows.",
-        counter(recording),
-        tick_ns(recording)
-    );
-    paragraph(&mut text, &clocks, ("", "  "), DIM, style);
-    text
+    text![name(facts.graph.as_str()), words, "."]
+}
+
+impl Loaded<'_> {
+    /// Nanoseconds per packet by node, beside the published ones where there are any, else clocks.
+    fn picture(&self) -> Picture {
+        let part = |name: &str, value: f64| (name.to_owned(), Figure { value, published: None });
+        if let Some(published) = self.told.published.filter(|_| !self.published_nodes.is_empty()) {
+            let ours = self.published_nodes.iter().map(|row| part(row.our_node, row.ns)).collect();
+            let theirs = self.published_nodes.iter().map(|row| part(row.our_node, row.published_ns)).collect();
+            let bars = vec![
+                Bar { name: "here".to_owned(), parts: ours },
+                Bar { name: published.platform.clone(), parts: theirs },
+            ];
+            return Picture::new("Time per packet, by node", "nodes that both have", "ns", Drawing::Bars(bars));
+        }
+        let parts = self.nodes.nodes.iter().filter(|node| node.clocks_per_packet > 0.0);
+        let parts = parts.map(|node| part(node.name, node.clocks_per_packet)).collect();
+        let bars = vec![Bar { name: self.graph.clone(), parts }];
+        let note = format!("{} clocks in all.", figure(self.clocks_per_packet));
+        Picture::new("Clocks per packet, by node", "", "ticks", Drawing::Bars(bars)).noted(note)
+    }
 }

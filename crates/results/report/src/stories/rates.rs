@@ -1,85 +1,155 @@
-//! `dataplane --find-rate`: rates and latencies over real interfaces.
+//! `forward --find-rate`: rates and latencies over real interfaces, driver by driver.
 
-use super::rows::{median, of, setting, subject, subjects, values};
-use super::run::Run;
-use crate::Style;
-use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
-use comfy_table::Cell;
+use super::rows::{of, subject};
+use super::spread::Spread;
+use super::{Run, Story};
+use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, fixed, name, percent, text, whole};
+use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, stats};
-use serde_json::{Map, Value, json};
-use std::fmt::Write;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 const FULL_LOAD: &str = "full-load";
 const LATENCY: &str = "latency";
-/// Windows that lie apart by more than this share of their median have no figure that stands for all of them.
-const SCATTER: f64 = 0.1;
 
-/// Windows of a rate, and whether one figure may stand for them.
-pub(super) struct Spread {
-    /// The smallest, the median and the largest.
-    values: [f64; 3],
-    /// Width of the range as a share of the median.
-    width: f64,
+/// Rates and latencies of some drivers.
+#[derive(Serialize)]
+pub(super) struct Rates<'r> {
+    graph: String,
+    checksum_verified: bool,
+    frame_size: u64,
+    drivers: Vec<Driver<'r>>,
+    threads: Vec<Thread<'r>>,
+    /// Percentiles of the first driver at the load in the middle.
+    latency_us: Option<BTreeMap<&'r str, f64>>,
+    recording: &'r str,
+    #[serde(skip)]
+    facts: facts::Rates,
 }
 
-impl Spread {
-    /// Of some values; `None` of none.
-    pub(super) fn of(values: &[f64]) -> Option<Self> {
-        let summary = stats::summary(values)?;
-        let width = (summary.max - summary.min) / summary.median.max(f64::MIN_POSITIVE);
-        Some(Self { values: [summary.min, summary.median, summary.max], width })
-    }
-
-    /// Whether they lie too far apart for one figure.
-    pub(super) fn scatters(&self) -> bool {
-        self.width > SCATTER
-    }
-
-    /// In words, without a single figure where they scatter.
-    pub(super) fn words(&self, decimals: usize) -> String {
-        let [least, middle, most] = self.values.map(|value| format!("{value:.decimals$}"));
-        match self.scatters() {
-            true => format!("{least} to {most}, scatters"),
-            false => format!("{middle} ({least} to {most})"),
-        }
-    }
-
-    /// As JSON has it.
-    pub(super) fn json(&self) -> Value {
-        json!({ "range": [self.values[0], self.values[2]], "relative_width": self.width, "scatters": self.scatters() })
-    }
+#[derive(Serialize)]
+struct Driver<'r> {
+    name: String,
+    mode: String,
+    generates_on: String,
+    forwards_on: String,
+    offered_mpps: Option<f64>,
+    mpps: Option<f64>,
+    windows: Option<Spread>,
+    loss_ratio: Option<f64>,
+    lost: f64,
+    lost_at: BTreeMap<String, f64>,
+    ndr_mpps: [Option<f64>; 2],
+    pdr_mpps: [Option<f64>; 2],
+    latency_us_at_percent_of_pdr: BTreeMap<String, AtLoad<'r>>,
+    #[serde(skip)]
+    offered: Option<Spread>,
+    #[serde(skip)]
+    losses: Vec<f64>,
+    #[serde(skip)]
+    trials: usize,
+    /// Places where packets were lost, those with most first.
+    #[serde(skip)]
+    places: Vec<(String, f64)>,
 }
 
-/// Whether a recording is of this kind.
+/// Percentiles of latency at a load.
+#[derive(Serialize)]
+struct AtLoad<'r> {
+    load_mpps: f64,
+    #[serde(flatten)]
+    percentiles: BTreeMap<&'r str, f64>,
+    #[serde(skip)]
+    share: u64,
+}
+
+#[derive(Serialize)]
+struct Thread<'r> {
+    name: &'r str,
+    driver: String,
+    mpps: Option<f64>,
+}
+
+/// True if a recording is of this kind.
 pub(super) fn is_of(recording: &Recording) -> bool {
-    setting(recording, "find_rate") == "true"
+    recording.header.facts::<facts::Rates>().is_ok()
 }
 
-fn drivers(recording: &Recording) -> Vec<&str> {
-    setting(recording, "drivers").split(',').map(str::trim).collect()
+/// Reads the rates.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Rates<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: facts::Rates = recording.header.facts()?;
+    let threads = facts.drivers.iter().flat_map(|driver| {
+        let workers = by_subject(recording, &driver.name, FULL_LOAD, metrics::RATE).into_iter();
+        workers.map(|(name, rates)| Thread { name, driver: driver.name.clone(), mpps: stats::median(&rates) })
+    });
+    let middle = facts.loads.len() as u32 / 2;
+    Ok(Rates {
+        graph: facts.graph.clone(),
+        checksum_verified: facts.checksum,
+        frame_size: facts.frame_size,
+        threads: threads.collect(),
+        latency_us: facts.drivers.first().map(|driver| latency(recording, &driver.name, middle)),
+        drivers: facts.drivers.iter().map(|of| driver(recording, &facts, of)).collect(),
+        recording: run.folder,
+        facts,
+    })
+}
+
+fn driver<'r>(recording: &'r Recording, facts: &facts::Rates, of: &facts::Driver) -> Driver<'r> {
+    let name = &of.name;
+    let rates = all(recording, name, FULL_LOAD, metrics::RATE);
+    let offered = all(recording, name, FULL_LOAD, metrics::OFFERED);
+    let losses = all(recording, name, FULL_LOAD, metrics::LOSS_RATIO);
+    let (lost, places) = lost(recording, name);
+    let [generates_on, forwards_on] = processors(recording, name);
+    let loads = facts.loads.iter().zip(all(recording, name, LATENCY, metrics::OFFERED)).zip(0..);
+    let at_load = |((share, load_mpps), iteration): ((&u64, f64), u32)| {
+        let percentiles = latency(recording, name, iteration);
+        (share.to_string(), AtLoad { load_mpps, percentiles, share: *share })
+    };
+    Driver {
+        name: name.clone(),
+        mode: of.mode.clone(),
+        generates_on,
+        forwards_on,
+        offered_mpps: stats::median(&offered),
+        mpps: stats::median(&rates),
+        windows: Spread::new(&rates),
+        loss_ratio: stats::median(&losses),
+        lost,
+        lost_at: places.iter().cloned().collect(),
+        ndr_mpps: bounds(recording, name, "ndr"),
+        pdr_mpps: bounds(recording, name, "pdr"),
+        latency_us_at_percent_of_pdr: loads.map(at_load).collect(),
+        offered: Spread::new(&offered),
+        losses,
+        trials: all(recording, name, "trials", metrics::OFFERED).len(),
+        places,
+    }
 }
 
 /// The measures of a driver in a case.
 fn of_driver<'r>(
     recording: &'r Recording,
-    driver: &'r str,
-    case: &'r str,
+    driver: &str,
+    case: &'static str,
     metric: Metric,
 ) -> impl Iterator<Item = &'r Measure> {
     of(recording, case, metric).filter(move |measure| recording.series_texts(measure.series).0 == driver)
 }
 
-fn all(recording: &Recording, driver: &str, case: &str, metric: Metric) -> Vec<f64> {
+fn all(recording: &Recording, driver: &str, case: &'static str, metric: Metric) -> Vec<f64> {
     let of = of_driver(recording, driver, case, metric).filter(|measure| measure.subject.is_none());
     of.map(|measure| measure.value).collect()
 }
 
-/// Values of a driver by their subjects, added up over iterations.
+/// Values of a driver by their subjects.
 fn by_subject<'r>(
     recording: &'r Recording,
-    driver: &'r str,
-    case: &'r str,
+    driver: &str,
+    case: &'static str,
     metric: Metric,
 ) -> Vec<(&'r str, Vec<f64>)> {
     let mut found: Vec<(&str, Vec<f64>)> = Vec::new();
@@ -94,22 +164,22 @@ fn by_subject<'r>(
     found
 }
 
-/// Packets that counters tell of, most first, and those that none does.
+/// Packets that were lost, and where: by counters, most first, and those that no counter tells of.
 fn lost(recording: &Recording, driver: &str) -> (f64, Vec<(String, f64)>) {
     let lost: f64 = all(recording, driver, FULL_LOAD, metrics::DROPPED).iter().sum();
-    let told = by_subject(recording, driver, FULL_LOAD, metrics::PACKETS);
-    let mut told: Vec<(String, f64)> =
-        told.into_iter().map(|(name, counts)| (name.to_owned(), counts.iter().sum())).collect();
-    told.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let named: f64 = told.iter().map(|(_, count)| count).sum();
+    let counted = by_subject(recording, driver, FULL_LOAD, metrics::PACKETS);
+    let mut counted: Vec<(String, f64)> =
+        counted.into_iter().map(|(name, counts)| (name.to_owned(), counts.iter().sum())).collect();
+    counted.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named: f64 = counted.iter().map(|(_, count)| count).sum();
     if lost > named {
-        told.push(("no counter tells".to_owned(), lost - named));
+        counted.push(("no counter tells".to_owned(), lost - named));
     }
-    (lost, told)
+    (lost, counted)
 }
 
-/// Lower and upper bound in millions of packets a second.
-fn bounds(recording: &Recording, driver: &str, case: &str) -> [Option<f64>; 2] {
+/// Lower and upper bound in millions of packets per second.
+fn bounds(recording: &Recording, driver: &str, case: &'static str) -> [Option<f64>; 2] {
     let found = by_subject(recording, driver, case, metrics::RATE);
     ["lower", "upper"]
         .map(|name| found.iter().find(|(there, _)| *there == name).and_then(|(_, values)| values.first().copied()))
@@ -125,18 +195,13 @@ fn bounds_words([lower, upper]: [Option<f64>; 2]) -> String {
 }
 
 /// Percentiles of one iteration by name.
-fn latency(recording: &Recording, driver: &str, iteration: u32) -> Map<String, Value> {
+fn latency<'r>(recording: &'r Recording, driver: &str, iteration: u32) -> BTreeMap<&'r str, f64> {
     let of = of_driver(recording, driver, LATENCY, metrics::PACKET_LATENCY);
     let of = of.filter(|measure| measure.iteration == iteration);
-    of.map(|measure| (subject(recording, measure).to_owned(), json!(measure.value))).collect()
+    of.map(|measure| (subject(recording, measure), measure.value)).collect()
 }
 
-/// Loads at which latency was measured: as a percentage, and in millions of packets a second.
-fn loads<'r>(recording: &'r Recording, driver: &'r str) -> impl Iterator<Item = (&'r str, f64)> {
-    let shares = setting(recording, "loads").split(',');
-    shares.zip(all(recording, driver, LATENCY, metrics::OFFERED))
-}
-
+/// The CPUs that a driver's generator and forwarder ran on.
 fn processors(recording: &Recording, driver: &str) -> [String; 2] {
     let found = by_subject(recording, driver, FULL_LOAD, metrics::PROCESSOR);
     ["generates", "forwards"].map(|role| {
@@ -145,142 +210,87 @@ fn processors(recording: &Recording, driver: &str) -> [String; 2] {
     })
 }
 
-pub(super) fn json(run: &Run<'_>) -> Value {
-    let recording = run.recording;
-    let names = drivers(recording);
-    let of = |driver: &&str| {
-        let rates = all(recording, driver, FULL_LOAD, metrics::RATE);
-        let (lost, told) = lost(recording, driver);
-        let at: Map<String, Value> = loads(recording, driver)
-            .zip(0..)
-            .map(|((share, load), iteration)| {
-                let mut there = latency(recording, driver, iteration);
-                there.insert("load_mpps".to_owned(), json!(load));
-                (share.to_owned(), Value::Object(there))
+impl Driver<'_> {
+    /// The losses of the windows: none, or from the least to the most.
+    fn loss(&self) -> Cell {
+        let share = |share: f64| if share == 0.0 { fixed(0.0, 0) } else { percent(share, 2) };
+        match stats::summary(&self.losses) {
+            None => Cell::Empty,
+            Some(loss) if loss.max == 0.0 => "none".into(),
+            Some(loss) => Cell::Range(share(loss.min), share(loss.max)),
+        }
+    }
+}
+
+impl Story for Rates<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        let facts = &self.facts;
+        let best = self.drivers.iter().filter_map(|driver| Some((driver, driver.ndr_mpps[0]?)));
+        if let Some((driver, _)) = best.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            told.answer(text![
+                "The highest rate without loss is that of ",
+                name(driver.name.as_str()),
+                format!(": {} Mpps.", bounds_words(driver.ndr_mpps))
+            ]);
+        }
+        let row = |driver: &Driver<'_>| {
+            let [low, high] = driver.ndr_mpps;
+            let (low, high) = (low.or(high)?, high.or(low)?);
+            let (name, series) = (driver.name.clone(), driver.name.clone());
+            Some(IntervalRow { name, series, low, middle: low, high, published: None })
+        };
+        let rows: Vec<IntervalRow> = self.drivers.iter().filter_map(row).collect();
+        if !rows.is_empty() {
+            told.picture(Picture::new("Highest rate without loss", "bounds", "Mpps", Drawing::Intervals(rows)));
+        }
+        let spread = |spread: Option<Spread>| spread.map(|spread| spread.cell(3));
+        let table = Table::of(&self.drivers)
+            .words("driver", |driver| name(driver.name.as_str()))
+            .numbers("CPU sends", "", |driver| driver.generates_on.as_str())
+            .numbers("CPU forwards", "", |driver| driver.forwards_on.as_str())
+            .numbers("offered", "", |driver| spread(driver.offered))
+            .numbers("forwarded", "", |driver| spread(driver.windows))
+            .numbers("loss", "", Driver::loss);
+        told.table(table.done().titled("At full load, Mpps"));
+        for driver in self.drivers.iter().filter(|driver| driver.lost > 0.0) {
+            let places: Vec<_> = driver.places.iter().map(|(name, count)| format!("{name} {count}")).collect();
+            let words = format!(": {} packets lost for good. {}", driver.lost, places.join("; "));
+            told.note(text![name(driver.name.as_str()), words]);
+        }
+        let table = Table::of(&self.drivers)
+            .words("driver", |driver| name(driver.name.as_str()))
+            .numbers("no loss", "", |driver| bounds_words(driver.ndr_mpps))
+            .numbers(format!("loss of {} % or less", facts.loss), "", |driver| bounds_words(driver.pdr_mpps))
+            .numbers("trials", "", |driver| whole(driver.trials as f64));
+        told.table(table.done().titled("Highest rate, Mpps"));
+        let times: Vec<(&str, &AtLoad<'_>)> = self
+            .drivers
+            .iter()
+            .flat_map(|driver| {
+                let mut loads: Vec<_> = driver.latency_us_at_percent_of_pdr.values().collect();
+                loads.sort_by_key(|load| load.share);
+                loads.into_iter().map(|load| (driver.name.as_str(), load))
             })
             .collect();
-        let [generates, forwards] = processors(recording, driver);
-        json!({
-            "name": driver,
-            "mode": setting(recording, &format!("driver_{driver}")),
-            "generates_on": generates,
-            "forwards_on": forwards,
-            "offered_mpps": stats::median(&all(recording, driver, FULL_LOAD, metrics::OFFERED)),
-            "mpps": stats::median(&rates),
-            "windows": Spread::of(&rates).map(|spread| spread.json()),
-            "loss_ratio": stats::median(&all(recording, driver, FULL_LOAD, metrics::LOSS_RATIO)),
-            "lost": lost,
-            "lost_at": told.into_iter().map(|(name, count)| (name, json!(count))).collect::<Map<_, _>>(),
-            "ndr_mpps": bounds(recording, driver, "ndr"),
-            "pdr_mpps": bounds(recording, driver, "pdr"),
-            "latency_us_at_percent_of_pdr": at,
-        })
-    };
-    let threads = names.iter().flat_map(|driver| {
-        let workers = by_subject(recording, driver, FULL_LOAD, metrics::RATE).into_iter();
-        workers.map(move |(worker, rates)| json!({ "name": worker, "driver": driver, "mpps": stats::median(&rates) }))
-    });
-    // Of the first driver, at the load in the middle.
-    let middle = setting(recording, "loads").split(',').count() as u32 / 2;
-    json!({
-        "graph": setting(recording, "graph"),
-        "checksum_verified": setting(recording, "checksum") == "true",
-        "frame_size": setting(recording, "frame_size").parse::<u64>().unwrap_or(0),
-        "drivers": names.iter().map(of).collect::<Vec<_>>(),
-        "threads": threads.collect::<Vec<_>>(),
-        "latency_us": names.first().map(|driver| latency(recording, driver, middle)),
-        "recording": run.folder,
-    })
-}
-
-/// A share in percent, with as many digits as it needs.
-fn percent(share: f64) -> String {
-    if share == 0.0 { "0".to_owned() } else { format!("{:.2} %", share * 100.0) }
-}
-
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let recording = run.recording;
-    let said = |key| setting(recording, key);
-    let checksum = if said("checksum") == "true" { "verified" } else { "not verified" };
-    let windows = all(recording, drivers(recording)[0], FULL_LOAD, metrics::RATE).len();
-    let head = format!(
-        "64-byte packets over veth; flows: {}, routes: {}, workers: {}, header checksum {checksum}; {windows} windows of {} ms at full \
-         load for each driver, in turn",
-        said("flows"),
-        said("routes"),
-        said("workers"),
-        said("window"),
-    );
-    let mut text = String::new();
-    paragraph(&mut text, &head, ("", "  "), PLAIN, style);
-    let mut rates = table(style);
-    rates.set_header(["Driver", "CPU sends", "CPU forwards", "Offered", "Forwarded", "Loss"]);
-    let mut found = table(style);
-    found.set_header(["Driver", "No loss", &format!("Loss of {} % or less", said("loss")), "Trials"]);
-    let mut times = table(style);
-    times.set_header(["Driver", "Load", "Mpps", "p50", "p99", "p99.9", "p99.99", "max"]);
-    let mut where_lost = String::new();
-    for driver in drivers(recording) {
-        let [generates, forwards] = processors(recording, driver);
-        let of = |metric| Spread::of(&all(recording, driver, FULL_LOAD, metric));
-        let loss = all(recording, driver, FULL_LOAD, metrics::LOSS_RATIO);
-        let words = |spread: Option<Spread>| spread.map_or(String::new(), |spread| spread.words(3));
-        let loss = stats::summary(&loss).map_or(String::new(), |loss| {
-            if loss.max == 0.0 { "none".to_owned() } else { format!("{} to {}", percent(loss.min), percent(loss.max)) }
-        });
-        rates.add_row(vec![
-            Cell::new(driver),
-            right(generates),
-            right(forwards),
-            right(words(of(metrics::OFFERED))),
-            right(words(of(metrics::RATE))),
-            right(loss),
-        ]);
-        found.add_row(vec![
-            Cell::new(driver),
-            right(bounds_words(bounds(recording, driver, "ndr"))),
-            right(bounds_words(bounds(recording, driver, "pdr"))),
-            right(all(recording, driver, "trials", metrics::OFFERED).len().to_string()),
-        ]);
-        for ((share, load), iteration) in loads(recording, driver).zip(0..) {
-            let at = latency(recording, driver, iteration);
-            let mut row = vec![Cell::new(driver), right(format!("{share} %")), right(format!("{load:.3}"))];
-            for name in ["p50", "p99", "p999", "p9999", "max"] {
-                row.push(right(at.get(name).and_then(Value::as_f64).map_or(String::new(), |us| format!("{us:.1}"))));
-            }
-            times.add_row(row);
-        }
-        let (lost, told) = lost(recording, driver);
-        if lost > 0.0 {
-            let told: Vec<_> = told.iter().map(|(name, count)| format!("{name} {count}")).collect();
-            let _ = writeln!(where_lost, "{driver}: {lost} packets lost for good. {}", told.join("; "));
+        let shown = [("p50", "p50"), ("p99", "p99"), ("p99.9", "p999"), ("p99.99", "p9999"), ("max", "max")];
+        let table = Table::of(&times)
+            .words("driver", |(driver, _)| name(*driver))
+            .numbers("load", "", |(_, load)| format!("{} %", load.share))
+            .numbers("Mpps", "", |(_, load)| fixed(load.load_mpps, 3))
+            .each(shown, |table, (heading, key)| {
+                table.numbers(heading, "", move |(_, load)| load.percentiles.get(key).map(|us| fixed(*us, 1)))
+            });
+        let title = format!("Latency in us at parts of the rate with a loss of {} % or less", facts.loss);
+        told.table(table.done().titled(title));
+        let checksum = if facts.checksum { "verified" } else { "not verified" };
+        let windows = self.drivers.first().map_or(0, |driver| driver.losses.len());
+        told.note(format!(
+            "64-byte packets over veth; flows: {}, routes: {}, workers: {}, header checksum {checksum}; {windows} windows of {} ms at \
+             full load for each driver, in turn.",
+            facts.flows, facts.routes, facts.workers, facts.window_ms
+        ));
+        for driver in self.drivers.iter().filter(|driver| !driver.mode.is_empty()) {
+            told.note(text![name(driver.name.as_str()), format!(": {}", driver.mode)]);
         }
     }
-    let _ = writeln!(text, "At full load, Mpps\n{}", fitted(rates, style));
-    for line in where_lost.lines() {
-        paragraph(&mut text, line, ("", "  "), DIM, style);
-    }
-    let _ = writeln!(text, "\nHighest rate, Mpps\n{}", fitted(found, style));
-    let _ = writeln!(
-        text,
-        "\nLatency in us at parts of the rate with a loss of {} % or less\n{}",
-        said("loss"),
-        fitted(times, style)
-    );
-    for driver in drivers(recording) {
-        let mode = setting(recording, &format!("driver_{driver}"));
-        if !mode.is_empty() {
-            paragraph(&mut text, &format!("{driver}: {mode}"), ("", "  "), DIM, style);
-        }
-    }
-    text
-}
-
-/// The percentiles of a graph's rounds, which has no driver.
-pub(super) fn of_rounds(recording: &Recording) -> Map<String, Value> {
-    let names = subjects(recording, LATENCY, metrics::PACKET_LATENCY).into_iter();
-    names
-        .map(|name| (name.to_owned(), json!(median(recording, LATENCY, metrics::PACKET_LATENCY, name))))
-        .chain([("packets".to_owned(), json!(values(recording, LATENCY, metrics::PACKETS, "").first()))])
-        .collect()
 }

@@ -1,12 +1,11 @@
 //! `rcu-doses`: what closing files costs idle CPUs, in a guest and in the small kernel.
 
-use super::{Run, Style};
-use crate::grid::{PLAIN, fitted, paragraph, right, table};
-use crate::words::number;
+use super::{Run, Story};
+use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, whole};
 use recording::Recording;
 use recording::metrics::{self, Metric};
-use serde_json::{Value, json};
-use std::fmt::Write;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 const GUEST: &str = "guest";
 const SMALL: &str = "small kernel";
@@ -15,34 +14,49 @@ const NEITHER: &str = "neither";
 /// Figures of which the small kernel should come within this share of the guest's.
 const NEAR: f64 = 0.25;
 
-/// Figures of one rate and mode, per second.
-#[derive(Clone, Debug)]
-struct Dose {
-    rate: u64,
-    mode: &'static str,
-    /// By run.
-    guest: Vec<f64>,
-    /// The small kernel's own.
-    small: f64,
-    /// What the guest does without closes: the mean of its runs at dose 0.
-    background: f64,
+const METRICS: [Metric; 5] = [
+    metrics::WAKE_UP_RATE,
+    metrics::IDLE_TICK_RATE,
+    metrics::CALLBACK_RATE,
+    metrics::SOFTIRQ_CALLBACK_RATE,
+    metrics::THREAD_CALLBACK_RATE,
+];
+
+/// Rates of closes, and what they do.
+#[derive(Serialize)]
+pub(super) struct Doses<'r> {
+    metrics: BTreeMap<&'static str, Vec<Dose>>,
+    wakes_more: Vec<More>,
+    notes: &'r [String],
+    recording: &'r str,
 }
 
-impl Dose {
-    fn mean(&self) -> f64 {
-        self.guest.iter().sum::<f64>() / self.guest.len().max(1) as f64
-    }
-
+/// Figures of one rate and mode, per second.
+#[derive(Clone, Serialize)]
+struct Dose {
+    closes_per_s: u64,
+    configuration: &'static str,
+    /// By run.
+    guest: Vec<f64>,
+    small_kernel: f64,
     /// The small kernel does nothing beside; what the guest does at dose 0 is added to it.
-    fn expected(&self) -> f64 {
-        self.small + self.background
-    }
+    small_kernel_and_background: f64,
+    used_in_fit: bool,
+    /// True if the small kernel is near the guest, or within what the guest's own runs differ by.
+    near: bool,
+}
 
-    /// Whether the small kernel is near the guest, or within what the guest's own runs differ by.
-    fn is_near(&self) -> bool {
-        let spread = self.guest.iter().fold(0.0_f64, |most, value| most.max((value - self.mean()).abs()));
-        (self.expected() - self.mean()).abs() <= (NEAR * self.mean()).max(spread)
-    }
+/// The mode in which idle CPUs wake more often.
+#[derive(Serialize)]
+struct More {
+    closes_per_s: u64,
+    /// In the guest, if all of its runs agree.
+    guest: Option<&'static str>,
+    small_kernel: &'static str,
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 fn rates(recording: &Recording) -> Vec<u64> {
@@ -65,136 +79,133 @@ fn doses(recording: &Recording, metric: Metric) -> Vec<Dose> {
         recording.measures().iter().filter(is_of).map(|measure| measure.value).collect()
     };
     let dose = |mode: &'static str, rate| {
-        let at_rest = values(GUEST, 0, mode);
+        let guest = values(GUEST, rate, mode);
+        let small_kernel = values(SMALL, rate, mode).first().copied().unwrap_or(0.0);
+        let expected = small_kernel + mean(&values(GUEST, 0, mode));
+        let middle = mean(&guest);
+        let spread = guest.iter().fold(0.0_f64, |most, value| most.max((value - middle).abs()));
         Dose {
-            rate,
-            mode,
-            guest: values(GUEST, rate, mode),
-            small: values(SMALL, rate, mode).first().copied().unwrap_or(0.0),
-            background: at_rest.iter().sum::<f64>() / at_rest.len().max(1) as f64,
+            closes_per_s: rate,
+            configuration: mode,
+            near: (expected - middle).abs() <= (NEAR * middle).max(spread),
+            guest,
+            small_kernel,
+            small_kernel_and_background: expected,
+            used_in_fit: rate == 0,
         }
     };
-    MODES
-        .into_iter()
-        .flat_map(|mode| rates(recording).into_iter().map(move |rate| (mode, rate)))
-        .map(|(mode, rate)| dose(mode, rate))
-        .collect()
+    let all = MODES.into_iter().flat_map(|mode| rates(recording).into_iter().map(move |rate| (mode, rate)));
+    all.map(|(mode, rate)| dose(mode, rate)).collect()
 }
 
-/// For each rate but 0 which mode wakes idle CPUs more: in the guest, if all of its runs agree, and in the small kernel, to which is added what
-/// the guest does at 0: that is the boot's own, and another in each mode.
-fn order(doses: &[Dose]) -> Vec<(u64, Option<&'static str>, &'static str)> {
+/// For each rate but 0 the mode that wakes idle CPUs more: in the guest, if all of its runs agree, and in the small kernel, to which is
+/// added what the guest does at 0: that is the boot's own, and another in each mode.
+fn order(doses: &[Dose]) -> Vec<More> {
     let more = |[first, second]: [f64; 2]| match first.total_cmp(&second) {
         std::cmp::Ordering::Greater => MODES[0],
         std::cmp::Ordering::Less => MODES[1],
         std::cmp::Ordering::Equal => NEITHER,
     };
-    let of = |rate, mode| doses.iter().find(move |dose| (dose.rate, dose.mode) == (rate, mode));
-    let mut rates: Vec<u64> = doses.iter().map(|dose| dose.rate).filter(|&rate| rate != 0).collect();
+    let of = |rate, mode| doses.iter().find(move |dose| (dose.closes_per_s, dose.configuration) == (rate, mode));
+    let mut rates: Vec<u64> = doses.iter().map(|dose| dose.closes_per_s).filter(|&rate| rate != 0).collect();
     rates.sort_unstable();
     rates.dedup();
     let order = |rate| {
         let [first, second] = [of(rate, MODES[0])?, of(rate, MODES[1])?];
         let all: Vec<&str> = first.guest.iter().zip(&second.guest).map(|(a, b)| more([*a, *b])).collect();
         let agreed = all.first().filter(|first| all.iter().all(|other| other == *first));
-        let guest = agreed.map(|_| more([first.guest[0], second.guest[0]]));
-        Some((rate, guest, more([first.expected(), second.expected()])))
+        Some(More {
+            closes_per_s: rate,
+            guest: agreed.map(|_| more([first.guest[0], second.guest[0]])),
+            small_kernel: more([first.small_kernel_and_background, second.small_kernel_and_background]),
+        })
     };
     rates.into_iter().filter_map(order).collect()
 }
 
-const METRICS: [Metric; 5] = [
-    metrics::WAKE_UP_RATE,
-    metrics::IDLE_TICK_RATE,
-    metrics::CALLBACK_RATE,
-    metrics::SOFTIRQ_CALLBACK_RATE,
-    metrics::THREAD_CALLBACK_RATE,
-];
-
-pub(super) fn json(run: &Run<'_>) -> Value {
+/// Reads the doses.
+pub(super) fn read<'r>(run: &Run<'r>) -> Doses<'r> {
     let recording = run.recording;
-    let metric = |metric: Metric| {
-        let rows: Vec<Value> = doses(recording, metric)
-            .iter()
-            .map(|dose| {
-                json!({
-                    "closes_per_s": dose.rate,
-                    "configuration": dose.mode,
-                    "guest": dose.guest,
-                    "small_kernel": dose.small,
-                    "small_kernel_and_background": dose.expected(),
-                    "used_in_fit": dose.rate == 0,
-                    "near": dose.is_near(),
-                })
-            })
-            .collect();
-        (metric.name.to_owned(), json!(rows))
-    };
-    let wakes: Vec<Value> = order(&doses(recording, metrics::WAKE_UP_RATE))
-        .into_iter()
-        .map(|(rate, guest, small)| json!({ "closes_per_s": rate, "guest": guest, "small_kernel": small }))
-        .collect();
-    json!({
-        "metrics": METRICS.into_iter().map(metric).collect::<serde_json::Map<_, _>>(),
-        "wakes_more": wakes,
-        "notes": recording.header.notes,
-        "recording": run.folder,
-    })
+    let metrics: BTreeMap<_, _> = METRICS.into_iter().map(|metric| (metric.name, doses(recording, metric))).collect();
+    Doses {
+        wakes_more: order(&metrics[metrics::WAKE_UP_RATE.name]),
+        metrics,
+        notes: &recording.header.notes,
+        recording: run.folder,
+    }
 }
 
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    let recording = run.recording;
-    let mut text = String::new();
-    let mut drawn = table(style);
-    drawn.set_header([
-        "closes/s",
-        "CPUs",
-        "wake-ups/s",
-        "small",
-        "ticks/s",
-        "small",
-        "softirq/s",
-        "small",
-        "threads/s",
-        "small",
-    ]);
-    let shown =
-        [metrics::WAKE_UP_RATE, metrics::IDLE_TICK_RATE, metrics::SOFTIRQ_CALLBACK_RATE, metrics::THREAD_CALLBACK_RATE];
-    let columns = shown.map(|metric| doses(recording, metric));
-    for row in 0..columns[0].len() {
-        let dose = &columns[0][row];
-        let mut cells = vec![right(dose.rate.to_string()), dose.mode.into()];
-        for column in &columns {
-            let of = &column[row];
-            let (least, most) = of.guest.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
-            let ends = [number(least), number(most)];
-            cells.push(right(if ends[0] == ends[1] { ends[0].clone() } else { ends.join("–") }));
-            cells.push(right(number(of.small)));
-        }
-        drawn.add_row(cells);
+impl Doses<'_> {
+    fn of(&self, metric: Metric) -> &[Dose] {
+        self.metrics.get(metric.name).map_or(&[], Vec::as_slice)
     }
-    let _ = writeln!(text, "{}", fitted(drawn, style));
-    for (metric, column) in shown.iter().zip(&columns).take(2) {
-        for mode in MODES {
-            let of_mode: Vec<&Dose> = column.iter().filter(|dose| dose.mode == mode).collect();
-            let near = of_mode.iter().filter(|dose| dose.is_near()).count();
-            let name = metrics::heading(metric.name).to_lowercase();
-            let words = format!(
-                "{name}, {mode}: within 25 % of the guest, or within its spread, at {near} of {} doses, when what the guest does at 0 closes is added. At 0 that is no prediction.",
-                of_mode.len()
-            );
-            paragraph(&mut text, &words, ("", "  "), PLAIN, style);
-        }
-    }
-    for (rate, guest, small) in order(&columns[0]) {
-        let words = match guest {
-            None => format!("{rate} closes/s: the guest's own runs do not agree which CPUs wake more."),
-            Some(guest) if guest == small => format!("{rate} closes/s: {guest} CPUs wake more, in both."),
-            Some(guest) => {
-                format!("{rate} closes/s: {guest} CPUs wake more in the guest, {small} ones in the small kernel.")
-            }
+
+    /// A curve for each mode and kernel.
+    fn picture(&self, metric: Metric) -> Picture {
+        let curve = |mode: &'static str, who: &str, value: fn(&Dose) -> f64| {
+            let of_mode = self.of(metric).iter().filter(|dose| dose.configuration == mode);
+            let points = of_mode.map(|dose| (dose.closes_per_s as f64, Figure { value: value(dose), published: None }));
+            Curve { name: format!("{mode}, {who}"), points: points.collect(), best: None }
         };
-        paragraph(&mut text, &words, ("", "  "), PLAIN, style);
+        let curves = MODES.into_iter().flat_map(|mode| {
+            [curve(mode, GUEST, |dose| mean(&dose.guest)), curve(mode, SMALL, |dose| dose.small_kernel_and_background)]
+        });
+        let drawing = Drawing::Curves { x: "closes per second".to_owned(), curves: curves.collect() };
+        Picture::new("Wake-ups of idle CPUs against closes", "", "1/s", drawing)
     }
-    text
+}
+
+impl Story for Doses<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        let waking = self.of(metrics::WAKE_UP_RATE);
+        let predicted = waking.iter().filter(|dose| dose.closes_per_s != 0);
+        let (near, all) = predicted.fold((0, 0), |(near, all), dose| (near + usize::from(dose.near), all + 1));
+        told.answer(format!(
+            "The small kernel wakes idle CPUs as often as the guest does, within 25 % or the guest's own spread, at {near} of {all} rates \
+             of closes."
+        ));
+        told.picture(self.picture(metrics::WAKE_UP_RATE));
+        let shown = [
+            (metrics::WAKE_UP_RATE, "wake-ups/s"),
+            (metrics::IDLE_TICK_RATE, "ticks/s"),
+            (metrics::SOFTIRQ_CALLBACK_RATE, "softirq/s"),
+            (metrics::THREAD_CALLBACK_RATE, "threads/s"),
+        ];
+        let rows: Vec<usize> = (0..waking.len()).collect();
+        let range = |dose: &Dose| {
+            let (least, most) = dose.guest.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
+            Cell::Range(figure(least), figure(most))
+        };
+        let table = Table::of(&rows)
+            .numbers("closes/s", "", |&row| whole(waking[row].closes_per_s as f64))
+            .words("CPUs", |&row| waking[row].configuration)
+            .each(shown, |table, (metric, heading)| {
+                let of = self.of(metric);
+                table
+                    .numbers(heading, "", move |&row| of.get(row).map(range))
+                    .numbers("small", "", move |&row| of.get(row).map(|dose| figure(dose.small_kernel)))
+            });
+        told.table(table.done());
+        for (metric, _) in shown.into_iter().take(2) {
+            for mode in MODES {
+                let of_mode: Vec<&Dose> = self.of(metric).iter().filter(|dose| dose.configuration == mode).collect();
+                let near = of_mode.iter().filter(|dose| dose.near).count();
+                told.paragraph(format!(
+                    "{}, {mode}: within 25 % of the guest, or within its spread, at {near} of {} doses, when what the guest does at 0 \
+                     closes is added. At 0 that is no prediction.",
+                    metrics::heading(metric.name).to_lowercase(),
+                    of_mode.len()
+                ));
+            }
+        }
+        for More { closes_per_s, guest, small_kernel } in &self.wakes_more {
+            told.paragraph(match guest {
+                None => format!("{closes_per_s} closes/s: the guest's own runs do not agree which CPUs wake more."),
+                Some(guest) if guest == small_kernel => format!("{closes_per_s} closes/s: {guest} CPUs wake more, in both."),
+                Some(guest) => format!(
+                    "{closes_per_s} closes/s: {guest} CPUs wake more in the guest, {small_kernel} ones in the small kernel."
+                ),
+            });
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use recording::metrics::Metric;
 use recording::{Measure, Recording, stats};
+use serde::{Serialize, Serializer};
 
 /// The measures of a metric in a case, in the recording's order.
 pub(super) fn of<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
@@ -55,12 +56,35 @@ pub(super) fn tick_ns(recording: &Recording) -> f64 {
     recording.header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64)
 }
 
-/// The name of the counter.
-pub(super) fn counter(recording: &Recording) -> &str {
-    recording.header.run.more.get("counter").map_or("counter", String::as_str)
+/// Values by name in the order in which they came; a map in JSON.
+#[derive(Clone)]
+pub(super) struct InOrder<'r, V>(pub(super) Vec<(&'r str, V)>);
+
+impl<'r, V> InOrder<'r, V> {
+    /// The value of a name.
+    pub(super) fn get(&self, name: &str) -> Option<&V> {
+        self.0.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+
+    /// The names, in order.
+    pub(super) fn names(&self) -> Vec<&'r str> {
+        self.0.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The values, in order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+        self.0.iter().map(|(_, value)| value)
+    }
 }
 
-/// A setting of the run.
-pub(super) fn setting<'r>(recording: &'r Recording, key: &str) -> &'r str {
-    recording.header.settings.get(key).map_or("", String::as_str)
+impl<V: Serialize> Serialize for InOrder<'_, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'r, V> FromIterator<(&'r str, V)> for InOrder<'r, V> {
+    fn from_iter<I: IntoIterator<Item = (&'r str, V)>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
 }

@@ -1,27 +1,21 @@
-//! A run's recording with what stands beside it.
+//! A recording with what stands beside it.
 
-use super::stride_cells;
-use crate::Findings;
+use super::strides;
+use crate::model::findings::Findings;
 use published::Published;
 use recording::Recording;
 
-/// A recording as a run leaves it, with the published figures of its platform.
+/// A recording in its folder, with all published figures.
 pub(crate) struct Run<'a> {
     pub(crate) recording: &'a Recording,
     pub(crate) folder: &'a str,
     pub(crate) published: &'a Published,
 }
 
-impl<'a> Run<'a> {
-    /// What is read from it.
-    pub(crate) fn findings(&self) -> Findings<'a> {
-        findings(self.recording, self.folder, self.published)
-    }
-}
-
-/// What is read from a recording that lies in `folder`, with the published figures of its platform beside it.
-pub(super) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
+/// The findings of a recording, with the published figures of its platform beside them.
+pub(crate) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
     let platform = recording.header.platform.as_ref();
-    let findings = Findings::new(recording, folder, platform.and_then(|platform| published.psci_of(&platform.name)));
-    findings.with_published(|row| stride_cells::published(recording, published, row))
+    let reference = platform.and_then(|platform| published.psci_of(&platform.name));
+    let findings = Findings::new(recording, folder, reference);
+    findings.with_published(|row| strides::published(recording, published, row))
 }

@@ -1,328 +1,352 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
-use super::rows::{counter, of, setting, subject, tick_ns, values};
-use super::run::Run;
-use super::stride_cells::{CASE, is_modelled, place, published_cell, reference};
-use crate::Style;
-use crate::grid::{DIM, PLAIN, fitted, paragraph, right, table};
-use comfy_table::Cell as GridCell;
+use super::rows::{of, subject, subjects, tick_ns, values};
+use super::{Run, Story};
+use crate::blocks::{
+    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text,
+};
+use crate::model::findings::MeasureRow;
+use published::{Published, StrideCell, StrideReference};
+use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
-use serde_json::{Value, json};
-use std::fmt::Write;
+use serde::{Serialize, Serializer};
 
+/// The study's case.
+const CASE: &str = "prefetch";
 const BURST_CASE: &str = "prefetch-burst";
 
+/// True if a recording is of a modelled core.
+fn is_modelled(recording: &Recording) -> bool {
+    recording.header.world == "sim"
+}
+
+/// The published study that a recording is a prediction of.
+fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p StrideReference> {
+    let platform = recording.header.platform.as_ref().filter(|_| is_modelled(recording))?;
+    published.strides_of(&platform.name)
+}
+
+/// Loop and strides of a subject, from the recording's axes.
+fn place(recording: &Recording, subject: &str) -> Option<(String, [usize; 2])> {
+    let at = recording.header.coordinates.get(subject)?;
+    let stride = |key: &str| Some(at.get(key)?.as_integer()? as usize);
+    Some((at.get("loop")?.as_str()?.to_owned(), [stride("stride_first")?, stride("stride_second")?]))
+}
+
+fn published_cell<'p>(reference: &'p StrideReference, loop_name: &str, strides: [usize; 2]) -> Option<&'p StrideCell> {
+    let same = |cell: &&StrideCell| cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides;
+    reference.cells.iter().find(same)
+}
+
+/// The published value of a row of measures, for pictures to draw beside it.
+pub(super) fn published(recording: &Recording, published: &Published, row: &MeasureRow) -> Option<f64> {
+    if (row.case.as_str(), row.metric.as_str()) != (CASE, metrics::CLOCKS_PER_PACKET.name) {
+        return None;
+    }
+    let (loop_name, strides) = place(recording, &row.subject)?;
+    Some(published_cell(reference(recording, published)?, &loop_name, strides)?.ticks)
+}
+
+/// The stride study, measured or predicted.
+pub(super) enum Strides<'r> {
+    Measured(Measured<'r>),
+    Predicted(Predicted<'r>),
+}
+
+impl Serialize for Strides<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Measured(study) => study.serialize(serializer),
+            Self::Predicted(study) => study.serialize(serializer),
+        }
+    }
+}
+
+/// The study on this machine.
+#[derive(Serialize)]
+pub(super) struct Measured<'r> {
+    world: &'r str,
+    layout: &'r str,
+    counter: String,
+    tick_ns: f64,
+    cells: Vec<Cells>,
+    best: Vec<BestHere>,
+    #[serde(flatten)]
+    gains: Gains,
+    recording: &'r str,
+    #[serde(skip)]
+    facts: facts::Study,
+    #[serde(skip)]
+    repetitions: u32,
+}
+
+/// The study on a modelled core.
+#[derive(Serialize)]
+pub(super) struct Predicted<'r> {
+    world: &'r str,
+    platform: &'r str,
+    tick_ns: f64,
+    cells: Vec<Cells>,
+    scores: Vec<Score>,
+    best: Vec<BestStrides>,
+    #[serde(flatten)]
+    gains: Gains,
+    /// Ticks that each of a burst of eight prefetches finds no fill buffer free.
+    burst_of_eight: Vec<f64>,
+    /// What the cells that a fit used leave open, as the costs file says.
+    cannot_tell: Vec<&'r str>,
+    recording: &'r str,
+    #[serde(skip)]
+    frame_size: u64,
+}
+
 /// A cell of the study.
-struct Cell {
-    subject: String,
+#[derive(Clone, Serialize)]
+struct Cells {
+    #[serde(rename = "loop")]
     loop_name: String,
-    strides: [usize; 2],
+    stride_first: usize,
+    stride_second: usize,
+    frame_size: u64,
+    /// The median of the repetitions.
+    clocks_per_packet: f64,
+    published_clocks_per_packet: Option<f64>,
+    used_in_fit: bool,
+    error_percent: Option<f64>,
+    stalls: Vec<Stall>,
+    #[serde(skip)]
+    subject: String,
     /// Clocks per packet of each repetition.
+    #[serde(skip)]
     values: Vec<f64>,
-    /// Their median.
+}
+
+/// Ticks per packet that the core stood still at an access: waiting for its data, or finding no fill buffer free.
+#[derive(Clone, Serialize)]
+struct Stall {
+    access: String,
+    waited: f64,
+    blocked: f64,
+}
+
+/// The best strides of a loop on this machine.
+#[derive(Serialize)]
+struct BestHere {
+    #[serde(rename = "loop")]
+    loop_name: String,
+    stride_first: usize,
+    stride_second: usize,
+    clocks_per_packet: f64,
+    /// The share that it saves against no prefetch, in percent; 0 for the split loop, which has no such cell.
+    saves_percent: f64,
+}
+
+/// What part of a loop's gain is whose. The whole gain is their product.
+#[derive(Clone, Serialize)]
+struct Gain {
+    #[serde(rename = "loop")]
+    loop_name: String,
+    stride_first: usize,
+    stride_second: usize,
+    /// Clocks of the single loop without prefetch over those of this loop without prefetch.
+    gain_parallel: f64,
+    /// Clocks of this loop without prefetch over those at its best strides.
+    gain_prefetch: f64,
+    gain: f64,
+    #[serde(skip)]
     clocks: f64,
-    /// What was published, and whether a fit used it.
-    published: Option<(f64, bool)>,
-    /// Ticks per packet that the core stood still: access, waiting for its data, finding no fill buffer free.
-    stalls: Vec<(String, f64, f64)>,
 }
 
-impl Cell {
-    fn error_percent(&self) -> Option<f64> {
-        self.published.map(|(published, _)| (self.clocks / published - 1.0) * 100.0)
-    }
+/// The gains of each loop that has a cell without prefetch, and of the best of all.
+#[derive(Serialize)]
+struct Gains {
+    gains: Vec<Gain>,
+    gain_prefetch: Option<f64>,
+    gain_parallel: Option<f64>,
+}
 
+/// How well something predicts a table.
+#[derive(Serialize)]
+struct Score {
+    #[serde(rename = "loop")]
+    loop_name: &'static str,
+    /// `model`, or a trivial predictor.
+    predictor: &'static str,
+    /// True if the table was used in the fit.
+    fitted: bool,
+    /// Root mean square of the relative errors, in percent.
+    rms_percent: f64,
+}
+
+/// The model's best cell of a table, and what the hardware did there.
+#[derive(Serialize)]
+struct BestStrides {
+    #[serde(rename = "loop")]
+    loop_name: &'static str,
+    predicted: String,
+    published: String,
+    /// How much more the published clocks are at the model's best than at the published best, in percent.
+    cost_percent: f64,
+}
+
+fn label(first: usize, second: usize) -> String {
+    if first == second { format!("+{first}") } else { format!("+{first}/+{second}") }
+}
+
+impl Cells {
     fn label(&self) -> String {
-        let [first, second] = self.strides;
-        if first == second { format!("+{first}") } else { format!("+{first}/+{second}") }
+        label(self.stride_first, self.stride_second)
+    }
+
+    fn is_plain(&self) -> bool {
+        [self.stride_first, self.stride_second] == [0, 0]
     }
 }
 
-fn cells(run: &Run<'_>) -> Vec<Cell> {
+/// Reads the study.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
+    let recording = run.recording;
+    let header = &recording.header;
+    let facts: facts::Study = header.facts()?;
+    let cells = cells(run, &facts);
+    let gains = gains(&cells);
+    if is_modelled(recording) {
+        return Ok(Strides::Predicted(Predicted {
+            world: &header.world,
+            platform: header.platform.as_ref().map_or("", |platform| &platform.name),
+            tick_ns: tick_ns(recording),
+            scores: scores(&cells),
+            best: best_strides(&cells),
+            gains,
+            burst_of_eight: of(recording, BURST_CASE, metrics::STALL_BLOCKED).map(|measure| measure.value).collect(),
+            cannot_tell: cannot_tell(recording),
+            recording: run.folder,
+            frame_size: facts.frame_size,
+            cells,
+        }));
+    }
+    let layout = of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
+    Ok(Strides::Measured(Measured {
+        world: &header.world,
+        layout: layout.map_or("", |measure| recording.series_texts(measure.series).2),
+        counter: facts.counter.clone(),
+        tick_ns: tick_ns(recording),
+        best: best_here(&cells),
+        cells,
+        gains,
+        recording: run.folder,
+        facts,
+        repetitions: header.iterations,
+    }))
+}
+
+fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
     let recording = run.recording;
     let reference = reference(recording, run.published);
-    let mut cells: Vec<Cell> = Vec::new();
-    for name in super::rows::subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
+    let mut cells: Vec<Cells> = Vec::new();
+    for name in subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
         let Some((loop_name, strides)) = place(recording, name) else { continue };
         let published = reference.and_then(|reference| published_cell(reference, &loop_name, strides));
-        let published = published.map(|cell| (cell.ticks, cell.may_be_fitted));
         let values = values(recording, CASE, metrics::CLOCKS_PER_PACKET, name);
         let clocks = stats::median(&values).unwrap_or(0.0);
-        cells.push(Cell {
-            subject: name.to_owned(),
+        let [stride_first, stride_second] = strides;
+        cells.push(Cells {
             loop_name,
-            strides,
-            values,
-            clocks,
-            published,
+            stride_first,
+            stride_second,
+            frame_size: facts.frame_size,
+            clocks_per_packet: clocks,
+            published_clocks_per_packet: published.map(|cell| cell.ticks),
+            used_in_fit: published.is_some_and(|cell| cell.may_be_fitted),
+            error_percent: published.map(|cell| (clocks / cell.ticks - 1.0) * 100.0),
             stalls: Vec::new(),
+            subject: name.to_owned(),
+            values,
         });
     }
     for (metric, is_wait) in [(metrics::STALL_WAITED, true), (metrics::STALL_BLOCKED, false)] {
         for measure in of(recording, CASE, metric) {
             let Some((name, access)) = subject(recording, measure).split_once(", ") else { continue };
             let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else { continue };
-            let place = match cell.stalls.iter().position(|stall| stall.0 == access) {
+            let place = match cell.stalls.iter().position(|stall| stall.access == access) {
                 Some(place) => place,
                 None => {
-                    cell.stalls.push((access.to_owned(), 0.0, 0.0));
+                    cell.stalls.push(Stall { access: access.to_owned(), waited: 0.0, blocked: 0.0 });
                     cell.stalls.len() - 1
                 }
             };
             let stall = &mut cell.stalls[place];
-            *(if is_wait { &mut stall.1 } else { &mut stall.2 }) = measure.value;
+            *(if is_wait { &mut stall.waited } else { &mut stall.blocked }) = measure.value;
         }
     }
     cells
 }
 
-fn cell_json(run: &Run<'_>, cell: &Cell) -> Value {
-    let stalls = cell
-        .stalls
-        .iter()
-        .map(|(access, waited, blocked)| json!({ "access": access, "waited": waited, "blocked": blocked }));
-    json!({
-        "loop": cell.loop_name,
-        "stride_first": cell.strides[0],
-        "stride_second": cell.strides[1],
-        "frame_size": setting(run.recording, "frame_size").parse::<u64>().unwrap_or(0),
-        "clocks_per_packet": cell.clocks,
-        "published_clocks_per_packet": or_null(cell.published.map(|(published, _)| published)),
-        "used_in_fit": cell.published.is_some_and(|(_, used)| used),
-        "error_percent": or_null(cell.error_percent()),
-        "stalls": stalls.collect::<Vec<_>>(),
-    })
+const LOOPS: [&str; 4] = ["single", "dual", "quad", "single-split"];
+
+fn of_loop<'c>(cells: &'c [Cells], name: &'c str) -> impl Iterator<Item = &'c Cells> {
+    cells.iter().filter(move |cell| cell.loop_name == name)
 }
 
-pub(super) fn json(run: &Run<'_>) -> Value {
-    let (recording, cells) = (run.recording, cells(run));
-    let all: Vec<Value> = cells.iter().map(|cell| cell_json(run, cell)).collect();
-    let (gains, gain_prefetch, gain_parallel) = gains_json(&cells);
-    if !is_modelled(recording) {
-        let layout = of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
-        return json!({
-            "world": recording.header.world,
-            "layout": layout.map_or("", |measure| recording.series_texts(measure.series).2),
-            "counter": counter(recording),
-            "tick_ns": tick_ns(recording),
-            "cells": all,
-            "best": best_here(&cells).iter().map(|best| json!({
-                "loop": best.cell.loop_name,
-                "stride_first": best.cell.strides[0],
-                "stride_second": best.cell.strides[1],
-                "clocks_per_packet": best.cell.clocks,
-                "saves_percent": best.saves_percent,
-            })).collect::<Vec<_>>(),
-            "gains": gains,
-            "gain_prefetch": gain_prefetch,
-            "gain_parallel": gain_parallel,
-            "recording": run.folder,
-        });
-    }
-    json!({
-        "world": recording.header.world,
-        "platform": recording.header.platform.as_ref().map_or("", |platform| &platform.name),
-        "tick_ns": tick_ns(recording),
-        "cells": all,
-        "scores": scores(&cells).iter().map(|score| json!({
-            "loop": score.loop_name, "predictor": score.predictor, "fitted": score.fitted, "rms_percent": score.rms_percent,
-        })).collect::<Vec<_>>(),
-        "best": best_strides(&cells).iter().map(|best| json!({
-            "loop": best.loop_name, "predicted": best.predicted, "published": best.published, "cost_percent": best.cost_percent,
-        })).collect::<Vec<_>>(),
-        "gains": gains,
-        "gain_prefetch": gain_prefetch,
-        "gain_parallel": gain_parallel,
-        "burst_of_eight": burst(recording),
-        "cannot_tell": cannot_tell(recording),
-        "recording": run.folder,
-    })
+/// The cell with the fewest clocks.
+fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
+    cells.min_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet))
 }
 
-pub(super) fn text(run: &Run<'_>, style: Style) -> String {
-    if is_modelled(run.recording) { predicted(run, style) } else { measured(run, style) }
-}
-
-/// The best strides of a loop on this machine.
-struct BestHere<'c> {
-    cell: &'c Cell,
-    /// How much it saves against no prefetch, in percent; 0 for the split loop, which has no such cell.
-    saves_percent: f64,
-}
-
-fn best_here(cells: &[Cell]) -> Vec<BestHere<'_>> {
-    let loops = ["single", "dual", "quad", "single-split"].into_iter();
-    loops
-        .filter_map(|name| {
-            let of = || cells.iter().filter(|cell| cell.loop_name == name);
-            let best = of().min_by(|a, b| a.clocks.total_cmp(&b.clocks))?;
-            let none = of().find(|cell| cell.strides[0] == 0).map_or(best.clocks, |cell| cell.clocks);
-            Some(BestHere { cell: best, saves_percent: (1.0 - best.clocks / none) * 100.0 })
+fn best_here(cells: &[Cells]) -> Vec<BestHere> {
+    let best = |name| {
+        let best = fewest(of_loop(cells, name))?;
+        let none = of_loop(cells, name).find(|cell| cell.stride_first == 0).unwrap_or(best).clocks_per_packet;
+        Some(BestHere {
+            loop_name: best.loop_name.clone(),
+            stride_first: best.stride_first,
+            stride_second: best.stride_second,
+            clocks_per_packet: best.clocks_per_packet,
+            saves_percent: (1.0 - best.clocks_per_packet / none) * 100.0,
         })
-        .collect()
+    };
+    LOOPS.into_iter().filter_map(best).collect()
 }
 
-/// What part of a loop's gain is whose. The whole gain is their product.
-struct Gain<'c> {
-    /// The loop at its best strides.
-    best: &'c Cell,
-    /// Clocks of the single loop without prefetch over those of this loop without prefetch.
-    parallel: f64,
-    /// Clocks of this loop without prefetch over those at its best strides.
-    prefetch: f64,
-}
-
-/// The gains of every loop that has a cell without prefetch.
-fn gains(cells: &[Cell]) -> Vec<Gain<'_>> {
-    let of = |name| cells.iter().filter(move |cell| cell.loop_name == name);
-    let none = |name| of(name).find(|cell| cell.strides == [0, 0]);
-    let Some(base) = none("single") else { return Vec::new() };
-    let loops = ["single", "dual", "quad"].into_iter();
-    loops
-        .filter_map(|name| {
-            let best = of(name).min_by(|a, b| a.clocks.total_cmp(&b.clocks))?;
-            let none = none(name)?.clocks;
-            Some(Gain { best, parallel: base.clocks / none, prefetch: none / best.clocks })
+fn gains(cells: &[Cells]) -> Gains {
+    let none = |name| of_loop(cells, name).find(|cell| cell.is_plain()).map(|cell| cell.clocks_per_packet);
+    let gain = |name| {
+        let (base, best, none) = (none("single")?, fewest(of_loop(cells, name))?, none(name)?);
+        let (gain_parallel, gain_prefetch) = (base / none, none / best.clocks_per_packet);
+        Some(Gain {
+            loop_name: best.loop_name.clone(),
+            stride_first: best.stride_first,
+            stride_second: best.stride_second,
+            gain_parallel,
+            gain_prefetch,
+            gain: gain_parallel * gain_prefetch,
+            clocks: best.clocks_per_packet,
         })
-        .collect()
+    };
+    let gains: Vec<Gain> = LOOPS[..3].iter().filter_map(|name| gain(*name)).collect();
+    let best = best_gain(&gains);
+    let (gain_prefetch, gain_parallel) = (best.map(|gain| gain.gain_prefetch), best.map(|gain| gain.gain_parallel));
+    Gains { gain_prefetch, gain_parallel, gains }
 }
 
 /// The gain of the loop that is best of all.
-fn best_gain<'g, 'c>(gains: &'g [Gain<'c>]) -> Option<&'g Gain<'c>> {
-    gains.iter().min_by(|a, b| a.best.clocks.total_cmp(&b.best.clocks))
-}
-
-fn gains_json(cells: &[Cell]) -> (Value, Value, Value) {
-    let gains = gains(cells);
-    let each: Vec<Value> = gains
-        .iter()
-        .map(|gain| {
-            json!({
-                "loop": gain.best.loop_name, "stride_first": gain.best.strides[0], "stride_second": gain.best.strides[1],
-                "gain_parallel": gain.parallel, "gain_prefetch": gain.prefetch, "gain": gain.parallel * gain.prefetch,
-            })
-        })
-        .collect();
-    let best = best_gain(&gains);
-    (json!(each), or_null(best.map(|gain| gain.prefetch)), or_null(best.map(|gain| gain.parallel)))
-}
-
-/// The table of gains.
-fn gains_text(text: &mut String, cells: &[Cell], style: Style) {
-    let gains = gains(cells);
-    let Some(best) = best_gain(&gains) else { return };
-    let mut grid = table(style);
-    grid.set_header(["Loop", "Best", "by parallelism", "by prefetch", "together"]);
-    for gain in &gains {
-        grid.add_row(vec![
-            GridCell::new(&gain.best.loop_name),
-            right(gain.best.label()),
-            right(format!("{:.2}", gain.parallel)),
-            right(format!("{:.2}", gain.prefetch)),
-            right(format!("{:.2}", gain.parallel * gain.prefetch)),
-        ]);
-    }
-    let _ = writeln!(text, "\nHow many times as fast as the single loop without prefetch\n{}", fitted(grid, style));
-    let line = format!(
-        "By parallelism: the same without prefetch, since a loop of several packets waits for several at once. By prefetch: the rest. The \
-         best loop, {} at {}, is {:.2} times as fast by parallelism and {:.2} times by prefetch.",
-        best.best.loop_name,
-        best.best.label(),
-        best.parallel,
-        best.prefetch
-    );
-    paragraph(text, &line, ("", "  "), PLAIN, style);
-}
-
-/// A bar of characters.
-fn bar(value: f64, most: f64, width: usize) -> String {
-    "#".repeat((value / most.max(f64::MIN_POSITIVE) * width as f64) as usize)
-}
-
-/// What a recording says, or what it meant before it could say so.
-fn or<'t>(said: &'t str, otherwise: &'t str) -> &'t str {
-    if said.is_empty() { otherwise } else { said }
-}
-
-fn measured(run: &Run<'_>, style: Style) -> String {
-    let (recording, cells) = (run.recording, cells(run));
-    let said = |key| setting(recording, key);
-    let layout = of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
-    let layout = layout.map_or("", |measure| recording.series_texts(measure.series).2);
-    let mut text = String::new();
-    let head = format!(
-        "Stride study on this machine: metadata {layout}, frames of {}, {} buffers, {} rounds of {} work per packet. Before a frame \
-         its metadata lies in {} and its data in {}. Clocks are ticks of the {} per packet ({:.3} ns); median and quartiles of {} \
-         measurements.",
-        said("frame_size"),
-        said("buffers"),
-        said("rounds"),
-        or(said("work"), "chained"),
-        or(said("header_in"), "dram"),
-        or(said("data_in"), "dram"),
-        counter(recording),
-        tick_ns(recording),
-        recording.header.iterations
-    );
-    paragraph(&mut text, &head, ("", "  "), PLAIN, style);
-    let most = cells.iter().map(|cell| cell.clocks).fold(0.0, f64::max);
-    let mut grid = table(style);
-    grid.set_header(["Loop", "Strides", "Clocks", "quartiles", ""]);
-    for cell in &cells {
-        let quartile = |q| stats::quantile(&cell.values, q).unwrap_or(0.0);
-        grid.add_row(vec![
-            GridCell::new(&cell.loop_name),
-            right(format!("+{}/+{}", cell.strides[0], cell.strides[1])),
-            right(format!("{:.1}", cell.clocks)),
-            right(format!("{:.1} to {:.1}", quartile(0.25), quartile(0.75))),
-            GridCell::new(bar(cell.clocks, most, style.width.clamp(60, 100) - 52)),
-        ]);
-    }
-    let _ = writeln!(text, "{}", fitted(grid, style));
-    best_text(&mut text, &cells);
-    gains_text(&mut text, &cells, style);
-    text
-}
-
-/// The best strides of each loop.
-fn best_text(text: &mut String, cells: &[Cell]) {
-    text.push_str("Best\n");
-    for best in best_here(cells) {
-        let saves = match best.cell.loop_name.as_str() {
-            "single-split" => String::new(),
-            _ => format!("{:.0} % less than without prefetch", best.saves_percent),
-        };
-        let strides = format!("+{}/+{}", best.cell.strides[0], best.cell.strides[1]);
-        let line = format!("  {:<13} {strides:<7} {:>7.1} clocks  {saves}", best.cell.loop_name, best.cell.clocks);
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
+fn best_gain(gains: &[Gain]) -> Option<&Gain> {
+    gains.iter().min_by(|a, b| a.clocks.total_cmp(&b.clocks))
 }
 
 /// The cells of a loop that have a published figure.
-fn published_of<'c>(cells: &'c [Cell], loop_name: &'c str) -> impl Iterator<Item = (&'c Cell, f64)> {
-    let of = cells.iter().filter(move |cell| cell.loop_name == loop_name);
-    of.filter_map(|cell| Some((cell, cell.published?.0)))
-}
-
-/// How well something predicts a table.
-struct Score {
-    loop_name: &'static str,
-    /// `model`, or a trivial predictor.
-    predictor: &'static str,
-    /// Whether the table was used in the fit.
-    fitted: bool,
-    /// Root mean square of the relative errors, in percent.
-    rms_percent: f64,
+fn published_of<'c>(cells: &'c [Cells], loop_name: &'c str) -> impl Iterator<Item = (&'c Cells, f64)> {
+    of_loop(cells, loop_name).filter_map(|cell| Some((cell, cell.published_clocks_per_packet?)))
 }
 
 /// The error table: the model, and beside it what needs no model.
-fn scores(cells: &[Cell]) -> Vec<Score> {
+fn scores(cells: &[Cells]) -> Vec<Score> {
     let mut scores = Vec::new();
-    let single = |stride: usize| Some(published_of(cells, "single").find(|(cell, _)| cell.strides[0] == stride)?.1);
+    let single = |stride: usize| Some(published_of(cells, "single").find(|(cell, _)| cell.stride_first == stride)?.1);
     // A constant that knows what the fit knows: the best single-loop cell.
     let constant = published_of(cells, "single").map(|(_, published)| published).fold(f64::INFINITY, f64::min);
     for loop_name in ["single", "dual", "single-split"] {
-        let errors = |predict: &dyn Fn(&Cell) -> Option<f64>| {
+        let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
             let errors: Vec<f64> = published_of(cells, loop_name)
                 .filter_map(|(cell, published)| Some((predict(cell)? / published - 1.0) * 100.0))
                 .collect();
@@ -331,13 +355,13 @@ fn scores(cells: &[Cell]) -> Vec<Score> {
         let mut add = |predictor, fitted, rms_percent: Option<f64>| {
             scores.extend(rms_percent.map(|rms_percent| Score { loop_name, predictor, fitted, rms_percent }));
         };
-        let used = published_of(cells, loop_name).any(|(cell, _)| cell.published.is_some_and(|(_, used)| used));
-        add("model", used, errors(&|cell| Some(cell.clocks)));
+        let used = published_of(cells, loop_name).any(|(cell, _)| cell.used_in_fit);
+        add("model", used, errors(&|cell| Some(cell.clocks_per_packet)));
         if loop_name == "dual" {
-            add("dual(k) = single(2k)", false, errors(&|cell| single(2 * cell.strides[0])));
+            add("dual(k) = single(2k)", false, errors(&|cell| single(2 * cell.stride_first)));
         }
         if loop_name == "single-split" {
-            add("single(min(S2, 10))", false, errors(&|cell| single(cell.strides[1].min(10))));
+            add("single(min(S2, 10))", false, errors(&|cell| single(cell.stride_second.min(10))));
         }
         if loop_name != "single" {
             add("constant: best of single", false, errors(&|_| Some(constant)));
@@ -346,23 +370,14 @@ fn scores(cells: &[Cell]) -> Vec<Score> {
     scores
 }
 
-/// The model's best cell of a table, and what the hardware did there.
-struct BestStrides {
-    loop_name: &'static str,
-    predicted: String,
-    published: String,
-    /// How much more the published clocks are at the model's best than at the published best, in percent.
-    cost_percent: f64,
-}
-
-fn best_strides(cells: &[Cell]) -> Vec<BestStrides> {
+fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
     let loops = ["single", "dual", "single-split"].into_iter();
     loops
         .filter_map(|loop_name| {
-            let least = |value: &dyn Fn(&Cell, f64) -> f64| {
+            let least = |value: &dyn Fn(&Cells, f64) -> f64| {
                 published_of(cells, loop_name).min_by(|a, b| value(a.0, a.1).total_cmp(&value(b.0, b.1)))
             };
-            let (predicted, there) = least(&|cell, _| cell.clocks)?;
+            let (predicted, there) = least(&|cell, _| cell.clocks_per_packet)?;
             let (published, minimum) = least(&|_, published| published)?;
             let cost_percent = (there / minimum - 1.0) * 100.0;
             Some(BestStrides { loop_name, predicted: predicted.label(), published: published.label(), cost_percent })
@@ -370,105 +385,243 @@ fn best_strides(cells: &[Cell]) -> Vec<BestStrides> {
         .collect()
 }
 
-/// Ticks that each of a burst of eight prefetches finds no fill buffer free.
-fn burst(recording: &Recording) -> Vec<f64> {
-    of(recording, BURST_CASE, metrics::STALL_BLOCKED).map(|measure| measure.value).collect()
-}
-
-/// What the cells that a fit used leave open, as the costs file says.
 fn cannot_tell(recording: &Recording) -> Vec<&str> {
     let costs = recording.header.costs.get("prefetch");
     let lines = costs.and_then(|costs| costs.get("fit")?.get("cannot_tell")?.as_array());
     lines.into_iter().flatten().filter_map(toml::Value::as_str).collect()
 }
 
-fn predicted(run: &Run<'_>, style: Style) -> String {
-    let (recording, cells) = (run.recording, cells(run));
-    let mut text = String::new();
-    let head = format!(
-        "Stride study of ethernet-input on a modelled {} (metadata line and data line per packet, frames of {}). Clocks are ticks of \
-         {} ns per packet.",
-        recording.header.platform.as_ref().map_or("core", |platform| &platform.name),
-        setting(recording, "frame_size"),
-        (tick_ns(recording) * 1000.0).round() / 1000.0
-    );
-    paragraph(&mut text, &head, ("", "  "), PLAIN, style);
-    let mut grid = table(style);
-    grid.set_header(["Loop", "Strides", "Published", "Model", "Error", "", "Data", "Metadata", "Buffers"]);
-    for cell in &cells {
-        let kind = match cell.published {
-            None => "no figure",
-            Some((_, true)) => "fitted",
-            Some((_, false)) => "predicted",
-        };
-        let waited =
-            |access: &str| cell.stalls.iter().filter(|stall| stall.0 == access).map(|stall| stall.1).sum::<f64>();
-        let blocked: f64 = cell.stalls.iter().map(|stall| stall.2).sum();
-        let full = if blocked >= 0.005 { format!("{blocked:.2}") } else { String::new() };
-        grid.add_row(vec![
-            GridCell::new(&cell.loop_name),
-            right(cell.label()),
-            right(cell.published.map_or("-".to_owned(), |(published, _)| format!("{published:.3}"))),
-            right(format!("{:.3}", cell.clocks)),
-            right(cell.error_percent().map_or("-".to_owned(), |error| format!("{error:+.1}\u{a0}%"))),
-            GridCell::new(kind),
-            right(format!("{:.2}", waited("first touch of the packet's data"))),
-            right(format!("{:.2}", waited("first touch of the metadata"))),
-            right(full),
-        ]);
-    }
-    let _ = writeln!(text, "{}", fitted(grid, style));
-    let stalls = "Stalls, ticks per packet: Data and Metadata wait at the first touch of the packet's line of that kind; an access \
-                  that finds all fill buffers full waits for one: Buffers (--format json says where).";
-    paragraph(&mut text, stalls, ("", "  "), DIM, style);
-    if cells.iter().any(|cell| cell.published.is_some()) {
-        against_published(&mut text, &cells, style);
-    } else {
-        best_text(&mut text, &cells);
-    }
-    gains_text(&mut text, &cells, style);
-    let burst: Vec<String> = burst(recording).iter().map(|blocked| format!("{blocked:.2}")).collect();
-    let burst = format!(
-        "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {}",
-        burst.join("  ")
-    );
-    text.push('\n');
-    paragraph(&mut text, &burst, ("", "  "), PLAIN, style);
-    let _ = writeln!(text, "\nWhat the fitted cells cannot tell");
-    for line in cannot_tell(recording) {
-        paragraph(&mut text, line, ("  ", "    "), PLAIN, style);
-    }
-    if cells.iter().any(|cell| cell.published.is_some()) {
-        let _ = writeln!(text, "\nLimits");
-        for limit in LIMITS {
-            paragraph(&mut text, limit, ("  ", "    "), PLAIN, style);
-        }
-    }
-    text
+/// A curve for each loop whose strides are one number, with the range within 2 % of its best shaded.
+fn picture(cells: &[Cells]) -> Option<Picture> {
+    let curve = |name: &&str| {
+        let of = of_loop(cells, name).filter(|cell| cell.stride_first == cell.stride_second);
+        let mut points: Vec<(f64, Figure)> = of
+            .map(|cell| {
+                let figure = Figure { value: cell.clocks_per_packet, published: cell.published_clocks_per_packet };
+                (cell.stride_first as f64, figure)
+            })
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let curve = Curve { name: (*name).to_owned(), points, best: None };
+        (curve.points.len() > 1).then(|| curve.with_best(0.02))
+    };
+    let curves: Vec<Curve> = LOOPS[..3].iter().filter_map(curve).collect();
+    let drawing = Drawing::Curves { x: "stride".to_owned(), curves };
+    let is_empty = matches!(&drawing, Drawing::Curves { curves, .. } if curves.is_empty());
+    let picture = Picture::new("Clocks per packet against the stride", "", "ticks", drawing);
+    (!is_empty).then(|| picture.noted("Shaded: within 2 % of the loop's least."))
 }
 
-/// The error of each table, and the best strides, beside what was published.
-fn against_published(text: &mut String, cells: &[Cell], style: Style) {
-    let _ = writeln!(text, "\nErrors (root mean square, relative)");
-    let scores = scores(cells);
-    for score in &scores {
-        let kind = if score.fitted { "fitted" } else { "predicted" };
-        let _ =
-            writeln!(text, "  {:<13} {:<26} {:>6.2} %  {kind}", score.loop_name, score.predictor, score.rms_percent);
+impl Gains {
+    fn tell(&self, told: &mut Blocks) {
+        let table = Table::of(&self.gains)
+            .words("loop", |gain| name(gain.loop_name.as_str()))
+            .numbers("best", "", |gain| label(gain.stride_first, gain.stride_second))
+            .numbers("by parallelism", "", |gain| fixed(gain.gain_parallel, 2))
+            .numbers("by prefetch", "", |gain| fixed(gain.gain_prefetch, 2))
+            .numbers("together", "", |gain| fixed(gain.gain, 2));
+        let note = "By parallelism: the same without prefetch, since a loop of several packets waits for several at once. By \
+                    prefetch: the rest.";
+        let title = "How many times as fast as the single loop without prefetch";
+        told.table(table.done().titled(title).noted(note));
     }
-    for loop_name in ["dual", "single-split"] {
-        let of = scores.iter().filter(|score| score.loop_name == loop_name);
-        if let Some(first) = of.min_by(|a, b| a.rms_percent.total_cmp(&b.rms_percent)) {
-            let _ = writeln!(text, "  best for {loop_name}: {}", first.predictor);
+
+    /// The best loop and its gains, in a sentence.
+    fn words(&self) -> Option<Text> {
+        let best = best_gain(&self.gains)?;
+        Some(text![
+            "The best loop, ",
+            name(best.loop_name.as_str()),
+            format!(
+                " at {}, takes {} clocks per packet and is {:.2} times as fast as the single loop without prefetch: {:.2} times by \
+                 parallelism and {:.2} times by prefetch.",
+                label(best.stride_first, best.stride_second),
+                fixed(best.clocks, 2),
+                best.gain,
+                best.gain_parallel,
+                best.gain_prefetch
+            )
+        ])
+    }
+}
+
+fn best_table(best: &[BestHere]) -> Table {
+    let saves = |best: &BestHere| match best.loop_name.as_str() {
+        "single-split" => Cell::Empty,
+        _ => fixed(best.saves_percent, 0).after(" %").into(),
+    };
+    Table::of(best)
+        .words("best", |best| name(best.loop_name.as_str()))
+        .numbers("strides", "", |best| format!("+{}/+{}", best.stride_first, best.stride_second))
+        .numbers("clocks", "", |best| fixed(best.clocks_per_packet, 1))
+        .numbers("less than without prefetch", "", saves)
+        .done()
+}
+
+impl Story for Strides<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        match self {
+            Self::Measured(study) => study.tell(told),
+            Self::Predicted(study) => study.tell(told),
         }
     }
-    let _ = writeln!(text, "\nBest strides");
-    for best in best_strides(cells) {
-        let line = format!(
-            "{:<13} model {:<9} published {:<9} published clocks there: {:+.2} % of the published minimum",
-            best.loop_name, best.predicted, best.published, best.cost_percent
-        );
-        paragraph(text, &line, ("  ", "      "), PLAIN, style);
+}
+
+impl Measured<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        if let Some(words) = self.gains.words() {
+            told.answer(words);
+        }
+        if let Some(picture) = picture(&self.cells) {
+            told.picture(picture);
+        }
+        told.table(best_table(&self.best));
+        self.gains.tell(told);
+        let facts = &self.facts;
+        told.note(format!(
+            "Stride study on this machine: metadata {}, frames of {}, {} buffers, {} rounds of {} work per packet. Before a frame its \
+             metadata lies in {} and its data in {}. Clocks are ticks of the {} per packet ({:.3} ns); median and quartiles of {} \
+             measurements.",
+            self.layout,
+            facts.frame_size,
+            facts.buffers.unwrap_or(0),
+            facts.rounds.unwrap_or(0),
+            facts.work,
+            facts.header_in,
+            facts.data_in,
+            self.counter,
+            self.tick_ns,
+            self.repetitions
+        ));
+        told.rest();
+        let most = self.cells.iter().map(|cell| cell.clocks_per_packet).fold(0.0, f64::max);
+        let quartiles = |cell: &Cells| {
+            let quartile = |q| fixed(stats::quantile(&cell.values, q).unwrap_or(0.0), 1);
+            Cell::Range(quartile(0.25), quartile(0.75))
+        };
+        let bar = |cell: &Cells| Bars {
+            parts: vec![(Paint::Name(cell.loop_name.clone()), cell.clocks_per_packet)],
+            longest: most,
+            unit: "ticks",
+        };
+        let table = Table::of(&self.cells)
+            .words("loop", |cell| name(cell.loop_name.as_str()))
+            .numbers("strides", "", |cell| format!("+{}/+{}", cell.stride_first, cell.stride_second))
+            .numbers("clocks", "", |cell| fixed(cell.clocks_per_packet, 1))
+            .numbers("quartiles", "", quartiles)
+            .words("", bar);
+        told.table(table.done());
+    }
+}
+
+impl Predicted<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        let has_published = self.cells.iter().any(|cell| cell.published_clocks_per_packet.is_some());
+        let mut answer = Text::default();
+        let unfitted = self.scores.iter().filter(|score| score.predictor == "model" && !score.fitted);
+        let errors: Vec<String> = unfitted
+            .map(|score| format!("{} by {}", score.loop_name, fixed(score.rms_percent, 2).after(" %")))
+            .collect();
+        if !errors.is_empty() {
+            let words =
+                format!("The model misses the published loops that no fit used, {} (rms). ", errors.join(" and "));
+            answer.push(words);
+        }
+        if let Some(words) = self.gains.words() {
+            answer.extend(words);
+        }
+        if !answer.is_empty() {
+            told.answer(answer);
+        }
+        if let Some(picture) = picture(&self.cells) {
+            told.picture(picture);
+        }
+        if has_published {
+            self.against_published(told);
+        } else {
+            told.table(best_table(&best_here(&self.cells)));
+        }
+        self.gains.tell(told);
+        told.note(format!(
+            "Stride study of ethernet-input on a modelled {} (metadata line and data line per packet, frames of {}). Clocks are ticks of \
+             {} ns per packet.",
+            if self.platform.is_empty() { "core" } else { self.platform },
+            self.frame_size,
+            (self.tick_ns * 1000.0).round() / 1000.0
+        ));
+        told.rest();
+        told.table(self.cell_table());
+        let burst: Vec<String> = self.burst_of_eight.iter().map(|blocked| format!("{blocked:.2}")).collect();
+        told.paragraph(format!(
+            "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {}",
+            burst.join("  ")
+        ));
+        if !self.cannot_tell.is_empty() {
+            told.heading("What the fitted cells cannot tell");
+            told.list(self.cannot_tell.iter().map(|line| Text::from(*line)).collect());
+        }
+        if has_published {
+            told.heading("Limits");
+            told.list(LIMITS.into_iter().map(Text::from).collect());
+        }
+    }
+
+    fn cell_table(&self) -> Table {
+        let kind = |cell: &Cells| match (cell.published_clocks_per_packet, cell.used_in_fit) {
+            (None, _) => "no figure",
+            (Some(_), true) => "fitted",
+            (Some(_), false) => "predicted",
+        };
+        let waited = |cell: &Cells, access: &str| {
+            fixed(cell.stalls.iter().filter(|stall| stall.access == access).map(|stall| stall.waited).sum::<f64>(), 2)
+        };
+        let blocked = |cell: &Cells| {
+            let blocked: f64 = cell.stalls.iter().map(|stall| stall.blocked).sum();
+            (blocked >= 0.005).then(|| fixed(blocked, 2))
+        };
+        let or_dash = |number: Option<Number>| number.map_or_else(|| Cell::from("-"), Cell::from);
+        Table::of(&self.cells)
+            .words("loop", |cell| name(cell.loop_name.as_str()))
+            .numbers("strides", "", Cells::label)
+            .numbers("published", "", |cell| or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
+            .numbers("model", "", |cell| fixed(cell.clocks_per_packet, 3))
+            .numbers("error", "", |cell| or_dash(cell.error_percent.map(|of| fixed(of, 1).signed().after("\u{a0}%"))))
+            .words("", kind)
+            .numbers("data", "", |cell| waited(cell, "first touch of the packet's data"))
+            .numbers("metadata", "", |cell| waited(cell, "first touch of the metadata"))
+            .numbers("buffers", "", blocked)
+            .done()
+            .noted(text![
+                "Stalls, ticks per packet: data and metadata wait at the first touch of the packet's line of that kind; an access that \
+                 finds all fill buffers full waits for one: buffers (",
+                crate::blocks::code("--format json"),
+                " says where)."
+            ])
+    }
+
+    /// The error of each table, and the best strides, beside what was published.
+    fn against_published(&self, told: &mut Blocks) {
+        let best = |score: &Score| {
+            let same = self.scores.iter().filter(|other| other.loop_name == score.loop_name);
+            let least = same.map(|other| other.rms_percent).fold(f64::INFINITY, f64::min);
+            let several = self.scores.iter().filter(|other| other.loop_name == score.loop_name).count() > 1;
+            if several && score.rms_percent == least { "best" } else { "" }
+        };
+        let table = Table::of(&self.scores)
+            .words("loop", |score| name(score.loop_name))
+            .words("predictor", |score| score.predictor)
+            .numbers("rms error", "", |score| percent(score.rms_percent / 100.0, 2))
+            .words("", |score| if score.fitted { "fitted" } else { "predicted" })
+            .words("", best);
+        told.table(table.done().titled("Errors (root mean square, relative)"));
+        let table = Table::of(&self.best)
+            .words("best strides", |best| name(best.loop_name))
+            .numbers("model", "", |best| best.predicted.as_str())
+            .numbers("published", "", |best| best.published.as_str())
+            .numbers("published clocks at the model's, above the published minimum", "", |best| {
+                fixed(best.cost_percent, 2).signed().after(" %")
+            });
+        told.table(table.done());
     }
 }
 
@@ -481,8 +634,3 @@ const LIMITS: [&str; 3] = [
      shorter it is not. A real core has no such edge.",
     "In the split table the model is flat from +2/+9 on; silicon falls until +2/+13. What the model lacks there is not known.",
 ];
-
-/// A number that is not there as JSON has it.
-fn or_null(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, |value| json!(value))
-}

@@ -1,0 +1,143 @@
+use super::Facts;
+use crate::Header;
+use serde::{Deserialize, Serialize};
+
+/// A graph at full load.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// The graph's name.
+    pub graph: String,
+    /// Packets of a frame.
+    pub frame_size: u64,
+    /// The loop of its nodes.
+    #[serde(rename = "loop")]
+    pub shape: String,
+    /// Prefetch strides of headers and of data, such as `4/4`.
+    pub strides: String,
+    /// Buffers that packets lie in.
+    pub buffers: u64,
+    /// `hot` where each buffer is reused at once, `cycle` where all take turns.
+    pub reuse: String,
+    /// Routes of the table.
+    pub routes: u64,
+    /// Interfaces that packets leave by.
+    pub outputs: u64,
+    /// Flows that packets belong to.
+    pub flows: u64,
+    /// Threads.
+    pub workers: u64,
+    /// True if header checksums are verified.
+    pub checksum: bool,
+    /// The source of packets.
+    pub driver: String,
+    /// The counter that clocks are ticks of.
+    pub counter: String,
+    /// Traces of the first packets, where any were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+}
+
+impl Facts for Loaded {
+    const ARE_SETTINGS: bool = true;
+}
+
+/// Rates and latencies over real interfaces.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// The graph's name.
+    pub graph: String,
+    /// The drivers, in the order in which they took turns.
+    pub drivers: Vec<Driver>,
+    /// The partial drop rate in percent, as it was given.
+    pub loss: String,
+    /// Trials of a load.
+    pub trials: u64,
+    /// Length of a window in milliseconds.
+    pub window_ms: u64,
+    /// Loads at which latency was measured, in percent of the partial drop rate.
+    pub loads: Vec<u64>,
+    /// Packets of a frame.
+    pub frame_size: u64,
+    /// Buffers that packets lie in.
+    pub buffers: u64,
+    /// Routes of the table.
+    pub routes: u64,
+    /// Flows that packets belong to.
+    pub flows: u64,
+    /// Threads.
+    pub workers: u64,
+    /// True if header checksums are verified.
+    pub checksum: bool,
+}
+
+/// A driver of interfaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Driver {
+    /// Its name.
+    pub name: String,
+    /// The mode in which it ran, in words; may be empty.
+    pub mode: String,
+}
+
+impl Facts for Rates {
+    const ARE_SETTINGS: bool = true;
+}
+
+/// The stride study, or the study of frame sizes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Study {
+    /// Packets of a frame; 0 where it is varied.
+    pub frame_size: u64,
+    /// Frames of a measurement.
+    pub frames: u64,
+    /// Buffers that packets lie in; `None` on a modelled core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffers: Option<u64>,
+    /// Rounds of work per packet; `None` on a modelled core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u64>,
+    /// `chained`, or `independent` where no round waits for the one before.
+    pub work: String,
+    /// The place of metadata before a frame: `dram`, or a level of cache.
+    pub header_in: String,
+    /// The place of packet data before a frame.
+    pub data_in: String,
+    /// The counter that clocks are ticks of; empty on a modelled core.
+    pub counter: String,
+}
+
+impl Facts for Study {
+    const ARE_SETTINGS: bool = true;
+
+    fn of_older(header: &Header) -> Option<Self> {
+        let said = |key: &str| header.settings.get(key);
+        let number = |key: &str| said(key).and_then(|text| text.parse().ok());
+        let word = |key: &str, usual: &str| said(key).cloned().unwrap_or_else(|| usual.to_owned());
+        Some(Self {
+            frame_size: number("frame_size")?,
+            frames: number("frames").unwrap_or(0),
+            buffers: number("buffers"),
+            rounds: number("rounds"),
+            work: word("work", "chained"),
+            header_in: word("header_in", "dram"),
+            data_in: word("data_in", "dram"),
+            counter: header.run.more.get("counter").cloned().unwrap_or_default(),
+        })
+    }
+}
+
+/// A forwarder's run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forwarded {
+    /// The file that configured it.
+    pub config: String,
+    /// The answers to a script of commands, where one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<String>,
+    /// The state of its threads at the end, as `show threads` prints it.
+    pub threads: String,
+    /// The counter that clocks are ticks of.
+    pub counter: String,
+}
+
+impl Facts for Forwarded {}

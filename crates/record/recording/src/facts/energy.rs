@@ -1,0 +1,96 @@
+use super::Facts;
+use serde::{Deserialize, Serialize};
+
+/// The power of a platform's idle states and operating points, with its source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Power {
+    /// The source of the power numbers.
+    pub source: String,
+    /// Watts per unit of the platform's table, where a source says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts_per_unit: Option<f64>,
+    /// The source of that figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts_per_unit_source: Option<String>,
+}
+
+/// A workload under policies of placement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// The title of the platform's idle states.
+    pub title: String,
+    /// The workload's name.
+    pub workload: String,
+    /// True if the workload is the one that comes with Stopwatt, unchanged, of which something is expected.
+    pub usual_workload: bool,
+    /// `highest`, or `schedutil` where frequencies follow the load.
+    pub frequency: String,
+    /// `ordinary` or `offloaded`.
+    pub rcu: String,
+    /// Simulated time of a seed, in seconds.
+    pub seconds: f64,
+    /// The fastest domain.
+    pub big: String,
+    /// The power numbers, where the platform has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
+}
+
+impl Facts for Placement {}
+
+/// The benchmarks of `rcu-energy`, and what was not published of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// The suite's title.
+    pub title: String,
+    /// The least and the most capable core at their highest operating points; `None` for a board without operating points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub little: Option<WorkOfCore>,
+    /// The most capable core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub big: Option<WorkOfCore>,
+    /// The benchmarks that ran.
+    pub benchmarks: Vec<Benchmark>,
+    /// The quantities that are drawn.
+    pub unknowns: Vec<Unknown>,
+}
+
+/// What a core needs for what the fastest core does in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkOfCore {
+    /// Energy of the core in units of the platform's power times seconds.
+    pub energy_unit_s: f64,
+    /// Time in seconds.
+    pub time_s: f64,
+}
+
+/// A benchmark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Benchmark {
+    /// Its name.
+    pub name: String,
+    /// True if it keeps a CPU busy.
+    pub busy: bool,
+    /// True if it runs for a fixed time, and not until its work is done.
+    pub fixed_time: bool,
+    /// Its source.
+    pub source: String,
+}
+
+/// A quantity that was not published.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unknown {
+    /// Its name.
+    pub name: String,
+    /// Its meaning.
+    pub about: String,
+    /// Its unit; may be empty.
+    pub unit: String,
+    /// The value at the central point.
+    pub central: String,
+    /// The values that are drawn, where they are few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
+}
+
+impl Facts for Energy {}

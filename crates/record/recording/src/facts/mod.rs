@@ -1,0 +1,182 @@
+//! The facts of an experiment's recording: what a story tells beside events and measures, as one type per experiment.
+//!
+//! An experiment writes its facts with [`Header::set_facts`], and whoever reads the recording reads them with [`Header::facts`]: by
+//! the same type, so that a key that is missing or misspelt does not compile. They stand in `recording.toml` under `[facts]`, with a
+//! version. A type that changes so that older recordings cannot be read raises its version; those are refused in a sentence.
+//!
+//! | file | facts of |
+//! |---|---|
+//! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates, the forwarder |
+//! | `energy.rs` | what configurations of RCU save; a workload under policies of placement |
+//! | `explore.rs` | a schedule that breaks something |
+//! | `idle.rs` | governors replayed on a trace; clocks and divisions |
+//! | `kernel.rs` | a trace of a kernel |
+
+mod dataplane;
+mod energy;
+mod explore;
+mod idle;
+mod kernel;
+
+pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
+pub use energy::{Benchmark, Energy, Placement, Power, Unknown, WorkOfCore};
+pub use explore::Exploration;
+pub use idle::{Clocks, Replay};
+pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
+
+use crate::Header;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The facts of an experiment.
+pub trait Facts: Serialize + DeserializeOwned {
+    /// The version of this type's form; recordings of another version are refused.
+    const VERSION: i64 = 1;
+    /// True if its numbers and words are settings of the run, which comparisons name as inputs that differ.
+    const ARE_SETTINGS: bool = false;
+
+    /// The facts as recordings have them that were made before there were facts; `None` where those do not say enough.
+    fn of_older(header: &Header) -> Option<Self> {
+        let _ = header;
+        None
+    }
+}
+
+/// A reason why a recording's facts cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FactsError {
+    /// The recording has none.
+    #[error(
+        "This recording of {experiment} was made by an older Stopwatt and has no facts to tell its story by, so its measures are shown as \
+         they are; run it again for the story."
+    )]
+    None {
+        /// Its experiment.
+        experiment: String,
+    },
+    /// They are of another version.
+    #[error(
+        "The facts of this recording of {experiment} are of version {found}, and this Stopwatt reads version {expected}; read it with the \
+         Stopwatt that made it, or run it again."
+    )]
+    Version {
+        /// Its experiment.
+        experiment: String,
+        /// The version in the recording.
+        found: i64,
+        /// The version that is read.
+        expected: i64,
+    },
+    /// They are of another form.
+    #[error("[facts] of this recording of {experiment} cannot be read: {cause}; run it again.")]
+    Form {
+        /// Its experiment.
+        experiment: String,
+        /// The first thing that is wrong.
+        cause: String,
+    },
+}
+
+/// The key of the version.
+const VERSION: &str = "version";
+
+impl Header {
+    /// Writes the experiment's facts, with their version.
+    ///
+    /// # Panics
+    /// The type has a form that TOML has not, such as an empty option within a list.
+    pub fn set_facts<F: Facts>(&mut self, facts: &F) {
+        let mut table = toml::Table::try_from(facts).expect("facts are tables of numbers, texts and lists");
+        if F::ARE_SETTINGS {
+            self.settings.extend(table.iter().filter_map(|(key, value)| Some((key.clone(), setting(value)?))));
+        }
+        table.insert(VERSION.to_owned(), F::VERSION.into());
+        self.facts = Some(table);
+    }
+
+    /// The experiment's facts.
+    ///
+    /// # Errors
+    /// There are none, or they are of another version or form.
+    pub fn facts<F: Facts>(&self) -> Result<F, FactsError> {
+        let experiment = || self.experiment.clone();
+        let Some(table) = &self.facts else {
+            return F::of_older(self).ok_or_else(|| FactsError::None { experiment: experiment() });
+        };
+        let found = table.get(VERSION).and_then(toml::Value::as_integer).unwrap_or(0);
+        if found != F::VERSION {
+            return Err(FactsError::Version { experiment: experiment(), found, expected: F::VERSION });
+        }
+        let form =
+            |cause: toml::de::Error| FactsError::Form { experiment: experiment(), cause: cause.message().to_owned() };
+        table.clone().try_into().map_err(form)
+    }
+}
+
+/// A number, a word or a list of them as a setting is written; `None` for texts of several lines and tables.
+fn setting(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => (!text.contains('\n')).then(|| text.clone()),
+        toml::Value::Array(values) => values.iter().map(setting).collect::<Option<Vec<_>>>().map(|all| all.join(",")),
+        toml::Value::Table(_) => None,
+        other => Some(other.to_string()),
+    }
+}
+
+/// Names by number; TOML's keys are texts.
+pub(crate) mod numbered {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::collections::BTreeMap;
+
+    pub(crate) fn serialize<S: Serializer>(names: &BTreeMap<u32, String>, serializer: S) -> Result<S::Ok, S::Error> {
+        let texts: BTreeMap<String, &String> = names.iter().map(|(number, name)| (number.to_string(), name)).collect();
+        texts.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<BTreeMap<u32, String>, D::Error> {
+        let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let number = |(key, name): (String, String)| match key.parse() {
+            Ok(number) => Ok((number, name)),
+            Err(_) => Err(D::Error::custom(format!("`{key}` is no number; the keys of names are whole numbers"))),
+        };
+        texts.into_iter().map(number).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_as_they_were_written_and_others_are_refused_in_a_sentence() {
+        let mut header = Header::new("explore-psci", "explore", "us");
+        let none = header.facts::<Exploration>().unwrap_err();
+        assert!(none.to_string().contains("older Stopwatt"), "{none}");
+        let facts =
+            Exploration { schedule: "s".to_owned(), sentences: vec!["one".to_owned()], ..Exploration::default() };
+        header.set_facts(&facts);
+        let text = toml::to_string(&header).unwrap();
+        let read: Header = toml::from_str(&text).unwrap();
+        assert_eq!(read.facts::<Exploration>().unwrap(), facts);
+
+        let table = header.facts.as_mut().unwrap();
+        table.insert("sentences".to_owned(), 7.into());
+        let form = header.facts::<Exploration>().unwrap_err();
+        assert!(form.to_string().starts_with("[facts] of this recording of explore-psci cannot be read"), "{form}");
+        header.facts.as_mut().unwrap().insert(VERSION.to_owned(), 99.into());
+        let version = header.facts::<Exploration>().unwrap_err();
+        assert!(version.to_string().contains("version 99"), "{version}");
+    }
+
+    #[test]
+    fn a_trace_keeps_its_names_by_number() {
+        let mut header = Header::new("ftrace", "import", "ns");
+        let mut facts = KernelTrace::default();
+        facts.tasks.insert(4_000_000, "rcuop/1".to_owned());
+        facts.states.push(IdleState { name: "WFI".to_owned(), exit_latency_us: Some(1), residency_us: None });
+        header.set_facts(&facts);
+        let read: Header = toml::from_str(&toml::to_string(&header).unwrap()).unwrap();
+        assert_eq!(read.facts::<KernelTrace>().unwrap(), facts);
+    }
+}

@@ -1,0 +1,177 @@
+//! What a story is made of: blocks, which every format lays out in its own way.
+//!
+//! A block is data. It knows no width, no colour and no mark-up; a format reads it and nothing else.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `text.rs` | words, in which code, names and causes are told apart |
+//! | `number.rs` | numbers with their precision, and how they are written |
+//! | `table.rs` | tables of columns and cells |
+//! | `picture.rs` | pictures before they are drawn |
+
+mod number;
+mod picture;
+mod table;
+mod text;
+
+pub(crate) use number::{Number, figure, fixed, grouped, percent, quantity, scientific, whole};
+pub(crate) use picture::axis_words;
+pub use picture::{Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
+pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table, Tone};
+pub(crate) use text::{Span, Text, code, listed, name, text};
+
+/// A part of a story.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Block {
+    /// The answer of the story, or of a part of it: one to three sentences with figures.
+    Answer(Text),
+    /// The heading of a part, with an anchor that links lead to.
+    Heading {
+        /// Depth below the title: 1 for a part, 2 for a part of a part.
+        depth: usize,
+        /// The words.
+        words: Text,
+        /// The place that links lead to: letters, digits and hyphens.
+        anchor: String,
+    },
+    /// A sentence or more.
+    Paragraph(Text),
+    /// Sentences that belong together.
+    List(Vec<Text>),
+    /// What must not be overlooked.
+    Warning(Text),
+    /// How to read what stands before, or where it is from.
+    Note(Text),
+    /// Figures.
+    Table(Table),
+    /// A picture.
+    Picture(Picture),
+    /// What another program printed, or a packet's trace: lines whose blanks are part of them.
+    Verbatim(String),
+    /// Figures to be looked up, which a page folds away and a terminal leaves out.
+    Folded {
+        /// The words that unfold them.
+        summary: Text,
+        /// The figures.
+        blocks: Vec<Block>,
+    },
+}
+
+impl Block {
+    /// A heading whose words are its anchor.
+    pub(crate) fn heading(depth: usize, words: impl Into<Text>) -> Self {
+        let words = words.into();
+        let anchor = anchor(&words.plain());
+        Self::Heading { depth, words, anchor }
+    }
+}
+
+/// The place that links to some words lead to: letters, digits and hyphens.
+pub(crate) fn anchor(words: &str) -> String {
+    words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
+}
+
+/// The blocks of a story: first what answers, then the rest, which a terminal shows on demand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Blocks {
+    all: Vec<Block>,
+    /// The number of blocks that a terminal always shows; all where it is not said.
+    first: Option<usize>,
+}
+
+impl Blocks {
+    /// Adds the answer: sentences that end with a full stop.
+    pub(crate) fn answer(&mut self, words: impl Into<Text>) {
+        self.all.push(Block::Answer(words.into()));
+    }
+
+    /// Adds the heading of a part.
+    pub(crate) fn heading(&mut self, words: impl Into<Text>) {
+        self.all.push(Block::heading(1, words));
+    }
+
+    /// Adds a paragraph.
+    pub(crate) fn paragraph(&mut self, words: impl Into<Text>) {
+        self.all.push(Block::Paragraph(words.into()));
+    }
+
+    /// Adds a list; nothing where there is no item.
+    pub(crate) fn list(&mut self, items: Vec<Text>) {
+        if !items.is_empty() {
+            self.all.push(Block::List(items));
+        }
+    }
+
+    /// Adds a warning.
+    pub(crate) fn warning(&mut self, words: impl Into<Text>) {
+        self.all.push(Block::Warning(words.into()));
+    }
+
+    /// Adds a note.
+    pub(crate) fn note(&mut self, words: impl Into<Text>) {
+        self.all.push(Block::Note(words.into()));
+    }
+
+    /// Adds a table; nothing where it has no row.
+    pub(crate) fn table(&mut self, table: Table) {
+        if !table.rows.is_empty() {
+            self.all.push(Block::Table(table));
+        }
+    }
+
+    /// Adds a picture.
+    pub(crate) fn picture(&mut self, picture: Picture) {
+        self.all.push(Block::Picture(picture));
+    }
+
+    /// Adds text of another program.
+    pub(crate) fn verbatim(&mut self, lines: impl Into<String>) {
+        self.all.push(Block::Verbatim(lines.into()));
+    }
+
+    /// Says that what follows is shown in a terminal on demand alone.
+    pub(crate) fn rest(&mut self) {
+        self.first.get_or_insert(self.all.len());
+    }
+
+    /// Puts a block before all others.
+    pub(crate) fn put_first(&mut self, block: Block) {
+        self.all.insert(0, block);
+        self.first = self.first.map(|first| first + 1);
+    }
+
+    /// Puts a block behind those that a terminal always shows.
+    pub(crate) fn put_among_first(&mut self, block: Block) {
+        let at = self.first.unwrap_or(self.all.len());
+        self.all.insert(at, block);
+        self.first = self.first.map(|first| first + 1);
+    }
+
+    /// All blocks.
+    pub(crate) fn all(&self) -> &[Block] {
+        &self.all
+    }
+
+    /// The blocks that a terminal always shows.
+    pub(crate) fn first(&self) -> &[Block] {
+        &self.all[..self.first.unwrap_or(self.all.len())]
+    }
+
+    /// The blocks that a terminal shows on demand.
+    pub(crate) fn others(&self) -> &[Block] {
+        &self.all[self.first.unwrap_or(self.all.len())..]
+    }
+
+    /// Adds the blocks of another, of which those on demand come last.
+    pub(crate) fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        self.all.extend(blocks);
+    }
+
+    /// The pictures, in order.
+    pub(crate) fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.all.iter().filter_map(|block| match block {
+            Block::Picture(picture) => Some(picture),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! Pictures before they are drawn.
+
+use super::Text;
+use crate::model::lanes::Lanes;
+
+/// A picture of the values of one quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// The words above it, a line.
+    pub title: String,
+    /// The quantity that is drawn.
+    pub quantity: String,
+    /// The unit of all its values; "1" for a share or a count.
+    pub unit: String,
+    /// The values and how they are drawn.
+    pub drawing: Drawing,
+    /// How to read it; may be empty.
+    pub(crate) note: Text,
+}
+
+/// The values of a picture and how they are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawing {
+    /// A bar for each variant, made of its subjects.
+    Bars(Vec<Bar>),
+    /// Curves over one axis.
+    Curves {
+        /// Name of the axis that runs to the right.
+        x: String,
+        /// The curves, in the order of the recording.
+        curves: Vec<Curve>,
+    },
+    /// Fields over two axes.
+    HeatMap {
+        /// Name of the axis that runs to the right.
+        x: String,
+        /// Name of the axis that runs upwards.
+        y: String,
+        /// One map for each combination of what is not an axis, in the order of the recording.
+        maps: Vec<HeatMap>,
+    },
+    /// An interval on each row of one axis, with the published value as a mark.
+    Intervals(Vec<IntervalRow>),
+    /// Dots over two quantities, each with an interval in both.
+    Dots {
+        /// Quantity and unit of the axis that runs to the right; the picture's own are those of the axis that runs upwards.
+        x: (String, String),
+        /// The dots.
+        dots: Vec<Dot>,
+    },
+    /// The values of some samples, a row each, with their quartiles and their median.
+    Samples(Vec<Sample>),
+    /// Idle states, tasks, calls and marks of each CPU over a part of the time.
+    Lanes(Box<Lanes>),
+    /// The timeline of a PSCI case, which pages alone can draw.
+    Timeline {
+        /// The release.
+        release: String,
+        /// The case.
+        case: String,
+        /// The mode.
+        mode: String,
+        /// The answer for each metric, which formats without a timeline show in its place.
+        answers: Vec<String>,
+    },
+}
+
+/// A value of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The median of the recorded values.
+    pub value: f64,
+    /// The published value beside it.
+    pub published: Option<f64>,
+}
+
+/// A stacked bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Its name: variant, and case and mode as far as they tell bars apart.
+    pub name: String,
+    /// Its parts with their subjects, in the order of the recording.
+    pub parts: Vec<(String, Figure)>,
+}
+
+impl Bar {
+    /// The sum of its parts.
+    pub fn total(&self) -> Figure {
+        let figures = || self.parts.iter().map(|(_, figure)| figure);
+        Figure {
+            value: figures().map(|figure| figure.value).sum(),
+            published: figures().map(|figure| figure.published).sum(),
+        }
+    }
+}
+
+/// A curve.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// Its name; may be empty where there is only one.
+    pub name: String,
+    /// Places on the axis, in order, with their values.
+    pub points: Vec<(f64, Figure)>,
+    /// The places between which the curve is near its best value, both included.
+    pub best: Option<(f64, f64)>,
+}
+
+impl Curve {
+    /// The curve with the places between which it is within a share of its least value, where its points go on to both sides.
+    pub(crate) fn with_best(mut self, share: f64) -> Self {
+        let least = self.points.iter().map(|(_, figure)| figure.value).fold(f64::INFINITY, f64::min);
+        let is_near = |figure: &Figure| figure.value <= least * (1.0 + share);
+        let at = self.points.iter().position(|(_, figure)| figure.value == least);
+        self.best = at.map(|at| {
+            let from = (0..=at).rev().take_while(|&other| is_near(&self.points[other].1)).last().unwrap_or(at);
+            let to = (at..self.points.len()).take_while(|&other| is_near(&self.points[other].1)).last().unwrap_or(at);
+            (self.points[from].0, self.points[to].0)
+        });
+        self
+    }
+}
+
+/// A map of fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// Its name; may be empty where there is only one.
+    pub name: String,
+    /// Places on the axis that runs to the right, in order.
+    pub xs: Vec<f64>,
+    /// Places on the axis that runs upwards, in order.
+    pub ys: Vec<f64>,
+    /// For each place of `ys`, a field for each place of `xs`, where there is one.
+    pub fields: Vec<Vec<Option<Figure>>>,
+}
+
+/// A row of intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntervalRow {
+    /// Its name.
+    pub name: String,
+    /// The name that its colour stands for; rows of one series have the same.
+    pub series: String,
+    /// The lower end.
+    pub low: f64,
+    /// The value in the middle.
+    pub middle: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The published value.
+    pub published: Option<f64>,
+}
+
+/// A dot over two quantities.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dot {
+    /// Its name.
+    pub name: String,
+    /// Lower end, middle and upper end to the right.
+    pub x: [f64; 3],
+    /// Lower end, middle and upper end upwards.
+    pub y: [f64; 3],
+}
+
+/// The values of a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Its name.
+    pub name: String,
+    /// The name that its colour stands for.
+    pub series: String,
+    /// Its values, in any order.
+    pub values: Vec<f64>,
+}
+
+impl Picture {
+    /// A picture without a note.
+    pub(crate) fn new(title: impl Into<String>, quantity: impl Into<String>, unit: &str, drawing: Drawing) -> Self {
+        let (title, quantity, unit) = (title.into(), quantity.into(), unit.to_owned());
+        Self { title, quantity, unit, drawing, note: Text::default() }
+    }
+
+    /// With a note.
+    pub(crate) fn noted(mut self, note: impl Into<Text>) -> Self {
+        self.note = note.into();
+        self
+    }
+
+    /// The names that a colour stands for, in the order in which they first come. A name has one colour on a whole page.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let all: Vec<&str> = match &self.drawing {
+            Drawing::Bars(bars) => {
+                bars.iter().flat_map(|bar| &bar.parts).map(|(subject, _)| subject.as_str()).collect()
+            }
+            Drawing::Curves { curves, .. } => curves.iter().map(|curve| curve.name.as_str()).collect(),
+            Drawing::Intervals(rows) => rows.iter().map(|row| row.series.as_str()).collect(),
+            Drawing::Dots { dots, .. } => dots.iter().map(|dot| dot.name.as_str()).collect(),
+            Drawing::Samples(samples) => samples.iter().map(|sample| sample.series.as_str()).collect(),
+            Drawing::Lanes(lanes) => lanes.kinds(),
+            Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
+        };
+        let mut names: Vec<&str> = Vec::new();
+        for name in all {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// An axis' name in words: `stride_first` is "stride first".
+pub(crate) fn axis_words(axis: &str) -> String {
+    axis.replace(['_', '-'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(values: &[f64]) -> Curve {
+        let points = (0..).zip(values).map(|(x, &value)| (f64::from(x), Figure { value, published: None })).collect();
+        Curve { name: String::new(), points, best: None }
+    }
+
+    #[test]
+    fn the_best_range_is_where_a_curve_is_near_its_least_without_a_gap() {
+        assert_eq!(curve(&[9.0, 5.0, 4.05, 4.0, 4.07, 6.0, 4.0]).with_best(0.02).best, Some((2.0, 4.0)));
+        assert_eq!(curve(&[4.0]).with_best(0.02).best, Some((0.0, 0.0)));
+        assert_eq!(curve(&[]).with_best(0.02).best, None);
+    }
+}

@@ -1,0 +1,310 @@
+//! Tables of columns and cells.
+
+use super::{Number, Span, Text};
+use attribution::Cause;
+
+/// The meaning of a colour. Where there are no colours, words say the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// None.
+    #[default]
+    Plain,
+    /// Of less importance: a fitted figure, an unchanged row.
+    Faint,
+    /// Better, or near.
+    Good,
+    /// Changed, or not quite near.
+    Middling,
+    /// Worse, or far off.
+    Bad,
+}
+
+/// The colour of a part of a bar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Paint {
+    /// The colour of a cause.
+    Cause(Cause),
+    /// The colour of what a critical path is spent on.
+    Spent(attribution::Spent),
+    /// The colour that a page gives to a name.
+    Name(String),
+}
+
+/// A bar of parts, drawn to the scale of its column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bars {
+    /// The parts from the left, each with its length.
+    pub(crate) parts: Vec<(Paint, f64)>,
+    /// The length that fills the column.
+    pub(crate) longest: f64,
+    /// The unit of lengths.
+    pub(crate) unit: &'static str,
+}
+
+/// What stands at a place of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Cell {
+    /// Nothing: there is no such figure.
+    #[default]
+    Empty,
+    /// Words.
+    Text(Text),
+    /// Words in a colour that means something.
+    Toned(Text, Tone),
+    /// A number.
+    Number(Number),
+    /// From a number to another; one of them where both are written alike.
+    Range(Number, Number),
+    /// A number, and in brackets from which to which, where those are not written like it.
+    Spread(Number, Number, Number),
+    /// A bar.
+    Bars(Bars),
+}
+
+impl Cell {
+    /// The cell's words, with no colour and no mark-up; a bar's are its parts with their lengths.
+    pub(crate) fn plain(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Text(text) | Self::Toned(text, _) => text.plain(),
+            Self::Number(number) => number.to_string(),
+            Self::Range(low, high) => between(low, high),
+            Self::Spread(middle, low, high) => {
+                let (middle, ends) = (middle.to_string(), between(low, high));
+                if middle == ends { middle } else { format!("{middle} ({ends})") }
+            }
+            Self::Bars(bars) => bars.words(),
+        }
+    }
+}
+
+fn between(low: &Number, high: &Number) -> String {
+    let (low, high) = (low.to_string(), high.to_string());
+    if low == high { low } else { format!("{low}\u{2013}{high}") }
+}
+
+impl Paint {
+    /// The part's name.
+    pub(crate) fn title(&self) -> &str {
+        match self {
+            Self::Cause(cause) => cause.title(),
+            Self::Spent(spent) => spent.title(),
+            Self::Name(name) => name,
+        }
+    }
+}
+
+impl Bars {
+    /// The parts with their lengths.
+    pub(crate) fn words(&self) -> String {
+        let part = |(paint, length): &(Paint, f64)| format!("{} {}", paint.title(), super::figure(*length));
+        let parts: Vec<String> = self.parts.iter().map(part).collect();
+        parts.join(", ")
+    }
+}
+
+impl<S: Into<Span>> From<S> for Cell {
+    fn from(words: S) -> Self {
+        Self::Text(Text::from(words))
+    }
+}
+
+impl From<Text> for Cell {
+    fn from(text: Text) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Number> for Cell {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<Bars> for Cell {
+    fn from(bars: Bars) -> Self {
+        Self::Bars(bars)
+    }
+}
+
+impl<C: Into<Self>> From<Option<C>> for Cell {
+    fn from(cell: Option<C>) -> Self {
+        cell.map_or(Self::Empty, Into::into)
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Column {
+    /// The heading that it shares with its neighbours; may be empty.
+    pub(crate) group: String,
+    /// Its own heading; may be empty.
+    pub(crate) heading: String,
+    /// The unit of its numbers; empty where there is none, or where each cell says its own.
+    pub(crate) unit: String,
+    /// True if its cells are numbers, which stand below each other by their last digits.
+    pub(crate) is_number: bool,
+}
+
+impl Column {
+    /// The heading with its unit: "energy, J".
+    pub(crate) fn title(&self) -> String {
+        match (self.heading.as_str(), self.unit.as_str()) {
+            (heading, "") => heading.to_owned(),
+            ("", unit) => unit.to_owned(),
+            (heading, unit) => format!("{heading}, {unit}"),
+        }
+    }
+
+    /// The heading with its group and unit on one line.
+    pub(crate) fn whole_title(&self) -> String {
+        match (self.group.as_str(), self.title()) {
+            ("", title) => title,
+            (group, title) if title.is_empty() => group.to_owned(),
+            (group, title) => format!("{group}, {title}"),
+        }
+    }
+}
+
+/// A table: columns, and rows with a cell for each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    /// What it shows; may be empty.
+    pub(crate) title: Text,
+    /// Its columns.
+    pub(crate) columns: Vec<Column>,
+    /// Its rows, each with a cell for each column.
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// How to read it; may be empty.
+    pub(crate) note: Text,
+    /// True if the last rows matter most, so that a page without room for all leaves out the first.
+    pub(crate) last_matter: bool,
+    /// The class that the page's style sheet and script know it by; empty for most.
+    pub(crate) class: &'static str,
+}
+
+impl Table {
+    /// A table without columns, of a given number of rows.
+    fn of_rows(rows: usize) -> Self {
+        Self { rows: vec![Vec::new(); rows], ..Self::default() }
+    }
+
+    /// A table with a row for each item, to which columns are added.
+    pub(crate) fn of<R>(items: &[R]) -> Columns<'_, R> {
+        Columns { items, table: Self::of_rows(items.len()) }
+    }
+
+    /// With a title.
+    pub(crate) fn titled(mut self, title: impl Into<Text>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// With a note.
+    pub(crate) fn noted(mut self, note: impl Into<Text>) -> Self {
+        self.note = note.into();
+        self
+    }
+
+    /// With a class of the page's style sheet.
+    pub(crate) fn of_class(mut self, class: &'static str) -> Self {
+        self.class = class;
+        self
+    }
+
+    /// As one of which the last rows matter most.
+    pub(crate) fn ending(mut self) -> Self {
+        self.last_matter = true;
+        self
+    }
+
+    /// True if a column has a heading above its own.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.columns.iter().any(|column| !column.group.is_empty())
+    }
+}
+
+/// A table that is made column by column, from one item a row.
+pub(crate) struct Columns<'i, R> {
+    items: &'i [R],
+    table: Table,
+}
+
+impl<'i, R> Columns<'i, R> {
+    fn add<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&'i R) -> C) -> Self {
+        self.table.columns.push(column);
+        for (row, item) in self.table.rows.iter_mut().zip(self.items.iter()) {
+            row.push(cell(item).into());
+        }
+        self
+    }
+
+    /// Adds a column of words.
+    pub(crate) fn words<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&'i R) -> C) -> Self {
+        self.add(Column { heading: heading.into(), ..Column::default() }, cell)
+    }
+
+    /// Adds a column of numbers; the unit may be empty.
+    pub(crate) fn numbers<C: Into<Cell>>(
+        self,
+        heading: impl Into<String>,
+        unit: &str,
+        cell: impl Fn(&'i R) -> C,
+    ) -> Self {
+        self.grouped("", heading, unit, cell)
+    }
+
+    /// Adds a column of numbers that shares a heading with its neighbours.
+    pub(crate) fn grouped<C: Into<Cell>>(
+        self,
+        group: impl Into<String>,
+        heading: impl Into<String>,
+        unit: &str,
+        cell: impl Fn(&'i R) -> C,
+    ) -> Self {
+        let (group, heading, unit) = (group.into(), heading.into(), unit.to_owned());
+        self.add(Column { group, heading, unit, is_number: true }, cell)
+    }
+
+    /// Adds columns if a condition holds.
+    pub(crate) fn when(self, holds: bool, add: impl FnOnce(Self) -> Self) -> Self {
+        if holds { add(self) } else { self }
+    }
+
+    /// Adds columns for each of some items.
+    pub(crate) fn each<T>(self, items: impl IntoIterator<Item = T>, add: impl Fn(Self, T) -> Self) -> Self {
+        items.into_iter().fold(self, add)
+    }
+
+    /// The table.
+    pub(crate) fn done(self) -> Table {
+        self.table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{fixed, name};
+    use super::*;
+
+    #[test]
+    fn a_table_is_made_column_by_column() {
+        let rows = [("a", Some(1.5)), ("b", None)];
+        let table = Table::of(&rows)
+            .words("policy", |row| name(row.0))
+            .numbers("energy", "J", |row| row.1.map(|value| fixed(value, 1)))
+            .when(false, |table| table.words("never", |_| ""))
+            .done();
+        assert_eq!(table.columns.iter().map(Column::title).collect::<Vec<_>>(), ["policy", "energy, J"]);
+        let words: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
+        assert_eq!(words, [["a", "1.5"], ["b", ""]]);
+    }
+
+    #[test]
+    fn a_range_of_one_value_is_that_value() {
+        let range = |low, high| Cell::Range(fixed(low, 1), fixed(high, 1)).plain();
+        assert_eq!([range(1.0, 1.04), range(1.0, 2.0)], ["1.0", "1.0\u{2013}2.0"]);
+        let spread = |low, high| Cell::Spread(fixed(1.0, 1), fixed(low, 1), fixed(high, 1)).plain();
+        assert_eq!([spread(1.0, 1.0), spread(0.5, 2.0)], ["1.0", "1.0 (0.5\u{2013}2.0)"]);
+    }
+}

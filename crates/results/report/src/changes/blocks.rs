@@ -1,0 +1,437 @@
+//! A comparison in blocks: what it comes to, the largest changes, then every table of rows with why they changed.
+
+use super::PublishedChanges;
+use crate::blocks::{
+    Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
+    fixed, text, whole,
+};
+use crate::words::capital;
+use crate::{Style, terminal};
+use comparison::{Basis, CauseChange, Change, Comparison, Row, TablePaths, Verdict};
+
+/// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows that did not change.
+pub fn comparison_text(
+    comparison: &Comparison,
+    published: Option<&PublishedChanges>,
+    all: bool,
+    style: Style,
+) -> String {
+    terminal::story(&blocks(comparison, published, all), all, style)
+}
+
+/// The comparison as one self-contained page of at most [`crate::MOST_BYTES`]; with `all`, rows that did not change as well.
+pub fn comparison_html(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> String {
+    let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
+    let title = match names.as_slice() {
+        [base, others @ ..] => format!("{} against {base}", others.join(", ")),
+        [] => "Nothing compared".to_owned(),
+    };
+    let lead = format!("{} is the base.", names.first().copied().unwrap_or_default());
+    crate::html::plain_page(&title, &lead, &blocks(comparison, published, all))
+}
+
+/// The blocks of a comparison.
+fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
+    let mut told = Blocks::default();
+    told.answer(answer(comparison));
+    told.paragraph(format!("{}.", capital(&summary(comparison))));
+    told.list(sides(comparison));
+    for warning in comparison.warnings.iter().take(100) {
+        told.warning(format!("warning: {warning}"));
+    }
+    if let Some(picture) = largest(comparison) {
+        told.picture(picture);
+    }
+    told.rest();
+    told.heading(if all { "Rows" } else { "Rows that changed" });
+    let same = |a: &Row, b: &Row| table_of(a) == table_of(b);
+    for rows in comparison.rows.chunk_by(same) {
+        table(&mut told, comparison, rows, all);
+    }
+    told.extend(inputs(comparison));
+    told.heading("How it was compared");
+    told.list(method(comparison));
+    told.extend(unmatched(comparison).into_iter().map(Block::Note));
+    if let Some(published) = published {
+        printed(&mut told, published);
+    }
+    told
+}
+
+fn table_of(row: &Row) -> (&str, &str, &str, &str) {
+    (&row.key.variant, &row.key.case, &row.key.mode, &row.key.metric)
+}
+
+/// Recordings go by letters in the tables.
+fn letter(side: usize) -> String {
+    match u8::try_from(side) {
+        Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
+        _ => format!("#{side}"),
+    }
+}
+
+/// The facts of each recording, a line each.
+fn sides(comparison: &Comparison) -> Vec<Text> {
+    let mut lines = Vec::new();
+    for (index, side) in comparison.sides.iter().enumerate() {
+        let mut facts = vec![side.variants.join(", "), format!("{} world", side.world)];
+        facts.extend(side.platform.iter().cloned());
+        if side.repeatable {
+            facts.push(format!("repeatable, seed {}", side.seed));
+        }
+        if index == 0 {
+            facts.push("the base".to_owned());
+        }
+        lines.push(format!("{}  {}: {}", letter(index), side.name, facts.join("; ")).into());
+    }
+    lines
+}
+
+/// The changes that can be told from chance, with their rows and sides, the most important verdict first and then the largest.
+fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
+    let mut all: Vec<(&Row, usize, &Change)> = comparison
+        .rows
+        .iter()
+        .flat_map(|row| (1..).zip(&row.changes).filter_map(move |(side, change)| Some((row, side, change.as_ref()?))))
+        .filter(|(_, _, change)| rank(change.verdict).is_some())
+        .collect();
+    let share = |change: &Change| change.percent.unwrap_or(0.0).abs();
+    all.sort_by(|a, b| rank(a.2.verdict).cmp(&rank(b.2.verdict)).then(share(b.2).total_cmp(&share(a.2))));
+    all
+}
+
+/// The order in which verdicts matter; `None` for those that say nothing.
+fn rank(verdict: Verdict) -> Option<usize> {
+    [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Small].iter().position(|other| *other == verdict)
+}
+
+/// The largest change that matters, in a sentence.
+fn answer(comparison: &Comparison) -> String {
+    let all = by_size(comparison);
+    let Some((row, side, change)) = all.first() else {
+        return "Nothing changed that can be told from chance.".to_owned();
+    };
+    let count = all.iter().filter(|(_, _, other)| other.verdict == change.verdict).count();
+    let median = |side: usize| row.cells.get(side).copied().flatten().map_or(f64::NAN, |cell| cell.median);
+    let rows = if count == 1 { "row" } else { "rows" };
+    let what = match change.verdict {
+        Verdict::Worse => format!("{count} {rows} got worse"),
+        Verdict::Better => format!("{count} {rows} got better and none worse"),
+        Verdict::Changed => format!("{count} {rows} changed"),
+        _ => format!("{count} {rows} changed, all below the threshold"),
+    };
+    let percent = change.percent.map_or_else(String::new, |percent| format!(" ({percent:+.1} %)"));
+    let cause = change.main_cause().map_or_else(String::new, |cause| format!(", most of it {}", cause.title()));
+    format!(
+        "{what}, the most in {}: from {} to {} {}{percent}{cause}.",
+        row.key.label(),
+        figure(median(0)),
+        figure(median(*side)),
+        row.unit
+    )
+}
+
+/// Rows of the picture of the largest changes.
+const MOST_CHANGES: usize = 12;
+
+/// The largest changes, each with its interval and the cause that most of it goes to.
+fn largest(comparison: &Comparison) -> Option<Picture> {
+    let several = comparison.sides.len() > 2;
+    let row = |(row, side, change): &(&Row, usize, &Change)| {
+        let percent = change.percent?;
+        let (low, high) = match change.basis {
+            Basis::Sampled { interval: Some(interval), .. } => interval,
+            _ => (percent.min(0.0), percent.max(0.0)),
+        };
+        let which = if several { format!("{} ", letter(*side)) } else { String::new() };
+        let cause = change.main_cause().map_or("no cause is told", |cause| cause.title());
+        Some(IntervalRow {
+            name: format!("{which}{}: {cause}", row.key.label()),
+            series: cause.to_owned(),
+            low,
+            middle: percent,
+            high,
+            published: None,
+        })
+    };
+    let rows: Vec<IntervalRow> = by_size(comparison).iter().filter_map(row).take(MOST_CHANGES).collect();
+    let title = format!("The largest changes, {} of {}", rows.len(), by_size(comparison).len());
+    (!rows.is_empty()).then(|| Picture::new(title, "change against the base", "%", Drawing::Intervals(rows)))
+}
+
+/// How the comparison was made, a sentence or so each.
+fn method(comparison: &Comparison) -> Vec<Text> {
+    let sampled = comparison.changes().any(|(_, change)| change.basis != Basis::Exact);
+    let exact = comparison.changes().any(|(_, change)| change.basis == Basis::Exact);
+    let mut lines = Vec::new();
+    if exact {
+        lines.push(
+            "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different"
+                .to_owned(),
+        );
+    }
+    if sampled {
+        lines.push(format!(
+            "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the bootstrap interval of \
+             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said, as always with fewer than {} values a side",
+            comparison.tests,
+            comparison.alpha,
+            percent(comparison.interval_level()),
+            percent(1.0 - comparison.alpha),
+            comparison::SMALLEST_SAMPLE,
+        ));
+    }
+    lines.push(format!("threshold: {} % unless the policy says otherwise", comparison.threshold));
+    lines.into_iter().map(Text::from).collect()
+}
+
+/// A level in percent, with as many digits as tell it from 100.
+fn percent(level: f64) -> String {
+    let decimals = (-(1.0 - level).log10()).ceil().clamp(2.0, 9.0) as usize - 1;
+    let text = format!("{:.decimals$}", level * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn inputs(comparison: &Comparison) -> Vec<Block> {
+    if comparison.differences.is_empty() {
+        return Vec::new();
+    }
+    let shown = &comparison.differences[..comparison.differences.len().min(500)];
+    let table = Table::of(shown).words("input", |input| text![code(input.key.as_str())]);
+    let table = table.each(0..comparison.sides.len(), |table, side| {
+        let table = table.numbers(letter(side), "", move |input| {
+            input.values.get(side).cloned().flatten().unwrap_or_else(|| "-".to_owned())
+        });
+        table.when(side > 0, |table| {
+            table.numbers(format!("{}/A", letter(side)), "", move |input| {
+                input.percent.get(side - 1).copied().flatten().map(|percent| fixed(percent, 1).signed().after(" %"))
+            })
+        })
+    });
+    vec![Block::heading(1, "Inputs that differ"), Block::Table(table.done())]
+}
+
+fn is_shown(row: &Row, all: bool) -> bool {
+    all || row.changes.iter().flatten().any(|change| change.verdict != Verdict::Same)
+}
+
+/// Rows of a picture of samples at most, each with a line for each recording.
+const MOST_SAMPLES: usize = 24;
+
+/// The rows of a table that changed, why, and how their values scatter.
+fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
+    let shown: Vec<&Row> = rows.iter().filter(|row| is_shown(row, all)).collect();
+    let (Some(head), title) = (shown.first(), title(&rows[0])) else { return };
+    told.extend([Block::heading(2, title.as_str())]);
+    let median = |row: &Row, side: usize| match row.cells.get(side).copied().flatten() {
+        Some(cell) => Cell::from(figure(cell.median)),
+        None => "-".into(),
+    };
+    let mut table = Table::of(&shown).words("row", |row| row.key.row()).numbers("n", "", |row| counts(row)).numbers(
+        "A",
+        "",
+        |row| median(row, 0),
+    );
+    for side in 1..comparison.sides.len() {
+        table = table
+            .numbers(letter(side), "", move |row| median(row, side))
+            .numbers(format!("{}/A", letter(side)), "", move |row| match change(row, side) {
+                Some(change) => Cell::from(size(change)),
+                None => "-".into(),
+            })
+            .words("", move |row| change(row, side).map(|change| verdict(change.verdict)));
+    }
+    let mut table = table.done();
+    let why: Vec<Text> = shown.iter().map(|row| why(comparison, row)).collect();
+    if why.iter().any(|words| !words.is_empty()) {
+        table.columns.push(Column { heading: "why (us, in the median)".to_owned(), ..Column::default() });
+        table.rows.iter_mut().zip(why).for_each(|(row, words)| row.push(words.into()));
+    }
+    if shown.len() < rows.len() {
+        table = table.noted(format!("{} of {} rows did not change.", rows.len() - shown.len(), rows.len()));
+    }
+    told.table(table);
+    for line in paths(comparison, head) {
+        told.paragraph(line);
+    }
+    let samples = shown.iter().take(MOST_SAMPLES).flat_map(|row| {
+        let with_values = row.values.iter().enumerate().filter(|(_, values)| !values.is_empty());
+        with_values.map(|(side, values)| Sample {
+            name: format!("{} {}", letter(side), row.key.row()),
+            series: letter(side),
+            values: values.clone(),
+        })
+    });
+    let samples: Vec<Sample> = samples.collect();
+    if samples.iter().any(|sample| sample.values.len() > 1) {
+        let title = format!("How the values of {title} scatter");
+        let picture = Picture::new(title, "", &head.unit, Drawing::Samples(samples));
+        told.picture(picture.noted("A box holds half of the values, the line in it is their median."));
+    }
+}
+
+/// The change of a row in a recording.
+fn change(row: &Row, side: usize) -> Option<&Change> {
+    row.changes.get(side - 1)?.as_ref()
+}
+
+fn counts(row: &Row) -> String {
+    let counts: Vec<String> =
+        row.cells.iter().map(|cell| cell.map_or_else(|| "-".to_owned(), |cell| cell.n.to_string())).collect();
+    if counts.iter().all(|count| *count == counts[0]) { counts[0].clone() } else { counts.join("/") }
+}
+
+/// The title of a table of rows.
+fn title(head: &Row) -> String {
+    let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
+    let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    format!("{title}: {} ({})", head.key.metric, head.unit)
+}
+
+/// A change in percent, with its interval.
+fn size(change: &Change) -> String {
+    let absolute = || fixed(change.absolute, 3).signed();
+    let percent = change.percent.map_or_else(absolute, |percent| fixed(percent, 1).signed().after(" %"));
+    match change.basis {
+        Basis::Sampled { interval: Some((low, high)), corrected, .. } => {
+            let p = if corrected < 0.001 { "< 0.001".to_owned() } else { format!("{corrected:.3}") };
+            format!("{percent} [{low:+.1}, {high:+.1}] p {p}")
+        }
+        _ => percent.to_string(),
+    }
+}
+
+/// A verdict as tables have it.
+fn verdict(verdict: Verdict) -> Cell {
+    let (words, tone) = match verdict {
+        Verdict::Same => ("=", Tone::Faint),
+        Verdict::Unclear => ("~", Tone::Faint),
+        Verdict::Small => ("below threshold", Tone::Faint),
+        Verdict::Changed => ("changed", Tone::Middling),
+        Verdict::Better => ("better", Tone::Good),
+        Verdict::Worse => ("worse", Tone::Bad),
+    };
+    Cell::Toned(words.into(), tone)
+}
+
+/// A cause that changed by less of the base than this is left out.
+const WORTH_TELLING: f64 = 0.002;
+
+/// The least change in microseconds that is told of what took so long in the base.
+fn least_told(base: f64) -> f64 {
+    (base.abs() * WORTH_TELLING).max(0.005)
+}
+
+/// The causes of a change that matter, the largest first.
+fn worth_telling(row: &Row, change: &Change) -> Vec<CauseChange> {
+    let base = row.cells[0].map_or(0.0, |cell| cell.median);
+    let mut causes = change.causes.clone();
+    causes.retain(|cause| cause.absolute().abs() >= least_told(base));
+    causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
+    causes
+}
+
+/// A change of a part with what it was and what it is: "+1.20 (3.40 to 4.60)".
+fn from_to(change: f64, base: f64, other: f64) -> String {
+    format!(" {} ({} to {})", fixed(change, 2).signed(), figure(base), figure(other))
+}
+
+/// The causes of a row's changes.
+fn why(comparison: &Comparison, row: &Row) -> Text {
+    let mut words = Text::default();
+    for (side, change) in (1..).zip(&row.changes) {
+        let Some(change) = change.as_ref().filter(|change| change.verdict != Verdict::Same) else { continue };
+        for (number, cause) in worth_telling(row, change).iter().enumerate() {
+            if !words.is_empty() {
+                words.push(if number == 0 { "; " } else { ", " });
+            }
+            if number == 0 && comparison.sides.len() > 2 {
+                words.push(format!("{}: ", letter(side)));
+            }
+            words.push(Span::Cause(cause.cause));
+            words.push(from_to(cause.absolute(), cause.base, cause.other));
+        }
+    }
+    words
+}
+
+/// The parts that became longer or shorter on the critical path of the slowest CPU of a row's table, a sentence for each recording.
+fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
+    let of_table =
+        |paths: &&TablePaths| (&*paths.variant, &*paths.case, &*paths.mode, &*paths.metric) == table_of(head);
+    let Some(TablePaths { paths, .. }) = comparison.paths.iter().find(of_table) else { return Vec::new() };
+    let Some((Some(base), others)) = paths.split_first() else { return Vec::new() };
+    let mut lines = Vec::new();
+    for (side, other) in (1..).zip(others) {
+        let Some(other) = other else { continue };
+        let (from, to) = (base.total(), other.total());
+        let parts: Vec<String> = base
+            .changes(other)
+            .iter()
+            .filter(|change| change.absolute().abs() >= least_told(from))
+            .map(|of| format!("{}{}", of.spent.title(), from_to(of.absolute(), of.base, of.other)))
+            .collect();
+        if parts.is_empty() {
+            continue;
+        }
+        let who = if base.who == other.who {
+            base.who.to_string()
+        } else {
+            format!("{} in A, {} in {}", base.who, other.who, letter(side))
+        };
+        let which = if comparison.sides.len() > 2 { format!(" {}", letter(side)) } else { String::new() };
+        let whole = format!("{} us ({} to {})", fixed(to - from, 2).signed(), figure(from), figure(to));
+        lines.push(format!("Critical path of the slowest CPU ({who}){which} {whole}: {}.", parts.join(", ")).into());
+    }
+    lines
+}
+
+fn unmatched(comparison: &Comparison) -> Vec<Text> {
+    let of_side = |(index, side): (usize, &comparison::Side)| {
+        let mut labels = comparison.unmatched.iter().filter(|(other, _)| *other == index).map(|(_, key)| key.label());
+        let first = labels.next()?;
+        let rest = labels.count();
+        let more = if rest == 0 { String::new() } else { format!(" and {rest} more rows") };
+        Some(Text::from(format!("only in {} ({}): {first}{more}", letter(index), side.name)))
+    };
+    comparison.sides.iter().enumerate().filter_map(of_side).collect()
+}
+
+fn printed(told: &mut Blocks, published: &PublishedChanges) {
+    told.heading(format!(
+        "Published changes of {} that the published tables of {} do not give",
+        published.other, published.base
+    ));
+    let percent = |value: Option<f64>| value.map(|value| fixed(value, 1).signed().after(" %"));
+    let printed = |value: f64| -> Number { fixed(value, 2).signed().after(" %") };
+    let table = Table::of(&published.not_remade)
+        .words("row", |change| change.label.as_str())
+        .numbers("printed", "", |change| printed(change.printed))
+        .numbers("by label", "", |change| percent(change.by_label))
+        .numbers("by role", "", |change| percent(change.by_role));
+    told.table(table.done());
+    told.note(format!(
+        "{} changes are printed, {} follow from the tables; {} figures changed by more than 2 % with nothing printed",
+        whole(published.printed as f64),
+        published.remade,
+        published.silent
+    ));
+}
+
+/// The whole in a line.
+fn summary(comparison: &Comparison) -> String {
+    let count = |verdict| comparison.count(verdict);
+    let parts = [
+        (Verdict::Worse, "worse"),
+        (Verdict::Better, "better"),
+        (Verdict::Changed, "changed"),
+        (Verdict::Small, "changed below the threshold"),
+        (Verdict::Unclear, "unclear (~)"),
+        (Verdict::Same, "unchanged"),
+    ];
+    let parts: Vec<_> =
+        parts.iter().filter(|(v, _)| count(*v) > 0).map(|(v, words)| format!("{} {words}", count(*v))).collect();
+    let total = comparison.changes().count();
+    let verdict = if comparison.has_regression() { "regression" } else { "no regression" };
+    format!("{verdict}: {} of {total} comparisons of a row", parts.join(", "))
+}

@@ -1,0 +1,124 @@
+//! A comparison as JSON.
+
+use super::PublishedChanges;
+use comparison::{Basis, Better, Comparison};
+use serde_json::{Map, Value, json};
+
+/// A comparison for machines. Causes are in microseconds, all else in each row's unit.
+///
+/// `recordings` are the sides, the first being the base; `rows` have `cells` (one a recording: `n`, `median`, `min`, `max`) and `changes` (one
+/// a recording but the base). `critical_paths` have for each table what its slowest CPU hangs on in each recording.
+pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
+    let recordings: Vec<Value> = comparison
+        .sides
+        .iter()
+        .map(|side| {
+            json!({
+                "name": side.name, "releases": side.variants, "world": side.world, "repeatable": side.repeatable,
+                "platform": side.platform, "machine": side.machine, "seed": side.seed,
+            })
+        })
+        .collect();
+    let differences: Vec<Value> = comparison
+        .differences
+        .iter()
+        .map(|input| json!({ "input": input.key, "values": input.values, "percent": input.percent }))
+        .collect();
+    let unmatched: Vec<Value> = comparison
+        .unmatched
+        .iter()
+        .map(|(side, key)| json!({ "recording": comparison.sides[*side].name, "row": key.label() }))
+        .collect();
+    json!({
+        "recordings": recordings,
+        "warnings": comparison.warnings,
+        "inputs_that_differ": differences,
+        "threshold_percent": comparison.threshold,
+        "alpha": comparison.alpha,
+        "correction": "holm",
+        "interval_level": comparison.interval_level(),
+        "tests": comparison.tests,
+        "regression": comparison.has_regression(),
+        "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
+        "critical_paths": comparison.paths.iter().map(paths).collect::<Vec<_>>(),
+        "unmatched": unmatched,
+        "published_changes": published.map(published_json),
+    })
+}
+
+/// The paths of a table's slowest CPUs, one a recording.
+fn paths(table: &comparison::TablePaths) -> Value {
+    let path = |path: &comparison::CriticalPath| {
+        let parts: Map<String, Value> =
+            path.parts.iter().map(|(spent, us)| (spent.name().to_owned(), json!(round(*us)))).collect();
+        json!({ "cpu": path.who.to_string(), "us": round(path.total()), "parts": parts })
+    };
+    json!({
+        "release": table.variant, "case": table.case, "mode": table.mode, "metric": table.metric,
+        "paths": table.paths.iter().map(|found| found.as_ref().map_or(Value::Null, path)).collect::<Vec<_>>(),
+    })
+}
+
+fn row(row: &comparison::Row) -> Value {
+    let cells: Vec<Value> = row
+        .cells
+        .iter()
+        .map(|cell| cell.map_or(Value::Null, |c| json!({ "n": c.n, "median": c.median, "min": c.min, "max": c.max })))
+        .collect();
+    let changes: Vec<Value> =
+        row.changes.iter().map(|change| change.as_ref().map_or(Value::Null, change_json)).collect();
+    json!({
+        "release": row.key.variant, "case": row.key.case, "mode": row.key.mode, "metric": row.key.metric, "row": row.key.row(),
+        "unit": row.unit,
+        "better": match row.better {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+            Better::Neither => "neither",
+        },
+        "cells": cells,
+        "changes": changes,
+    })
+}
+
+fn change_json(change: &comparison::Change) -> Value {
+    let mut causes = Map::new();
+    for cause in &change.causes {
+        let value =
+            json!({ "base": round(cause.base), "other": round(cause.other), "change": round(cause.absolute()) });
+        causes.insert(cause.cause.name().to_owned(), value);
+    }
+    let how = match change.basis {
+        Basis::Exact => json!({ "kind": "exact" }),
+        Basis::Sampled { p, corrected, interval, values_per_independent } => json!({
+            "values_per_independent": values_per_independent,
+            "kind": "sampled", "test": "mann-whitney", "p": p, "p_corrected": corrected,
+            "interval_percent": interval.map(|(low, high)| [low, high]),
+        }),
+    };
+    json!({
+        "absolute": round(change.absolute), "percent": change.percent, "verdict": change.verdict.name(), "how": how,
+        "causes_us": causes, "main_cause": change.main_cause().map(attribution::Cause::name),
+    })
+}
+
+fn published_json(published: &PublishedChanges) -> Value {
+    let not: Vec<Value> = published
+        .not_remade
+        .iter()
+        .map(|change| {
+            json!({
+                "row": change.label, "printed_percent": change.printed, "by_label_percent": change.by_label,
+                "by_role_percent": change.by_role,
+            })
+        })
+        .collect();
+    json!({
+        "base": published.base, "other": published.other, "printed": published.printed, "remade": published.remade,
+        "not_remade": not, "unprinted_above_2_percent": published.silent,
+    })
+}
+
+/// Picoseconds read better than what binary fractions make of ticks.
+fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

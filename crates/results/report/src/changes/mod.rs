@@ -1,0 +1,18 @@
+//! A comparison of recordings, for people and for programs.
+//!
+//! | file | what it makes of a comparison |
+//! |---|---|
+//! | `blocks.rs` | blocks: the answer, the largest changes, the tables |
+//! | `json.rs` | JSON |
+//! | `ci.rs` | the formats that continuous integration reads |
+//! | `published_changes.rs` | changes that a document prints beside its figures |
+
+mod blocks;
+mod ci;
+mod json;
+mod published_changes;
+
+pub use blocks::{comparison_html, comparison_text};
+pub use ci::{bencher, github_action_benchmark};
+pub use json::comparison_json;
+pub use published_changes::{PrintedChange, PublishedChanges, published_changes};

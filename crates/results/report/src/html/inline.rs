@@ -1,0 +1,28 @@
+//! Words as mark-up.
+
+use crate::blocks::{Span, Text};
+use maud::{Markup, html};
+
+/// A text of the recording that is no longer than a line or three: a page may have many of it.
+pub(super) fn cut(text: &str) -> String {
+    const MOST: usize = 400;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A text with its code, names and links told apart.
+pub(super) fn inline(text: &Text) -> Markup {
+    html! {
+        @for span in text.spans() {
+            @match span {
+                Span::Words(words) => (words),
+                Span::Code(text) => code { (cut(text)) },
+                Span::Name(text) => b.name { (cut(text)) },
+                Span::Cause(cause) => (cause.title()),
+                Span::Link { words, to } => a href={ "#" (to) } { (words) },
+            }
+        }
+    }
+}

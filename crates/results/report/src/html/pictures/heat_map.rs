@@ -1,0 +1,107 @@
+//! Heat maps as SVG.
+
+use super::Rows;
+use crate::blocks::{Figure, HeatMap, axis_words, quantity};
+use crate::html::svg::{LETTER, WIDTH, escape, text};
+use std::fmt::Write;
+
+pub(super) fn rows(maps: &[HeatMap], x: &str, y: &str) -> Rows {
+    let mut rows = Vec::new();
+    for map in maps {
+        for (up, fields) in map.ys.iter().zip(&map.fields) {
+            for (right, field) in map.xs.iter().zip(fields) {
+                rows.extend(field.map(|figure| (vec![map.name.clone(), up.to_string(), right.to_string()], figure)));
+            }
+        }
+    }
+    (vec!["map".to_owned(), axis_words(y), axis_words(x)], rows)
+}
+
+/// The least field of a map.
+fn least(map: &HeatMap) -> Option<(f64, f64, Figure)> {
+    let fields = map.ys.iter().zip(&map.fields).flat_map(|(up, fields)| {
+        map.xs.iter().zip(fields).filter_map(move |(right, field)| Some((*right, *up, (*field)?)))
+    });
+    fields.min_by(|a, b| a.2.value.total_cmp(&b.2.value))
+}
+
+pub(super) fn words(map: &HeatMap, x: &str, y: &str, unit: &str) -> String {
+    least(map).map_or_else(String::new, |(right, up, figure)| {
+        format!(
+            "The least is {} {unit}, at {} {right} and {} {up}",
+            quantity(figure.value, unit),
+            axis_words(x),
+            axis_words(y)
+        )
+    })
+}
+
+/// Fields whose colour is the deeper, the greater their figure; the least has a frame.
+pub(super) fn draw(map: &HeatMap, x_axis: &str, y_axis: &str, unit: &str) -> (f64, String) {
+    const HIGH: f64 = 30.0;
+    let (left, top) = (64.0, 20.0);
+    let wide = ((WIDTH - left) / map.xs.len() as f64).min(84.0);
+    let figures = || map.fields.iter().flatten().flatten();
+    let (low, high) =
+        figures().fold((f64::MAX, f64::MIN), |(low, high), figure| (low.min(figure.value), high.max(figure.value)));
+    let has_published = figures().any(|figure| figure.published.is_some());
+    let least = least(map);
+    let mut out = String::new();
+    text(
+        &mut out,
+        "name",
+        (0.0, 12.0),
+        &format!("{} upwards, {} to the right", axis_words(y_axis), axis_words(x_axis)),
+    );
+    for (line, (up, fields)) in map.ys.iter().zip(&map.fields).rev().enumerate() {
+        let y = top + line as f64 * HIGH;
+        text(&mut out, "scale", (left - 8.0, y + 19.0), &up.to_string());
+        for (column, (right, field)) in map.xs.iter().zip(fields).enumerate() {
+            let Some(figure) = field else { continue };
+            let x = left + column as f64 * wide;
+            let depth = 0.1 + 0.85 * (figure.value - low) / (high - low).max(f64::MIN_POSITIVE);
+            let published = figure.published.map(|value| format!(", published {}", quantity(value, unit)));
+            let words = format!(
+                "{} {right}, {} {up}: {} {unit}{}",
+                axis_words(x_axis),
+                axis_words(y_axis),
+                quantity(figure.value, unit),
+                published.unwrap_or_default()
+            );
+            let frame = if least.is_some_and(|(x, y, _)| (x, y) == (*right, *up)) { " least" } else { "" };
+            let _ = write!(
+                out,
+                "<rect class=\"m0{frame}\" fill-opacity=\"{depth:.2}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{}\"><title>{}</title></rect>",
+                x + 1.0,
+                y + 1.0,
+                wide - 2.0,
+                HIGH - 2.0,
+                escape(&words)
+            );
+            let class = if depth > 0.75 { "field deep" } else { "field" };
+            let value = short_figure(figure.value);
+            if value.len() as f64 * LETTER <= wide {
+                let middle = y + if has_published { 14.0 } else { 19.0 };
+                text(&mut out, class, (x + wide / 2.0, middle), &value);
+            }
+            let published = figure.published.map(|value| format!("({})", short_figure(value)));
+            if let Some(published) = published.filter(|published| published.len() as f64 * LETTER <= wide) {
+                text(&mut out, class, (x + wide / 2.0, y + 26.0), &published);
+            }
+        }
+    }
+    let bottom = top + map.ys.len() as f64 * HIGH;
+    for (column, right) in map.xs.iter().enumerate() {
+        text(&mut out, "place", (left + (column as f64 + 0.5) * wide, bottom + 15.0), &right.to_string());
+    }
+    (bottom + 22.0, out)
+}
+
+/// A figure in four letters or so.
+fn short_figure(value: f64) -> String {
+    match value.abs() {
+        large if large >= 100.0 => format!("{value:.0}"),
+        middle if middle >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}

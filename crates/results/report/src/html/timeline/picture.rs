@@ -1,0 +1,375 @@
+//! What a timeline shows: lanes, spans, axes and critical paths of one iteration, before anything is drawn.
+
+use attribution::{Activity, Call, Cause, Iteration, LaneSpan, PathPart, Place};
+use recording::metrics::{LATENCY, Metric};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a span is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Cause(Cause),
+    NormalWorld,
+    LowPower,
+    /// This many AFFINITY_INFO calls, one after the other.
+    Polls(u32),
+    /// The SCP has a command of this CPU in hand.
+    Serves(u16),
+    /// The SCP has yet to take a command of this CPU.
+    Takes(u16),
+}
+
+/// A span of a lane; times in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) what: What,
+    pub(super) on: Option<u32>,
+    pub(super) holder: Option<u16>,
+}
+
+/// A CPU, or a channel of the SCP.
+pub(super) struct Lane {
+    pub(super) place: Place,
+    /// `1.3`, `SCP`.
+    pub(super) name: String,
+    /// `CPU 3`, `channel 0`.
+    pub(super) sub: String,
+    pub(super) spans: Vec<Span>,
+    pub(super) calls: Vec<Call>,
+}
+
+/// A way to look at the iteration: some times are kept, what lies between is folded away.
+pub(super) struct Axis {
+    pub(super) title: &'static str,
+    /// The metric whose times are kept; `None` where it is everything.
+    pub(super) metric: Option<&'static str>,
+    /// Tick from which times are counted.
+    pub(super) zero: u64,
+    /// Kept times, in order; ticks.
+    pub(super) kept: Vec<(u64, u64)>,
+    /// Critical path by CPU.
+    pub(super) paths: BTreeMap<u16, Vec<PathPart>>,
+    /// The CPU that took longest; its path is drawn first.
+    pub(super) slowest: Option<u16>,
+}
+
+/// A fold is as wide as this share of the kept time.
+const FOLD: f64 = 0.015;
+
+impl Axis {
+    fn kept_ticks(&self) -> u64 {
+        self.kept.iter().map(|(from, to)| to - from).sum()
+    }
+
+    /// Width of a fold, in ticks.
+    pub(super) fn fold(&self) -> f64 {
+        self.kept_ticks() as f64 * FOLD
+    }
+
+    /// Width of the whole, folds included, in ticks.
+    pub(super) fn width(&self) -> f64 {
+        self.kept_ticks() as f64 + self.fold() * self.kept.len().saturating_sub(1) as f64
+    }
+
+    /// Where a tick is, from 0 to [`Axis::width`].
+    pub(super) fn place(&self, tick: u64) -> f64 {
+        let mut at = 0.0;
+        let mut end = 0;
+        for (index, &(from, to)) in self.kept.iter().enumerate() {
+            if tick < from {
+                // Within a fold, or before everything.
+                let share = if index == 0 { 0.0 } else { (tick - end) as f64 / (from - end) as f64 };
+                return at - if index == 0 { 0.0 } else { self.fold() * (1.0 - share) };
+            }
+            if tick <= to {
+                return at + (tick - from) as f64;
+            }
+            at += (to - from) as f64 + self.fold();
+            end = to;
+        }
+        self.width()
+    }
+
+    /// Whether some of the span is kept.
+    pub(super) fn shows(&self, from: u64, to: u64) -> bool {
+        self.kept.iter().any(|&(begin, end)| from < end && to > begin)
+    }
+}
+
+/// One iteration as it is drawn.
+pub(super) struct Picture {
+    pub(super) lanes: Vec<Lane>,
+    pub(super) axes: Vec<Axis>,
+    pub(super) tick_us: f64,
+    /// CPUs that have no lane for want of room.
+    pub(super) left_out: usize,
+}
+
+/// How a CPU is called.
+pub(in crate::html) type Names = BTreeMap<u16, (u16, u16)>;
+
+/// `1.3`, or `CPU 3` where cluster and core are not known.
+pub(super) fn cpu_name(names: &Names, cpu: u16) -> String {
+    names.get(&cpu).map_or_else(|| format!("CPU {cpu}"), |(cluster, core)| format!("{cluster}.{core}"))
+}
+
+/// What goes into a picture.
+pub(super) struct Extent<'a> {
+    /// The metrics whose windows get an axis.
+    pub(super) metrics: &'a [Metric],
+    /// Whether the whole iteration is an axis as well.
+    pub(super) whole: bool,
+    /// At most so many CPUs.
+    pub(super) most_cpus: usize,
+}
+
+impl Picture {
+    pub(super) fn of(iteration: &Iteration<'_>, names: &Names, tick_us: f64, extent: &Extent<'_>) -> Self {
+        let us = |us: f64| (us / tick_us) as u64;
+        let (measured_metrics, mut axes): (Vec<&str>, Vec<Axis>) = extent
+            .metrics
+            .iter()
+            .filter_map(|metric| Some((metric.name, measured(iteration, metric, us(1.0).max(1), us(5.0).max(1))?)))
+            .unzip();
+        let mut cpus = iteration.cpus();
+        cpus.sort_by_key(|cpu| (names.get(cpu).copied(), *cpu));
+        let all = cpus.len();
+        if all > extent.most_cpus {
+            let chosen = most_telling(iteration, &axes, &measured_metrics, extent.most_cpus);
+            cpus.retain(|cpu| chosen.contains(cpu));
+        }
+        for (axis, metric) in axes.iter_mut().zip(measured_metrics) {
+            axis.paths = iteration.paths(&cpus, metric);
+        }
+        let mut lanes: Vec<Lane> = cpus
+            .iter()
+            .map(|&cpu| {
+                let calls = iteration.calls(cpu);
+                Lane {
+                    place: Place::Cpu(cpu),
+                    name: cpu_name(names, cpu),
+                    sub: if names.contains_key(&cpu) { format!("CPU {cpu}") } else { String::new() },
+                    spans: fold_polls(&iteration.lane(cpu), &calls),
+                    calls: calls.into_iter().filter(|call| !call.is_poll()).collect(),
+                }
+            })
+            .collect();
+        lanes.extend(scp(iteration));
+        if extent.whole {
+            axes.extend(whole(&lanes, iteration.extent(), us(1.0).max(1)));
+        } else {
+            for lane in &mut lanes {
+                lane.spans.retain(|span| axes.iter().any(|axis| axis.shows(span.from, span.to)));
+                lane.calls.retain(|call| axes.iter().any(|axis| axis.shows(call.from, call.to)));
+            }
+        }
+        Self { left_out: all - cpus.len(), lanes, axes, tick_us }
+    }
+
+    /// Number of a lane.
+    pub(super) fn lane_of(&self, place: Place) -> Option<usize> {
+        self.lanes.iter().position(|lane| lane.place == place)
+    }
+
+    /// The causes that an axis shows, in the order of tables.
+    pub(super) fn causes(&self, axis: &Axis) -> Vec<Cause> {
+        let shown = |cause: &Cause| {
+            self.lanes
+                .iter()
+                .flat_map(|lane| &lane.spans)
+                .any(|span| span.what == What::Cause(*cause) && axis.shows(span.from, span.to))
+        };
+        Cause::ALL.into_iter().filter(shown).collect()
+    }
+}
+
+/// The axis of a metric: the times in which some CPU has it.
+fn measured(iteration: &Iteration<'_>, metric: &Metric, margin: u64, join: u64) -> Option<Axis> {
+    let windows: Vec<_> =
+        iteration.cpus().into_iter().filter_map(|cpu| Some((iteration.window(cpu, metric.name)?, cpu))).collect();
+    let slowest = windows.iter().max_by_key(|((from, to), _)| to - from).map(|&(_, cpu)| cpu);
+    let zero = windows.iter().map(|((from, _), _)| *from).min()?;
+    // Room for what stands at the edges.
+    let span: u64 = united(windows.iter().map(|(window, _)| *window), join).iter().map(|(from, to)| to - from).sum();
+    let margin = margin.max(span / 150);
+    let kept = united(windows.iter().map(|((from, to), _)| (from.saturating_sub(margin), to + margin)), join);
+    // What is no power management is a call, and nothing more.
+    let title = if *metric == LATENCY { "Call" } else { metric.title };
+    Some(Axis { title, metric: Some(metric.name), zero, kept, paths: BTreeMap::new(), slowest })
+}
+
+/// The axis of everything: all but the times in which CPUs sleep, poll or run the normal world.
+fn whole(lanes: &[Lane], (first, last): (u64, u64), margin: u64) -> Option<Axis> {
+    let busy = || {
+        lanes.iter().flat_map(|lane| &lane.spans).filter_map(|span| match span.what {
+            What::Cause(_) | What::Serves(_) | What::Takes(_) => {
+                Some((span.from.saturating_sub(margin), span.to + margin))
+            }
+            _ => None,
+        })
+    };
+    let mut join = margin * 20;
+    let mut kept = united(busy(), join);
+    // Each fold takes room of its own.
+    while kept.len() > 16 {
+        join *= 2;
+        kept = united(busy(), join);
+    }
+    let zero = kept.first()?.0.max(first);
+    (last > first).then_some(Axis {
+        title: "Whole iteration",
+        metric: None,
+        zero,
+        kept,
+        paths: BTreeMap::new(),
+        slowest: None,
+    })
+}
+
+/// Times in order, those that overlap or are nearer than `join` made one.
+fn united(times: impl Iterator<Item = (u64, u64)>, join: u64) -> Vec<(u64, u64)> {
+    let mut times: Vec<(u64, u64)> = times.collect();
+    times.sort_unstable();
+    let mut united: Vec<(u64, u64)> = Vec::new();
+    for (from, to) in times {
+        match united.last_mut() {
+            Some(last) if from <= last.1.saturating_add(join) => last.1 = last.1.max(to),
+            _ => united.push((from, to)),
+        }
+    }
+    united
+}
+
+/// The CPUs on the slowest CPU's path of each axis, then those that took longest.
+fn most_telling(iteration: &Iteration<'_>, axes: &[Axis], metrics: &[&str], most: usize) -> BTreeSet<u16> {
+    let mut wanted = Vec::new();
+    for (axis, metric) in axes.iter().zip(metrics) {
+        let Some(slowest) = axis.slowest else { continue };
+        wanted.push(slowest);
+        wanted.extend(iteration.path(slowest, metric).iter().rev().filter_map(|part| match part.place {
+            Place::Cpu(cpu) => Some(cpu),
+            Place::Scp(_) => part.serves,
+        }));
+    }
+    for metric in metrics {
+        let length = |cpu: &u16| iteration.window(*cpu, metric).map_or(0, |(from, to)| to - from);
+        let mut slow = iteration.cpus();
+        slow.sort_by_cached_key(|cpu| (std::cmp::Reverse(length(cpu)), *cpu));
+        wanted.extend(slow.into_iter().take(most));
+    }
+    let mut chosen = BTreeSet::new();
+    for cpu in wanted {
+        if chosen.len() < most {
+            chosen.insert(cpu);
+        }
+    }
+    chosen
+}
+
+/// A lane with each run of polls as one span.
+fn fold_polls(spans: &[LaneSpan], calls: &[Call]) -> Vec<Span> {
+    let mut runs: Vec<(u64, u64, u32)> = Vec::new();
+    let mut last_was_poll = false;
+    for call in calls {
+        match runs.last_mut() {
+            Some(run) if call.is_poll() && last_was_poll => (run.1, run.2) = (call.to, run.2 + 1),
+            _ if call.is_poll() => runs.push((call.from, call.to, 1)),
+            _ => {}
+        }
+        last_was_poll = call.is_poll();
+    }
+    runs.retain(|run| run.2 > 1);
+    let mut folded = Vec::new();
+    let mut runs = runs.into_iter().peekable();
+    for span in spans {
+        while runs.peek().is_some_and(|run| run.1 <= span.from) {
+            runs.next();
+        }
+        if let Some(&(from, to, polls)) = runs.peek().filter(|run| run.0 < span.to) {
+            // Spans begin and end with calls, so one that touches a run lies in it; the run is drawn with its first.
+            if span.from <= from {
+                folded.push(Span { from, to, what: What::Polls(polls), on: None, holder: None });
+            }
+            continue;
+        }
+        let what = match span.activity {
+            Activity::Cause(cause) => What::Cause(cause),
+            Activity::NormalWorld => What::NormalWorld,
+            Activity::LowPower => What::LowPower,
+        };
+        folded.push(Span { from: span.from, to: span.to, what, on: span.on, holder: span.holder });
+    }
+    folded
+}
+
+fn scp(iteration: &Iteration<'_>) -> Vec<Lane> {
+    let services = iteration.services();
+    let channels: BTreeSet<u32> = services.iter().map(|service| service.channel).collect();
+    channels
+        .into_iter()
+        .map(|channel| Lane {
+            place: Place::Scp(channel),
+            name: "SCP".to_owned(),
+            sub: format!("channel {channel}"),
+            spans: services
+                .iter()
+                .filter(|service| service.channel == channel)
+                .flat_map(|service| {
+                    let span = |from, to, what| Span { from, to, what, on: None, holder: None };
+                    let takes = span(service.turned, service.from, What::Takes(service.cpu));
+                    [takes, span(service.from, service.to, What::Serves(service.cpu))]
+                })
+                .filter(|span| span.from < span.to)
+                .collect(),
+            calls: Vec::new(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(kept: &[(u64, u64)]) -> Axis {
+        Axis { title: "", metric: None, zero: 0, kept: kept.to_vec(), paths: BTreeMap::new(), slowest: None }
+    }
+
+    #[test]
+    fn folded_time_keeps_order_and_length() {
+        let axis = axis(&[(100, 200), (1000, 1100)]);
+        assert_eq!(axis.place(100), 0.0);
+        assert_eq!(axis.place(150), 50.0);
+        assert_eq!(axis.place(200), 100.0);
+        assert_eq!(axis.place(1000), 103.0);
+        assert_eq!(axis.place(600), 101.5, "half of what is folded away is half of the fold");
+        assert_eq!(axis.place(1100), axis.width());
+        assert_eq!((axis.place(0), axis.place(5000)), (0.0, axis.width()));
+        assert!(axis.shows(150, 160) && !axis.shows(200, 1000));
+    }
+
+    #[test]
+    fn near_times_are_united() {
+        let times = [(50, 60), (0, 10), (12, 20), (5, 8)];
+        assert_eq!(united(times.into_iter(), 3), [(0, 20), (50, 60)]);
+    }
+
+    #[test]
+    fn a_run_of_polls_is_one_span() {
+        let code = |from, to| LaneSpan { from, to, activity: Activity::Cause(Cause::Code), on: None, holder: None };
+        let world = |from, to| LaneSpan { activity: Activity::NormalWorld, ..code(from, to) };
+        let poll = |from, to| Call { function: Some(0xc400_0004), from, to, into_low_power: false };
+        let spans = [world(0, 10), code(10, 12), world(12, 20), code(20, 22), world(22, 30), code(30, 40)];
+        let calls = [poll(10, 12), poll(20, 22), Call { function: Some(0xc400_0001), ..poll(30, 40) }];
+        let folded: Vec<_> = fold_polls(&spans, &calls).iter().map(|span| (span.from, span.to, span.what)).collect();
+        assert_eq!(
+            folded,
+            [
+                (0, 10, What::NormalWorld),
+                (10, 22, What::Polls(2)),
+                (22, 30, What::NormalWorld),
+                (30, 40, What::Cause(Cause::Code))
+            ]
+        );
+    }
+}

@@ -1,0 +1,147 @@
+//! A report of a recording: its story, then what every recording has, in any format.
+
+use crate::blocks::{Block, Blocks, Drawing, Picture, Table, text};
+use crate::export::{self, Format, perfetto};
+use crate::markup::{csv, markdown, rst};
+use crate::model::documents::document_tables;
+use crate::model::findings::Findings;
+use crate::model::lanes::Lanes;
+use crate::model::measures::{measure_row_table, measure_tables};
+use crate::model::pictures::pictures;
+use crate::stories::{Run, Told};
+use crate::{Style, stories, terminal};
+use published::Published;
+use recording::Recording;
+use serde_json::Value;
+
+/// A recording with all that is read from it.
+pub struct Report<'a> {
+    findings: Findings<'a>,
+    told: Told,
+}
+
+/// The stretches of a timeline that a page shows at most, and its rows.
+const MOST_LANES: (usize, usize) = (400, 96);
+
+impl<'a> Report<'a> {
+    /// Reads a recording that lies in `folder`, with the published figures of its platform beside it.
+    pub fn new(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
+        let findings = stories::findings(recording, folder, published);
+        let told = stories::tell(&Run { recording, folder, published }, &findings);
+        Self { findings, told }
+    }
+
+    /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be shown
+    /// or the answers alone.
+    pub fn render(&self, format: Format, style: Style, all: bool) -> Vec<u8> {
+        let findings = &self.findings;
+        let source = || findings.source();
+        match format {
+            Format::Text => self.text(style, all).into_bytes(),
+            Format::Rst if !findings.compared.is_empty() => rst::document(&source(), &document_tables(findings)).into(),
+            Format::Rst => rst::document(&source(), &self.blocks()).into(),
+            Format::Markdown => markdown::document(self.experiment(), &source(), &self.blocks()).into(),
+            Format::Csv => csv::csv(&self.rows()).into_bytes(),
+            Format::Json => format!("{:#}\n", self.json()).into_bytes(),
+            Format::Html => crate::html::html(findings, &self.blocks()).into_bytes(),
+            Format::Perfetto => perfetto::perfetto(findings),
+        }
+    }
+
+    /// The text that a run prints for people: its answers, and the rest if `all` is to be shown.
+    pub fn run_text(&self, style: Style, all: bool) -> String {
+        terminal::story(&self.told.blocks, all, style) + &format!("Recording: {}\n", self.findings.folder)
+    }
+
+    /// The value that a run prints for machines.
+    pub fn run_json(&self) -> &Value {
+        &self.told.json
+    }
+
+    /// The story's JSON, and what every recording has.
+    fn json(&self) -> Value {
+        export::json::with_recording(self.told.json.clone(), &self.findings)
+    }
+
+    fn experiment(&self) -> &str {
+        &self.findings.recording.header.experiment
+    }
+
+    fn text(&self, style: Style, all: bool) -> String {
+        let mut told = self.told.blocks.clone();
+        told.rest();
+        told.extend(self.declared());
+        let mut text = terminal::story(&told, all, style);
+        let facts = self.findings.source().into_iter();
+        let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
+        text.push_str(&terminal::render(&facts.collect::<Vec<_>>(), style));
+        text
+    }
+
+    /// The rows of the recording as one table: cells of PSCI latencies, else measures.
+    fn rows(&self) -> Table {
+        match self.findings.compared.is_empty() {
+            true => measure_row_table(&self.findings.measures),
+            false => crate::model::cells::cells(&self.findings),
+        }
+    }
+
+    /// The blocks of a report: warnings, the story, and what every recording has.
+    fn blocks(&self) -> Vec<Block> {
+        let findings = &self.findings;
+        let warnings = findings.warnings().into_iter().map(|words| Block::Warning(words.into()));
+        let mut all: Vec<Block> = self.told.blocks.all().to_vec();
+        // The answer stays first.
+        let at = all.iter().position(|block| !matches!(block, Block::Answer(_))).unwrap_or(all.len());
+        all.splice(at..at, warnings);
+        all.extend(self.declared());
+        if !findings.measures.is_empty() && !self.told.is_plain {
+            let summary = text!["All other measures of the recording"];
+            let blocks = measure_tables(&findings.measures).into_iter().map(Block::Table).collect();
+            all.push(Block::heading(1, "Measures"));
+            all.push(Block::Folded { summary, blocks });
+        }
+        all
+    }
+
+    /// The pictures and lanes that the recording declares, but for those of the story.
+    fn declared(&self) -> Vec<Block> {
+        let told: Vec<&Picture> = self.told.blocks.pictures().collect();
+        let is_told = |picture: &Picture| told.iter().any(|told| told.drawing == picture.drawing);
+        let mut all = Vec::new();
+        let lanes = Lanes::of(self.findings.recording, MOST_LANES.0, MOST_LANES.1);
+        let has_lanes = told.iter().any(|told| matches!(told.drawing, Drawing::Lanes(_)));
+        let several = lanes.len() > 1;
+        for (number, lanes) in lanes.into_iter().enumerate().filter(|_| !has_lanes) {
+            if number == 0 {
+                all.push(Block::heading(1, "Timeline"));
+            }
+            if several {
+                all.push(Block::heading(2, lanes.case.clone()));
+            }
+            all.push(Block::Picture(lanes.picture()));
+        }
+        let pictures = pictures(&self.findings).into_iter().map(|declared| declared.picture);
+        let pictures: Vec<Picture> = pictures.filter(|picture| !is_told(picture)).collect();
+        if !pictures.is_empty() {
+            all.push(Block::heading(1, "Pictures"));
+            all.extend(pictures.into_iter().map(Block::Picture));
+        }
+        all
+    }
+}
+
+/// A table for a terminal; columns after the first `left` are numbers.
+pub fn table_text(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>, left: usize, style: Style) -> String {
+    use crate::blocks::{Cell, Column};
+    let column = |(at, heading): (usize, &&str)| Column {
+        heading: (*heading).to_owned(),
+        is_number: at >= left,
+        ..Column::default()
+    };
+    let columns = headings.iter().enumerate().map(column).collect();
+    let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
+    let mut blocks = Blocks::default();
+    blocks.table(Table { columns, rows, ..Table::default() });
+    terminal::render(blocks.all(), style)
+}

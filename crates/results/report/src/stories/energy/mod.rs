@@ -1,0 +1,538 @@
+//! `rcu-energy`: the talk's table, with the predictions beside the published figures.
+//!
+//! | file | what it reads |
+//! |---|---|
+//! | `cells.rs` | benefits over draws, with the published ones beside |
+//! | `owners.rs` | whose the energy is |
+//! | `effects.rs` | latencies, and the big cluster's sleep |
+//! | `predictors.rs` | the medians beside predictors that know nothing of RCU |
+//! | `unfitted.rs` | figures that no fit was made for |
+//! | `explain.rs` | settings that would give a published figure |
+
+mod cells;
+mod effects;
+mod explain;
+mod owners;
+mod predictors;
+mod unfitted;
+
+use super::{Run, Story};
+use crate::blocks::{
+    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, text,
+};
+use cells::{CONFIGURATIONS, Energy, EnergyCell, Interval, REFERENCE, Values};
+use effects::Effects;
+use explain::{AXES, Explained, Solution, curve, explain};
+use owners::{Shares, shares};
+use predictors::{Predictor, best_order, predictors};
+use published::EnergyReference;
+use recording::facts::{self, FactsError};
+use recording::{Recording, metrics};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use unfitted::Unfitted;
+
+/// The talk's table: benchmarks in configurations, each beside its published figure.
+#[derive(Serialize)]
+pub(super) struct Savings<'r> {
+    cells: Vec<CellFacts<'r>>,
+    references: Vec<ReferenceFacts<'r>>,
+    owners: Vec<Shares<'r>>,
+    watts_per_unit: Option<f64>,
+    predictors: Vec<Predictor>,
+    nearest: Option<&'static str>,
+    best_order: Option<&'static str>,
+    without_a_fit: Unfitted<'r>,
+    claims: Vec<Claim<'r>>,
+    effects: Effects<'r>,
+    doses: Vec<Dose>,
+    explained: Option<Vec<Explained<'r>>>,
+    draws: u32,
+    seed: u64,
+    settings: &'r BTreeMap<String, String>,
+    recording: &'r str,
+    #[serde(skip)]
+    reference: Option<&'r EnergyReference>,
+    #[serde(skip)]
+    mode: &'static str,
+    /// The number of predictions of a cell.
+    #[serde(skip)]
+    count: usize,
+}
+
+/// A benchmark in a configuration.
+#[derive(Serialize)]
+struct CellFacts<'r> {
+    benchmark: &'r str,
+    configuration: &'static str,
+    energy_j: Option<Interval>,
+    energy_unit_s: Interval,
+    time_s: Interval,
+    energy_benefit_percent: Option<Interval>,
+    time_benefit_percent: Option<Interval>,
+    central_energy_benefit_percent: Option<Central>,
+    verdict: Option<&'static str>,
+    wrong_sign: bool,
+    decides: Option<Decides<'r>>,
+    exceeds_rcu: Option<bool>,
+    rcu_bound_percent: Option<f64>,
+    draws_beyond_bound: usize,
+    most_points_beyond_bound: f64,
+    published_energy_j: Option<f64>,
+    published_time_s: Option<f64>,
+    published_energy_benefit_percent: Option<f64>,
+    published_time_benefit_percent: Option<f64>,
+    used_in_fit: bool,
+}
+
+/// The benefits of the seeds at the central point.
+#[derive(Clone, Copy, Serialize)]
+struct Central {
+    low: f64,
+    median: f64,
+    high: f64,
+}
+
+/// What was not published and goes most with a benefit.
+#[derive(Serialize)]
+struct Decides<'r> {
+    unknown: &'r str,
+    spearman: f64,
+}
+
+/// A benchmark in its reference.
+#[derive(Serialize)]
+struct ReferenceFacts<'r> {
+    benchmark: &'r str,
+    busy: bool,
+    power_unit: Interval,
+    power_w: Option<Interval>,
+    published_power_w: Option<f64>,
+    rcu_bound_percent: Interval,
+    rcu_owned_percent: Interval,
+    draws_in_which_rcu_helps: usize,
+    most_percent_by_which_rcu_helps: f64,
+}
+
+/// In what shares of the predictions the talk's claims come out.
+#[derive(Serialize)]
+struct Claim<'r> {
+    benchmark: &'r str,
+    enforced_idle_saves_more_than_offload: f64,
+    both_save_at_most_1_point_more_than_the_better: f64,
+    offload_is_faster_than_enforced_idle: f64,
+}
+
+/// Benefits against doses of callbacks.
+#[derive(Serialize)]
+struct Dose {
+    benchmark: &'static str,
+    configuration: &'static str,
+    points: Vec<DosePoint>,
+}
+
+#[derive(Serialize)]
+struct DosePoint {
+    callbacks_per_second_and_cpu: f64,
+    energy_benefit_percent: f64,
+}
+
+/// Reads the table.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
+    let header = &run.recording.header;
+    let facts: facts::Energy = header.facts()?;
+    let energy = Energy::read(run, &facts.benchmarks);
+    let all = predictors(&energy);
+    let is_explained = header.request.get("explain").is_some_and(|given| given == "true");
+    Ok(Savings {
+        cells: energy.cells.iter().map(|cell| cell_facts(&energy, cell)).collect(),
+        references: energy.benches.iter().map(|bench| reference_facts(&energy, bench)).collect(),
+        owners: shares(run, &energy),
+        watts_per_unit: energy.scale,
+        nearest: all.first().map(|best| best.name),
+        best_order: best_order(&all).map(|best| best.name),
+        predictors: all,
+        without_a_fit: unfitted::read(run, &energy, &facts),
+        claims: claims(run, &energy),
+        effects: effects::read(run, &energy),
+        doses: doses(run.recording),
+        explained: is_explained.then(|| explain(run.recording, &energy)),
+        draws: header.iterations,
+        seed: header.seed,
+        settings: &header.settings,
+        recording: run.folder,
+        reference: energy.reference,
+        mode: energy.mode,
+        count: energy.count,
+    })
+}
+
+fn cell_facts<'r>(energy: &Energy<'r>, cell: &EnergyCell<'r>) -> CellFacts<'r> {
+    let published = |of: fn(&cells::Published) -> Option<f64>| cell.published.as_ref().and_then(of);
+    CellFacts {
+        benchmark: cell.benchmark,
+        configuration: cell.configuration,
+        energy_j: energy.scale.map(|scale| cell.energy.times(scale)),
+        energy_unit_s: cell.energy,
+        time_s: cell.time,
+        energy_benefit_percent: cell.benefit,
+        time_benefit_percent: cell.time_benefit,
+        central_energy_benefit_percent: cell.central.map(|[low, median, high]| Central { low, median, high }),
+        verdict: cell.verdict(),
+        wrong_sign: cell.is_wrong(),
+        decides: cell.decides.map(|(unknown, spearman)| Decides { unknown, spearman }),
+        exceeds_rcu: energy.exceeds(cell),
+        rcu_bound_percent: energy.bench(cell.benchmark).map(|bench| bench.bound.high),
+        draws_beyond_bound: cell.beyond_bound.0,
+        most_points_beyond_bound: cell.beyond_bound.1,
+        published_energy_j: published(|figure| Some(figure.energy_j)),
+        published_time_s: published(|figure| Some(figure.time_s)),
+        published_energy_benefit_percent: published(|figure| figure.benefit),
+        published_time_benefit_percent: published(|figure| figure.time_benefit),
+        used_in_fit: energy.used_in_fit(cell),
+    }
+}
+
+fn reference_facts<'r>(energy: &Energy<'r>, bench: &cells::Bench<'r>) -> ReferenceFacts<'r> {
+    ReferenceFacts {
+        benchmark: bench.name,
+        busy: bench.busy,
+        power_unit: bench.power,
+        power_w: energy.scale.map(|scale| bench.power.times(scale)),
+        published_power_w: bench.published_power,
+        rcu_bound_percent: bench.bound,
+        rcu_owned_percent: bench.owned,
+        draws_in_which_rcu_helps: bench.helps.0,
+        most_percent_by_which_rcu_helps: bench.helps.1,
+    }
+}
+
+fn claims<'r>(run: &Run<'r>, energy: &Energy<'r>) -> Vec<Claim<'r>> {
+    let values = Values::read(run.recording, metrics::ENERGY, "");
+    let times = Values::read(run.recording, metrics::RUN_TIME, "");
+    let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    let of = |bench: &cells::Bench<'r>| {
+        let [reference, offload, idle, both] = [REFERENCE, CONFIGURATIONS[0], CONFIGURATIONS[1], CONFIGURATIONS[2]]
+            .map(|configuration| values.get(bench.name, configuration, energy.mode));
+        let [offload_time, idle_time] = [CONFIGURATIONS[0], CONFIGURATIONS[1]]
+            .map(|configuration| times.get(bench.name, configuration, energy.mode));
+        // A recording of which a part is missing has fewer of some than of others.
+        let all = [reference, offload, idle, both, offload_time, idle_time];
+        let count = all.iter().map(|values| values.len()).min().unwrap_or(0);
+        let draws = || 0..count;
+        let adds_little = |at: &usize| 100.0 * (offload[*at].min(idle[*at]) - both[*at]) / reference[*at] <= 1.0;
+        Claim {
+            benchmark: bench.name,
+            enforced_idle_saves_more_than_offload: share(draws().filter(|&at| idle[at] < offload[at]).count(), count),
+            both_save_at_most_1_point_more_than_the_better: share(draws().filter(adds_little).count(), count),
+            offload_is_faster_than_enforced_idle: share(
+                draws().filter(|&at| offload_time[at] < idle_time[at]).count(),
+                count,
+            ),
+        }
+    };
+    energy.benches.iter().map(of).collect()
+}
+
+fn doses(recording: &Recording) -> Vec<Dose> {
+    let mut all = Vec::new();
+    for benchmark in ["audio", "andebench8"] {
+        for configuration in CONFIGURATIONS {
+            let curve = curve(recording, benchmark, configuration, "dose");
+            let points: Vec<DosePoint> = curve
+                .iter()
+                .map(|&(callbacks_per_second_and_cpu, energy_benefit_percent)| DosePoint {
+                    callbacks_per_second_and_cpu,
+                    energy_benefit_percent,
+                })
+                .collect();
+            if !points.is_empty() {
+                all.push(Dose { benchmark, configuration, points });
+            }
+        }
+    }
+    all
+}
+
+/// A benefit with two decimals.
+fn points(value: f64) -> Number {
+    fixed(value, 2)
+}
+
+impl Story for Savings<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        told.answer(self.answer());
+        told.picture(self.picture());
+        if let Some(reference) = self.reference {
+            told.note(format!("Published: {}; {}.", reference.source, reference.conditions));
+        }
+        self.compared(told);
+        told.rest();
+        self.savings(told);
+        owners::tell(&self.owners, told);
+        told.table(self.times());
+        self.reference_power(told);
+        self.without_a_fit.tell(told);
+        self.decided(told);
+        self.claimed(told);
+        self.effects.tell(told);
+        self.dosed(told);
+        self.explain(told);
+    }
+}
+
+impl<'r> Savings<'r> {
+    fn is_drawn(&self) -> bool {
+        self.mode == "draws"
+    }
+
+    /// The cells that save something against their reference.
+    fn saving(&self) -> impl Iterator<Item = (&CellFacts<'r>, Interval)> {
+        self.cells.iter().filter_map(|cell| Some((cell, cell.energy_benefit_percent?)))
+    }
+
+    fn over(&self) -> String {
+        match self.mode {
+            "draws" => format!("{} draws from the ranges of what was not published", self.draws),
+            _ => "the seeds at the central point; nothing was drawn".to_owned(),
+        }
+    }
+
+    /// What each configuration saves, how many signs are certain, and how many published figures lie outside.
+    fn answer(&self) -> Text {
+        let mut words = Text::default();
+        let all = self.saving().count();
+        let best = self.saving().max_by(|a, b| a.1.median.total_cmp(&b.1.median));
+        if let Some((cell, benefit)) = best {
+            words.extend(text![
+                "The most is saved by ",
+                name(cell.configuration),
+                " in ",
+                name(cell.benchmark),
+                format!(": {} % of the energy in the median, over {}. ", points(benefit.median), self.over())
+            ]);
+        }
+        if self.is_drawn() {
+            let certain = self.cells.iter().filter(|cell| cell.verdict == Some("certain")).count();
+            words.push(format!("The sign is certain in {certain} of {all} cells. "));
+        }
+        let published: Vec<_> =
+            self.saving().filter_map(|(cell, of)| Some((of, cell.published_energy_benefit_percent?))).collect();
+        if !published.is_empty() {
+            let held = published.iter().filter(|(of, value)| (of.low..=of.high).contains(value)).count();
+            let exceeding = self.cells.iter().filter(|cell| cell.exceeds_rcu == Some(true)).count();
+            words.push(format!(
+                "{held} of {} published benefits lie within their intervals; {exceeding} are more than RCU costs at all.",
+                published.len()
+            ));
+        }
+        words
+    }
+
+    fn picture(&self) -> Picture {
+        let row = |(cell, benefit): (&CellFacts<'_>, Interval)| IntervalRow {
+            name: format!("{}, {}", cell.benchmark, cell.configuration),
+            series: cell.configuration.to_owned(),
+            low: benefit.low,
+            middle: benefit.median,
+            high: benefit.high,
+            published: cell.published_energy_benefit_percent,
+        };
+        let rows = Drawing::Intervals(self.saving().map(row).collect());
+        Picture::new("Energy saved against the reference", "95 % of the predictions", "%", rows)
+    }
+
+    fn savings(&self, told: &mut Blocks) {
+        let marks = |cell: &CellFacts<'_>| {
+            let exceeds = (cell.exceeds_rcu == Some(true)).then_some("exceeds RCU");
+            let wrong = cell.wrong_sign.then_some("wrong sign");
+            exceeds.into_iter().chain(wrong).collect::<Vec<_>>().join(", ")
+        };
+        let rows: Vec<_> = self.saving().collect();
+        let table = benefits(&rows, |cell| cell.published_energy_benefit_percent)
+            .words("sign", |(cell, _)| cell.verdict)
+            .numbers("seeds at the centre", "", |(cell, _)| {
+                let of = cell.central_energy_benefit_percent?;
+                Some(Cell::Range(points(of.low), points(of.high)))
+            })
+            .numbers("RCU costs", "", |(cell, _)| points(cell.rcu_bound_percent.unwrap_or(0.0)).before("<"))
+            .words("", |(cell, _)| marks(cell));
+        let certain = if self.is_drawn() { " A sign is certain when they exclude 0." } else { "" };
+        let title = format!(
+            "Energy saved against the reference, in percent: published, and what 95 % of the predictions lie between, over {}.{certain}",
+            self.over()
+        );
+        let note = "RCU costs: the reference less the same run without callbacks, in percent of the reference; 97.5 % of the predictions \
+                    are below. A published benefit above it exceeds what RCU costs at all.";
+        told.table(table.done().titled(title).noted(note));
+        let beyond: Vec<_> = self.cells.iter().filter(|cell| cell.draws_beyond_bound > 0).collect();
+        let count: usize = beyond.iter().map(|cell| cell.draws_beyond_bound).sum();
+        let worst = beyond.iter().max_by(|a, b| a.most_points_beyond_bound.total_cmp(&b.most_points_beyond_bound));
+        let worst = worst.map_or_else(String::new, |cell| {
+            let most = cell.most_points_beyond_bound;
+            format!("; by {most:.2} points at most, in {} with {}", cell.benchmark, cell.configuration)
+        });
+        told.paragraph(format!(
+            "In {count} of {} predictions more is saved than RCU costs in that draw and the seeds spread, at the centre or in that \
+             draw{worst}.",
+            rows.len() * self.count
+        ));
+        let helps = self.references.iter().filter(|of| of.draws_in_which_rcu_helps > 0).map(|of| {
+            let (draws, most) = (of.draws_in_which_rcu_helps, of.most_percent_by_which_rcu_helps);
+            format!("{} in {draws}, by {most:.2} % of the reference at most", of.benchmark)
+        });
+        let helps: Vec<String> = helps.collect();
+        if !helps.is_empty() {
+            told.paragraph(format!(
+                "RCU costs less than nothing in some of the {} runs of a benchmark, so that the bound there is 0: {}.",
+                self.count,
+                helps.join("; ")
+            ));
+        }
+    }
+
+    fn times(&self) -> Table {
+        let differs = |of: &Interval| of.low != 0.0 || of.high != 0.0;
+        let rows: Vec<_> =
+            self.cells.iter().filter_map(|cell| Some((cell, cell.time_benefit_percent.filter(differs)?))).collect();
+        let table = benefits(&rows, |cell| cell.published_time_benefit_percent).done();
+        table.titled("Time saved, in percent; runs of a fixed length save none.")
+    }
+
+    fn reference_power(&self, told: &mut Blocks) {
+        let scale = self.watts_per_unit.map_or_else(
+            || "no unit is known in watts".to_owned(),
+            |scale| {
+                format!("one unit of the platform's table is {scale:.4e} W, fitted to the benchmark that is marked")
+            },
+        );
+        let error = |of: &ReferenceFacts<'_>| {
+            let (power, published) = (of.power_w?, of.published_power_w?);
+            Some(fixed(100.0 * (power.median / published - 1.0), 1).signed())
+        };
+        let is_scale =
+            |of: &ReferenceFacts<'_>| self.reference.is_some_and(|reference| reference.scale == of.benchmark);
+        let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
+        let table = Table::of(&self.references)
+            .words("benchmark", |of| name(of.benchmark))
+            .numbers("published", "W", |of| watts(of.published_power_w))
+            .numbers("2.5 %", "", |of| watts(of.power_w.map(|power| power.low)))
+            .numbers("median", "", |of| watts(of.power_w.map(|power| power.median)))
+            .numbers("97.5 %", "", |of| watts(of.power_w.map(|power| power.high)))
+            .numbers("error", "%", error)
+            .numbers("RCU costs", "%", |of| points(of.rcu_bound_percent.median))
+            .numbers("RCU owns", "%", |of| points(of.rcu_owned_percent.median))
+            .words("", |of| if is_scale(of) { "used in the fit" } else { "" });
+        let note = "RCU costs: the median of the reference less the same run without callbacks. RCU owns: what is booked to callbacks, to \
+                    ticks kept for them and to RCU's threads. The two differ, for a kept tick changes what others pay as well.";
+        told.table(table.done().titled(format!("Power of the reference: {scale}.")).noted(note));
+    }
+
+    fn compared(&self, told: &mut Blocks) {
+        let Some(nearest) = self.nearest else { return };
+        let table = Table::of(&self.predictors)
+            .words("predictor", |predictor| predictor.name)
+            .numbers("fitted to them", "", |predictor| fixed(predictor.fitted as f64, 0))
+            .numbers("rms, points", "", |predictor| points(predictor.rms))
+            .numbers("Spearman", "", |predictor| {
+                predictor.spearman.map_or_else(|| Cell::from("none"), |of| points(of).into())
+            });
+        let title = "The medians beside predictors that know nothing of RCU, over all published benefits:";
+        let order = self.best_order.unwrap_or("nobody");
+        told.table(table.done().titled(title).noted(format!("Nearest: {nearest}. Best order: {order}.")));
+    }
+
+    fn decided(&self, told: &mut Blocks) {
+        let is_told = |cell: &&CellFacts<'_>| {
+            cell.verdict == Some("undecided") || (cell.benchmark == "audio" && cell.configuration == CONFIGURATIONS[0])
+        };
+        let item = |cell: &CellFacts<'_>| {
+            let Decides { unknown, spearman } = cell.decides.as_ref()?;
+            let verdict = cell.verdict.unwrap_or_default();
+            Some(text![
+                format!("{}, {} ({verdict}): ", cell.benchmark, cell.configuration),
+                code(*unknown),
+                format!(" {}", points(*spearman).signed())
+            ])
+        };
+        let items: Vec<Text> = self.cells.iter().filter(is_told).filter_map(item).collect();
+        if !items.is_empty() {
+            told.paragraph("What was not published and goes most with the benefit (Spearman):");
+            told.list(items);
+        }
+    }
+
+    fn claimed(&self, told: &mut Blocks) {
+        let table = Table::of(&self.claims)
+            .words("benchmark", |claim| name(claim.benchmark))
+            .numbers("enforced idle saves more than offload", "", |claim| {
+                percent(claim.enforced_idle_saves_more_than_offload, 0)
+            })
+            .numbers("combining adds 1 point at most", "", |claim| {
+                percent(claim.both_save_at_most_1_point_more_than_the_better, 0)
+            })
+            .numbers("offload is faster", "", |claim| percent(claim.offload_is_faster_than_enforced_idle, 0));
+        let title = "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
+        told.table(table.done().titled(title));
+    }
+
+    fn dosed(&self, told: &mut Blocks) {
+        let Some(first) = self.doses.first() else { return };
+        let heading = |dose: f64| if dose.fract() == 0.0 { format!("{dose:.0}") } else { figure(dose).to_string() };
+        let headings = first.points.iter().map(|point| heading(point.callbacks_per_second_and_cpu)).enumerate();
+        let table = Table::of(&self.doses)
+            .words("benchmark", |dose| name(dose.benchmark))
+            .words("configuration", |dose| name(dose.configuration))
+            .each(headings, |table, (at, heading)| {
+                table.numbers(heading, "", move |dose| dose.points.get(at).map(|of| points(of.energy_benefit_percent)))
+            });
+        let title = "Energy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over \
+                     its seeds:";
+        told.table(table.done().titled(title));
+    }
+
+    fn explain(&self, told: &mut Blocks) {
+        let Some(cells) = &self.explained else { return };
+        let headings = [
+            text![code("--set callbacks.rate=")],
+            text!["or ", code("--set transition=")],
+            text!["or, with ", code("--set transition=1024"), ", ", code("--set callbacks.rate=")],
+        ];
+        let solution = |solution: &Solution| match solution {
+            Solution::At { value, benefit } => format!("{value:.0} ({benefit:.2} %)"),
+            Solution::Between(low, high) => format!("between {low:.0} and {high:.0}"),
+            Solution::None { least, most } => format!("none: {least:.2} to {most:.2} %"),
+            Solution::Unknown => "no curve".to_owned(),
+        };
+        let table = Table::of(cells)
+            .words("benchmark", |cell| name(cell.benchmark))
+            .words("configuration", |cell| name(cell.configuration))
+            .numbers("published", "%", |cell| points(cell.published))
+            .each(headings.iter().enumerate(), |table, (at, heading)| {
+                table.numbers(heading.plain(), "", move |cell| cell.solutions.get(at).map(solution))
+            });
+        let title =
+            "Settings that would give the published figure, all else at the central point, medians over its seeds:";
+        let how = text![
+            "To see one: ",
+            code("stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE"),
+            ", which prints the median."
+        ];
+        told.table(table.done().titled(title).noted(how));
+        debug_assert_eq!(AXES.len(), headings.len());
+    }
+}
+
+/// A table that begins with a cell's name, its published benefit and the predicted one.
+fn benefits<'i, 'r>(
+    rows: &'i [(&'i CellFacts<'r>, Interval)],
+    published: impl Fn(&CellFacts<'r>) -> Option<f64>,
+) -> crate::blocks::Columns<'i, (&'i CellFacts<'r>, Interval)> {
+    Table::of(rows)
+        .words("benchmark", |(cell, _)| name(cell.benchmark))
+        .words("configuration", |(cell, _)| name(cell.configuration))
+        .numbers("published", "", |(cell, _)| published(cell).map(points))
+        .numbers("2.5 %", "", |(_, benefit)| points(benefit.low))
+        .numbers("median", "", |(_, benefit)| points(benefit.median))
+        .numbers("97.5 %", "", |(_, benefit)| points(benefit.high))
+}

@@ -1,0 +1,582 @@
+//! Latencies of PSCI calls: each case's CPUs beside published figures, what they hung on, and how good the predictions are.
+
+use super::Story;
+use crate::blocks::{
+    Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed, text, whole,
+};
+use crate::model::accuracy::{Accuracy, Errors};
+use crate::model::compared::{Compared, Spread};
+use crate::model::figures::{
+    CauseTable, FigureTable, Group, cell_of, cpus, groups, principal_metric, slowest, whole_metrics,
+};
+use crate::model::findings::Findings;
+use crate::model::headline::{Headline, headlines, spendings, spent_on};
+use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, place};
+use attribution::{Cause, Spending, Spent};
+use recording::{metrics, stats};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Latencies of PSCI calls. Times are in microseconds.
+#[derive(Serialize)]
+pub(super) struct Latency<'f> {
+    experiment: &'static str,
+    recording: &'f str,
+    cells: Vec<CellFacts<'f>>,
+    accuracy: Vec<AccuracyFacts<'f>>,
+    free_running: Vec<SpreadFacts<'f>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    #[serde(skip)]
+    findings: &'f Findings<'f>,
+}
+
+/// A cell with what was published, the error, and the causes in microseconds, which add up to the simulated value.
+#[derive(Serialize)]
+struct CellFacts<'f> {
+    release: &'f str,
+    case: &'f str,
+    mode: &'f str,
+    cluster: u16,
+    core: u16,
+    cpu: u16,
+    role: String,
+    metric: &'f str,
+    unit: &'static str,
+    published: Option<f64>,
+    simulated: f64,
+    error_percent: Option<f64>,
+    used_in_fit: bool,
+    interval: Option<[f64; 2]>,
+    iterations: usize,
+    min: f64,
+    max: f64,
+    causes: BTreeMap<&'static str, f64>,
+    waits: Vec<WaitFacts>,
+}
+
+#[derive(Serialize)]
+struct WaitFacts {
+    cause: &'static str,
+    on: u32,
+    holder: u16,
+    us: f64,
+}
+
+#[derive(Serialize)]
+struct AccuracyFacts<'f> {
+    release: &'f str,
+    what: &'static str,
+    cells: usize,
+    #[serde(flatten)]
+    model: ErrorFacts,
+    intervals: Option<IntervalFacts>,
+    guess: Option<ErrorFacts>,
+}
+
+#[derive(Serialize)]
+struct ErrorFacts {
+    median_error_percent: f64,
+    within_10_percent_or_1_us: usize,
+    worst_error_percent: f64,
+}
+
+#[derive(Serialize)]
+struct IntervalFacts {
+    held: usize,
+    guess_held: Option<usize>,
+    width_against_guess: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct SpreadFacts<'f> {
+    release: &'f str,
+    case: &'f str,
+    seeds: usize,
+    orders: usize,
+    powerdown_by_rank: Vec<Range>,
+}
+
+#[derive(Serialize)]
+struct Range {
+    min: f64,
+    median: f64,
+    max: f64,
+}
+
+/// Picoseconds are exact enough, and read better than what binary fractions make of ticks.
+fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+impl<'f> CellFacts<'f> {
+    fn of(compared: &'f Compared) -> Self {
+        let recorded = &compared.recorded;
+        // A published cell is told in its own unit; what was recorded follows it.
+        let published = compared.published.as_ref();
+        let (unit, factor) = match published {
+            Some(cell) if cell.unit == "ns" => ("ns", 1e3),
+            _ => ("us", 1.0),
+        };
+        let us = |ticks: u64| round(ticks as f64 * recorded.tick_us);
+        let causes = Cause::ALL.into_iter().filter_map(|cause| {
+            let ticks = recorded.split.causes.get(&cause)?;
+            Some((cause.name(), us(*ticks)))
+        });
+        let waits = recorded.split.waits.iter().map(|wait| WaitFacts {
+            cause: wait.cause.name(),
+            on: wait.on,
+            holder: wait.holder,
+            us: us(wait.ticks),
+        });
+        Self {
+            release: &recorded.variant,
+            case: &recorded.case,
+            mode: &recorded.mode,
+            cluster: published.map_or(recorded.cluster, |cell| cell.cluster),
+            core: published.map_or(recorded.core, |cell| cell.core),
+            cpu: recorded.cpu,
+            role: compared.role(),
+            metric: &recorded.metric,
+            unit,
+            published: published.map(|cell| cell.published),
+            simulated: round(recorded.value * factor),
+            error_percent: compared.error_percent(),
+            used_in_fit: compared.used_in_fit(),
+            interval: compared.interval.map(|(low, high)| [low, high]),
+            iterations: recorded.count,
+            min: round(recorded.min * factor),
+            max: round(recorded.max * factor),
+            causes: causes.collect(),
+            waits: waits.collect(),
+        }
+    }
+}
+
+impl<'f> AccuracyFacts<'f> {
+    fn of(accuracy: &'f Accuracy) -> Self {
+        let errors = |of: Errors| ErrorFacts {
+            median_error_percent: of.median_percent,
+            within_10_percent_or_1_us: of.within,
+            worst_error_percent: of.worst_percent,
+        };
+        Self {
+            release: &accuracy.release,
+            what: accuracy.what,
+            cells: accuracy.model.cells,
+            model: errors(accuracy.model),
+            intervals: accuracy.intervals.map(|of| IntervalFacts {
+                held: of.held,
+                guess_held: of.guess_held,
+                width_against_guess: of.width,
+            }),
+            guess: accuracy.guess.map(errors),
+        }
+    }
+}
+
+impl<'f> SpreadFacts<'f> {
+    fn of(spread: &'f Spread) -> Self {
+        let ranks = spread.by_rank.iter().map(|&(min, median, max)| Range { min, median, max });
+        Self {
+            release: &spread.variant,
+            case: &spread.case,
+            seeds: spread.seeds,
+            orders: spread.orders,
+            powerdown_by_rank: ranks.collect(),
+        }
+    }
+}
+
+/// Reads the latencies.
+pub(super) fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
+    Latency {
+        experiment: "psci-latency",
+        recording: &findings.folder,
+        cells: findings.compared.iter().map(CellFacts::of).collect(),
+        accuracy: findings.accuracy.iter().map(AccuracyFacts::of).collect(),
+        free_running: findings.spreads.iter().map(SpreadFacts::of).collect(),
+        warnings: findings.doubts(),
+        findings,
+    }
+}
+
+impl Story for Latency<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        let findings = self.findings;
+        let groups = groups(&findings.compared);
+        let cases: Vec<Case<'_>> = groups.into_iter().map(|group| Case::new(findings, group)).collect();
+        answer(told, findings, &cases);
+        told.extend(findings.warnings().into_iter().map(|words| Block::Warning(words.into())));
+        told.extend([Block::heading(1, "Overview")]);
+        told.table(overview(findings, &cases));
+        if !findings.accuracy.is_empty() {
+            told.extend([Block::heading(1, "Accuracy")]);
+            told.table(accuracies(&findings.accuracy));
+        }
+        told.rest();
+        if findings.accuracy.iter().any(|row| row.guess.is_some()) {
+            told.note(format!("{}.", crate::words::capital(GUESS)));
+        }
+        if findings.accuracy.iter().any(|row| row.intervals.is_some()) {
+            told.note(format!("{INTERVALS}."));
+        }
+        let mut release = "";
+        for case in &cases {
+            if std::mem::replace(&mut release, case.group.release) != case.group.release {
+                told.heading(release);
+            }
+            told.extend(case.blocks(findings));
+        }
+        if !findings.spreads.is_empty() {
+            told.heading("In free order");
+            told.table(spreads(&findings.spreads));
+        }
+    }
+}
+
+/// A case with its answers, that of what it is about first.
+struct Case<'f> {
+    group: Group<'f>,
+    headlines: Vec<Headline>,
+}
+
+/// The answer of the whole: what the longest case hangs on, and how good the predictions are.
+fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
+    let longest = cases.iter().max_by(|a, b| a.longest().total_cmp(&b.longest()));
+    let Some((case, headline)) = longest.and_then(|case| Some((case, case.headlines.first()?))) else { return };
+    let group = &case.group;
+    let mut words = format!(
+        "The longest case is {}, {}, of {}: {}",
+        case_title(group.case),
+        group.mode,
+        group.release,
+        headline.text
+    );
+    if let Some(all) = findings.accuracy.last() {
+        let model = all.model;
+        words.push_str(&format!(
+            " Of {} predicted cells of the parallel tables{}, {} are within 10 % or 1 us of the published ones, with a median error of {:.1} %",
+            model.cells,
+            if findings.accuracy.len() > 1 && all.release != "all" { format!(" ({}, {})", all.release, all.what) } else { String::new() },
+            model.within,
+            model.median_percent
+        ));
+        words.push_str(&all.guess.map_or_else(
+            || ".".to_owned(),
+            |guess| format!("; a guess from the tables alone has {:.1} %.", guess.median_percent),
+        ));
+    }
+    told.answer(words);
+}
+
+/// The rows of the accuracy table.
+pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
+    Table::of(rows)
+        .words("release", |row| row.release.as_str())
+        .words("predicted cells of the parallel tables", |row| row.what)
+        .numbers("cells", "", |row| whole(row.model.cells as f64))
+        .numbers("median |error|", "", |row| fixed(row.model.median_percent, 1).after(" %"))
+        .words("within 10 % or 1 us", |row| format!("{} of {}", row.model.within, row.model.cells))
+        .numbers("worst", "", |row| fixed(row.model.worst_percent, 1).after(" %"))
+        .words("guess: median, worst", guess)
+        .words("hold: model, guess; width", held)
+        .done()
+}
+
+/// How free-running seeds scatter.
+fn spreads(spreads: &[Spread]) -> Table {
+    let ranks = |spread: &Spread| {
+        let shown = spread.by_rank.iter().take(16);
+        let mut each: Vec<String> =
+            shown.map(|&(min, median, max)| Cell::Spread(figure(median), figure(min), figure(max)).plain()).collect();
+        let more = spread.by_rank.len().saturating_sub(each.len());
+        each.extend((more > 0).then(|| format!("and {more} more")));
+        each.join(", ")
+    };
+    Table::of(spreads)
+        .words("release", |spread| spread.variant.as_str())
+        .words("case", |spread| case_title(&spread.case))
+        .numbers("seeds", "", |spread| whole(spread.seeds as f64))
+        .numbers("orders", "", |spread| whole(spread.orders as f64))
+        .words("1st, 2nd, ...", ranks)
+        .done()
+        .noted(
+            "The same cases with the order at the SCP left to chance: powerdown of the n-th CPU to finish, in us, \
+             median (smallest to largest).",
+        )
+}
+
+/// The slowest CPU of each case, and a bar of what it hung on.
+fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
+    let tick_us = findings.timelines.tick_us().unwrap_or(0.0);
+    let longest = cases.iter().map(|case| case.spending().map_or(0, Spending::total)).max().unwrap_or(0) as f64;
+    let has_published = cases.iter().flat_map(|case| &case.group.cells).any(|cell| cell.published.is_some());
+    let several = cases.iter().any(|case| case.group.release != cases[0].group.release);
+    let word = if findings.is_simulated() { "simulated" } else { "recorded" };
+    let bars = |case: &Case<'_>| {
+        let spending = case.spending()?;
+        let order: Vec<Spent> = spending.parts.iter().map(|(spent, _)| *spent).collect();
+        Some(hung_on(spending, &order, tick_us, longest * tick_us))
+    };
+    let table = Table::of(cases)
+        .when(several, |table| table.words("release", |case| case.group.release))
+        .words("case", |case| Text::from(Span::Link { words: case.group.title(), to: case.group.anchor() }))
+        .words("slowest CPU", |case| case.slowest().map(|cell| place(&cell.recorded)))
+        .numbers(word, "us", |case| case.slowest().map(|cell| figure(cell.recorded.value)))
+        .when(has_published, |table| {
+            table
+                .numbers("published", "us", |case| published(case.slowest()))
+                .numbers("error", "", |case| error(case.slowest()))
+        })
+        .when(longest > 0.0, |table| table.words("what it hung on", bars));
+    let note = "The slowest CPU of each case: its median over the iterations. A bar follows its critical path, so a wait for another \
+                CPU is told as what that CPU did.";
+    table.done().of_class("overview").noted(with_documents(findings, cases.iter().map(|case| case.group.release), note))
+}
+
+/// A note with the documents that published figures of these releases are from.
+fn with_documents<'a>(findings: &Findings<'_>, releases: impl Iterator<Item = &'a str>, note: &str) -> String {
+    let releases: Vec<&str> = releases.collect();
+    let mut documents: Vec<&str> = Vec::new();
+    for (release, source) in findings.published() {
+        if releases.contains(&release) && !documents.contains(&source) {
+            documents.push(source);
+        }
+    }
+    let mut words = note.to_owned();
+    if !documents.is_empty() {
+        words.push_str(&format!(" Published figures: {}.", documents.join("; ")));
+        if findings.is_simulated() {
+            words.push_str(" * used in the fit, all others are predictions.");
+        }
+    }
+    words.trim_start().to_owned()
+}
+
+/// A critical path as a bar, its parts in a given order.
+fn hung_on(spending: &Spending, order: &[Spent], tick_us: f64, longest: f64) -> Bars {
+    let part = |wanted: &Spent| {
+        let (spent, ticks) = spending.parts.iter().find(|(spent, _)| spent == wanted)?;
+        Some((Paint::Spent(*spent), *ticks as f64 * tick_us))
+    };
+    Bars { parts: order.iter().filter_map(part).collect(), longest, unit: "us" }
+}
+
+fn published(cell: Option<&Compared>) -> Cell {
+    match cell.and_then(|cell| cell.published.as_ref()) {
+        Some(published) => figure(published.value_us).into(),
+        None => "-".into(),
+    }
+}
+
+/// The error in percent, with a star where a fit used the cell.
+fn error(cell: Option<&Compared>) -> Cell {
+    let Some((cell, error)) = cell.and_then(|cell| Some((cell, cell.error_percent()?))) else { return "-".into() };
+    let tone = match error.abs() {
+        _ if cell.used_in_fit() => Tone::Faint,
+        small if small <= 3.0 => Tone::Good,
+        middle if middle <= 10.0 => Tone::Middling,
+        _ => Tone::Bad,
+    };
+    let mark = if cell.used_in_fit() { " %*" } else { " %" };
+    fixed(error, 1).signed().after(mark).tone(tone).into()
+}
+
+/// Of more CPUs than these a table has a row for each role, and bars for the CPUs that went last.
+const MOST_CPUS: usize = 64;
+/// The number of these CPUs that have bars.
+const LAST_CPUS: usize = 8;
+/// Of more waits than these the first are told.
+const MOST_WAITS: usize = 8;
+
+impl<'f> Case<'f> {
+    fn new(findings: &Findings<'_>, group: Group<'f>) -> Self {
+        let headlines = headlines(findings, &group);
+        Self { group, headlines }
+    }
+
+    fn spending(&self) -> Option<&Spending> {
+        self.headlines.first().map(|headline| &headline.spending).filter(|spending| spending.total() > 0)
+    }
+
+    /// The CPU that the headline names, unless another one's median is longer: of several that take as long, both name the same.
+    fn slowest(&self) -> Option<&'f Compared> {
+        let metric = principal_metric(&self.group).name;
+        let slowest = slowest(&self.group, metric)?;
+        let named = self.headlines.first().and_then(|headline| cell_of(&self.group, headline.cpu, metric));
+        named.filter(|cell| cell.recorded.value >= 0.995 * slowest.recorded.value).or(Some(slowest))
+    }
+
+    fn longest(&self) -> f64 {
+        self.slowest().map_or(0.0, |cell| cell.recorded.value)
+    }
+
+    fn blocks(&self, findings: &Findings<'_>) -> Vec<Block> {
+        let group = &self.group;
+        let words = Text::from(group.title());
+        let (release, case, mode) = (group.release.to_owned(), group.case.to_owned(), group.mode.to_owned());
+        let answers = self.headlines.iter().map(|headline| headline.text.clone()).collect();
+        let timeline = Drawing::Timeline { release, case, mode, answers };
+        let mut blocks = vec![
+            Block::Heading { depth: 2, words, anchor: group.anchor() },
+            Block::Picture(Picture::new(group.title(), "", "us", timeline)),
+            Block::Table(self.figures(findings)),
+        ];
+        let why = [metrics::POWERDOWN.name, metrics::WAKEUP.name];
+        blocks.extend(why.iter().filter_map(|metric| self.why(metric)).map(Block::Table));
+        let causes = whole_metrics(group);
+        let causes: Vec<Block> =
+            causes.iter().filter_map(|metric| self.causes(metric.name)).map(Block::Table).collect();
+        if !causes.is_empty() {
+            let summary = text!["The CPUs' causes in numbers"];
+            blocks.push(Block::Folded { summary, blocks: causes });
+        }
+        blocks
+    }
+
+    /// The figures of each CPU, or of each role where there are many CPUs.
+    fn figures(&self, findings: &Findings<'_>) -> Table {
+        let figures = FigureTable::of(&self.group);
+        let word = if findings.is_simulated() { "sim." } else { "rec." };
+        let metrics = figures.metrics.clone();
+        let shortened = metrics::intervals().filter(|metric| metrics::heading(metric.name) != metric.short_title);
+        let words = shortened.map(|metric| format!("{}: {}", metric.short_title, metrics::heading(metric.name)));
+        let units = format!("us; {}.", words.collect::<Vec<_>>().join(", "));
+        if figures.rows.len() > MOST_CPUS {
+            return roles(&figures, word);
+        }
+        let mut rows = figures.rows;
+        rows.sort_by_key(|row| (row.cpu.recorded.rank, row.cpu.recorded.cluster, row.cpu.recorded.core));
+        let has_published = figures.has_published;
+        let cpus: Vec<u16> = rows.iter().map(|row| row.cpu.recorded.cpu).collect();
+        let metric = principal_metric(&self.group).name;
+        let spendings = spendings(findings, &self.group, metric, &cpus);
+        let order = spent_on(spendings.values());
+        let tick_us = findings.timelines.tick_us().unwrap_or(0.0);
+        let longest = spendings.values().map(Spending::total).max().unwrap_or(0) as f64 * tick_us;
+        let bars = |row: &crate::model::figures::FigureRow<'_>| {
+            let spending = spendings.get(&row.cpu.recorded.cpu)?;
+            Some(hung_on(spending, &order, tick_us, longest))
+        };
+        let table = Table::of(&rows).words("CPU", |row| row.name.as_str()).words("role", |row| row.role.as_str());
+        let table = table.each(metrics.into_iter().enumerate(), |table, (at, metric)| {
+            let name = metric.short_title;
+            let value = move |row: &crate::model::figures::FigureRow<'_>| {
+                row.figures[at].map(|cell| figure(cell.recorded.value))
+            };
+            match has_published {
+                true => table
+                    .grouped(name, "publ.", "", move |row| published(row.figures[at]))
+                    .grouped(name, word, "", value)
+                    .grouped(name, "error", "", move |row| row.figures[at].map(|cell| error(Some(cell)))),
+                false => table.grouped(name, word, "", value),
+            }
+        });
+        let heading = format!("what the {} hung on", metrics::heading(metric));
+        let table = table.when(longest > 0.0, |table| table.words(heading, bars)).done();
+        let mut note = with_documents(findings, std::iter::once(self.group.release), &units);
+        if figures.order_varies {
+            note.push_str(&format!(" {ORDER_VARIES}."));
+        }
+        table.of_class("figures").ending().noted(note)
+    }
+
+    /// A bar for each CPU of what it did itself, with whom it waited for; `None` where no events tell.
+    fn why(&self, metric: &str) -> Option<Table> {
+        let group = &self.group;
+        let cpus = cpus(group).len();
+        let most = if cpus > MOST_CPUS { LAST_CPUS } else { cpus };
+        let CauseTable { causes, rows } = CauseTable::of(group, metric, most)?;
+        let longest = rows.iter().map(|row| row.cell.recorded.value).fold(0.0, f64::max);
+        if longest <= 0.0 {
+            return None;
+        }
+        let bars = |row: &crate::model::figures::CauseTableRow<'_>| {
+            let parts = causes.iter().zip(&row.parts).filter_map(|(cause, us)| Some((Paint::Cause(*cause), (*us)?)));
+            Bars { parts: parts.collect(), longest, unit: "us" }
+        };
+        let parts = |row: &crate::model::figures::CauseTableRow<'_>| {
+            let parts = causes.iter().zip(&row.parts);
+            // A letter and its figure stay on one line.
+            let part =
+                |(cause, us): (&Cause, &Option<f64>)| Some(format!("{}\u{a0}{}", cause.row().letter, figure((*us)?)));
+            parts.filter_map(part).collect::<Vec<_>>().join(" ")
+        };
+        let of = if most < cpus { format!(", the last {most} of {cpus} CPUs") } else { String::new() };
+        let table = Table::of(&rows)
+            .words("CPU", |row| row.name.as_str())
+            .words(format!("why, {metric}{of}"), bars)
+            .words("us", parts)
+            .words("waits", |row| self.waits(row.cell));
+        Some(table.done().ending())
+    }
+
+    /// The waits of a CPU that are worth telling, and for whom it waited.
+    fn waits(&self, cell: &Compared) -> String {
+        let recorded = &cell.recorded;
+        let us = |ticks: u64| ticks as f64 * recorded.tick_us;
+        let waits = recorded.split.waits.iter().filter(|wait| us(wait.ticks) >= 0.02 * recorded.value.max(50.0));
+        let mut waits: Vec<String> = waits
+            .map(|wait| {
+                let (before, after) = wait.cause.row().waited;
+                format!("{} {before}{}{after}", figure(us(wait.ticks)), self.cpu_name(wait.holder))
+            })
+            .collect();
+        if waits.len() > MOST_WAITS {
+            let more = waits.len() - MOST_WAITS + 1;
+            waits.truncate(MOST_WAITS - 1);
+            waits.push(format!("and {more} more"));
+        }
+        waits.join(", ")
+    }
+
+    /// A CPU by its name in the tables.
+    fn cpu_name(&self, cpu: u16) -> String {
+        let found = self.group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
+        found.map_or_else(|| format!("CPU {cpu}"), |cell| place(&cell.recorded))
+    }
+
+    /// The causes of each CPU in microseconds.
+    fn causes(&self, metric: &str) -> Option<Table> {
+        let CauseTable { causes, rows } = CauseTable::of(&self.group, metric, usize::MAX)?;
+        let table = Table::of(&rows)
+            .words("CPU", |row| row.name.as_str())
+            .each(causes.into_iter().enumerate(), |table, (at, cause)| {
+                table.numbers(cause.title(), "", move |row| row.parts[at].map(figure))
+            })
+            .numbers("sum", "", |row| figure(row.cell.recorded.value))
+            .words("waited for", |row| self.waits(row.cell));
+        let title = format!("The {} of each CPU by cause, us", metrics::heading(metric));
+        Some(table.done().titled(title).ending())
+    }
+}
+
+/// A row for each role: the median of its CPUs, from the least to the most.
+fn roles(figures: &FigureTable<'_>, word: &str) -> Table {
+    let mut roles: Vec<(&str, Vec<_>)> = Vec::new();
+    for row in &figures.rows {
+        match roles.iter_mut().find(|(role, _)| *role == row.role) {
+            Some((_, rows)) => rows.push(row),
+            None => roles.push((&row.role, vec![row])),
+        }
+    }
+    let spread = |rows: &[&crate::model::figures::FigureRow<'_>], column: usize| {
+        let mut values: Vec<f64> = rows.iter().filter_map(|row| Some(row.figures[column]?.recorded.value)).collect();
+        values.sort_by(f64::total_cmp);
+        let (least, most) = (*values.first()?, *values.last()?);
+        Some(Cell::Spread(figure(stats::median(&values)?), figure(least), figure(most)))
+    };
+    Table::of(&roles)
+        .words("role", |(role, _)| *role)
+        .numbers("CPUs", "", |(_, rows)| whole(rows.len() as f64))
+        .each(figures.metrics.iter().enumerate(), |table, (at, metric)| {
+            table.grouped(metric.short_title, word, "", move |(_, rows)| spread(rows, at))
+        })
+        .done()
+        .noted(text![
+            format!("us; medians of {} CPUs, from the least to the most; ", figures.rows.len()),
+            code("--format csv"),
+            " has a row for each CPU."
+        ])
+}

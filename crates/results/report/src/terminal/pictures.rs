@@ -1,0 +1,353 @@
+//! Pictures in a terminal: bars and blocks of characters.
+
+use super::grid::paragraph;
+use super::{BOLD, DIM, painted};
+use crate::blocks::{Bar, Curve, Dot, Drawing, HeatMap, IntervalRow, Picture, Sample, axis_words, quantity};
+use crate::model::lanes::Lanes;
+use crate::style::Style;
+use recording::stats;
+use std::fmt::Write;
+
+/// Blocks from low to high.
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Shades from light to dark.
+const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
+/// Names are no wider than this.
+const NAME: usize = 24;
+
+/// A picture with its title; small, since its figures stand in a table.
+pub(super) fn draw(text: &mut String, picture: &Picture, style: Style) {
+    let unit = picture.unit.as_str();
+    let title = match unit {
+        "1" | "" => picture.title.clone(),
+        unit => format!("{} ({unit})", picture.title),
+    };
+    if !matches!(picture.drawing, Drawing::Timeline { .. }) {
+        paragraph(text, &title, ("", "  "), BOLD, style);
+    }
+    match &picture.drawing {
+        Drawing::Bars(bars) => draw_bars(text, bars, unit, style),
+        Drawing::Curves { x, curves } => draw_curves(text, curves, x, unit, style),
+        Drawing::HeatMap { x, y, maps } => draw_maps(text, maps, (x, y), unit, style),
+        Drawing::Intervals(rows) => draw_intervals(text, rows, unit, style),
+        Drawing::Dots { x, dots } => draw_dots(text, dots, x, (&picture.quantity, unit), style),
+        Drawing::Samples(samples) => draw_samples(text, samples, unit, style),
+        Drawing::Lanes(lanes) => draw_lanes(text, lanes, style),
+        // A thousand spans have no room here; the answers say what they come to.
+        Drawing::Timeline { answers, .. } => {
+            answers.iter().for_each(|answer| paragraph(text, answer, ("", "  "), "", style));
+        }
+    }
+    if !picture.note.is_empty() {
+        paragraph(text, &painted(&picture.note, style), ("  ", "  "), DIM, style);
+    }
+}
+
+/// The columns that a picture has beside names and figures.
+fn room(style: Style, figures: usize) -> usize {
+    style.width.clamp(40, 120).saturating_sub(NAME + figures).max(8)
+}
+
+fn name(text: &str) -> String {
+    let cut: String = match text.chars().count() > NAME {
+        true => text.chars().take(NAME - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    };
+    format!("  {cut:NAME$}")
+}
+
+/// A letter for each subject: a, b, ..., and again from a where there are more.
+pub(super) fn letter(index: usize) -> char {
+    char::from(b'a' + (index % 26) as u8)
+}
+
+fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
+    let mut subjects: Vec<&str> = Vec::new();
+    for (subject, _) in bars.iter().flat_map(|bar| &bar.parts) {
+        if !subjects.contains(&subject.as_str()) {
+            subjects.push(subject);
+        }
+    }
+    let longest = bars.iter().map(|bar| bar.total().value).fold(f64::MIN_POSITIVE, f64::max);
+    let width = room(style, 26) as f64;
+    for bar in bars {
+        let (mut drawn, mut reached) = (String::new(), 0.0);
+        for (subject, figure) in &bar.parts {
+            reached += figure.value;
+            let end = (reached / longest * width).round() as usize;
+            let number = subjects.iter().position(|other| other == subject).unwrap_or(0);
+            let more = end.saturating_sub(drawn.chars().count());
+            drawn.extend(std::iter::repeat_n(letter(number), more));
+        }
+        let total = bar.total();
+        let published = total.published.map_or_else(String::new, |value| format!(", publ. {}", quantity(value, unit)));
+        let _ = writeln!(text, "{} |{drawn}| {}{published}", name(&bar.name), quantity(total.value, unit));
+    }
+    let legend: Vec<String> =
+        subjects.iter().enumerate().map(|(index, subject)| format!("{} {subject}", letter(index))).collect();
+    paragraph(text, &legend.join(", "), ("  ", "  "), DIM, style);
+}
+
+fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: Style) {
+    let figures = || curves.iter().flat_map(|curve| &curve.points).map(|(_, figure)| figure.value);
+    let highest = figures().fold(f64::MIN_POSITIVE, f64::max);
+    for curve in curves {
+        let most = room(style, 30);
+        let blocks: String = curve.points.iter().take(most).map(|(_, figure)| block(figure.value / highest)).collect();
+        let least = curve.points.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value));
+        let best = curve.best.filter(|(from, to)| from != to);
+        let best = best.map_or_else(String::new, |(from, to)| format!(", near it from {from} to {to}"));
+        let words = least.map_or_else(String::new, |(place, figure)| {
+            format!("least {} at {place}{best}", quantity(figure.value, unit))
+        });
+        let _ = writeln!(text, "{} {blocks}  {words}", name(&curve.name));
+    }
+    let ends = curves.iter().flat_map(|curve| &curve.points).map(|(place, _)| *place);
+    let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), place| (low.min(place), high.max(place)));
+    let note = format!("{} from {low} to {high}; heights from 0 to {}", axis_words(x), quantity(highest, unit));
+    paragraph(text, &note, ("  ", "  "), DIM, style);
+}
+
+fn block(share: f64) -> char {
+    BLOCKS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
+}
+
+fn draw_maps(text: &mut String, maps: &[HeatMap], (x, y): (&str, &str), unit: &str, style: Style) {
+    for map in maps {
+        let fields = || map.fields.iter().flatten().flatten().map(|figure| figure.value);
+        let (low, high) = fields().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+        if !map.name.is_empty() {
+            let _ = writeln!(text, "  {}", map.name);
+        }
+        for (up, fields) in map.ys.iter().zip(&map.fields).rev() {
+            let shade = |value: f64| {
+                let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
+                SHADES[((share * 5.0) as usize).min(4)]
+            };
+            let line: String = fields
+                .iter()
+                .take(style.width.clamp(40, 120) / 2 - 6)
+                .flat_map(|field| [field.map_or(' ', |figure| shade(figure.value)); 2])
+                .collect();
+            let _ = writeln!(text, "  {:>6} {line}", up.to_string());
+        }
+        let range = format!(
+            "{} upwards, {} to the right; light {} to dark {}",
+            axis_words(y),
+            axis_words(x),
+            quantity(low, unit),
+            quantity(high, unit)
+        );
+        paragraph(text, &range, ("  ", "  "), DIM, style);
+    }
+}
+
+/// A row for each interval: a line from its lower to its upper end, a dot in the middle, and a cross
+/// where the published value lies.
+fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: Style) {
+    let values = || rows.iter().flat_map(|row| [Some(row.low), Some(row.high), row.published]).flatten();
+    let (low, high) = values().fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    let width = room(style, 34);
+    let column = |value: f64| {
+        let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
+        ((share * (width - 1) as f64).round() as usize).min(width - 1)
+    };
+    for row in rows {
+        let mut line = vec![' '; width];
+        if low < 0.0 {
+            line[column(0.0)] = '│';
+        }
+        line[column(row.low)..=column(row.high).max(column(row.low))].fill('─');
+        line[column(row.middle)] = '●';
+        let published = row.published.map_or_else(String::new, |value| {
+            line[column(value)] = '✕';
+            format!(", publ. {}", quantity(value, unit))
+        });
+        let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
+        let figures = match row.low == row.high {
+            true => quantity(row.middle, unit).to_string(),
+            false => format!("{} ({ends})", quantity(row.middle, unit)),
+        };
+        let _ = writeln!(text, "{} {} {figures}{published}", name(&row.name), line.iter().collect::<String>());
+    }
+    let cross = if rows.iter().any(|row| row.published.is_some()) { "; ✕ published" } else { "" };
+    let words = format!("from {} to {}{cross}", quantity(low, unit), quantity(high, unit));
+    paragraph(text, &words, ("  ", "  "), DIM, style);
+}
+
+/// Rows of a picture with two axes.
+const HEIGHT: usize = 12;
+
+/// A letter for each dot, at its middle.
+fn draw_dots(text: &mut String, dots: &[Dot], (x, x_unit): &(String, String), (y, y_unit): (&str, &str), style: Style) {
+    let ends = |of: fn(&Dot) -> [f64; 3]| {
+        dots.iter().flat_map(of).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let ((left, right), (bottom, top)) = (ends(|dot| dot.x), ends(|dot| dot.y));
+    let width = room(style, 0).min(64);
+    let place = |value: f64, (low, high): (f64, f64), cells: usize| {
+        (((value - low) / (high - low).max(f64::MIN_POSITIVE)) * (cells - 1) as f64).round() as usize
+    };
+    let mut canvas = vec![vec![' '; width]; HEIGHT];
+    for (number, dot) in dots.iter().enumerate() {
+        let row = HEIGHT - 1 - place(dot.y[1], (bottom, top), HEIGHT).min(HEIGHT - 1);
+        let field = &mut canvas[row][place(dot.x[1], (left, right), width).min(width - 1)];
+        *field = if *field == ' ' { letter(number) } else { '*' };
+    }
+    let scale = [quantity(top, y_unit).to_string(), quantity(bottom, y_unit).to_string()];
+    for (number, row) in canvas.iter().enumerate() {
+        let at = match number {
+            0 => scale[0].as_str(),
+            number if number == HEIGHT - 1 => scale[1].as_str(),
+            _ => "",
+        };
+        let _ = writeln!(text, "  {at:>9} |{}", row.iter().collect::<String>().trim_end());
+    }
+    let ends = [quantity(left, x_unit).to_string(), quantity(right, x_unit).to_string()];
+    let _ = writeln!(text, "  {:>9} +{}", "", "-".repeat(width));
+    let gap = width.saturating_sub(ends[0].len() + ends[1].len()).max(1);
+    let _ = writeln!(text, "  {:>9}  {}{}{}", "", ends[0], " ".repeat(gap), ends[1]);
+    let legend: Vec<String> = dots.iter().enumerate().map(|(at, dot)| format!("{} {}", letter(at), dot.name)).collect();
+    let words = format!("{y} upwards, {x} ({x_unit}) to the right; {}", legend.join(", "));
+    paragraph(text, &words, ("  ", "  "), DIM, style);
+}
+
+/// A line for each sample: from its least to its greatest value, half of the values in the thick part.
+fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style) {
+    let values = || samples.iter().flat_map(|sample| sample.values.iter().copied()).filter(|value| value.is_finite());
+    let (low, high) = values().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    let width = room(style, 20);
+    let column = |value: f64| {
+        let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
+        ((share * (width - 1) as f64).round() as usize).min(width - 1)
+    };
+    for sample in samples {
+        let at = |q| stats::quantile(&sample.values, q).filter(|value| value.is_finite());
+        let (Some(least), Some(lower), Some(median), Some(upper), Some(most)) =
+            (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0))
+        else {
+            continue;
+        };
+        let mut line = vec![' '; width];
+        line[column(least)..=column(most)].fill('─');
+        line[column(lower)..=column(upper)].fill('═');
+        line[column(median)] = '●';
+        let line: String = line.into_iter().collect();
+        let _ = writeln!(text, "{} {line} {}", name(&sample.name), quantity(median, unit));
+    }
+    if low <= high {
+        let words = format!("from {} to {}; ● median", quantity(low, unit), quantity(high, unit));
+        paragraph(text, &words, ("  ", "  "), DIM, style);
+    }
+}
+
+/// The lanes that a terminal shows at most.
+const MOST_LANES: usize = 24;
+
+/// A line for each lane, with a letter for what it is at that time.
+fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
+    let kinds = lanes.kinds();
+    let width = room(style, 2);
+    let whole = lanes.us(lanes.to).max(f64::MIN_POSITIVE);
+    let column = |time: u64| ((lanes.us(time).min(whole) / whole * width as f64) as usize).min(width - 1);
+    for row in lanes.rows.iter().take(MOST_LANES) {
+        let mut line = vec![' '; width];
+        for stretch in &row.stretches {
+            let kind = kinds.iter().position(|kind| *kind == stretch.what).unwrap_or(0);
+            line[column(stretch.from)..=column(stretch.to).max(column(stretch.from))].fill(letter(kind));
+        }
+        for mark in row.marks.iter().filter(|mark| mark.is_telling) {
+            line[column(mark.at)] = '!';
+        }
+        let _ = writeln!(text, "{} {}", name(&row.name), line.iter().collect::<String>().trim_end());
+    }
+    if lanes.rows.len() > MOST_LANES {
+        let _ = writeln!(text, "  {} more rows are on the page", lanes.rows.len() - MOST_LANES);
+    }
+    let shown = kinds.iter().take(26).enumerate();
+    let mut legend: Vec<String> = shown.map(|(at, kind)| format!("{} {kind}", letter(at))).collect();
+    let mut told: Vec<&str> = Vec::new();
+    for mark in lanes.rows.iter().flat_map(|row| &row.marks).filter(|mark| mark.is_telling) {
+        if !told.contains(&mark.what.as_str()) {
+            told.push(&mark.what);
+        }
+    }
+    legend.extend((!told.is_empty()).then(|| format!("! {}", told.join(" or "))));
+    let words = format!("{}, {} us; {}", lanes.titles(), quantity(whole, "us"), legend.join(", "));
+    paragraph(text, &words, ("  ", "  "), DIM, style);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::Figure;
+
+    fn figure(value: f64) -> Figure {
+        Figure { value, published: None }
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_sum_and_each_part_has_its_letter() {
+        let part = |subject: &str, value| (subject.to_owned(), figure(value));
+        let bars = [
+            Bar { name: "one".to_owned(), parts: vec![part("rx", 30.0), part("tx", 70.0)] },
+            Bar { name: "two".to_owned(), parts: vec![part("tx", 50.0)] },
+        ];
+        let mut text = String::new();
+        draw_bars(&mut text, &bars, "ticks", Style::PLAIN);
+        let lines: Vec<&str> = text.lines().collect();
+        let count = |line: &str, letter: char| line.split('|').nth(1).unwrap().matches(letter).count();
+        assert_eq!((count(lines[0], 'a'), count(lines[0], 'b')), (15, 35));
+        assert_eq!((count(lines[1], 'a'), count(lines[1], 'b')), (0, 25));
+        assert!(lines[0].ends_with("| 100") && lines[2].contains("a rx, b tx"), "{text}");
+    }
+
+    #[test]
+    fn a_curve_is_high_where_its_figures_are() {
+        let points = [(0.0, 80.0), (1.0, 40.0), (2.0, 10.0)].map(|(place, value)| (place, figure(value)));
+        let mut text = String::new();
+        let curves = [Curve { name: "single".to_owned(), points: points.to_vec(), best: Some((1.0, 2.0)) }];
+        draw_curves(&mut text, &curves, "stride_first", "ticks", Style::PLAIN);
+        assert!(text.contains("█▄▁  least 10 at 2, near it from 1 to 2"), "{text}");
+        assert!(text.contains("stride first from 0 to 2; heights from 0 to 80"), "{text}");
+    }
+
+    #[test]
+    fn a_map_is_dark_where_its_figures_are_great_and_blank_where_there_are_none() {
+        let fields = vec![vec![Some(figure(10.0)), None], vec![Some(figure(15.0)), Some(figure(20.0))]];
+        let maps = [HeatMap { name: String::new(), xs: vec![1.0, 2.0], ys: vec![3.0, 4.0], fields }];
+        let mut text = String::new();
+        draw_maps(&mut text, &maps, ("stride_second", "stride_first"), "ticks", Style::PLAIN);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["       4 ▒▒██", "       3 ··  "]);
+    }
+
+    #[test]
+    fn an_interval_has_its_middle_and_the_published_value_as_a_mark() {
+        let row = |name: &str, [low, middle, high]: [f64; 3], published| IntervalRow {
+            name: name.to_owned(),
+            series: String::new(),
+            low,
+            middle,
+            high,
+            published,
+        };
+        let mut text = String::new();
+        draw_intervals(&mut text, &[row("a", [1.0, 2.0, 3.0], Some(4.0)), row("b", [2.0; 3], None)], "%", Style::PLAIN);
+        let lines: Vec<&str> = text.lines().collect();
+        let column = |line: usize, mark: char| lines[line].chars().position(|c| c == mark);
+        assert!(column(0, '●') < column(0, '✕') && column(0, '●') == column(1, '●'), "{text}");
+        assert!(lines[0].ends_with("2 (1–3), publ. 4") && lines[1].ends_with(" 2"), "{text}");
+    }
+
+    #[test]
+    fn a_dot_lies_where_its_middles_are() {
+        let dot = |name: &str, x: f64, y: f64| Dot { name: name.to_owned(), x: [x; 3], y: [y; 3] };
+        let mut text = String::new();
+        let dots = [dot("low", 0.0, 0.0), dot("high", 10.0, 5.0)];
+        draw_dots(&mut text, &dots, &("p95".to_owned(), "ms".to_owned()), ("energy", "J"), Style::PLAIN);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].ends_with('b') && lines[HEIGHT - 1].ends_with("|a"), "{text}");
+        assert!(text.contains("energy upwards, p95 (ms) to the right; a low, b high"), "{text}");
+    }
+}
