@@ -29,6 +29,7 @@ fn main() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 
     let reference = published::PsciReference::read(&root.join("published/juno-psci.toml")).expect("the reference");
+    let published = published::Published { psci: vec![reference], ..Default::default() };
     let mut page = Vec::new();
     for format in Format::ALL {
         let name = format.name();

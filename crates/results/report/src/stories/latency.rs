@@ -274,7 +274,7 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
 pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
     Table::of(rows)
         .words("release", |row| row.release.as_str())
-        .words("predicted cells of the parallel tables", |row| row.what)
+        .words("predicted cells", |row| row.what)
         .numbers("cells", "", |row| whole(row.model.cells as f64))
         .numbers("median |error|", "", |row| fixed(row.model.median_percent, 1).after(" %"))
         .words("within 10 % or 1 us", |row| format!("{} of {}", row.model.within, row.model.cells))
@@ -322,7 +322,7 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
     let table = Table::of(cases)
         .when(several, |table| table.words("release", |case| case.group.release))
         .words("case", |case| Text::from(Span::Link { words: case.group.title(), to: case.group.anchor() }))
-        .words("slowest CPU", |case| case.slowest().map(|cell| place(&cell.recorded)))
+        .words("slowest", |case| case.slowest().map(|cell| place(&cell.recorded)))
         .numbers(word, "us", |case| case.slowest().map(|cell| figure(cell.recorded.value)))
         .when(has_published, |table| {
             table

@@ -113,17 +113,35 @@ fn widest_words(table: &mut Table, columns: u32) -> Vec<u16> {
         .collect()
 }
 
-/// The table with lines broken between words, and with fewer blanks where there is no room for them.
+/// The table with lines broken between words where they must be, and with fewer blanks where that saves it.
 fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
-    let narrowest: u32 = 1 + widest.iter().map(|&word| u32::from(word) + u32::from(PADDING) + 1).sum::<u32>();
-    let padding = if narrowest > u32::from(columns(style)) { 0 } else { PADDING };
+    let room = u32::from(columns(style));
+    let needed = |widths: &[u16], padding: u16| 1 + widths.iter().map(|&of| u32::from(of + padding) + 1).sum::<u32>();
+    let whole = whole_widths(&mut table);
+    let padding = match needed(widest, PADDING) > room || (needed(&whole, PADDING) > room && needed(&whole, 0) <= room)
+    {
+        true => 0,
+        false => PADDING,
+    };
     for (column, widest) in table.column_iter_mut().zip(widest) {
         column.set_padding((padding / 2, padding / 2));
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + padding)));
     }
     table
+}
+
+/// The widths of the columns if no cell is broken; headings may be.
+fn whole_widths(table: &mut Table) -> Vec<u16> {
+    let width = |text: String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0).min(400) as u16;
+    let headings: Vec<u16> = headings(table)
+        .iter()
+        .map(|heading| heading.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0) as u16)
+        .collect();
+    let count = table.column_count();
+    let cells = |at: usize| table.column_cells_iter(at).flatten().map(|cell| width(cell.content())).max().unwrap_or(0);
+    (0..count).map(|at| cells(at).max(headings[at])).collect()
 }
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before the first line, `more` before the others.

@@ -188,10 +188,12 @@ fn bar_widths(block: &Table, style: Style) -> Vec<usize> {
             Cell::Bars(_) => 0,
             cell => cell.plain().chars().count(),
         });
-        cells.max().unwrap_or(0).min(32)
+        let heading = block.columns[at].title();
+        let longest = heading.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+        cells.max().unwrap_or(0).min(32).max(longest)
     };
     let used: usize = (0..block.columns.len()).map(|at| widest(at) + 3).sum();
-    let room = usize::from(columns(style)).saturating_sub(used + 4).clamp(10, 48);
+    let room = usize::from(columns(style)).saturating_sub(used + 1).clamp(10, 48);
     vec![room; block.columns.len()]
 }
 

@@ -12,8 +12,8 @@ use std::fmt::Write;
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Shades from light to dark.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
-/// Names are no wider than this.
-const NAME: usize = 24;
+/// Names are no wider than this, and no narrower.
+const NAMES: (usize, usize) = (44, 16);
 
 /// A picture with its title; small, since its figures stand in a table.
 pub(super) fn draw(text: &mut String, picture: &Picture, style: Style) {
@@ -43,17 +43,29 @@ pub(super) fn draw(text: &mut String, picture: &Picture, style: Style) {
     }
 }
 
-/// The columns that a picture has beside names and figures.
-fn room(style: Style, figures: usize) -> usize {
-    style.width.clamp(40, 120).saturating_sub(NAME + figures).max(8)
+/// The columns of a picture: those of its names, and those that names and figures leave for it.
+#[derive(Clone, Copy)]
+struct Columns {
+    names: usize,
+    room: usize,
 }
 
-fn name(text: &str) -> String {
-    let cut: String = match text.chars().count() > NAME {
-        true => text.chars().take(NAME - 1).chain(['…']).collect(),
-        false => text.to_owned(),
-    };
-    format!("  {cut:NAME$}")
+impl Columns {
+    fn new<'n>(names: impl Iterator<Item = &'n str>, figures: usize, style: Style) -> Self {
+        let width = style.width.clamp(40, 120);
+        let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let names = longest.clamp(NAMES.1, NAMES.0.min(width / 2 - 4));
+        Self { names, room: width.saturating_sub(names + figures).max(8) }
+    }
+
+    /// The name of a row, cut where it is too long.
+    fn name(self, text: &str) -> String {
+        let cut: String = match text.chars().count() > self.names {
+            true => text.chars().take(self.names - 1).chain(['…']).collect(),
+            false => text.to_owned(),
+        };
+        format!("  {cut:width$}", width = self.names)
+    }
 }
 
 /// A letter for each subject: a, b, ..., and again from a where there are more.
@@ -69,7 +81,8 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
         }
     }
     let longest = bars.iter().map(|bar| bar.total().value).fold(f64::MIN_POSITIVE, f64::max);
-    let width = room(style, 26) as f64;
+    let columns = Columns::new(bars.iter().map(|bar| bar.name.as_str()), 26, style);
+    let width = columns.room as f64;
     for bar in bars {
         let (mut drawn, mut reached) = (String::new(), 0.0);
         for (subject, figure) in &bar.parts {
@@ -81,7 +94,7 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
         }
         let total = bar.total();
         let published = total.published.map_or_else(String::new, |value| format!(", publ. {}", quantity(value, unit)));
-        let _ = writeln!(text, "{} |{drawn}| {}{published}", name(&bar.name), quantity(total.value, unit));
+        let _ = writeln!(text, "{} |{drawn}| {}{published}", columns.name(&bar.name), quantity(total.value, unit));
     }
     let legend: Vec<String> =
         subjects.iter().enumerate().map(|(index, subject)| format!("{} {subject}", letter(index))).collect();
@@ -91,8 +104,9 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
 fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: Style) {
     let figures = || curves.iter().flat_map(|curve| &curve.points).map(|(_, figure)| figure.value);
     let highest = figures().fold(f64::MIN_POSITIVE, f64::max);
+    let columns = Columns::new(curves.iter().map(|curve| curve.name.as_str()), 36, style);
     for curve in curves {
-        let most = room(style, 30);
+        let most = columns.room;
         let blocks: String = curve.points.iter().take(most).map(|(_, figure)| block(figure.value / highest)).collect();
         let least = curve.points.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value));
         let best = curve.best.filter(|(from, to)| from != to);
@@ -100,7 +114,7 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
         let words = least.map_or_else(String::new, |(place, figure)| {
             format!("least {} at {place}{best}", quantity(figure.value, unit))
         });
-        let _ = writeln!(text, "{} {blocks}  {words}", name(&curve.name));
+        let _ = writeln!(text, "{} {blocks}  {words}", columns.name(&curve.name));
     }
     let ends = curves.iter().flat_map(|curve| &curve.points).map(|(place, _)| *place);
     let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), place| (low.min(place), high.max(place)));
@@ -147,7 +161,8 @@ fn draw_maps(text: &mut String, maps: &[HeatMap], (x, y): (&str, &str), unit: &s
 fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: Style) {
     let values = || rows.iter().flat_map(|row| [Some(row.low), Some(row.high), row.published]).flatten();
     let (low, high) = values().fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    let width = room(style, 34);
+    let columns = Columns::new(rows.iter().map(|row| row.name.as_str()), 34, style);
+    let width = columns.room;
     let column = |value: f64| {
         let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
         ((share * (width - 1) as f64).round() as usize).min(width - 1)
@@ -168,7 +183,7 @@ fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: St
             true => quantity(row.middle, unit).to_string(),
             false => format!("{} ({ends})", quantity(row.middle, unit)),
         };
-        let _ = writeln!(text, "{} {} {figures}{published}", name(&row.name), line.iter().collect::<String>());
+        let _ = writeln!(text, "{} {} {figures}{published}", columns.name(&row.name), line.iter().collect::<String>());
     }
     let cross = if rows.iter().any(|row| row.published.is_some()) { "; ✕ published" } else { "" };
     let words = format!("from {} to {}{cross}", quantity(low, unit), quantity(high, unit));
@@ -184,7 +199,7 @@ fn draw_dots(text: &mut String, dots: &[Dot], (x, x_unit): &(String, String), (y
         dots.iter().flat_map(of).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
     };
     let ((left, right), (bottom, top)) = (ends(|dot| dot.x), ends(|dot| dot.y));
-    let width = room(style, 0).min(64);
+    let width = (style.width.clamp(40, 120) - 16).min(64);
     let place = |value: f64, (low, high): (f64, f64), cells: usize| {
         (((value - low) / (high - low).max(f64::MIN_POSITIVE)) * (cells - 1) as f64).round() as usize
     };
@@ -216,7 +231,8 @@ fn draw_dots(text: &mut String, dots: &[Dot], (x, x_unit): &(String, String), (y
 fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style) {
     let values = || samples.iter().flat_map(|sample| sample.values.iter().copied()).filter(|value| value.is_finite());
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
-    let width = room(style, 20);
+    let columns = Columns::new(samples.iter().map(|sample| sample.name.as_str()), 16, style);
+    let width = columns.room;
     let column = |value: f64| {
         let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
         ((share * (width - 1) as f64).round() as usize).min(width - 1)
@@ -233,7 +249,7 @@ fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style)
         line[column(lower)..=column(upper)].fill('═');
         line[column(median)] = '●';
         let line: String = line.into_iter().collect();
-        let _ = writeln!(text, "{} {line} {}", name(&sample.name), quantity(median, unit));
+        let _ = writeln!(text, "{} {line} {}", columns.name(&sample.name), quantity(median, unit));
     }
     if low <= high {
         let words = format!("from {} to {}; ● median", quantity(low, unit), quantity(high, unit));
@@ -247,7 +263,8 @@ const MOST_LANES: usize = 24;
 /// A line for each lane, with a letter for what it is at that time.
 fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
     let kinds = lanes.kinds();
-    let width = room(style, 2);
+    let columns = Columns::new(lanes.rows.iter().map(|row| row.name.as_str()), 4, style);
+    let width = columns.room;
     let whole = lanes.us(lanes.to).max(f64::MIN_POSITIVE);
     let column = |time: u64| ((lanes.us(time).min(whole) / whole * width as f64) as usize).min(width - 1);
     for row in lanes.rows.iter().take(MOST_LANES) {
@@ -259,7 +276,7 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
         for mark in row.marks.iter().filter(|mark| mark.is_telling) {
             line[column(mark.at)] = '!';
         }
-        let _ = writeln!(text, "{} {}", name(&row.name), line.iter().collect::<String>().trim_end());
+        let _ = writeln!(text, "{} {}", columns.name(&row.name), line.iter().collect::<String>().trim_end());
     }
     if lanes.rows.len() > MOST_LANES {
         let _ = writeln!(text, "  {} more rows are on the page", lanes.rows.len() - MOST_LANES);
@@ -297,8 +314,8 @@ mod tests {
         draw_bars(&mut text, &bars, "ticks", Style::PLAIN);
         let lines: Vec<&str> = text.lines().collect();
         let count = |line: &str, letter: char| line.split('|').nth(1).unwrap().matches(letter).count();
-        assert_eq!((count(lines[0], 'a'), count(lines[0], 'b')), (15, 35));
-        assert_eq!((count(lines[1], 'a'), count(lines[1], 'b')), (0, 25));
+        assert_eq!((count(lines[0], 'a'), count(lines[0], 'b')), (17, 41));
+        assert_eq!((count(lines[1], 'a'), count(lines[1], 'b')), (0, 29));
         assert!(lines[0].ends_with("| 100") && lines[2].contains("a rx, b tx"), "{text}");
     }
 
