@@ -1,6 +1,7 @@
 //! `forward`: what a forwarder did until it stopped.
 
 use super::loaded::{node_json, runtime};
+use super::rates;
 use super::rows::{subjects, sum};
 use super::run::Run;
 use crate::Style;
@@ -28,6 +29,9 @@ fn errors(recording: &Recording) -> impl Iterator<Item = (&str, &str, &str, u64)
 
 pub(super) fn json(run: &Run<'_>) -> Value {
     let recording = run.recording;
+    if rates::is_of(recording) {
+        return rates::json(run);
+    }
     let nodes = subjects(recording, CASE, metrics::CALLS);
     let mut interfaces: Map<String, Value> = Map::new();
     for (interface, measure) in of_case(recording, "interfaces") {
@@ -54,6 +58,9 @@ pub(super) fn json(run: &Run<'_>) -> Value {
 
 pub(super) fn text(run: &Run<'_>, style: Style) -> String {
     let recording = run.recording;
+    if rates::is_of(recording) {
+        return rates::text(run, style);
+    }
     let mut text = recording.header.texts.get("exec").cloned().unwrap_or_default();
     text.push_str(&runtime(recording, CASE, style));
     let mut counters = table(style);

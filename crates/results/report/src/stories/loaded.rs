@@ -30,6 +30,7 @@ pub(super) fn node_json(recording: &Recording, case: &str, node: &str) -> Value 
 
 pub(super) fn json(run: &Run<'_>) -> Value {
     let recording = run.recording;
+    // Rates were searched by this experiment once.
     if rates::is_of(recording) {
         return rates::json(run);
     }

@@ -1,4 +1,4 @@
-//! `dataplane --find-rate`: rates and latencies over real interfaces.
+//! `forward --find-rate`: rates and latencies over real interfaces.
 
 use super::rows::{median, of, setting, subject, subjects, values};
 use super::run::Run;
