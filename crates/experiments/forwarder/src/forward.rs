@@ -6,7 +6,7 @@ use dataplane_experiments::frame_size;
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Settings, Sink, World, WorldAbout};
 
 use crate::config::Config;
-use crate::{rates, supervise};
+use crate::{find_rate, supervise};
 
 /// Forwards packets between interfaces of this machine.
 pub struct Forward;
@@ -131,7 +131,7 @@ static ABOUT: About = About {
 };
 
 fn driver_names(text: &str) -> Result<(), String> {
-    rates::drivers(text).map(|_| ())
+    find_rate::drivers(text).map(|_| ())
 }
 
 fn command_line(text: &str) -> Result<(), String> {
@@ -143,7 +143,7 @@ fn command_line(text: &str) -> Result<(), String> {
 }
 
 fn percent(text: &str) -> Result<(), String> {
-    rates::share(text).map(|_| ())
+    find_rate::share(text).map(|_| ())
 }
 
 impl Experiment for Forward {
@@ -171,7 +171,7 @@ impl Experiment for Forward {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
         match settings.switch("find-rate") {
-            true => rates::run(ABOUT.name, settings, sink),
+            true => find_rate::run(ABOUT.name, settings, sink),
             false => supervise::run(ABOUT.name, config(settings)?, settings, sink),
         }
     }
