@@ -11,11 +11,13 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use dataplane::graph::Graph;
-use dataplane::offload::{HEADER_BYTES, Offload, Splitter};
-use dataplane::wiring::{Registry, Wiring};
-use dataplane::{pcap, prompt};
-use dataplane_experiments::forward::Config;
+use dataplane::wiring::Wiring;
 use dataplane_experiments::graphs::{GraphKind, Load, graph};
+use forwarder::control::Control;
+use forwarder::drivers::offload::{HEADER_BYTES, Offload, Splitter};
+use forwarder::nodes::{ICMP_PER_SECOND, registry};
+use forwarder::{pcap, prompt, standard};
+use forwarder_experiments::Config;
 use import::{Figures, ImportError, Options, ftrace};
 
 /// One reader.
@@ -172,7 +174,9 @@ pub const PROMPT: Target = Target {
         let line = String::from_utf8_lossy(bytes);
         // Rounds are taken at their word; a million of them is no finding.
         let long = line.split_whitespace().any(|word| word.parse::<u64>().is_ok_and(|number| number > 1000));
-        GRAPH.with_borrow_mut(|graph| !long && prompt::run(graph, &line).is_ok() && graph.balance().holds())
+        GRAPH.with_borrow_mut(|graph| {
+            !long && prompt::run(graph, &Control::default(), &line).is_ok() && graph.balance().holds()
+        })
     },
 };
 
@@ -189,7 +193,7 @@ pub const FORWARDER_CONFIG: Target = Target {
     run: |bytes| {
         let text = String::from_utf8_lossy(bytes).into_owned();
         match Config::parse(Path::new("forward.toml"), text) {
-            Ok(config) => config.plane(|_| Ok(Default::default())).is_ok(),
+            Ok(config) => config.plane(&Control::default(), |_| Ok(Default::default())).is_ok(),
             Err(error) => {
                 assert!(error.to_string().starts_with("forward.toml: "), "{error}");
                 false
@@ -232,8 +236,8 @@ pub const OFFLOAD: Target = Target {
 /// The text of a graph.
 pub const WIRING: Target = Target {
     name: "wiring",
-    seeds: || vec![dataplane::standard::TEXT.into()],
-    run: |bytes| match Wiring::parse(&String::from_utf8_lossy(bytes), &Registry::standard()) {
+    seeds: || vec![standard::TEXT.into()],
+    run: |bytes| match Wiring::parse(&String::from_utf8_lossy(bytes), &registry(&Default::default(), ICMP_PER_SECOND)) {
         Ok(_) => true,
         Err(error) => {
             assert!(!error.message.is_empty());

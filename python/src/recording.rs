@@ -136,6 +136,7 @@ pub fn run(
 ) -> PyResult<Recording> {
     let progress: Arc<Progress> = Arc::default();
     let does = || {
+        let experiment = experiments::name_today(experiment, settings.iter().map(|(name, _)| name));
         let found = experiments::find(experiment).ok_or_else(|| {
             let known = experiments::names();
             let near = experiment::nearest(experiment, known.iter().copied());

@@ -1,12 +1,12 @@
-//! The data plane for a long time: it loses nothing that no counter names, and needs no more memory at the end than at the beginning.
+//! The forwarder for a long time: it loses nothing that no counter names, and needs no more memory at the end than at the beginning.
 
 use std::path::Path;
 use std::process::Command;
 
 /// The tests that can last: package, file of tests, test.
 const TESTS: [[&str; 3]; 2] = [
-    ["dataplane", "workers", "ten_thousand_route_changes"],
-    ["dataplane-experiments", "namespaces", "under_full_load"],
+    ["forwarder", "workers", "ten_thousand_route_changes"],
+    ["forwarder-experiments", "namespaces", "under_full_load"],
 ];
 
 /// Runs them for so many seconds each: those that are given, or ten minutes.

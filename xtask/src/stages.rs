@@ -169,9 +169,9 @@ fn tests() -> Result<(), String> {
     Ok(())
 }
 
-/// Names of the data plane's tests that ask whether they may make network namespaces.
+/// Names of the forwarder's tests that ask whether they may make network namespaces.
 fn root_only() -> Result<Vec<String>, String> {
-    let folder = root().join("crates/experiments/dataplane/tests");
+    let folder = root().join("crates/experiments/forwarder/tests");
     let wrong = |error| format!("{}: {error}", folder.display());
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&folder).map_err(wrong)? {
@@ -287,7 +287,7 @@ fn host_target() -> Result<String, String> {
 
 fn aarch64() -> Result<(), String> {
     let mut command = cargo(&["test", "--quiet", "--target", "aarch64-unknown-linux-gnu"]);
-    command.args(["-p", "dataplane", "-p", "core-model", "--lib", "--test", "packets"]);
+    command.args(["-p", "dataplane", "-p", "forwarder", "-p", "core-model", "--lib", "--test", "packets"]);
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
     check(&mut command)

@@ -24,7 +24,7 @@ Run, and leave a recording:
 EXPERIMENTS
   what-if             An experiment with every combination of some settings
   sweep               A plan of many points: on all cores, in shards, on a Slurm cluster
-  dataplane           Forward packets between interfaces of this machine (run forward)
+  forward             Forward packets between interfaces of this machine (run forward)
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
 
 Explore:
@@ -80,7 +80,7 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// The commands whose options are fixed. Those of `run`, `what-if` and `dataplane` come from the experiments' descriptions.
+/// The commands whose options are fixed. Those of `run`, `what-if` and `forward` come from the experiments' descriptions.
 #[derive(Subcommand)]
 pub enum Command {
     /// Make a report of a recording: tables, a page with the CPU timeline, a trace.
@@ -138,7 +138,7 @@ pub enum Import {
     Ftrace(ImportTraceOptions),
 }
 
-/// Name of the experiment that the command `dataplane` is another name of.
+/// Name of the experiment that is a command of its own, too.
 pub const FORWARDER: &str = "forward";
 
 /// The whole command line.
@@ -167,7 +167,8 @@ pub fn command() -> clap::Command {
     for experiment in EXPERIMENTS {
         run = run.subcommand(run::command(*experiment));
         if experiment.about().name == FORWARDER {
-            let forwarder = run_arguments::command(experiment.about(), "stopwatt dataplane").name("dataplane");
+            // It was called so once.
+            let forwarder = run_arguments::command(experiment.about(), "stopwatt forward").alias("dataplane");
             whole = whole.subcommand(run::with_output(forwarder));
         } else {
             sweep = sweep.subcommand(what_if::command(*experiment));

@@ -12,7 +12,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &dataplane_experiments::Batch,
     &dataplane_experiments::Patterns,
     #[cfg(target_os = "linux")]
-    &dataplane_experiments::Forward,
+    &forwarder_experiments::Forward,
     &idle_experiments::IdleReplay,
     &idle_experiments::IdleClock,
     &idle_experiments::IdleCases,
@@ -27,6 +27,14 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
 /// Names of the experiments.
 pub fn names() -> Vec<&'static str> {
     EXPERIMENTS.iter().map(|experiment| experiment.about().name).collect()
+}
+
+/// What an experiment is called today that is given these settings. Rates are searched by the forwarder, and once were by `dataplane`.
+pub fn name_today(name: &str, mut settings: impl Iterator<Item = impl AsRef<str>>) -> &str {
+    match name {
+        "dataplane" if settings.any(|setting| setting.as_ref() == "find-rate") => "forward",
+        name => name,
+    }
 }
 
 /// The experiment of a name.

@@ -45,7 +45,7 @@ use std::path::PathBuf;
 /// be done. Signals stop it from now on.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::watch();
-    match run(&arguments::command().get_matches_from(arguments)) {
+    match run(&arguments::command().get_matches_from(spelt_today(arguments))) {
         Ok(answer) => answer.status(),
         Err(error) => {
             errors::print(&error);
@@ -59,9 +59,22 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// # Errors
 /// It cannot be done: the text is what the command prints.
 pub fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<Answer, String> {
-    let arguments = std::iter::once(OsString::from("stopwatt")).chain(arguments);
+    let arguments = spelt_today(std::iter::once(OsString::from("stopwatt")).chain(arguments));
     let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| error.to_string())?;
     run(&matches).map_err(|error| errors::plain(&error))
+}
+
+/// Arguments with the name that an experiment has today.
+fn spelt_today(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let run = arguments.iter().position(|argument| argument == "run");
+    if let Some((name, settings)) = run.and_then(|run| arguments.get_mut(run + 1..)?.split_first_mut()) {
+        let settings = settings.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--"));
+        if let Some(given) = name.to_str() {
+            *name = experiments::name_today(given, settings).into();
+        }
+    }
+    arguments
 }
 
 fn run(matches: &ArgMatches) -> miette::Result<Answer> {
@@ -79,7 +92,7 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
             let (name, matches) = chosen(matches)?;
             return run::run(&data, experiment(name)?, matches);
         }
-        Some(("dataplane", matches)) => return run::run(&data, experiment(FORWARDER)?, matches),
+        Some((FORWARDER, matches)) => return run::run(&data, experiment(FORWARDER)?, matches),
         Some(("what-if", matches)) => {
             match matches.subcommand() {
                 Some((name, matches)) => what_if::run(&data, experiment(name)?, matches)?,

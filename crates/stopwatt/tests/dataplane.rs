@@ -304,7 +304,7 @@ fn two_workers_each_with_a_generator_share_the_routes() {
 mod forwarder {
     use super::{Path, Recording, Value, done, json, refused};
     use dataplane::inputs::udp_packet;
-    use dataplane::pcap;
+    use forwarder::pcap;
 
     fn configuration(folder: &Path) -> String {
         format!(
@@ -331,7 +331,7 @@ mod forwarder {
         let text = configuration(folder);
         std::fs::write(&config, &text).unwrap();
         let recorded = folder.join("recorded");
-        let run = ["dataplane", "--config", config.to_str().unwrap(), "-o", recorded.to_str().unwrap()];
+        let run = ["forward", "--config", config.to_str().unwrap(), "-o", recorded.to_str().unwrap()];
         let said = done(&run);
         assert!(said.contains("ip4 ttl <= 1") && said.contains("tx packets"), "{said}");
         let out = pcap::read(&std::fs::read(folder.join("out.pcap")).unwrap()).unwrap();
@@ -355,7 +355,7 @@ mod forwarder {
         std::fs::write(&script, "show runtime\ntrace add\n").unwrap();
         let said = refused(&scripted);
         assert!(said.contains("script.txt: line 2: no command `trace add`"), "{said}");
-        assert!(refused(&["dataplane"]).contains("--config FILE"));
+        assert!(refused(&["forward"]).contains("--config FILE"));
     }
 
     #[test]
@@ -368,7 +368,7 @@ mod forwarder {
         std::fs::write(folder.join("in.pcap"), file).unwrap();
         std::fs::write(folder.join("forward.toml"), configuration(folder)).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-            .args(["dataplane", "--prompt", "--config", "forward.toml", "-o", "recorded"])
+            .args(["forward", "--prompt", "--config", "forward.toml", "-o", "recorded"])
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -418,7 +418,7 @@ mod forwarder {
         ] {
             std::fs::write(&config, text.replace(from, to)).unwrap();
             let out = folder.path().join("r");
-            let said = refused(&["dataplane", "--config", config.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+            let said = refused(&["forward", "--config", config.to_str().unwrap(), "-o", out.to_str().unwrap()]);
             assert!(said.contains(expected) && said.contains("forward.toml") && said.contains("line "), "{said}");
             assert!(!out.exists(), "nothing is left");
         }

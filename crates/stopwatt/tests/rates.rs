@@ -1,4 +1,4 @@
-//! `run dataplane --find-rate`: rates and latencies over interfaces that the command makes. Needs root and `ip`; where the test may not, it
+//! `run forward --find-rate`: rates and latencies over interfaces that the command makes. Needs root and `ip`; where the test may not, it
 //! says so.
 #![cfg(target_os = "linux")]
 
@@ -30,7 +30,7 @@ fn rates_and_latencies_of_drivers_as_json() {
     }
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let given = "run dataplane --find-rate --drivers packet,kernel,af-xdp,tap --windows 2 --window 60 --trials 1 --precision 20 \
+    let given = "run forward --find-rate --drivers packet,kernel,af-xdp,tap --windows 2 --window 60 --trials 1 --precision 20 \
                  --flows 7 --format json -o";
     let arguments: Vec<&str> = given.split_whitespace().chain([to.to_str().unwrap()]).collect();
     let output = stopwatt(&arguments);
@@ -95,7 +95,7 @@ fn a_program_of_the_users_is_measured_like_the_others() {
         via = "10.0.2.2"
     "#;
     std::fs::write(folder.path().join("forward.toml"), config).unwrap();
-    let forwarder = format!("{} dataplane --config forward.toml", env!("CARGO_BIN_EXE_stopwatt"));
+    let forwarder = format!("{} forward --config forward.toml", env!("CARGO_BIN_EXE_stopwatt"));
     let measured = |forwarder: &str| {
         let given =
             "--drivers command --windows 1 --window 60 --trials 1 --precision 20 --format json --replace --forwarder";
@@ -144,7 +144,7 @@ fn a_plain_run_has_the_same_keys() {
 fn settings_that_do_not_go_together_are_refused() {
     for (given, expected) in [
         ("--loss 1", "--loss means nothing here"),
-        ("--find-rate --loop quad", "--loop means nothing here"),
+        ("--find-rate --config forward.toml", "--config means nothing here"),
         ("--find-rate --drivers kernel,dpdk", "`dpdk` is no driver"),
         ("--find-rate --drivers packet,packet", "there twice"),
         ("--find-rate --loss 0", "no percentage from 0.01 to 50"),
@@ -152,7 +152,7 @@ fn settings_that_do_not_go_together_are_refused() {
         ("--find-rate --forwarder true", "without the driver `command`"),
         ("--forwarder true", "--forwarder means nothing here"),
     ] {
-        let arguments: Vec<&str> = ["run", "dataplane"].into_iter().chain(given.split_whitespace()).collect();
+        let arguments: Vec<&str> = ["run", "forward"].into_iter().chain(given.split_whitespace()).collect();
         let output = stopwatt(&arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -160,9 +160,25 @@ fn settings_that_do_not_go_together_are_refused() {
     }
 }
 
+/// What was written before rates were searched by the forwarder.
+#[test]
+fn the_old_spelling_means_the_same() {
+    for (old, expected) in [
+        (&["run", "dataplane", "--find-rate", "--drivers", "kernel,dpdk"][..], "`dpdk` is no driver"),
+        (&["--quiet", "run", "dataplane", "--find-rate", "--busy"], "--busy means nothing here"),
+        (&["dataplane"], "a forwarder needs a configuration"),
+        (&["run", "dataplane", "--drivers", "packet"], "unexpected argument"),
+    ] {
+        let output = stopwatt(old);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected), "{old:?}: {said}");
+    }
+}
+
 fn started(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
-    command.args(["run", "dataplane", "--find-rate", "-o", "recorded"]).current_dir(folder);
+    command.args(["run", "forward", "--find-rate", "-o", "recorded"]).current_dir(folder);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).env("NO_COLOR", "1");
     command
 }

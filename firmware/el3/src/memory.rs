@@ -4,7 +4,6 @@ use core::arch::{asm, naked_asm};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::platform::Virt;
 use psci::{Level, Scalar, SharedCell};
 
 /// SCTLR_EL3 after a reset: the bits that are always one.
@@ -238,34 +237,34 @@ const LINE: usize = 64;
 #[repr(align(64))]
 pub struct Word(AtomicU64);
 
-impl<T: Scalar> SharedCell<T, Virt> for Word {
+impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
     fn new(value: T) -> Self {
         Self(AtomicU64::new(value.to_word()))
     }
 
     #[inline(always)]
-    fn load(&self, _: &Virt) -> T {
+    fn load(&self, _: &P) -> T {
         T::from_word(self.0.load(Ordering::Acquire))
     }
 
     #[inline(always)]
-    fn store(&self, _: &Virt, value: T) {
+    fn store(&self, _: &P, value: T) {
         self.0.store(value.to_word(), Ordering::Release);
     }
 
     #[inline(always)]
-    fn fetch_add(&self, _: &Virt, value: T) -> T {
+    fn fetch_add(&self, _: &P, value: T) -> T {
         T::from_word(self.0.fetch_add(value.to_word(), Ordering::AcqRel))
     }
 
     #[inline(always)]
-    fn clean(&self, _: &Virt) {
+    fn clean(&self, _: &P) {
         // SAFETY: maintenance of our own word's line.
         unsafe { asm!("dc cvac, {}", in(reg) self, options(nostack, preserves_flags)) }
     }
 
     #[inline(always)]
-    fn clean_invalidate(&self, _: &Virt) {
+    fn clean_invalidate(&self, _: &P) {
         // SAFETY: as above.
         unsafe { asm!("dc civac, {}", in(reg) self, options(nostack, preserves_flags)) }
     }

@@ -14,12 +14,14 @@
 //! | retention | contents kept at low voltage | WFI |
 //! | timers | stop with the power domain | run on |
 
-use core::arch::asm;
+use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
+use crate::entry::identify;
 use crate::gic::Gic;
+use crate::layout::STACK_SIZE;
+use crate::memory::SCTLR_RESET;
 use crate::registers::{interrupt_signalled, reset_timers, this_cpu};
-use crate::reset::{emulated_reset, hold_without_memory, restart};
 use boot::states;
 use machine::{CLUSTER, MAX_CPUS, SECURE_GPIO};
 use psci::{CompositeState, HwState, Level, LocalState};
@@ -137,6 +139,85 @@ pub extern "C" fn hold() -> ! {
     }
 }
 
+// In `start.rs`, which is above: a power controller knows where CPUs start by these addresses alone.
+unsafe extern "C" {
+    #[link_name = "reset"]
+    fn first_instruction() -> !;
+    fn warm_boot() -> !;
+}
+
+/// Stops this CPU for a warm reset: the first waits until all others are off, and boots; the others are off.
+///
+/// # Safety
+/// Nothing that the caller has on its stack may be needed again.
+#[unsafe(naked)]
+unsafe extern "C" fn restart() -> ! {
+    naked_asm!(
+        "msr daifset, #0xf",
+        "ldr x0, ={sctlr}",
+        "msr sctlr_el3, x0",
+        "isb",
+        identify!(),
+        "cbnz x20, 1f",
+        "bl {wait_for_the_others}",
+        "1: b {reset}",
+        "99: wfi",
+        "b 99b",
+        sctlr = const SCTLR_RESET,
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        wait_for_the_others = sym wait_for_the_others,
+        reset = sym first_instruction,
+    )
+}
+
+/// Off: with the MMU off, where nothing in memory is needed, until a CPU_ON.
+///
+/// # Safety
+/// Nothing that the caller has on its stack may be needed again.
+#[unsafe(naked)]
+unsafe extern "C" fn hold_without_memory() -> ! {
+    naked_asm!(
+        "msr daifset, #0xf",
+        "ldr x0, ={sctlr}",
+        "msr sctlr_el3, x0",
+        "isb",
+        identify!(),
+        "bl {hold}",
+        "99: wfi",
+        "b 99b",
+        sctlr = const SCTLR_RESET,
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        hold = sym hold,
+    )
+}
+
+/// An emulated reset: MMU and caches off, stack forgotten, and on as after a real one.
+///
+/// # Safety
+/// Nothing that the caller has on its stack may be needed again.
+#[unsafe(naked)]
+unsafe extern "C" fn emulated_reset() -> ! {
+    naked_asm!(
+        "msr daifset, #0xf",
+        "ldr x0, ={sctlr}",
+        "msr sctlr_el3, x0",
+        "isb",
+        identify!(),
+        "bl {warm_boot}",
+        "99: wfi",
+        "b 99b",
+        sctlr = const SCTLR_RESET,
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        warm_boot = sym warm_boot,
+    )
+}
+
 /// What a reset leaves as it was. What is not one of the marks is as good as 0: memory holds anything when power comes.
 #[repr(C, align(64))]
 struct Kept {
@@ -201,7 +282,7 @@ fn stop_for_reset() -> ! {
 
 /// The first CPU waits until no other touches anything; with the MMU off. One that crashed never gets there: then the pin
 /// resets all.
-pub extern "C" fn wait_for_the_others() {
+extern "C" fn wait_for_the_others() {
     const PATIENCE_S: u64 = 1;
     let now = || crate::registers::read!("cntpct_el0");
     let end = now() + PATIENCE_S * crate::registers::read!("cntfrq_el0");

@@ -5,12 +5,10 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use arm_sysregs::el1::accessors::{read_id_aa64pfr0_el1, read_isr_el1};
 use exceptions::controls::{Controls, Features, controls};
-use exceptions::cores::{self, Core, StoreBypass};
+use exceptions::cores::{self, Core, Predictor, StoreBypass};
 use exceptions::undefined::{Level, Syndrome, Target, Trapped, Undefined};
 use psci::Endianness;
 use spin::Once;
-
-use crate::vectors;
 
 /// Writes a system register.
 macro_rules! write {
@@ -80,13 +78,32 @@ pub fn look_around() {
         mmfr3: read!("s3_0_c0_c7_3"),
         smfr0: read!("s3_0_c0_c4_5"),
     });
-    write!("vbar_el3", vectors::table(core().predictor));
+    write!("vbar_el3", vector_table(core().predictor));
+}
+
+/// Where the vectors are that a core with that branch predictor needs.
+fn vector_table(predictor: Predictor) -> u64 {
+    // In `vectors.rs`, which is above: EL3 comes there by this address alone.
+    unsafe extern "C" {
+        fn vectors();
+        fn vectors_mmu();
+        fn vectors_history24();
+        fn vectors_history32();
+    }
+    let table: unsafe extern "C" fn() = match predictor {
+        _ if !cfg!(feature = "predictor") => vectors,
+        Predictor::Mmu => vectors_mmu,
+        Predictor::History(0..=24) => vectors_history24,
+        Predictor::History(_) => vectors_history32,
+        Predictor::Safe | Predictor::Unknown => vectors,
+    };
+    table as *const () as u64
 }
 
 /// Sets EL3's own registers but those of the MMU.
 pub fn set_up_el3() {
     let (core, Some(controls)) = (core(), CONTROLS.get()) else { return };
-    write!("vbar_el3", vectors::table(core.predictor));
+    write!("vbar_el3", vector_table(core.predictor));
     write!("scr_el3", controls.scr);
     write!("cptr_el3", controls.cptr);
     write!("mdcr_el3", controls.mdcr);

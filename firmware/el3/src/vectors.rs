@@ -9,12 +9,12 @@
 
 use core::arch::global_asm;
 
-use exceptions::cores::Predictor;
 use psci::{Call, Outcome};
 
+use crate::library::PSCI;
 use crate::platform::stop;
 use crate::registers::{self, FEATURES};
-use crate::{PSCI, power, reset};
+use crate::{entry, power};
 use exceptions::undefined::undefined;
 use machine::say;
 
@@ -258,24 +258,6 @@ report_exception:
     report = sym report,
 );
 
-/// Where the vectors are that this core needs.
-pub fn table(predictor: Predictor) -> u64 {
-    unsafe extern "C" {
-        fn vectors();
-        fn vectors_mmu();
-        fn vectors_history24();
-        fn vectors_history32();
-    }
-    let table: unsafe extern "C" fn() = match predictor {
-        _ if !cfg!(feature = "predictor") => vectors,
-        Predictor::Mmu => vectors_mmu,
-        Predictor::History(0..=24) => vectors_history24,
-        Predictor::History(_) => vectors_history32,
-        Predictor::Safe | Predictor::Unknown => vectors,
-    };
-    table as *const () as u64
-}
-
 /// The results of an SMC; returned in memory, which the vector provides.
 #[repr(C)]
 struct Results([u64; 4]);
@@ -284,7 +266,7 @@ extern "C" fn smc(function: u64, x1: u64, x2: u64, x3: u64, entered: u64) -> Res
     let Some(psci) = PSCI.get() else { return Results([u64::MAX, 0, 0, 0]) };
     match psci.handle_smc(Call { function: function as u32, args: [x1, x2, x3], entered }) {
         Outcome::Return(values) => Results(values),
-        Outcome::Enter(entry) => reset::enter(entry),
+        Outcome::Enter(point) => entry::enter(point),
     }
 }
 

@@ -9,8 +9,8 @@ use dataplane::graph::{DROP, FIRST_ARC, Graph, Node, Reason, Verdict};
 use dataplane::inputs::{Packets, udp_packet};
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
-use dataplane::standard;
 use dataplane::wiring::{Arcs, Registry, Wiring};
+use dataplane::{show, standard};
 
 const PORT: usize = 36;
 
@@ -59,8 +59,8 @@ fn filtered() -> Result<Graph, Box<dyn std::error::Error>> {
     let mut registry = Registry::standard();
     registry.add("port-filter", Arcs::Fixed(3), |_| PortFilter { port: 0x2000 });
     let text = standard::TEXT.replacen(
-        "ip4-input: error-drop error-punt ip4-lookup ip4-options\n",
-        "ip4-input: error-drop error-punt port-filter ip4-options\nport-filter: error-drop error-punt ip4-lookup\n",
+        "ip4-input: error-drop error-punt ip4-lookup error-punt\n",
+        "ip4-input: error-drop error-punt port-filter error-punt\nport-filter: error-drop error-punt ip4-lookup\n",
         1,
     );
     let wiring = Wiring::parse(&text, &registry)?;
@@ -83,10 +83,8 @@ fn filtered() -> Result<Graph, Box<dyn std::error::Error>> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut graph = filtered()?;
-    for command in ["show errors", "show trace"] {
-        print!("{}", dataplane::prompt::run(&mut graph, command)?);
-    }
+    let reports = [filtered()?.report()];
+    print!("{}{}", show::errors(&reports), show::trace(&reports, 2));
     Ok(())
 }
 
@@ -98,7 +96,7 @@ fn the_node_counts_by_its_reason_and_is_in_traces() {
     let errors = graph.errors();
     let row = errors.iter().find(|row| row.node == "port-filter").unwrap();
     assert_eq!((row.reason.text, row.count), ("port is filtered", 1));
-    let shown = dataplane::show::trace(&[graph.report()], 2);
+    let shown = show::trace(&[graph.report()], 2);
     assert!(
         shown.contains("UDP to port 8193, filtered is 8192") && shown.contains("info: port is filtered"),
         "{shown}"

@@ -15,7 +15,7 @@ use dataplane::buffers::Reuse;
 use dataplane::inputs::{Generator, udp_packet};
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
-use dataplane::prompt::run as command;
+use dataplane::show;
 use dataplane::standard::{Ip4Path, build};
 use std::net::Ipv4Addr;
 
@@ -45,12 +45,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     graph.add_input(Generator::new(west, flows, Some(1_000_000)), first);
     let input = graph.runtime().first().map(|row| row.name.clone()).unwrap_or_default();
 
-    command(&mut graph, &format!("trace add {input} 3"))?;
+    graph.tracer.add(&input, 3);
     while !graph.is_done() {
         graph.run_once();
     }
-    for line in ["show ip fib", "show trace", "show runtime", "show errors", "show interface"] {
-        println!("route# {line}\n{}", command(&mut graph, line)?);
+    let reports = [graph.report()];
+    for table in [show::trace(&reports, 3), show::runtime(&reports), show::errors(&reports)] {
+        println!("{table}");
     }
     let balance = graph.balance();
     println!("{balance:?}\nevery packet is accounted for: {}", balance.holds());

@@ -310,6 +310,8 @@ pub mod region {
     #[cfg(target_os = "linux")]
     mod pages {
         use super::HUGE;
+        use nix::sys::mman::{MapFlags, MmapAdvise, ProtFlags, madvise, mmap_anonymous, munmap};
+        use std::num::NonZeroUsize;
         use std::ptr::NonNull;
 
         pub(super) struct Pages {
@@ -325,19 +327,18 @@ pub mod region {
                 // Room to start at a multiple, and to end at one: the last page is huge, too.
                 let mapped = if large { bytes.next_multiple_of(HUGE).checked_add(HUGE) } else { Some(bytes) };
                 let mapped = mapped.expect("a region that fits the address space");
-                let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+                let length = NonZeroUsize::new(mapped).expect("a region has at least one byte");
+                let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
                 // SAFETY: a new mapping that touches no other one.
-                let mapping = unsafe { libc::mmap(std::ptr::null_mut(), mapped, access, kind, -1, 0) };
-                let mapping = NonNull::new(mapping.cast::<u8>()).filter(|_| mapping != libc::MAP_FAILED);
-                let Some(mapping) = mapping else {
-                    panic!("no memory for {bytes} bytes: {}", std::io::Error::last_os_error())
-                };
+                let mapping = unsafe { mmap_anonymous(None, length, access, MapFlags::MAP_PRIVATE) };
+                let mapping = mapping.unwrap_or_else(|error| panic!("no memory for {bytes} bytes: {error}"));
+                let mapping = mapping.cast::<u8>();
                 let skip = if large { mapping.addr().get().next_multiple_of(HUGE) - mapping.addr().get() } else { 0 };
                 // SAFETY: less than `HUGE` further on, and there are as many bytes more than are needed.
                 let start = unsafe { mapping.add(skip) };
                 // SAFETY: advice on whole pages of the mapping.
-                let advise = || unsafe { libc::madvise(start.as_ptr().cast(), mapped - HUGE, libc::MADV_HUGEPAGE) };
-                let huge = large && advise() == 0;
+                let advise = || unsafe { madvise(start.cast(), mapped - HUGE, MmapAdvise::MADV_HUGEPAGE) };
+                let huge = large && advise().is_ok();
                 // A page that is made when the first packet needs it holds that packet up, and those behind it are lost.
                 for page in (0..bytes).step_by(4096) {
                     // SAFETY: within the mapping, and nobody else has it yet.
@@ -358,7 +359,7 @@ pub mod region {
         impl Drop for Pages {
             fn drop(&mut self) {
                 // SAFETY: mapped in `zeroed` with this length, and nobody has it any more.
-                unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.mapped) };
+                let _ = unsafe { munmap(self.mapping.cast(), self.mapped) };
             }
         }
     }

@@ -3,13 +3,10 @@
 //! ```text
 //!   input ──► ethernet-input ─┬─► l2-input ─► l2-output ──────────┬─► A-output ─► A-tx
 //!                             ├─► ip4-input ─► ip4-lookup ─► ip4-rewrite ─► B-output ─► B-tx
-//!                             │                    ▲ └► ip4-local ──► icmp-... ┐
-//!                             │                    └──────────────────────────┘ answers and errors
-//!                             ├─► arp-input ─► A-output
 //!                             └─► (every node) drop, punt
 //! ```
-//! Arcs lead forward, but for those that packets made here take: one pass over the nodes empties the graph of what came in, and a second
-//! one follows only where there is an answer to send. A frame whose packets all take the same arc is handed on as it is; only where they
+//! Arcs lead forward, but for those that packets which nodes make may take: one pass over the nodes empties the graph of what came in, and
+//! a second one follows only where there is an answer to send. A frame whose packets all take the same arc is handed on as it is; only where they
 //! part are lanes copied.
 
 use crate::epochs::Reader;
@@ -17,7 +14,7 @@ use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
 use crate::own::Own;
 use crate::plane::{Interface, Plane};
-use crate::shared::Shared;
+use crate::tables::Tables;
 use crate::trace::{Trace, Tracer};
 use std::sync::Arc;
 
@@ -115,7 +112,7 @@ pub struct Report {
     /// Traces so far.
     pub traces: Vec<Trace>,
     /// Tables, which all workers share.
-    pub shared: Arc<Shared>,
+    pub tables: Arc<Tables>,
     /// Our addresses.
     pub own: Arc<Own>,
 }
@@ -192,7 +189,7 @@ pub struct Graph {
 impl Drop for Graph {
     fn drop(&mut self) {
         if let Some(reader) = self.reader.take() {
-            self.plane.shared.epochs.leave(reader);
+            self.plane.tables.epochs.leave(reader);
         }
     }
 }
@@ -203,7 +200,7 @@ impl Graph {
     /// # Panics
     /// If [`READERS_MAX`](crate::epochs::READERS_MAX) graphs share the plane's tables already.
     pub fn new(plane: Plane) -> Self {
-        let reader = plane.shared.epochs.register().expect("a place among the readers of the tables");
+        let reader = plane.tables.epochs.register().expect("a place among the readers of the tables");
         Self {
             again: false,
             due: 0,
@@ -322,7 +319,7 @@ impl Graph {
         }
         self.loops += 1;
         if let Some(reader) = &self.reader {
-            self.plane.shared.epochs.pass(reader);
+            self.plane.tables.epochs.pass(reader);
         }
         received
     }
@@ -344,7 +341,7 @@ impl Graph {
 
     #[cold]
     fn housekeeping(&mut self) {
-        self.plane.now = self.plane.shared.now();
+        self.plane.now = self.plane.tables.now();
         for index in 0..self.slots.len() {
             self.slots[index].node.housekeeping(&mut self.plane);
             // There may be no packet that came in to make a pass for.
@@ -505,7 +502,7 @@ impl Graph {
             seconds: self.seconds(),
             hardware: self.inputs.iter().map(|slot| (slot.input.interface(), slot.input.hardware())).collect(),
             traces: self.tracer.traces().to_vec(),
-            shared: self.plane.shared.clone(),
+            tables: self.plane.tables.clone(),
             own: self.plane.own.clone(),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! What is measured here is how the loops over a frame touch memory. They are written once ([`walk`]), for every shape and
 //! prefetch stride, over [`memory::PacketMemory`]: host memory when packets are forwarded, a model of a core when their cycles are
-//! predicted.
+//! predicted. Drivers, neighbours, ICMP and threads are another crate's, which forwards.
 //!
 //! # What to read first
 //! [`frame`], then [`graph`] with its picture, then [`walk`]; `examples/route.rs` puts them together.
@@ -14,36 +14,26 @@
 //! | [`plane`] | what all nodes share: buffers, interfaces, routes, settings |
 //! | [`graph`] | nodes and the arcs between them, and what is counted |
 //! | [`nodes`] | the nodes: Ethernet, cross connect, IPv4, output |
-//! | [`wiring`], [`standard`] | graphs from a text; all nodes wired into one graph |
+//! | [`wiring`], [`standard`] | graphs from a text; the graph that is measured |
 //! | [`walk`] | the loop over a frame: shapes and prefetch strides |
 //! | [`memory`] | packets as the loops see them, in two layouts |
 //! | [`study`] | the one loop of the stride study |
 //! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
-//! | [`shared`] | the tables that all workers read, and their one lock to change them |
-//! | [`adjacency`], [`control`] | where packets may be sent next; routes, and neighbours found by asking |
+//! | [`tables`] | the tables that all workers read, and the one lock of whoever changes them |
+//! | [`adjacency`] | where packets may be sent next |
 //! | [`own`] | our addresses, and who answers for them |
-//! | [`mac`], [`arp`] | Ethernet addresses; ARP packets |
+//! | [`mac`] | Ethernet addresses |
 //! | [`epochs`] | when memory that was taken out of a shared table may be used again |
-//! | [`inputs`], [`pcap`] | packets from a generator, a list, a capture file |
-//! | `af_packet`, `af_xdp`, `tap` | packets of a Linux interface: packet socket, AF_XDP, TAP device |
-//! | `netns` | network namespaces, in which measurements have networks of their own |
-//! | [`offload`] | checksums and splitting that a kernel left to a device |
+//! | [`inputs`] | packets from a generator or a list |
 //! | [`machine`] | prefetch instruction and counter |
-//! | [`prompt`], [`show`] | the prompt's commands, and the tables that they print |
-//! | [`workers`] | threads that each run a graph over the same tables |
+//! | [`show`] | tables of what nodes did, in the words of VPP |
 //! | [`trace`] | following packets through the graph |
 #![deny(unsafe_code)]
 
 pub mod adjacency;
-#[cfg(target_os = "linux")]
-pub mod af_packet;
-#[cfg(target_os = "linux")]
-pub mod af_xdp;
 mod arcs;
-pub mod arp;
 pub mod buffers;
 pub mod checksum;
-pub mod control;
 pub mod epochs;
 pub mod fib;
 pub mod frame;
@@ -52,24 +42,14 @@ pub mod inputs;
 pub mod mac;
 pub mod machine;
 pub mod memory;
-#[cfg(target_os = "linux")]
-pub mod netns;
 mod node;
 pub mod nodes;
-pub mod offload;
 pub mod own;
-pub mod pcap;
 pub mod plane;
-pub mod prompt;
-pub mod shared;
 pub mod show;
 pub mod standard;
 pub mod study;
-#[cfg(target_os = "linux")]
-pub mod tap;
+pub mod tables;
 pub mod trace;
 pub mod walk;
 pub mod wiring;
-pub mod workers;
-#[cfg(target_os = "linux")]
-mod xdp_program;

@@ -63,56 +63,42 @@ pub fn ticks() -> u64 {
 }
 
 /// Keeps the calling thread on one processor.
+///
+/// # Errors
+/// There is no such processor.
 #[cfg(target_os = "linux")]
 pub fn pin(cpu: usize) -> std::io::Result<()> {
-    keep_on(&set_of(&[cpu])?)
+    keep_on(&processors(&[cpu])?)
 }
 
-/// Keeps a program that will be started on some processors, and ends it when the thread that starts it ends.
+/// A set of processors.
+///
+/// # Errors
+/// A number is larger than any processor's.
 #[cfg(target_os = "linux")]
-pub fn bind(command: &mut std::process::Command, cpus: &[usize]) -> std::io::Result<()> {
-    use std::os::unix::process::CommandExt;
-    let set = set_of(cpus)?;
-    // SAFETY: between fork and exec there are two system calls and no more; neither allocates nor takes a lock.
-    unsafe {
-        command.pre_exec(move || {
-            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
-                return Err(std::io::Error::last_os_error());
-            }
-            keep_on(&set)
-        });
-    }
-    Ok(())
-}
-
-#[cfg(target_os = "linux")]
-fn set_of(cpus: &[usize]) -> std::io::Result<libc::cpu_set_t> {
-    // SAFETY: zeros are an empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+pub fn processors(cpus: &[usize]) -> std::io::Result<nix::sched::CpuSet> {
+    let mut set = nix::sched::CpuSet::new();
     for &cpu in cpus {
-        if cpu >= libc::CPU_SETSIZE as usize {
-            return Err(std::io::Error::other(format!("processors are numbered below {}", libc::CPU_SETSIZE)));
-        }
-        // SAFETY: the number is within the set.
-        unsafe { libc::CPU_SET(cpu, &mut set) };
+        set.set(cpu).map_err(|_| {
+            std::io::Error::other(format!("processors are numbered below {}", nix::sched::CpuSet::count()))
+        })?;
     }
     Ok(set)
 }
 
+/// Keeps the calling thread on some processors.
+///
+/// # Errors
+/// None of them is there.
 #[cfg(target_os = "linux")]
-fn keep_on(set: &libc::cpu_set_t) -> std::io::Result<()> {
-    // SAFETY: the pointer and the size are those of the set; 0 is the calling thread.
-    match unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
+pub fn keep_on(set: &nix::sched::CpuSet) -> std::io::Result<()> {
+    Ok(nix::sched::sched_setaffinity(nix::unistd::Pid::from_raw(0), set)?)
 }
 
 /// The processor that the calling thread is on just now.
 #[cfg(target_os = "linux")]
 pub fn cpu() -> Option<usize> {
-    // SAFETY: a call without arguments.
-    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+    nix::sched::sched_getcpu().ok()
 }
 
 /// Bytes of the machine code of a function, by its address: the length of its entry in the table for unwinding, which a program without

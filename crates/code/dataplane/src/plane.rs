@@ -4,13 +4,11 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::arp;
 use crate::buffers::{Buffer, Pool, Reuse};
-use crate::control::{NoNeighbour, Request, Side};
 use crate::fib::{Prefix, RouteError};
 use crate::frame::FRAME_SIZES;
 use crate::own::{Own, OwnAddress, Owner};
-use crate::shared::Shared;
+use crate::tables::{NoRoom, Side, Tables};
 use crate::walk::{Shape, Strides};
 
 pub use crate::mac::Mac;
@@ -156,52 +154,20 @@ pub struct Emitted {
     pub reason: u8,
 }
 
-/// Lets so many packets a second through, and as many at once as a twentieth of that.
-#[derive(Clone, Copy, Debug)]
-pub struct RateLimit {
-    per_second: f64,
-    tokens: f64,
-    then: Duration,
-}
-
-impl RateLimit {
-    /// So many a second.
-    pub fn new(per_second: u32) -> Self {
-        Self { per_second: per_second.into(), tokens: (f64::from(per_second) / 20.0).max(1.0), then: Duration::ZERO }
-    }
-
-    /// Whether one more may pass.
-    pub fn take(&mut self, now: Duration) -> bool {
-        let earned = now.saturating_sub(self.then).as_secs_f64() * self.per_second;
-        self.tokens = (self.tokens + earned).min((self.per_second / 20.0).max(1.0));
-        self.then = now;
-        let passes = self.tokens >= 1.0;
-        if passes {
-            self.tokens -= 1.0;
-        }
-        passes
-    }
-}
-
-/// ICMP errors a second where the configuration says nothing, as the kernel sends them.
-pub const ICMP_PER_SECOND: u32 = 1000;
-
 /// What all nodes of a worker share.
 pub struct Plane {
     /// Packet buffers.
     pub pool: Pool,
     /// Interfaces, by number.
     pub interfaces: Vec<Interface>,
-    /// Routes and neighbours, shared by all workers.
-    pub shared: Arc<Shared>,
+    /// Routes and adjacencies, shared by all workers.
+    pub tables: Arc<Tables>,
     /// Our addresses.
     pub own: Arc<Own>,
     /// Settings of the loops.
     pub settings: Settings,
     /// Time since the tables were made, to a millisecond or so.
     pub now: Duration,
-    /// How many ICMP errors may be sent.
-    pub icmp_limit: RateLimit,
     /// Packets that were made here: answers, requests, errors, fragments.
     pub generated: u64,
     /// Packets that nodes hold: those that wait for a neighbour.
@@ -212,7 +178,7 @@ pub struct Plane {
 impl Plane {
     /// A plane without interfaces, and with no routes but those of networks that are never forwarded to (RFC 1122, section 3.2.1.3).
     pub fn new(buffers: usize, reuse: Reuse, settings: Settings) -> Self {
-        let shared = Shared::new();
+        let tables = Tables::new();
         for (network, length, adjacency) in [
             ([0, 0, 0, 0], 8, MARTIAN),
             ([127, 0, 0, 0], 8, MARTIAN),
@@ -221,17 +187,16 @@ impl Plane {
         ] {
             if let Some(prefix) = Prefix::new(network.into(), length) {
                 // An empty table has room for these.
-                let _ = shared.control().fib.add(prefix, adjacency);
+                let _ = tables.change().fib.add(prefix, adjacency);
             }
         }
         Self {
             pool: Pool::new(buffers, reuse),
             interfaces: Vec::new(),
-            shared: Arc::new(shared),
+            tables: Arc::new(tables),
             own: Arc::default(),
             settings,
             now: Duration::ZERO,
-            icmp_limit: RateLimit::new(ICMP_PER_SECOND),
             generated: 0,
             held: 0,
             emitted: Vec::new(),
@@ -249,11 +214,10 @@ impl Plane {
         Self {
             pool: Pool::new(self.pool.capacity(), self.pool.reuse()),
             interfaces,
-            shared: self.shared.clone(),
+            tables: self.tables.clone(),
             own: self.own.clone(),
             settings: self.settings,
             now: self.now,
-            icmp_limit: self.icmp_limit,
             generated: 0,
             held: 0,
             emitted: Vec::new(),
@@ -293,21 +257,21 @@ impl Plane {
     }
 
     /// Adds an adjacency to a neighbour whose Ethernet address is given; returns its number.
-    pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> Result<u16, NoNeighbour> {
-        self.shared.control().add_adjacency(self.side(interface), mac, None, self.now)
+    pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> Result<u16, NoRoom> {
+        self.tables.change().add_adjacency(self.side(interface), mac, None, self.now)
     }
 
     /// Adds a route to an adjacency.
     pub fn add_route(&mut self, prefix: Prefix, adjacency: u16) -> Result<(), RouteError> {
-        self.shared.control().fib.add(prefix, adjacency).map(|_| ())
+        self.tables.change().fib.add(prefix, adjacency).map(|_| ())
     }
 
     /// Adds one of our addresses, and the network that it is in.
-    pub fn add_address(&mut self, address: OwnAddress) -> Result<(), NoNeighbour> {
+    pub fn add_address(&mut self, address: OwnAddress) -> Result<(), NoRoom> {
         let mut routes = Vec::new();
         if let Some(network) = address.network() {
             let side = self.side(address.interface);
-            let at_hand = self.shared.control().add_adjacency(side, Mac::default(), None, self.now)?;
+            let at_hand = self.tables.change().add_adjacency(side, Mac::default(), None, self.now)?;
             routes.push((network, at_hand));
         }
         let host = |address| Prefix::new(address, 32);
@@ -315,7 +279,7 @@ impl Plane {
         routes.extend(address.broadcast().and_then(host).map(|broadcast| (broadcast, GROUP)));
         routes.extend(host(address.address).map(|own| (own, ours)));
         for (prefix, adjacency) in routes {
-            self.add_route(prefix, adjacency).map_err(NoNeighbour::Route)?;
+            self.add_route(prefix, adjacency).map_err(NoRoom::Routes)?;
         }
         Arc::make_mut(&mut self.own).add(address);
         Ok(())
@@ -323,8 +287,8 @@ impl Plane {
 
     /// The address of ours that a packet to a destination leaves from; one of the interface where it came in if there is no route.
     pub fn address_towards(&self, destination: Ipv4Addr, rx: u16) -> Option<Ipv4Addr> {
-        let adjacency = self.shared.routes.reader().lookup(destination.into());
-        let leaves = (adjacency >= FIRST_NEIGHBOUR).then(|| self.shared.adjacencies.get(adjacency));
+        let adjacency = self.tables.routes.reader().lookup(destination.into());
+        let leaves = (adjacency >= FIRST_NEIGHBOUR).then(|| self.tables.adjacencies.get(adjacency));
         let from =
             leaves.and_then(|there| self.own.source(there.interface, Some(there.address.unwrap_or(destination))));
         from.or_else(|| self.own.speaker(rx))
@@ -333,38 +297,5 @@ impl Plane {
     /// Sends a packet from the node that runs just now, beside its frame.
     pub fn emit(&mut self, packet: Emitted) {
         self.emitted.push(packet);
-    }
-
-    /// Makes the packet of an ARP request in a new buffer; returns it with its length. `None` without a buffer, or without an address of
-    /// ours on the interface to ask from.
-    pub(crate) fn arp_request(&mut self, request: Request) -> Option<(Buffer, u16)> {
-        let from = self.own.source(request.interface, Some(request.address))?;
-        let mut buffer = [0];
-        if self.pool.allocate(&mut buffer) == 0 {
-            return None;
-        }
-        let mac = self.interfaces[request.interface as usize].mac;
-        let to = if request.mac == Mac::default() { Mac::BROADCAST } else { request.mac };
-        let data = self.pool.data_mut(buffer[0]);
-        let (address, from) = (request.address.octets(), from.octets());
-        arp::write(data, arp::REQUEST, to, (mac, from), (Mac::default(), address));
-        self.generated += 1;
-        Some((buffer[0], arp::PACKET_BYTES))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_limit_lets_a_burst_and_then_its_rate_through() {
-        let mut limit = RateLimit::new(100);
-        let passed = |limit: &mut RateLimit, milliseconds| {
-            (0..1000).filter(|_| limit.take(Duration::from_millis(milliseconds))).count()
-        };
-        assert_eq!(passed(&mut limit, 0), 5);
-        assert_eq!(passed(&mut limit, 20), 2);
-        assert_eq!(passed(&mut limit, 10_000), 5);
     }
 }

@@ -1,4 +1,4 @@
-//! The standard graph: every node, wired as `standard.graph` says and the picture in [`crate::graph`] shows.
+//! The graph that is measured: the nodes of this crate, wired as `standard.graph` says and the picture in [`crate::graph`] shows.
 
 use crate::graph::{Graph, NodeId};
 use crate::nodes::Device;
@@ -7,7 +7,7 @@ use crate::wiring::{Registry, Wiring};
 
 pub use crate::wiring::INTERFACES_MAX;
 
-/// The text of the standard graph.
+/// The text of that graph.
 pub const TEXT: &str = include_str!("standard.graph");
 
 /// How the work on IPv4 packets is divided into nodes.
@@ -28,8 +28,8 @@ pub fn build(plane: Plane, devices: Vec<Box<dyn Device>>, path: Ip4Path) -> (Gra
     let text = match path {
         Ip4Path::Nodes => TEXT.to_owned(),
         Ip4Path::Fused => {
-            let fused = "l2-input ip4-fused arp-input\nip4-fused: error-drop error-punt ip4-input outputs\n";
-            TEXT.replacen("l2-input ip4-input arp-input\n", fused, 1)
+            let fused = "l2-input ip4-fused error-punt\nip4-fused: error-drop error-punt ip4-input outputs\n";
+            TEXT.replacen("l2-input ip4-input error-punt\n", fused, 1)
         }
     };
     let registry = Registry::standard();

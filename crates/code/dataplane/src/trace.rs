@@ -1,5 +1,6 @@
 //! Following packets through the graph.
 
+use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use crate::arcs::Verdict;
@@ -114,7 +115,7 @@ impl Tracer {
 }
 
 /// A packet's Ethernet header as a person reads it.
-pub(crate) fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
+pub fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
     let mac = |at: usize| Mac([data[at], data[at + 1], data[at + 2], data[at + 3], data[at + 4], data[at + 5]]);
     let kind = match [data[12], data[13]] {
         [0x08, 0x00] => "IP4".to_owned(),
@@ -124,4 +125,31 @@ pub(crate) fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
         [a, b] => format!("0x{a:02x}{b:02x}"),
     };
     format!("{kind}: {} -> {}", mac(6), mac(0))
+}
+
+/// Where the network header starts: tags are gone by now.
+const L3: usize = 14;
+
+/// A packet's IPv4 header as a person reads it, one line each.
+pub fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+    let data = plane.pool.data(frame.buffer[lane]);
+    let address = |at: usize| Ipv4Addr::new(data[L3 + at], data[L3 + at + 1], data[L3 + at + 2], data[L3 + at + 3]);
+    let protocol = match data[L3 + 9] {
+        1 => "ICMP".to_owned(),
+        6 => "TCP".to_owned(),
+        17 => "UDP".to_owned(),
+        other => format!("protocol {other}"),
+    };
+    let number = |at: usize| u16::from_be_bytes([data[L3 + at], data[L3 + at + 1]]);
+    vec![
+        format!("{protocol}: {} -> {}", address(12), address(16)),
+        format!(
+            "  tos 0x{:02x}, ttl {}, length {}, checksum 0x{:04x}",
+            data[L3 + 1],
+            data[L3 + 8],
+            number(2),
+            number(10)
+        ),
+        format!("  fragment id 0x{:04x}, offset {}", number(4), (number(6) & 0x1fff) * 8),
+    ]
 }

@@ -10,8 +10,8 @@ use crate::arcs::ARCS_MAX;
 use crate::graph::{Graph, NodeId};
 use crate::node::Node;
 use crate::nodes::{
-    ArpInput, Device, Drop, EthernetInput, Fused, IcmpError, InterfaceOutput, InterfaceTx, Ip4Fragment, Ip4Input,
-    Ip4Local, Ip4Lookup, Ip4Options, Ip4Resolve, Ip4Rewrite, L2Input, L2Output, Local, Message, Punt,
+    Device, Drop, EthernetInput, Fused, InterfaceOutput, InterfaceTx, Ip4Input, Ip4Lookup, Ip4Rewrite, L2Input,
+    L2Output, Punt,
 };
 use crate::plane::Plane;
 
@@ -22,12 +22,12 @@ const OUTPUTS: &str = "outputs";
 const OUTPUT: &str = "output";
 const TX: &str = "tx";
 
-/// How many arcs a node has.
+/// The number of arcs that a node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arcs {
-    /// So many.
+    /// The given number.
     Fixed(usize),
-    /// So many, and one to each interface's output.
+    /// The given number, and one to each interface's output.
     AndOutputs(usize),
 }
 
@@ -44,26 +44,17 @@ impl Registry {
         let mut registry = Self { nodes: HashMap::new() };
         registry.add("error-drop", Arcs::Fixed(0), |_| Drop);
         registry.add("error-punt", Arcs::Fixed(0), |_| Punt);
-        registry.add("local-end", Arcs::Fixed(0), |_| Local);
         registry.add("ethernet-input", Arcs::Fixed(5), |_| EthernetInput);
         registry.add("l2-input", Arcs::Fixed(3), |_| L2Input);
         registry.add("l2-output", Arcs::AndOutputs(2), |_| L2Output);
-        registry.add("arp-input", Arcs::AndOutputs(3), |_| ArpInput);
         registry.add("ip4-input", Arcs::Fixed(4), |_| Ip4Input);
-        registry.add("ip4-options", Arcs::Fixed(4), |_| Ip4Options);
         registry.add("ip4-lookup", Arcs::Fixed(5), |_| Ip4Lookup);
-        registry.add("ip4-local", Arcs::Fixed(6), |_| Ip4Local);
         registry.add("ip4-rewrite", Arcs::AndOutputs(6), |_| Ip4Rewrite);
-        registry.add("ip4-fragment", Arcs::Fixed(3), |_| Ip4Fragment);
-        registry.add("ip4-resolve", Arcs::AndOutputs(4), |plane| Ip4Resolve::new(plane.interfaces.len()));
         registry.add("ip4-fused", Arcs::AndOutputs(3), |_| Fused::default());
-        for message in Message::ALL {
-            registry.add(IcmpError::new(message).name(), Arcs::Fixed(3), move |_| IcmpError::new(message));
-        }
         registry
     }
 
-    /// Adds a node, or puts one in the place of another of that name. It has so many arcs, drop and punt among them.
+    /// Adds a node, or puts one in the place of another of that name. Drop and punt are among its arcs.
     pub fn add<N: Node + 'static>(&mut self, name: &str, arcs: Arcs, make: impl Fn(&Plane) -> N + 'static) {
         self.nodes.insert(name.to_owned(), (arcs, Box::new(move |plane| Box::new(make(plane)))));
     }
@@ -230,14 +221,10 @@ mod tests {
         for (from, to, expected) in [
             ("tx:\n", "tx\n", "has no colon"),
             ("tx:\n", "tx:\ntx:\n", "there twice"),
-            ("l2-input: ", "l3-input: ", "no node `l3-input`: there are arp-input"),
+            ("l2-input: ", "l3-input: ", "no node `l3-input`: there are error-drop"),
             ("error-punt l2-output\n", "error-punt\n", "node `l2-input` has 3 arcs, not: error-drop error-punt"),
-            (
-                "arp-input: error-drop error-punt local-end outputs",
-                "arp-input: error-drop error-punt local-end tx",
-                "and `outputs`",
-            ),
-            ("local-end:\n", "", "leads to `local-end`, which has no line"),
+            ("l2-output: error-drop error-punt outputs", "l2-output: error-drop error-punt tx", "and `outputs`"),
+            ("error-punt:\n", "", "leads to `error-punt`, which has no line"),
             ("error-punt l2-output\n", "error-punt output\n", "stand for a node of each interface"),
         ] {
             let text = standard.replacen(from, to, 1);

@@ -83,27 +83,23 @@ proptest! {
 
 #[test]
 fn two_hundred_thousand_routes_agree_with_the_oracle() {
-    let mut state = 42_u64;
-    let mut random = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 32) as u32
-    };
+    let mut random = fastrand::Rng::with_seed(42);
     let mut both = Both::new();
     let mut routes: HashMap<Prefix, ()> = HashMap::new();
     // Lengths as in the Internet's table: most of them 24 bits, few very short; and some longer than 24.
     while both.ours.len() < 200_000 {
-        let length = match random() % 100 {
-            0 => 8 + (random() % 8) as u8,
-            1..=35 => 16 + (random() % 8) as u8,
+        let length = match random.u8(..100) {
+            0 => random.u8(8..16),
+            1..=35 => random.u8(16..24),
             36..=95 => 24,
-            _ => 25 + (random() % 8) as u8,
+            _ => random.u8(25..=32),
         };
-        let prefix = Prefix::new(random().into(), length).unwrap();
-        both.add(prefix, 3 + (random() % 1000) as u16);
+        let prefix = Prefix::new(random.u32(..).into(), length).unwrap();
+        both.add(prefix, random.u16(3..1003));
         routes.insert(prefix, ());
     }
     for _ in 0..200_000 {
-        both.agree(random());
+        both.agree(random.u32(..));
     }
     for prefix in routes.keys().take(20_000) {
         both.agree_around(*prefix);
@@ -115,7 +111,7 @@ fn two_hundred_thousand_routes_agree_with_the_oracle() {
         both.agree_around(*prefix);
     }
     for _ in 0..200_000 {
-        both.agree(random());
+        both.agree(random.u32(..));
     }
     assert_eq!(both.ours.len(), both.oracle.len());
     assert_eq!(both.ours.routes().len(), both.ours.len());

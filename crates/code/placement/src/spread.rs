@@ -46,7 +46,7 @@ impl AnyStart {
         Self { random: seed }
     }
 
-    /// SplitMix64.
+    /// SplitMix64, written out: a scheduler has no crate to draw from, and the figures of every run depend on this stream.
     fn draw(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -631,13 +631,8 @@ fn stamps_are_in_order() {
 #[test]
 fn nothing_stale_is_ever_seen() {
     let harness = Harness::running(Options::default(), 6);
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |n: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % n
-    };
+    let mut numbers = fastrand::Rng::with_seed(0x9e37_79b9_7f4a_7c15);
+    let mut random = |n: u64| numbers.u64(..n);
     let mut down = [false; 6];
     let mut off = [false; 6];
     let mut suspends = 0;

@@ -227,13 +227,7 @@ fn cache_bytes(level: usize) -> Option<usize> {
 /// All buffers in an order that no hardware prefetcher follows.
 pub(crate) fn shuffled(count: usize) -> Vec<Buffer> {
     let mut order: Vec<Buffer> = (0..count as u32).collect();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for last in (1..count).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        order.swap(last, (state % (last as u64 + 1)) as usize);
-    }
+    fastrand::Rng::with_seed(1).shuffle(&mut order);
     order
 }
 

@@ -1,5 +1,4 @@
-//! The data plane's experiments: whole graphs at full load, the stride study on this machine and on a modelled core, frame sizes, and
-//! the forwarder between interfaces of this machine.
+//! The data plane's experiments: whole graphs at full load, the stride study on this machine and on a modelled core, frame sizes.
 //!
 //! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is handed the cells that it may use.
 #![forbid(unsafe_code)]
@@ -10,8 +9,6 @@ mod batch;
 mod events;
 pub mod fit;
 pub mod footprint;
-#[cfg(target_os = "linux")]
-pub mod forward;
 pub mod graphs;
 pub mod host;
 pub mod latency;
@@ -21,13 +18,9 @@ mod patterns;
 pub mod places;
 pub mod platform;
 mod prefetch;
-#[cfg(target_os = "linux")]
-mod rates;
 pub mod results;
 
 pub use batch::Batch;
-#[cfg(target_os = "linux")]
-pub use forward::Forward;
 pub use loaded::Dataplane;
 pub use patterns::Patterns;
 pub use prefetch::Prefetch;
@@ -77,13 +70,17 @@ const STUDY_SETTINGS: [Setting; 9] = [
     ),
 ];
 
-fn frame_size(text: &str) -> Result<(), String> {
+/// Checks a number of packets of a frame.
+///
+/// # Errors
+/// The sizes that there are.
+pub fn frame_size(text: &str) -> Result<(), String> {
     let size = text.parse().map_err(|_| format!("`{text}` is no number"))?;
     dataplane::plane::Settings::checked_frame_size(size).map(|_| ())
 }
 
 /// A header for what this machine measures: in ticks of its counter.
-fn host_header(experiment: &str, iterations: u32) -> Header {
+pub fn host_header(experiment: &str, iterations: u32) -> Header {
     let mut header = Header::new(experiment, World::Host.name(), "ticks");
     header.iterations = iterations;
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

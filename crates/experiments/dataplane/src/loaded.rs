@@ -3,12 +3,6 @@
 #[cfg(target_os = "linux")]
 use crate::events::Events;
 use crate::graphs::{self, Counted, GraphKind, Load};
-#[cfg(target_os = "linux")]
-use crate::rates::bench::{Driver, Plan};
-#[cfg(target_os = "linux")]
-use crate::rates::find::{LOADS, Search, find};
-#[cfg(target_os = "linux")]
-use crate::rates::search::Precision;
 use crate::{frame_size, host_header, results};
 use dataplane::buffers::Reuse;
 use dataplane::graph::Graph;
@@ -33,11 +27,8 @@ const SETTINGS: &[Setting] = &[
         "Graph.",
     )
     .or("ip4-route"),
-    Setting::new("windows", Kind::Number { min: 1, max: 10_000 }, "Windows of load; with --find-rate, of full load.")
-        .or("10"),
-    Setting::new("window", Kind::Number { min: 1, max: 600_000 }, "Length of a window; with --find-rate, of a trial.")
-        .unit("ms")
-        .or("1000"),
+    Setting::new("windows", Kind::Number { min: 1, max: 10_000 }, "Windows of load.").or("10"),
+    Setting::new("window", Kind::Number { min: 1, max: 600_000 }, "Length of a window.").unit("ms").or("1000"),
     Setting::new("frame-size", Kind::Checked(frame_size, "N"), "Packets of a frame: 64, 128, 256, 512 or 1024.")
         .or("256"),
     Setting::new(
@@ -56,7 +47,8 @@ const SETTINGS: &[Setting] = &[
         "Prefetch strides of the first node that reads packets, as 4 or 2/13; 0 is none.",
     )
     .or("0"),
-    Setting::new("buffers", Kind::Number { min: 128, max: 1 << 22 }, "Buffers; at least those of two frames.").or("16384"),
+    Setting::new("buffers", Kind::Number { min: 128, max: 1 << 22 }, "Buffers; at least those of two frames.")
+        .or("16384"),
     Setting::new("hot", Kind::Switch, "Hand out the buffer freed last, rather than cycle through all."),
     Setting::new("routes", Kind::Number { min: 1, max: 65_536 }, "Routes of the IPv4 graphs.").or("1000"),
     Setting::new(
@@ -84,46 +76,7 @@ const SETTINGS: &[Setting] = &[
         "Events for each packet and node, counted by perf_event in a window of their own (Linux).",
     )
     .or("hardware"),
-    Setting::new(
-        "find-rate",
-        Kind::Switch,
-        "Search for the highest rate without loss, and measure latency, over interfaces in network namespaces that this makes \
-         (Linux, root; needs `ip`).",
-    ),
-    Setting::new(
-        "drivers",
-        Kind::Checked(driver_names, "LIST"),
-        "With --find-rate: what forwards, one after the other: kernel (its own forwarding), or our graph through packet \
-         (packet sockets, TPACKET_V3), af-xdp, tap; or command, the program of --forwarder.",
-    )
-    .or("packet"),
-    Setting::new(
-        "forwarder",
-        Kind::Checked(command_line, "COMMAND"),
-        "With --find-rate: a program of yours as the driver `command`. It runs between the interfaces in0 and out0, and sends what comes in \
-         on one to 02:fe:00:00:00:bb on the other.",
-    ),
-    Setting::new("loss", Kind::Checked(percent, "PERCENT"), "With --find-rate: loss that the partial drop rate allows.")
-        .unit("%")
-        .or("0.5"),
-    Setting::new(
-        "precision",
-        Kind::Checked(percent, "PERCENT"),
-        "With --find-rate: width between the bounds, of the upper one.",
-    )
-    .unit("%")
-    .or("1"),
-    Setting::new(
-        "trials",
-        Kind::Number { min: 1, max: 99 },
-        "With --find-rate: most trials of a load, of which the majority counts.",
-    )
-    .or("3"),
 ];
-
-/// The settings that mean something with `--find-rate` alone, and those that mean nothing with it.
-const OF_SEARCH: [&str; 5] = ["drivers", "forwarder", "loss", "precision", "trials"];
-const NOT_OF_SEARCH: [&str; 7] = ["graph", "loop", "strides", "hot", "outputs", "trace", "counters"];
 
 static ABOUT: About = About {
     name: "dataplane",
@@ -135,36 +88,10 @@ static ABOUT: About = About {
     examples: &[
         Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
         Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },
-        Example {
-            arguments: "--find-rate --drivers kernel,packet,af-xdp,tap",
-            about: "highest rate without loss, and latency (root)",
-        },
     ],
     sweep_defaults: &[("windows", "3"), ("window", "200"), ("counters", "none")],
     shipped_sweeps: &[],
 };
-
-fn driver_names(text: &str) -> Result<(), String> {
-    drivers(text).map(|_| ())
-}
-
-fn command_line(text: &str) -> Result<(), String> {
-    if text.trim().is_empty() {
-        Err("an empty command: give a program and its arguments, in quotes".to_owned())
-    } else {
-        Ok(())
-    }
-}
-
-fn percent(text: &str) -> Result<(), String> {
-    share(text).map(|_| ())
-}
-
-/// A percentage as a share.
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|percent| (0.01..=50.0).contains(percent)).map(|percent: f64| percent / 100.0);
-    share.ok_or_else(|| format!("`{text}` is no percentage from 0.01 to 50"))
-}
 
 fn strides(text: &str) -> Result<(), String> {
     parse_strides(text).map(|_| ())
@@ -189,26 +116,6 @@ impl Experiment for Dataplane {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         let settings = &request.settings;
-        let searches = settings.switch("find-rate");
-        let (wrong, help) = match searches {
-            true => (&NOT_OF_SEARCH[..], "--find-rate forwards through the standard graph; leave it out"),
-            false => (&OF_SEARCH[..], "give --find-rate, too"),
-        };
-        if let Some(name) = wrong.iter().find(|name| settings.is_given(name)) {
-            return Err(Error::usage(format!("--{name} means nothing here"), help));
-        }
-        let has_driver =
-            settings.text("drivers").is_some_and(|list| list.split(',').any(|word| word.trim() == "command"));
-        match (has_driver, settings.is_given("forwarder")) {
-            (true, false) => {
-                return Err(Error::usage("driver `command` has no command", "give --forwarder COMMAND, too"));
-            }
-            (false, true) => {
-                let help = "name it among the drivers: --drivers packet,command";
-                return Err(Error::usage("--forwarder means nothing without the driver `command`", help));
-            }
-            _ => {}
-        }
         let [buffers, frame] = ["buffers", "frame-size"].map(|name| settings.number(name));
         match buffers < 2 * frame {
             true => {
@@ -221,9 +128,6 @@ impl Experiment for Dataplane {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        if settings.switch("find-rate") {
-            return search(settings, sink);
-        }
         let text = |name: &str| settings.text(name).unwrap_or_default();
         let wrong = |message: String| Error::Usage { message, help: None };
         let kind: GraphKind = text("graph").parse().map_err(wrong)?;
@@ -318,106 +222,4 @@ fn count(graphs: &mut [Graph], which: &str, length: Duration) -> (Option<Counted
 fn count(_graphs: &mut [Graph], which: &str, _length: Duration) -> (Option<Counted>, Option<String>) {
     let why = (which != "none").then(|| "No events per packet: they are counted on Linux alone.".to_owned());
     (None, why)
-}
-
-#[cfg(target_os = "linux")]
-fn drivers(text: &str) -> Result<Vec<Driver>, String> {
-    let known = || Driver::ALL.map(|(_, name)| name).join(", ");
-    let mut found: Vec<Driver> = Vec::new();
-    for word in text.split(',').map(str::trim) {
-        let driver = Driver::ALL.into_iter().find(|(_, name)| *name == word);
-        let (driver, _) = driver.ok_or_else(|| format!("`{word}` is no driver; there are {}", known()))?;
-        if found.contains(&driver) {
-            return Err(format!("driver `{word}` is there twice"));
-        }
-        found.push(driver);
-    }
-    Ok(found)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn drivers(_text: &str) -> Result<(), String> {
-    Ok(())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn search(_settings: &experiment::Settings, _sink: &mut dyn Sink) -> Result<(), Error> {
-    Err(Error::usage("--find-rate needs network namespaces, which Linux alone has", "run it on Linux"))
-}
-
-/// `--find-rate`.
-#[cfg(target_os = "linux")]
-fn search(settings: &experiment::Settings, sink: &mut dyn Sink) -> Result<(), Error> {
-    let text = |name: &str| settings.text(name).unwrap_or_default();
-    let wrong = |message: String| Error::Usage { message, help: None };
-    let plan = Plan {
-        routes: settings.number("routes") as u32,
-        flows: settings.number("flows") as u32,
-        buffers: settings.number("buffers") as usize,
-        frame_size: settings.number("frame-size") as usize,
-        verify_checksum: !settings.switch("no-checksum"),
-        workers: settings.number("workers") as usize,
-    };
-    let search = Search {
-        drivers: drivers(text("drivers")).map_err(wrong)?,
-        command: text("forwarder").to_owned(),
-        plan,
-        windows: settings.number("windows") as usize,
-        window: Duration::from_millis(settings.number("window")),
-        loss: share(text("loss")).map_err(wrong)?,
-        precision: Precision {
-            width: share(text("precision")).map_err(wrong)?,
-            trials: settings.number("trials") as usize,
-        },
-    };
-    let found = find(&search, &sink.progress())?;
-    let mut header = host_header(ABOUT.name, search.windows as u32);
-    for (key, value) in [
-        ("graph", GraphKind::Ip4Route.name().to_owned()),
-        ("find_rate", "true".to_owned()),
-        ("drivers", text("drivers").to_owned()),
-        ("loss", text("loss").to_owned()),
-        ("trials", text("trials").to_owned()),
-        ("window", text("window").to_owned()),
-        ("loads", LOADS.map(|load| load.to_string()).join(",")),
-        ("frame_size", plan.frame_size.to_string()),
-        ("buffers", plan.buffers.to_string()),
-        ("routes", plan.routes.to_string()),
-        ("flows", plan.flows.to_string()),
-        ("workers", plan.workers.to_string()),
-        ("checksum", plan.verify_checksum.to_string()),
-    ] {
-        header.settings.insert(key.to_owned(), value);
-    }
-    for found in &found {
-        header.settings.insert(format!("driver_{}", found.driver.name()), found.hardware.clone());
-        let goals = [(search.loss, "partial drop rate"), (0.0, "rate without loss")];
-        for (goal, words) in goals {
-            let divided = found.tried.iter().filter(|tried| tried.is_divided(goal)).count();
-            if divided > 0 {
-                header.notes.push(format!(
-                    "{}, {words}: trials of {divided} of {} loads disagree, so the majority decided there.",
-                    found.driver.name(),
-                    found.tried.len()
-                ));
-            }
-        }
-        let short: usize = found.tried.iter().map(|tried| tried.short).sum();
-        if short > 0 {
-            header.notes.push(format!(
-                "{}: {short} trials were repeated, because something held the generator up.",
-                found.driver.name()
-            ));
-        }
-        if found.untimed > 0 {
-            header.notes.push(format!(
-                "{}: {} packets with a time are in no percentile: the sink missed them, or the clock was set.",
-                found.driver.name(),
-                found.untimed
-            ));
-        }
-    }
-    let recording = results::rates(header, &found);
-    sink.start(recording.header.clone())?;
-    sink.append(&recording)
 }

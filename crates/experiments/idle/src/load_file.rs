@@ -90,7 +90,8 @@ impl LoadFile {
     }
 }
 
-/// Numbers that look random: Knuth's linear congruential generator for 64 bits, of which the upper half counts.
+/// Numbers that look random: Knuth's linear congruential generator for 64 bits, of which the upper half counts. The workloads that come
+/// with Stopwatt are this stream, so published comparisons with them depend on it.
 struct Chance(u64);
 
 impl Chance {

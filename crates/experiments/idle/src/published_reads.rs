@@ -2,6 +2,7 @@
 //! and their maximum once in a million.
 
 use crate::replay::Reading;
+use engine::SplitMix64;
 use idle::Clock;
 
 /// What was published of a clock's reads, in nanoseconds.
@@ -44,7 +45,7 @@ pub struct Reads {
     quantiles: Vec<u64>,
     maximum: u64,
     clock: Clock,
-    state: u64,
+    random: SplitMix64,
 }
 
 impl Reads {
@@ -68,17 +69,12 @@ impl Reads {
             }
             quantiles.push((spread.minimum + mean * x).round() as u64);
         }
-        Self { quantiles, maximum: spread.maximum.round() as u64, clock, state: seed }
+        Self { quantiles, maximum: spread.maximum.round() as u64, clock, random: SplitMix64::new(seed) }
     }
 
     /// The length of a read in nanoseconds.
     pub fn draw(&mut self) -> u64 {
-        // SplitMix64.
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut drawn = self.state;
-        drawn = (drawn ^ (drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        drawn = (drawn ^ (drawn >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        drawn ^= drawn >> 31;
+        let drawn = self.random.next();
         if (drawn >> 10).is_multiple_of(PER_MAXIMUM) {
             return self.maximum;
         }

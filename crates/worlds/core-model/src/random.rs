@@ -1,6 +1,7 @@
 //! Random numbers from additions, shifts and multiplications alone.
 
-/// A small generator (xorshift with a multiplied output).
+/// A small generator (xorshift with a multiplied output). The costs in `platforms/` were fitted to this stream, so every prediction of a
+/// core depends on it.
 pub(crate) struct Random(u64);
 
 impl Random {

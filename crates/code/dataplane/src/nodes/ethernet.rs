@@ -204,10 +204,10 @@ impl Node for EthernetInput {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, interfaces, shared, settings, .. } = plane;
+        let Plane { pool, interfaces, tables, settings, .. } = plane;
         let there = &interfaces[frame.rx as usize];
         let interface = Interface { mac: there.mac.bits(), longest: there.mtu + HEADER, vlans: &there.vlans };
-        let routes = &shared.routes;
+        let routes = &tables.routes;
         let mut memory = InFrame::new(pool);
         match there.mode {
             Mode::CrossConnect { .. } => {

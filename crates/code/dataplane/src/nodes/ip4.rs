@@ -12,6 +12,7 @@ use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
 use crate::own::Own;
 use crate::plane::Plane;
+use crate::trace::ip4_lines;
 use crate::walk::{Body, Strides, rare, walk};
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
@@ -202,29 +203,6 @@ impl Node for Ip4Input {
     }
 }
 
-pub(super) fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-    let data = plane.pool.data(frame.buffer[lane]);
-    let address = |at: usize| Ipv4Addr::new(data[L3 + at], data[L3 + at + 1], data[L3 + at + 2], data[L3 + at + 3]);
-    let protocol = match data[L3 + 9] {
-        1 => "ICMP".to_owned(),
-        6 => "TCP".to_owned(),
-        17 => "UDP".to_owned(),
-        other => format!("protocol {other}"),
-    };
-    let number = |at: usize| u16::from_be_bytes([data[L3 + at], data[L3 + at + 1]]);
-    vec![
-        format!("{protocol}: {} -> {}", address(12), address(16)),
-        format!(
-            "  tos 0x{:02x}, ttl {}, length {}, checksum 0x{:04x}",
-            data[L3 + 1],
-            data[L3 + 8],
-            number(2),
-            number(10)
-        ),
-        format!("  fragment id 0x{:04x}, offset {}", number(4), (number(6) & 0x1fff) * 8),
-    ]
-}
-
 const LOOKUP_REASONS: [Reason; 5] = [
     Reason::error("no route"),
     Reason::error("route drops"),
@@ -292,8 +270,8 @@ impl Node for Ip4Lookup {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, shared, settings, .. } = plane;
-        let mut body = Lookup { fib: shared.routes.reader() };
+        let Plane { pool, tables, settings, .. } = plane;
+        let mut body = Lookup { fib: tables.routes.reader() };
         walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
@@ -400,8 +378,8 @@ impl Node for Ip4Rewrite {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, shared, settings, .. } = plane;
-        let mut body = RewriteBody { adjacencies: shared.adjacencies.reader() };
+        let Plane { pool, tables, settings, .. } = plane;
+        let mut body = RewriteBody { adjacencies: tables.adjacencies.reader() };
         walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
@@ -470,10 +448,10 @@ impl Node for Fused {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, shared, own, settings, .. } = plane;
+        let Plane { pool, tables, own, settings, .. } = plane;
         let mut body = FusedBody {
-            fib: shared.routes.reader(),
-            adjacencies: shared.adjacencies.reader(),
+            fib: tables.routes.reader(),
+            adjacencies: tables.adjacencies.reader(),
             largest_product: largest_product(settings.verify_checksum),
             own,
             expected: self.expected,

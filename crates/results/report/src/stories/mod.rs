@@ -66,13 +66,13 @@ const STORIES: [(&str, Teller); 15] = [
     ("explore-rcu", |run, _| exploration::read(run).map(|story| Told::of(&story))),
     ("psci-calls", |run, _| Ok(Told::of(&psci_calls::read(run)))),
     ("linux-boot", |run, findings| Ok(Told::of(&linux::read(run, findings)))),
-    ("dataplane", |run, _| match rates::is_of(run.recording) {
-        true => rates::read(run).map(|story| Told::of(&story)),
-        false => loaded::read(run).map(|story| Told::of(&story)),
-    }),
+    ("dataplane", |run, _| loaded::read(run).map(|story| Told::of(&story))),
     ("prefetch", |run, _| strides::read(run).map(|story| Told::of(&story))),
     ("batch", |run, _| Ok(Told::of(&batch::read(run)))),
-    ("forward", |run, _| forward::read(run).map(|story| Told::of(&story))),
+    ("forward", |run, _| match rates::is_of(run.recording) {
+        true => rates::read(run).map(|story| Told::of(&story)),
+        false => forward::read(run).map(|story| Told::of(&story)),
+    }),
     ("idle-replay", |run, _| idle_replay::read(run).map(|story| Told::of(&story))),
     ("idle-clock", |run, _| idle_clock::read(run).map(|story| Told::of(&story))),
     ("idle-cases", |run, _| Ok(Told::of(&idle_cases::read(run)))),

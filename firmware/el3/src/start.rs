@@ -1,0 +1,178 @@
+//! The start of a CPU: its first instruction, the boot of the first one, and the way of those that were down.
+
+use alloc::format;
+use alloc::vec::Vec;
+use core::arch::naked_asm;
+use core::ptr::slice_from_raw_parts;
+
+use boot::{Options, options};
+use device_tree::MAX_SIZE;
+use machine::{CLUSTER, MAX_CPUS, MEMORY, SECURE_RAM, fw_cfg, index_of, say};
+use psci::{Endianness, EntryPoint, Platform, PowerUp};
+
+use crate::entry::{self, identify};
+use crate::gic::Gic;
+use crate::heap::HEAP;
+use crate::layout::{MAPPED_MEMORY, STACK_SIZE};
+use crate::library::{self, PSCI};
+use crate::memory::{self, enable_mmu_and_caches};
+use crate::platform::{Virt, give_up, stop};
+use crate::{power, registers};
+
+/// First instruction of every CPU. All start at once: the first boots, the others are off until a CPU_ON. The power controller comes here
+/// again for a warm reset.
+///
+/// # Safety
+/// Only the machine comes here.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".init.reset")]
+unsafe extern "C" fn reset() -> ! {
+    naked_asm!(
+        identify!(),
+        "cbnz x20, 4f",
+        // Only the first CPU touches data; the held ones have registers and their stacks.
+        "adrp x0, data_begin
+         add x0, x0, :lo12:data_begin
+         adrp x1, data_end
+         add x1, x1, :lo12:data_end
+         ldr x2, =data_source
+     1:  cmp x0, x1
+         b.hs 2f
+         ldp x3, x4, [x2], #16
+         stp x3, x4, [x0], #16
+         b 1b
+     2:  adrp x0, bss_begin
+         add x0, x0, :lo12:bss_begin
+         adrp x1, bss_end
+         add x1, x1, :lo12:bss_end
+     3:  cmp x0, x1
+         b.hs 5f
+         stp xzr, xzr, [x0], #16
+         b 3b
+     4:  bl {hold}
+     5:  bl {enable_mmu_and_caches}
+         bl {cold_boot}
+     99: wfi
+         b 99b",
+        cluster = const CLUSTER,
+        max_cpus = const MAX_CPUS,
+        stack_size = const STACK_SIZE,
+        hold = sym power::hold,
+        enable_mmu_and_caches = sym enable_mmu_and_caches,
+        cold_boot = sym cold_boot,
+    )
+}
+
+/// The first CPU, with MMU, caches and a stack.
+extern "C" fn cold_boot() -> ! {
+    unsafe extern "C" {
+        static stacks_begin: u8;
+        static stacks_end: u8;
+        static mut heap_begin: u8;
+        static heap_end: u8;
+    }
+    let (begin, end) = (&raw mut heap_begin, &raw const heap_end as usize);
+    // SAFETY: the linker keeps this range free of anything else.
+    unsafe { HEAP.start(begin, end - begin as usize) }
+    registers::look_around();
+    let stacks = &raw const stacks_end as usize - &raw const stacks_begin as usize;
+    if stacks != MAX_CPUS * STACK_SIZE {
+        give_up(&"image.ld and the code disagree about the stacks");
+    }
+
+    let mut text = alloc::vec![0; options::MAX_SIZE];
+    let options = fw_cfg::read(options::FILE, &mut text).unwrap_or_default();
+    let options = Options::parse(options).unwrap_or_else(|error| give_up(&error));
+    let level = match (options.exception_level, registers::has_el2()) {
+        (Some(2), false) => {
+            give_up(&"boot options: exception-level cannot be 2, the machine was started without virtualization=on")
+        }
+        (Some(level), _) => level,
+        (None, true) => 2,
+        (None, false) => 1,
+    };
+    registers::choose_exception_level(level);
+    registers::set_up_el3();
+
+    let warm = power::was_warm_reset();
+    let blob = machines_tree(warm);
+    let (mut tree, machine) = device_tree::read(blob).unwrap_or_else(|error| give_up(&error));
+    let affinities: Vec<u64> = machine.cpus.iter().map(|cpu| cpu.affinity).collect();
+    if let Some((cpu, mpidr)) = (0..).zip(&affinities).find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu)) {
+        give_up(&format!(
+            "device tree: CPU {cpu} has the affinity {mpidr:#x}; clusters of 16 should be full, at most 2 of them"
+        ));
+    }
+    let cpus = affinities.len();
+    let gic = Gic::find();
+    let memory = machine.memory.start.max(MAPPED_MEMORY.start)..machine.memory.end.min(MAPPED_MEMORY.end);
+    if gic == Gic::V2 && cpus > 8 {
+        give_up(&"GICv2 has no more than 8 CPUs: start the machine with gic-version=3");
+    }
+    let protected = options.protected(&memory);
+    // A warm reset keeps memory, and whether the next cold one overwrites it.
+    if !warm && power::protect_memory(false) {
+        say!("stopwatt: memory is overwritten (MEM_PROTECT)");
+        protected.iter().for_each(memory::overwrite);
+    }
+    if !memory.contains(&options.entry) {
+        give_up(&format!(
+            "boot options: entry {:#x} should be in memory, {:#x}..{:#x}",
+            options.entry, memory.start, memory.end
+        ));
+    }
+    device_tree::edit(&mut tree, &machine, &options).unwrap_or_else(|error| give_up(&error));
+    let blob = tree.to_dtb();
+    if blob.len() > MAX_SIZE {
+        give_up(&"device tree: no room for it after the idle states were added");
+    }
+    // SAFETY: the place of the machine's own tree, which is not used any more; the normal world is not running.
+    unsafe { core::ptr::copy_nonoverlapping(blob.as_ptr(), MEMORY as *mut u8, blob.len()) }
+    memory::clean(MEMORY, blob.len());
+
+    gic.boot(cpus);
+    let psci = library::make(Virt::new(cpus, options.power_state, memory, protected, gic), &affinities);
+    let psci = PSCI.call_once(|| psci);
+    psci.boot();
+    power::up(0, &psci.platform().off_state());
+    // Everything that was made is brought to memory, for CPUs that come with their caches off.
+    memory::clean(SECURE_RAM.start, begin as usize - SECURE_RAM.start);
+    memory::clean(begin as usize, HEAP.used() + 0x1_0000);
+
+    registers::set_up_normal_world();
+    say!("stopwatt: {cpus} CPUs, {gic:?}, normal world at EL{level}, {:#x}", options.entry);
+    entry::enter(EntryPoint {
+        pc: options.entry,
+        context_id: MEMORY as u64,
+        after: PowerUp::On,
+        endianness: Endianness::Little,
+    })
+}
+
+/// The tree that the machine brings. The one in memory is the normal world's to overwrite, so a copy is kept for a warm reset.
+fn machines_tree(warm: bool) -> &'static [u8] {
+    struct Copy(core::cell::UnsafeCell<[u8; MAX_SIZE]>);
+    // SAFETY: touched by the first CPU only, while it boots.
+    unsafe impl Sync for Copy {}
+    #[unsafe(link_section = ".kept")]
+    static COPY: Copy = Copy(core::cell::UnsafeCell::new([0; MAX_SIZE]));
+
+    let copy = COPY.0.get().cast::<u8>();
+    // SAFETY: the machine puts its tree there; no other CPU runs, and the copy has the size.
+    unsafe {
+        if !warm {
+            core::ptr::copy_nonoverlapping(MEMORY as *const u8, copy, MAX_SIZE);
+        }
+        &*slice_from_raw_parts(copy, MAX_SIZE)
+    }
+}
+
+/// A CPU after an emulated reset, with MMU and caches off. The power controller comes here as a reset would: by the address alone.
+#[unsafe(no_mangle)]
+extern "C" fn warm_boot() -> ! {
+    match PSCI.get() {
+        Some(psci) => entry::enter(psci.warm_boot()),
+        None => stop(),
+    }
+}
