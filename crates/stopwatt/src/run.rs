@@ -150,6 +150,7 @@ fn record(experiment: &dyn Experiment, request: &Request<'_>, progress: &Arc<Pro
         _ => provenance::this_run(),
     };
     run.more.append(&mut header.run.more);
+    run.counter = header.run.counter.take();
     header.run = run;
     Ok(sink.finish())
 }

@@ -50,7 +50,7 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
         let series = recording.all_series().next().unwrap();
         assert_eq!(recording.series_texts(series), (graph, "mrr", ""));
         assert_eq!(recording.values(series, metrics::RATE.name).len(), 2);
-        assert!(recording.header.run.kernel.is_some() && recording.header.run.more.contains_key("counter"));
+        assert!(recording.header.run.kernel.is_some() && recording.header.run.counter.is_some());
         assert!(done(&["report", to]).contains("Clocks per packet, by node"), "the recording's picture is drawn");
         // The cross connect was published, with its input, its output and what lies between.
         let published = result["published_nodes"].as_array().unwrap();

@@ -46,7 +46,7 @@ impl Experiment for Batch {
         progress.expect(sizes.len() as u64, "frame sizes");
         let none = Cell { strides: Strides::both(0), ..CELL };
         let mut header = host_header(ABOUT.name, study.repetitions as u32);
-        study.describe(&mut header);
+        header.set_facts(&study.facts());
         header.pictures.push(Picture {
             title: "Clocks per packet against packets of a frame".to_owned(),
             metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),

@@ -10,7 +10,7 @@ use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
 
 use experiment::{Error, Settings};
-use recording::Header;
+use recording::facts;
 
 use crate::model::Cell;
 use crate::places::{Place, Places};
@@ -84,19 +84,17 @@ impl Study {
         }
     }
 
-    /// Notes in a header how the study is made.
-    pub(crate) fn describe(&self, header: &mut Header) {
-        for (key, value) in [
-            ("frame_size", self.frame_size),
-            ("frames", self.frames),
-            ("buffers", self.buffers),
-            ("rounds", self.rounds as usize),
-        ] {
-            header.settings.insert(key.to_owned(), value.to_string());
+    /// The study as a recording's facts have it.
+    pub(crate) fn facts(&self) -> facts::Study {
+        facts::Study {
+            frame_size: self.frame_size as u64,
+            frames: self.frames as u64,
+            buffers: Some(self.buffers as u64),
+            rounds: Some(self.rounds.into()),
+            work: if self.work == Work::Independent { "independent" } else { "chained" }.to_owned(),
+            header_in: self.places.header.name().to_owned(),
+            data_in: self.places.data.name().to_owned(),
         }
-        let work = if self.work == Work::Independent { "independent" } else { "chained" };
-        header.settings.insert("work".to_owned(), work.to_owned());
-        self.places.describe(header);
     }
 }
 

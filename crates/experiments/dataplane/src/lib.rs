@@ -85,6 +85,6 @@ pub fn host_header(experiment: &str, iterations: u32) -> Header {
     header.iterations = iterations;
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.time.counter_hz = Some(dataplane::machine::counter_hz());
-    header.run.more.insert("counter".to_owned(), dataplane::machine::COUNTER.to_owned());
+    header.run.counter = Some(dataplane::machine::COUNTER.to_owned());
     header
 }

@@ -10,7 +10,7 @@ use dataplane::plane::Settings;
 use dataplane::show;
 use dataplane::walk::{Shape, Strides};
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
-use recording::{Picture, PictureKind, metrics};
+use recording::{Picture, PictureKind, facts, metrics};
 use std::time::Duration;
 
 /// Loads a graph and measures what each node takes.
@@ -172,31 +172,27 @@ impl Experiment for Dataplane {
         }
 
         let mut header = host_header(ABOUT.name, windows as u32);
-        for (key, value) in [
-            ("graph", kind.name().to_owned()),
-            ("frame_size", load.settings.frame_size.to_string()),
-            ("loop", shape.name().to_owned()),
-            ("strides", format!("{}/{}", strides.header, strides.data)),
-            ("buffers", load.buffers.to_string()),
-            ("reuse", if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned()),
-            ("routes", load.routes.to_string()),
-            ("outputs", load.outputs.to_string()),
-            ("flows", load.flows.to_string()),
-            ("workers", graphs.len().to_string()),
-            ("checksum", load.settings.verify_checksum.to_string()),
-            ("driver", "memory of this process".to_owned()),
-        ] {
-            header.settings.insert(key.to_owned(), value);
-        }
+        header.set_facts(&facts::Loaded {
+            graph: kind.name().to_owned(),
+            frame_size: load.settings.frame_size as u64,
+            shape: shape.name().to_owned(),
+            strides: format!("{}/{}", strides.header, strides.data),
+            buffers: load.buffers as u64,
+            reuse: if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned(),
+            routes: load.routes.into(),
+            outputs: load.outputs as u64,
+            flows: load.flows.into(),
+            workers: graphs.len() as u64,
+            checksum: load.settings.verify_checksum,
+            driver: "memory of this process".to_owned(),
+            trace: (trace > 0).then(|| show::trace(&[graphs[0].report()], 50)),
+        });
         header.pictures.push(Picture {
             title: "Clocks per packet, by node".to_owned(),
             metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
             case: Some(results::LOADED_CASE.to_owned()),
             kind: PictureKind::StackedBars,
         });
-        if trace > 0 {
-            header.texts.insert("trace".to_owned(), show::trace(&[graphs[0].report()], 50));
-        }
         header.notes.extend(no_counters);
         let recording = results::graph(header, kind, &loaded, counted.as_ref());
         sink.start(recording.header.clone())?;

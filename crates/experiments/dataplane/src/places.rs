@@ -1,7 +1,6 @@
 //! Where a packet's lines lie before the loop of a stride study meets them.
 
 use experiment::{Error, Settings};
-use recording::Header;
 
 /// Where a line lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,13 +58,6 @@ impl Places {
     pub fn of(settings: &Settings, usual: Self) -> Self {
         let asked = |name, usual| settings.text(name).map_or(usual, Place::of);
         Self { header: asked("header-in", usual.header), data: asked("data-in", usual.data) }
-    }
-
-    /// Notes them in a header.
-    pub fn describe(&self, header: &mut Header) {
-        for (key, place) in [("header_in", self.header), ("data_in", self.data)] {
-            header.settings.insert(key.to_owned(), place.name().to_owned());
-        }
     }
 
     /// Says what a modelled core lacks.

@@ -8,7 +8,7 @@ use crate::platform::{CorePlatform, CostsFile};
 use crate::{STUDY_SETTINGS, host_header, results};
 use dataplane::walk::{Shape, Strides};
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
-use recording::{Header, Picture, PictureKind, Platform, Recording, metrics};
+use recording::{Header, Picture, PictureKind, Platform, Recording, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
 pub struct Prefetch;
@@ -104,7 +104,7 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     });
     progress.check()?;
     let mut header = host_header(ABOUT.name, study.repetitions as u32);
-    study.describe(&mut header);
+    header.set_facts(&study.facts());
     header.pictures = pictures();
     let measured: Vec<_> = cells.into_iter().zip(values).collect();
     let recording = results::study(header, "host", study.layout.name(), &measured);
@@ -193,9 +193,14 @@ impl Modelled {
         header.seed = self.effort.seed;
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         header.time.counter_hz = Some(self.platform.counter.hz);
-        header.settings.insert("frame_size".to_owned(), self.effort.frame_size.to_string());
-        header.settings.insert("frames".to_owned(), self.effort.frames.to_string());
-        self.effort.places.describe(&mut header);
+        let places = self.effort.places;
+        header.set_facts(&facts::Study {
+            frame_size: self.effort.frame_size as u64,
+            frames: self.effort.frames as u64,
+            header_in: places.header.name().to_owned(),
+            data_in: places.data.name().to_owned(),
+            ..facts::Study::default()
+        });
         header.platform = Some(Platform {
             name: self.platform.platform.name.clone(),
             text: self.platform.text.clone(),

@@ -1,5 +1,6 @@
 //! `--find-rate`: what it was told, and what was found as a recording.
 
+use recording::facts;
 use std::time::Duration;
 
 use dataplane_experiments::graphs::GraphKind;
@@ -67,25 +68,23 @@ pub fn run(name: &str, settings: &Settings, sink: &mut dyn Sink) -> Result<(), E
     };
     let found = find(&search, &sink.progress())?;
     let mut header = host_header(name, search.windows as u32);
-    for (key, value) in [
-        ("graph", GraphKind::Ip4Route.name().to_owned()),
-        ("find_rate", "true".to_owned()),
-        ("drivers", text("drivers").to_owned()),
-        ("loss", text("loss").to_owned()),
-        ("trials", text("trials").to_owned()),
-        ("window", text("window").to_owned()),
-        ("loads", LOADS.map(|load| load.to_string()).join(",")),
-        ("frame_size", plan.frame_size.to_string()),
-        ("buffers", plan.buffers.to_string()),
-        ("routes", plan.routes.to_string()),
-        ("flows", plan.flows.to_string()),
-        ("workers", plan.workers.to_string()),
-        ("checksum", plan.verify_checksum.to_string()),
-    ] {
-        header.settings.insert(key.to_owned(), value);
-    }
+    let drivers =
+        found.iter().map(|found| facts::Driver { name: found.driver.name().to_owned(), mode: found.hardware.clone() });
+    header.set_facts(&facts::Rates {
+        graph: GraphKind::Ip4Route.name().to_owned(),
+        drivers: drivers.collect(),
+        loss: text("loss").to_owned(),
+        trials: search.precision.trials as u64,
+        window_ms: settings.number("window"),
+        loads: LOADS.iter().map(|load| u64::from(*load)).collect(),
+        frame_size: plan.frame_size as u64,
+        buffers: plan.buffers as u64,
+        routes: plan.routes.into(),
+        flows: plan.flows.into(),
+        workers: plan.workers as u64,
+        checksum: plan.verify_checksum,
+    });
     for found in &found {
-        header.settings.insert(format!("driver_{}", found.driver.name()), found.hardware.clone());
         let goals = [(search.loss, "partial drop rate"), (0.0, "rate without loss")];
         for (goal, words) in goals {
             let divided = found.tried.iter().filter(|tried| tried.is_divided(goal)).count();

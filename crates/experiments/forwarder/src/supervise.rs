@@ -10,7 +10,7 @@ use experiment::{Error, Settings, Sink};
 use forwarder::control::Control;
 use forwarder::prompt::{self, Command};
 use forwarder::workers::Workers;
-use recording::{Picture, PictureKind, metrics};
+use recording::{Picture, PictureKind, facts, metrics};
 
 use crate::config::{Config, ConfigError, Router};
 use crate::lines::{self, Lines};
@@ -25,10 +25,8 @@ pub fn run(name: &str, path: &Path, settings: &Settings, sink: &mut dyn Sink) ->
     let config = Config::read(path)?;
     let Router { mut graphs, control } = config.router()?;
     let mut header = host_header(name, 1);
-    if let Some(script) = settings.text("exec") {
-        let answers = execute(&mut graphs, &control, Path::new(script))?;
-        header.texts.insert("exec".to_owned(), answers);
-    }
+    let script = settings.text("exec");
+    let exec = script.map(|script| execute(&mut graphs, &control, Path::new(script))).transpose()?;
     let length = settings.number_if_given("seconds").map(Duration::from_secs);
     let inputs = graphs.first().map(prompt::inputs).unwrap_or_default();
     let workers = Workers::start(graphs, config.cpus(), settings.switch("busy"))
@@ -45,14 +43,13 @@ pub fn run(name: &str, path: &Path, settings: &Settings, sink: &mut dyn Sink) ->
     let threads = workers.threads();
     let graphs = workers.stop().map_err(|gone| Error::Failed(gone.to_string()))?;
     let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
-    header.texts.insert("threads".to_owned(), threads);
+    header.set_facts(&facts::Forwarded { config: path.display().to_string(), exec, threads });
     if length.is_some() && progress.check().is_err() {
         header.notes.push("Cut short: a signal stopped the forwarder before its time was over.".to_owned());
     }
     for report in reports.iter().filter(|report| !report.balance.holds()) {
         header.complaints.push(format!("packets do not add up: {:?}", report.balance));
     }
-    header.settings.insert("config".to_owned(), path.display().to_string());
     header.pictures.push(Picture {
         title: "Clocks per packet, by node".to_owned(),
         metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),

@@ -133,11 +133,8 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
     header.iterations = effort.rounds as u32;
     header.time.counter_hz = Some(dataplane::machine::counter_hz());
     let (source, virtual_machine) = (clocks::source(), clocks::hypervisor());
-    header.set_facts(&facts::Clocks {
-        counter: dataplane::machine::COUNTER.to_owned(),
-        source,
-        virtual_machine: virtual_machine.clone(),
-    });
+    header.run.counter = Some(dataplane::machine::COUNTER.to_owned());
+    header.set_facts(&facts::Clocks { source, virtual_machine: virtual_machine.clone() });
     if let Some(why) = virtual_machine {
         header
             .notes

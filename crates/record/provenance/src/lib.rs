@@ -32,8 +32,8 @@ pub fn this_measurement() -> Run {
         ("transparent_huge_pages", text("/sys/kernel/mm/transparent_hugepage/enabled")),
         ("huge_pages", fact("/proc/meminfo", "HugePages_Total")),
         ("governor", text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").or(Some("not known".to_owned()))),
-        ("c_library", c_library()),
     ];
+    run.c_library = c_library();
     run.more = more.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
     run
 }

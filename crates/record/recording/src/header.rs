@@ -274,7 +274,13 @@ pub struct Run {
     /// The operating system's kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// Anything else (kernel command line, huge pages, governor, C library).
+    /// The counter whose ticks are clocks, where something was measured on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<String>,
+    /// The C library.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c_library: Option<String>,
+    /// Anything else (kernel command line, huge pages, governor).
     #[serde(default, flatten)]
     pub more: BTreeMap<String, String>,
 }

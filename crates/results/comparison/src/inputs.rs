@@ -48,9 +48,12 @@ fn inputs(header: &Header, variant: &str) -> BTreeMap<String, String> {
     if header.world == "host" {
         // What was measured here depends on what built the program and on what it ran; what is imported was measured by another.
         let run = &header.run;
-        let library = run.more.get("c_library").cloned();
-        let of_run =
-            [("compiler", &run.compiler), ("C library", &library), ("kernel", &run.kernel), ("machine", &run.machine)];
+        let of_run = [
+            ("compiler", &run.compiler),
+            ("C library", &run.c_library),
+            ("kernel", &run.kernel),
+            ("machine", &run.machine),
+        ];
         inputs.extend(of_run.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value.clone()?))));
     }
     // Settings are in the costs, the release and the platform already, but for the platform's.
@@ -161,7 +164,7 @@ mod tests {
         let header = |world: &str, compiler: &str, library: &str| {
             let mut header = Header::new("e", world, "ticks");
             header.run.compiler = Some(compiler.to_owned());
-            header.run.more.insert("c_library".to_owned(), library.to_owned());
+            header.run.c_library = Some(library.to_owned());
             header
         };
         let compared = |world| {

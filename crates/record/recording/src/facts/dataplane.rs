@@ -30,8 +30,6 @@ pub struct Loaded {
     pub checksum: bool,
     /// The source of packets.
     pub driver: String,
-    /// The counter that clocks are ticks of.
-    pub counter: String,
     /// Traces of the first packets, where any were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
@@ -102,8 +100,6 @@ pub struct Study {
     pub header_in: String,
     /// The place of packet data before a frame.
     pub data_in: String,
-    /// The counter that clocks are ticks of; empty on a modelled core.
-    pub counter: String,
 }
 
 impl Facts for Study {
@@ -121,7 +117,6 @@ impl Facts for Study {
             work: word("work", "chained"),
             header_in: word("header_in", "dram"),
             data_in: word("data_in", "dram"),
-            counter: header.run.more.get("counter").cloned().unwrap_or_default(),
         })
     }
 }
@@ -136,8 +131,8 @@ pub struct Forwarded {
     pub exec: Option<String>,
     /// The state of its threads at the end, as `show threads` prints it.
     pub threads: String,
-    /// The counter that clocks are ticks of.
-    pub counter: String,
 }
 
-impl Facts for Forwarded {}
+impl Facts for Forwarded {
+    const ARE_SETTINGS: bool = true;
+}

@@ -16,8 +16,6 @@ impl Facts for Replay {}
 /// Clocks that were read and divisions that were made on the machine at hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// The counter that times them.
-    pub counter: String,
     /// The kernel's clock source, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,

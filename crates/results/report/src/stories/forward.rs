@@ -64,7 +64,7 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Forwarded<'r>, FactsError> {
     Ok(Forwarded {
         threads: counts(recording, "threads"),
         seconds: sum(recording, CASE, metrics::WINDOW, ""),
-        nodes: nodes::read(recording, CASE, &facts.counter),
+        nodes: nodes::read(recording, CASE),
         interfaces: counts(recording, "interfaces"),
         errors: of_case(recording, "errors").map(lost).collect(),
         recording: run.folder,

@@ -1,7 +1,7 @@
 //! `dataplane`: a graph at full load.
 
 use super::nodes::{self, Nodes};
-use super::rows::{median, of, role, subject, subjects, sum, tick_ns, values};
+use super::rows::{counter, median, of, role, subject, subjects, sum, tick_ns, values};
 use super::spread::Spread;
 use super::{Run, Story};
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
@@ -103,12 +103,12 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Loaded<'r>, FactsError> {
         published_nodes: published.map_or_else(Vec::new, |published| beside(recording, published)),
         events_per_packet: by_node.collect(),
         graph: facts.graph.clone(),
-        nodes: nodes::read(recording, CASE, &facts.counter),
+        nodes: nodes::read(recording, CASE),
         clocks_per_packet: median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
         mpps: stats::median(&rates).unwrap_or(0.0),
         mpps_spread: stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]),
         windows: Spread::new(&rates),
-        counter: facts.counter.clone(),
+        counter: counter(recording).to_owned(),
         tick_ns: tick_ns(recording),
         checksum_verified: facts.checksum,
         frame_size: facts.frame_size,

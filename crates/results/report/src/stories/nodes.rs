@@ -1,6 +1,6 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
-use super::rows::{median, of, role, subject, subjects, sum, tick_ns};
+use super::rows::{counter, median, of, role, subject, subjects, sum, tick_ns};
 use crate::blocks::{Blocks, Table, fixed, name, scientific, whole};
 use recording::{Recording, metrics};
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub(super) struct Nodes<'r> {
 }
 
 /// Reads the nodes of a case.
-pub(super) fn read<'r>(recording: &'r Recording, case: &'static str, counter: &str) -> Nodes<'r> {
+pub(super) fn read<'r>(recording: &'r Recording, case: &'static str) -> Nodes<'r> {
     let last = of(recording, case, metrics::CALLS).map(|measure| measure.iteration).max().unwrap_or(0);
     let at = |metric, node: &str| {
         let mut there = of(recording, case, metric).filter(|measure| measure.iteration == last);
@@ -73,7 +73,7 @@ pub(super) fn read<'r>(recording: &'r Recording, case: &'static str, counter: &s
             rate(metrics::DROPPED) + rate(metrics::REFUSED),
             rate(metrics::PUNTED),
         ],
-        counter: counter.to_owned(),
+        counter: counter(recording).to_owned(),
         tick_ns: tick_ns(recording),
     }
 }

@@ -56,6 +56,11 @@ pub(super) fn tick_ns(recording: &Recording) -> f64 {
     recording.header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64)
 }
 
+/// The name of the counter whose ticks are clocks.
+pub(super) fn counter(recording: &Recording) -> &str {
+    recording.header.run.counter.as_deref().unwrap_or("counter")
+}
+
 /// Values by name in the order in which they came; a map in JSON.
 #[derive(Clone)]
 pub(super) struct InOrder<'r, V>(pub(super) Vec<(&'r str, V)>);

@@ -1,6 +1,6 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
-use super::rows::{of, subject, subjects, tick_ns, values};
+use super::rows::{counter, of, subject, subjects, tick_ns, values};
 use super::{Run, Story};
 use crate::blocks::{
     Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text,
@@ -229,7 +229,7 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
     Ok(Strides::Measured(Measured {
         world: &header.world,
         layout: layout.map_or("", |measure| recording.series_texts(measure.series).2),
-        counter: facts.counter.clone(),
+        counter: counter(recording).to_owned(),
         tick_ns: tick_ns(recording),
         best: best_here(&cells),
         cells,
