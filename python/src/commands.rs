@@ -3,6 +3,7 @@
 use crate::recording::Recording;
 use crate::work::{Error, exception, work};
 use comparison::{Input, Options, Policy};
+use document::Document;
 use experiment::Progress;
 use miette::IntoDiagnostic;
 use pyo3::prelude::*;
@@ -65,7 +66,7 @@ pub fn compare(
 #[pyfunction]
 pub fn begin_sweep(py: Python<'_>, text: &str, folder: PathBuf, at_most: u64) -> PyResult<(Vec<u64>, u64)> {
     let does = || {
-        let plan = Plan::parse("the plan", text)?;
+        let plan = Plan::read(&Document::new("the plan", text))?;
         plan.at_most(at_most)?;
         let fitting = sweep_command::fitting(plan)?;
         let dataset = sweep_command::begin(&Data::find(None)?, &fitting, &folder)?;

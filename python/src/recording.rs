@@ -4,6 +4,7 @@ use crate::tables::Table;
 use crate::work::{Error, exception, work};
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
+use published::Published;
 use pyo3::prelude::*;
 use report::{Format, Style};
 use std::path::{Path, PathBuf};
@@ -94,7 +95,7 @@ impl Recording {
             return Err(Error::new_err(format!("there is no report `{format}`; there are: {known}")));
         };
         py.detach(|| {
-            let published = Data::find(None)?.published()?;
+            let published = Published::read(&Data::find(None)?.published(), &self.rows.header.experiment)?;
             let findings = report::findings(&self.rows, &self.name(), &published);
             Ok(report::render(&findings, format, Style::PLAIN))
         })
@@ -139,9 +140,7 @@ pub fn run(
     let does = || {
         let found = experiments::find(experiment).ok_or_else(|| {
             let known = experiments::names();
-            let near = experiment::nearest(experiment, known.iter().copied());
-            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-            miette!(help = format!("{near}there are: {}", known.join(", ")), "there is no experiment `{experiment}`")
+            miette!(help = document::one_of(experiment, &known), "there is no experiment `{experiment}`")
         })?;
         let about = found.about();
         let world = match world {

@@ -12,8 +12,9 @@ use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
 use experiment::{Files, Progress};
 use miette::{IntoDiagnostic, miette};
 use platforms::PlatformFiles;
+use published::{PsciReference, StrideReference};
 use serde_json::json;
-use soc::config::{Costs, Document, Platform, Release};
+use soc::config::{Costs, Platform, Release};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -76,13 +77,14 @@ pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::
     if options.study.any() {
         return calibrate_study::run(data, platform, &options.study, options.format);
     }
-    let (files, published) = (data.platforms(), data.published()?);
+    let files = data.platforms();
     let platform = CorePlatform::read(&files, platform.unwrap_or("macchiatobin"))?;
     let name = &platform.platform.name;
     let progress: Arc<Progress> = Arc::default();
     progress.say(&format!("fitting the core of {name}"));
     let shown = progress::show_only(progress);
-    let costs = published.strides_of(name).and_then(|reference| calibrate::fit_strides(&platform, reference));
+    let reference = StrideReference::for_platform(&data.published(), name)?;
+    let costs = reference.and_then(|reference| calibrate::fit_strides(&platform, &reference));
     let costs = costs.ok_or_else(|| {
         miette!(
             help = "give recordings of `stopwatt run prefetch` with --from; or put a stride study of the platform, with cells that a fit may \
@@ -116,11 +118,8 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     let opened = PlatformFiles::open(&files, &options.platform)?;
     let name = opened.name().to_owned();
     let platform = Platform::read(opened.document())?;
-    let plan = format!("{name}/calibration.toml");
-    let plan = Document::new(files.shown(&plan), files.read(&plan).into_diagnostic()?);
-    let plan = Plan::read(&plan).into_diagnostic()?;
-    let published = data.published()?;
-    let reference = published.psci_of(&name).ok_or_else(|| {
+    let plan = Plan::read(&files.document(&format!("{name}/calibration.toml"))?)?;
+    let reference = PsciReference::for_platform(&data.published(), &name)?.ok_or_else(|| {
         miette!(
             help = format!("put figures and a file {name}-psci.toml that names the platform in `published`; docs/platforms.md has an example"),
             "there are no published figures of {name}"
@@ -142,7 +141,7 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
         progress.say(&format!("releases, fitting {release_name}"));
         let release = Release::read(&opened.release(&release_name)?, &platform)?;
         let carried = first.as_ref().and_then(|first| fitted.get(first));
-        let calibration = calibrate::fit(&platform, &release, reference, &plan, carried).into_diagnostic()?;
+        let calibration = calibrate::fit(&platform, &release, &reference, &plan, carried).into_diagnostic()?;
         fitted.insert(release_name.clone(), calibration.costs.clone());
         if wanted.contains(&release_name) {
             calibrations.push(calibration);

@@ -6,7 +6,9 @@ use crate::output;
 use crate::recordings::Named;
 use clap::{Args, ValueEnum};
 use comparison::{Comparison, Input, Options, Policy};
+use document::Document;
 use miette::IntoDiagnostic;
+use published::PsciReference;
 use report::PublishedChanges;
 use std::path::PathBuf;
 
@@ -80,7 +82,10 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Compares and prints what came out; the answer is no with a regression.
 pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
-    let mut policy = options.policy.as_deref().map(Policy::read).transpose()?.unwrap_or_default();
+    let mut policy = match &options.policy {
+        Some(path) => Policy::read(&Document::open(path)?)?,
+        None => Policy::default(),
+    };
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
     let mut read = Vec::new();
     for given in &options.recordings {
@@ -117,6 +122,6 @@ pub fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<
     let [base, other] = comparison.sides.as_slice() else { return Ok(None) };
     let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else { return Ok(None) };
     let Some(platform) = base.platform.as_deref().filter(|_| base.platform == other.platform) else { return Ok(None) };
-    let published = data.published()?;
-    Ok(published.psci_of(platform).and_then(|reference| report::published_changes(reference, from, to)))
+    let reference = PsciReference::for_platform(&data.published(), platform)?;
+    Ok(reference.and_then(|reference| report::published_changes(&reference, from, to)))
 }

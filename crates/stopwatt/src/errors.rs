@@ -3,8 +3,8 @@
 //! Errors quote files, and a file may hold what moves a terminal's cursor or changes its colours. Nothing of that is printed as it is.
 
 use crate::caught;
+use document::{printable_lines, unprintable};
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
-use recording::{printable_lines, unprintable};
 
 /// Prints an error with the place in its file and what would be right.
 #[allow(clippy::print_stderr, reason = "this is the place")]

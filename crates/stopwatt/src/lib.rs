@@ -103,7 +103,7 @@ fn run(matches: &ArgMatches) -> miette::Result<Answer> {
         Command::Import { what: Import::Csv(options) } => {
             import_command::run(&data, import_command::Kind::Csv, options)
         }
-        Command::Explore { what } => return explore_command::run(&data, what),
+        Command::Explore { what } => return explore_command::run(what),
         Command::Sweep(options) => return sweep_command::run(&data, given, options),
         Command::Calibrate(options) => return calibrate_command::run(&data, options),
         Command::Compare(options) => return compare_command::run(&data, options),

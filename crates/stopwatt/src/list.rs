@@ -6,6 +6,7 @@ use crate::output::{self, Format};
 use dataplane_experiments::platform::CorePlatform;
 use experiment::About;
 use platforms::PlatformFiles;
+use published::{PsciReference, StrideReference};
 use serde_json::{Value, json};
 use soc::config::{Platform, Release};
 use std::fmt::Write;
@@ -22,15 +23,16 @@ pub struct ListOptions {
 
 /// Prints which data is in force, platforms with their releases, and experiments with their worlds and cases.
 pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
-    let (files, published) = (data.platforms(), data.published()?);
+    let (files, published) = (data.platforms(), data.published());
     let mut platforms = Vec::new();
     for name in PlatformFiles::names(&files)? {
         let opened = PlatformFiles::open(&files, &name)?;
         let platform = Platform::read(opened.document())?;
+        let reference = PsciReference::for_platform(&published, &name)?;
         let mut releases = Vec::new();
         for release in opened.releases()? {
             let release = Release::read(&opened.release(&release)?, &platform)?;
-            let cells = published.psci_of(&name).map_or(&[][..], |reference| &reference.cells);
+            let cells = reference.as_ref().map_or(&[][..], |reference| &reference.cells);
             let count = cells.iter().filter(|cell| cell.release == release.name).count();
             releases.push((release, count));
         }
@@ -39,7 +41,7 @@ pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
     let mut cores = Vec::new();
     for name in CorePlatform::names(&files)? {
         let core = CorePlatform::read(&files, &name)?;
-        let cells = published.strides_of(&name).map_or(0, |reference| reference.cells.len());
+        let cells = StrideReference::for_platform(&published, &name)?.map_or(0, |reference| reference.cells.len());
         cores.push((core, cells));
     }
     let abouts: Vec<&About> = EXPERIMENTS.iter().map(|experiment| experiment.about()).collect();

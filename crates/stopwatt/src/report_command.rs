@@ -66,7 +66,8 @@ pub fn run(data: &Data, options: &ReportOptions) -> miette::Result<()> {
     }
     let named = Named::parse(&options.recording);
     let recording = named.read_only()?;
-    write(&data.published()?, &recording, &named.folder, format, options.output.as_deref())
+    let published = Published::read(&data.published(), &recording.header.experiment)?;
+    write(&published, &recording, &named.folder, format, options.output.as_deref())
 }
 
 /// The format that a file's name asks for.

@@ -9,6 +9,7 @@ use crate::{output, progress};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
 use miette::miette;
+use published::Published;
 use recording::Recording;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     let settings = settings(about, matches)?;
     let world = run_arguments::world(about, matches);
     let asked = asked(about, world, &settings);
-    let published = data.published()?;
+    let published = Published::read(&data.published(), about.name)?;
     let tree = data.source_tree();
     let platforms = data.platforms();
     let request = Request {
@@ -117,7 +118,8 @@ pub fn in_memory(
     let about = experiment.about();
     let settings = Settings::new(about, world, given)?;
     let asked = asked(about, world, &settings);
-    let (platforms, tree, conditions) = (data.platforms(), data.source_tree(), data.published()?.conditions());
+    let (platforms, tree) = (data.platforms(), data.source_tree());
+    let conditions = Published::read(&data.published(), about.name)?.conditions();
     let request = Request { world, settings, platforms: &platforms, conditions, source_tree: tree.as_deref() };
     experiment.check(&request)?;
     let mut recording = record(experiment, &request, progress)?;

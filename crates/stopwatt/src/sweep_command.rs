@@ -6,8 +6,10 @@ use crate::output::{self, Format};
 use crate::slurm::Array;
 use crate::{experiments, progress};
 use clap::Args;
+use document::Document;
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
+use published::Published;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -71,7 +73,7 @@ pub struct SweepOptions {
 pub fn run(data: &Data, given: Option<&Path>, options: &SweepOptions) -> miette::Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
         (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
-        (None, Some(path)) => (Plan::read(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
+        (None, Some(path)) => (read_plan(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
         (None, None) => return Err(miette!(help = "stopwatt sweep --help has one", "no plan is named")),
     };
     plan.at_most(options.at_most)?;
@@ -122,7 +124,7 @@ pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
 
 /// Begins the data set of a plan, or finds the one that was begun, if some point of it can run.
 pub fn begin(data: &Data, fitting: &Fitting, folder: &Path) -> miette::Result<Dataset> {
-    in_place(data, None, |place| sweep::some_point_can_run(fitting, place))?;
+    in_place(data, fitting, None, |place| sweep::some_point_can_run(fitting, place))?;
     Ok(Dataset::begin(folder, fitting)?)
 }
 
@@ -140,18 +142,25 @@ pub fn run_share(
     threads: Option<usize>,
     progress: &Arc<Progress>,
 ) -> miette::Result<Outcome> {
-    in_place(data, threads, |place| sweep::run(dataset, fitting, place, share, progress))
+    in_place(data, fitting, threads, |place| sweep::run(dataset, fitting, place, share, progress))
 }
 
 /// Does something with the data that is in force.
 fn in_place<T>(
     data: &Data,
+    fitting: &Fitting,
     threads: Option<usize>,
     with: impl FnOnce(&Place<'_>) -> Result<T, sweep::Error>,
 ) -> miette::Result<T> {
     let (platforms, tree) = (data.platforms(), data.source_tree());
-    let conditions = data.published()?.conditions();
+    let conditions = Published::read(&data.published(), fitting.experiment.about().name)?.conditions();
     Ok(with(&Place { platforms: &platforms, conditions, source_tree: tree.as_deref(), threads })?)
+}
+
+fn read_plan(path: &Path) -> miette::Result<Plan> {
+    let document = Document::open(path);
+    let document = document.map_err(|error| error.with_help("name a TOML file; docs/sweeps.md has one"))?;
+    Ok(Plan::read(&document)?)
 }
 
 /// Where a plan's data goes if nobody says.

@@ -5,8 +5,9 @@ use crate::run_arguments::{self, given, world};
 use crate::{output, progress, recordings};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
-use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings, nearest};
+use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings};
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
@@ -102,7 +103,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
         Recording::check_target(folder).into_diagnostic()?;
     }
 
-    let (published, platforms, tree) = (data.published()?, data.platforms(), data.source_tree());
+    let (platforms, tree) = (data.platforms(), data.source_tree());
     let request = |settings: Settings| Request {
         world: world(about, matches),
         settings,
@@ -118,7 +119,6 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
         experiment.check(&request)?;
         requests.push((combination, request));
     }
-    drop(published);
 
     let progress: Arc<Progress> = Arc::default();
     let shown = progress::show(progress.clone());

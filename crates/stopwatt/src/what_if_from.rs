@@ -4,7 +4,7 @@ use crate::experiments::EXPERIMENTS;
 use crate::what_if::{self, FORMATS};
 use crate::{errors, output};
 use clap::{Arg, ArgMatches, Command, value_parser};
-use experiment::nearest;
+use document::one_of;
 use miette::miette;
 use recording::{Recording, Series};
 use report::WhatIf;
@@ -111,9 +111,8 @@ impl Chosen {
                 let short = |known: &&&str| known.ends_with(&format!("-{asked}"));
                 let found = there.get(asked.as_str()).or_else(|| there.iter().find(short));
                 return found.map(|found| (*found).to_owned()).ok_or_else(|| {
-                    let near = nearest(asked, there.iter().copied());
-                    let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-                    miette!(help = format!("{near}there are: {}", list()), "the data set has no {name} `{asked}`")
+                    let known: Vec<&str> = there.iter().copied().collect();
+                    miette!(help = one_of(asked, &known), "the data set has no {name} `{asked}`")
                 });
             }
             match (there.len(), usual(name).filter(|usual| there.contains(usual))) {

@@ -132,7 +132,7 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_what_differs() {
         ("format = 2", "format = 9", "has format 9"),
         ("subject = \"psci\"", "subject = \"tea\"", "`tea`"),
         ("fault = \"early-off\"", "fault = \"late-off\"", "there is no fault `late-off`"),
-        ("invariant = ", "invariants = ", "the schedule cannot be read"),
+        ("invariant = ", "invariants = ", "the schedule:"),
         ("ticket = false", "ticket = true", "ticket locks need a machine that stays coherent"),
         ("steps = 10000", "steps = 4294967295", "a run may make 1000 to 10000000 operations"),
     ] {

@@ -44,6 +44,12 @@ impl Error {
     }
 }
 
+impl From<document::Error> for Error {
+    fn from(wrong: document::Error) -> Self {
+        Self::file(wrong)
+    }
+}
+
 impl Diagnostic for Error {
     fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
         match self {

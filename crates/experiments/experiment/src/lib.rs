@@ -27,9 +27,9 @@ pub mod sweep;
 
 pub use about::{About, Example, Kind, Need, Setting, World, WorldAbout};
 pub use error::Error;
-pub use files::{Files, FilesError, Folder};
+pub use files::{Files, Folder};
 pub use request::{Conditions, Request};
-pub use settings::{Settings, nearest};
+pub use settings::Settings;
 pub use sink::{Disk, Memory, Progress, Sink};
 
 /// A procedure that leaves a recording.

@@ -6,7 +6,6 @@ mod replay;
 mod search;
 
 use crate::answer::Answer;
-use crate::data::Data;
 use clap::Subcommand;
 
 /// What can be explored.
@@ -25,11 +24,11 @@ pub enum Explore {
 }
 
 /// Explores; the answer is no if something was found.
-pub fn run(data: &Data, what: &Explore) -> miette::Result<Answer> {
+pub fn run(what: &Explore) -> miette::Result<Answer> {
     match what {
-        Explore::Psci(options) => search::psci(data, options),
-        Explore::Rcu(options) => search::rcu(data, options),
-        Explore::Replay(options) => replay::replay(data, options),
+        Explore::Psci(options) => search::psci(options),
+        Explore::Rcu(options) => search::rcu(options),
+        Explore::Replay(options) => replay::replay(options),
         Explore::Litmus(options) => litmus::try_litmus(options),
         Explore::Faults(options) => faults::faults(options),
     }

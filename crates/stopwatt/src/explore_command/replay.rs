@@ -1,12 +1,13 @@
 //! `stopwatt explore replay`.
 
 use crate::answer::Answer;
-use crate::data::Data;
 use crate::output::{self, Format};
 use clap::Args;
+use document::Document;
 use explore::{Psci, Rcu, Subject};
 use explore_experiments::{Recorded, SCHEDULE, Schedule, ScheduleError, subject_of};
 use miette::{Context, IntoDiagnostic, miette};
+use published::Published;
 use recording::Reader;
 use serde_json::json;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub struct ReplayOptions {
     format: Format,
 }
 
-pub(super) fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
+pub(super) fn replay(options: &ReplayOptions) -> miette::Result<Answer> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
@@ -43,13 +44,14 @@ pub(super) fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Ans
             header.experiment
         )
     })?;
+    let text = &Document::new("the schedule", text.as_str());
     match subject_of(text).into_diagnostic().wrap_err_with(cannot)?.as_str() {
-        Rcu::NAME => replay_of::<Rcu>(data, options, text, header.seed),
-        _ => replay_of::<Psci>(data, options, text, header.seed),
+        Rcu::NAME => replay_of::<Rcu>(options, text, header.seed),
+        _ => replay_of::<Psci>(options, text, header.seed),
     }
 }
 
-fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed: u64) -> miette::Result<Answer> {
+fn replay_of<S: Recorded>(options: &ReplayOptions, text: &Document, seed: u64) -> miette::Result<Answer> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let refused = |error: ScheduleError| match error {
@@ -62,7 +64,7 @@ fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed
     if subject != S::NAME {
         return Err(refused(ScheduleError::Subject(subject)));
     }
-    let schedule: Schedule<S::Kind, S::Deeds> = Schedule::parse(text).map_err(refused)?;
+    let schedule: Schedule<S::Kind, S::Deeds> = Schedule::read(text).map_err(refused)?;
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
     let (ran, steps) = subject.replay(&found, limits);
     let same = ran.hash == found.hash;
@@ -83,7 +85,7 @@ fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed
             }
             let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
             if ran.failure.is_some() {
-                output::print_text(&report::run_text(&recording, &folder, &data.published()?, output::style()))?;
+                output::print_text(&report::run_text(&recording, &folder, &Published::default(), output::style()))?;
             }
             let end = match (&ran.failure, same) {
                 (Some(_), true) => format!("The same {} operations.\n", ran.steps),

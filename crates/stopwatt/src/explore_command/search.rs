@@ -1,16 +1,17 @@
 //! `stopwatt explore psci` and `stopwatt explore rcu`: many runs, until one breaks something.
 
 use crate::answer::Answer;
-use crate::data::Data;
 use crate::output::{self, Format};
 use crate::{progress, recordings};
 use clap::{Args, ValueEnum};
-use experiment::{Progress, nearest};
+use document::{Document, nearest};
+use experiment::Progress;
 use explore::{
     Exploration, FoundIn, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy, TallyOf,
 };
 use explore_experiments::{Recorded, experiment};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, miette};
+use published::Published;
 use seeded::Fault;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -157,8 +158,8 @@ fn mode(name: &str) -> Result<Mode, String> {
     })
 }
 
-pub(super) fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer> {
-    let scenario = scenario(&options.search, "psci", |text| Scenario::parse(text).map_err(|error| error.to_string()))?;
+pub(super) fn psci(options: &PsciOptions) -> miette::Result<Answer> {
+    let scenario = scenario(&options.search, Scenario::read)?;
     let cpus = cpus(options.cpus, scenario.as_ref(), 6)?;
     let own = MachineOptions::default();
     let machines: Vec<MachineOptions> = options
@@ -172,29 +173,24 @@ pub(super) fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer>
         .collect();
     let machines = if machines.is_empty() { MachineOptions::all() } else { machines };
     let subject = Psci { cpus, machines, fault: options.fault };
-    search(data, &subject, scenario, Limits { steps: options.steps }, &options.search)
+    search(&subject, scenario, Limits { steps: options.steps }, &options.search)
 }
 
-pub(super) fn rcu(data: &Data, options: &RcuOptions) -> miette::Result<Answer> {
-    let parse = |text: &str| KernelScenario::parse(text).map_err(|error| error.to_string());
-    let scenario = scenario(&options.search, "rcu", parse)?;
+pub(super) fn rcu(options: &RcuOptions) -> miette::Result<Answer> {
+    let scenario = scenario(&options.search, KernelScenario::read)?;
     let cpus = cpus(options.cpus, scenario.as_ref(), 4)?;
     let modes = if options.mode.is_empty() { Mode::ALL.to_vec() } else { options.mode.clone() };
     let subject = Rcu { cpus, modes, fault: options.fault };
-    search(data, &subject, scenario, Limits { steps: options.steps }, &options.search)
+    search(&subject, scenario, Limits { steps: options.steps }, &options.search)
 }
 
 /// What the CPUs are to do, if a file says so.
 fn scenario<C>(
     options: &SearchOptions,
-    command: &str,
-    parse: impl Fn(&str) -> Result<C, String>,
-) -> miette::Result<Option<C>> {
-    let Some(path) = &options.scenario else { return Ok(None) };
-    let text =
-        disk::text(path).into_diagnostic().wrap_err_with(|| format!("cannot read the scenario {}", path.display()))?;
-    let help = format!("stopwatt explore {command} --help shows one");
-    parse(&text).map(Some).map_err(|error| miette!(help = help, "{}: {error}", path.display()))
+    read: fn(&Document) -> Result<C, document::Error>,
+) -> Result<Option<C>, document::Error> {
+    let document = options.scenario.as_deref().map(Document::open).transpose()?;
+    document.map(|document| read(&document)).transpose()
 }
 
 fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> miette::Result<usize> {
@@ -209,7 +205,6 @@ fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> 
 }
 
 fn search<S: Recorded>(
-    data: &Data,
     subject: &S,
     scenario: Option<S::Deeds>,
     limits: Limits,
@@ -289,7 +284,7 @@ fn search<S: Recorded>(
         Format::Json => print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?,
         Format::Term => {
             let shown = folder.display().to_string();
-            let text = report::run_text(&recording, &shown, &data.published()?, output::style());
+            let text = report::run_text(&recording, &shown, &Published::default(), output::style());
             output::print_text(&text)?;
             print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?;
         }
