@@ -2,6 +2,7 @@
 
 use crate::tables::Table;
 use crate::work::{Error, exception, work};
+use console::Console;
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
 use published::Published;
@@ -162,7 +163,7 @@ pub fn run(
             (None, Some(keys)) if key.contains('.') => (keys.name.to_owned(), format!("{key}={value}")),
             _ => (key, value),
         });
-        stopwatt::run::in_memory(&Data::find(None)?, found, world, given.collect(), &progress)
+        stopwatt::run::in_memory(&Console::kept(), &Data::find(None)?, found, world, given.collect(), &progress)
     };
     let rows = work(py, &progress, tell, does)?.map_err(|error| exception(&error))?;
     Ok(Recording::new(rows, None))

@@ -6,6 +6,7 @@ use crate::output;
 use crate::recordings::Named;
 use clap::{Args, ValueEnum};
 use comparison::{Comparison, Input, Options, Policy};
+use console::Console;
 use document::Document;
 use miette::IntoDiagnostic;
 use published::PsciReference;
@@ -81,7 +82,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Compares and prints what came out; the answer is no with a regression.
-pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
     let mut policy = match &options.policy {
         Some(path) => Policy::read(&Document::open(path)?)?,
         None => Policy::default(),
@@ -101,15 +102,15 @@ pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
     let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
     let published = published(data, &comparison)?;
     let text = match options.format {
-        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, output::style()),
+        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, console.style()),
         CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
         CompareFormat::Html => report::comparison_html(&comparison, published.as_ref(), options.all),
         CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
     };
     match options.format {
-        CompareFormat::Term => output::print_text(&text)?,
-        _ => output::print(text.as_bytes())?,
+        CompareFormat::Term => output::print_text(console, &text)?,
+        _ => console.print(text.as_bytes())?,
     }
     Ok(if comparison.has_regression() { Answer::No } else { Answer::Yes })
 }

@@ -3,6 +3,7 @@
 use crate::data::Data;
 use crate::experiments::EXPERIMENTS;
 use crate::output::{self, Format};
+use console::Console;
 use dataplane_experiments::platform::CorePlatform;
 use experiment::About;
 use platforms::PlatformFiles;
@@ -22,7 +23,7 @@ pub struct ListOptions {
 }
 
 /// Prints which data is in force, platforms with their releases, and experiments with their worlds and cases.
-pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Result<()> {
     let (files, published) = (data.platforms(), data.published());
     let mut platforms = Vec::new();
     for name in PlatformFiles::names(&files)? {
@@ -63,12 +64,15 @@ pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
                 let about = &core.platform;
                 json!({ "name": about.name, "title": about.about, "core": core.core.name, "published_cells": published })
             });
-            output::print_json(&json!({
-                "data": data.words(),
-                "platforms": platforms.collect::<Vec<_>>(),
-                "cores": cores.collect::<Vec<_>>(),
-                "experiments": abouts.iter().map(|about| experiment_json(about)).collect::<Vec<_>>(),
-            }))
+            output::print_json(
+                console,
+                &json!({
+                    "data": data.words(),
+                    "platforms": platforms.collect::<Vec<_>>(),
+                    "cores": cores.collect::<Vec<_>>(),
+                    "experiments": abouts.iter().map(|about| experiment_json(about)).collect::<Vec<_>>(),
+                }),
+            )
         }
         Format::Term => {
             let mut out = format!("data: {}\n", data.words());
@@ -92,7 +96,7 @@ pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
                     let _ = writeln!(out, "    {}", about.cases.join(", "));
                 }
             }
-            output::print_text(&out)
+            output::print_text(console, &out)
         }
     }
 }

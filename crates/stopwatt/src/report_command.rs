@@ -5,6 +5,7 @@ use crate::output;
 use crate::recordings::Named;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use console::{Console, Style};
 use miette::miette;
 use published::Published;
 use recording::Recording;
@@ -49,7 +50,7 @@ pub struct ReportOptions {
 }
 
 /// Reads the recording and writes the report.
-pub fn run(data: &Data, options: &ReportOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::Result<()> {
     let format = match (options.format, &options.output) {
         (Some(format), _) => format,
         (None, None) => Format::Text,
@@ -67,7 +68,7 @@ pub fn run(data: &Data, options: &ReportOptions) -> miette::Result<()> {
     let named = Named::parse(&options.recording);
     let recording = named.read_only()?;
     let published = Published::read(&data.published(), &recording.header.experiment)?;
-    write(&published, &recording, &named.folder, format, options.output.as_deref())
+    write(console, &published, &recording, &named.folder, format, options.output.as_deref())
 }
 
 /// The format that a file's name asks for.
@@ -85,6 +86,7 @@ pub fn format_of(path: &Path) -> miette::Result<Format> {
 
 /// Writes a report of a recording that lies in `folder`, to a file or to standard output.
 pub fn write(
+    console: &Console,
     published: &Published,
     recording: &Recording,
     folder: &Path,
@@ -100,11 +102,11 @@ pub fn write(
     }
     let findings = report::findings(recording, &folder.display().to_string(), published);
     // A file is no terminal.
-    let style = if out.is_some() { report::Style::PLAIN } else { output::style() };
+    let style = if out.is_some() { Style::PLAIN } else { console.style() };
     let bytes = report::render(&findings, format, style);
     match out {
-        Some(path) => output::write_file(path, &bytes),
-        None if format == Format::Text => output::print_text(&String::from_utf8_lossy(&bytes)),
-        None => output::print(&bytes),
+        Some(path) => output::write_file(console, path, &bytes),
+        None if format == Format::Text => output::print_text(console, &String::from_utf8_lossy(&bytes)),
+        None => console.print(&bytes),
     }
 }

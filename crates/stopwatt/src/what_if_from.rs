@@ -1,9 +1,10 @@
 //! `stopwatt what-if --from DIR`: the same table, chart and page of a data set that a sweep left.
 
 use crate::experiments::EXPERIMENTS;
+use crate::output;
 use crate::what_if::{self, FORMATS};
-use crate::{errors, output};
 use clap::{Arg, ArgMatches, Command, value_parser};
+use console::Console;
 use document::one_of;
 use miette::miette;
 use recording::{Recording, Series};
@@ -39,7 +40,7 @@ pub fn with_options(command: Command) -> Command {
 }
 
 /// Reads the data set and prints what came out.
-pub fn run(matches: &ArgMatches) -> miette::Result<()> {
+pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
     let wanted = what_if::wanted_metric(matches)?;
     let folder: &PathBuf = matches.get_one("from").ok_or_else(|| miette!("--from is missing"))?;
     if !sweep::is_sweep(folder) {
@@ -51,7 +52,7 @@ pub fn run(matches: &ArgMatches) -> miette::Result<()> {
     }
     let (points, note) = sweep::points(folder)?;
     if let Some(note) = note {
-        errors::note(&note);
+        console.note(&note);
     }
     let chosen = Chosen::of(&points, matches)?;
 
@@ -79,7 +80,7 @@ pub fn run(matches: &ArgMatches) -> miette::Result<()> {
         points.push(point);
     }
     let Chosen { release, case, mode } = chosen;
-    what_if::print(&WhatIf { release, measured: (case, mode, metric), points }, output::format(matches), None)
+    what_if::print(console, &WhatIf { release, measured: (case, mode, metric), points }, output::format(matches), None)
 }
 
 /// The release, case and mode that are shown.

@@ -2,6 +2,7 @@
 
 use crate::Style;
 use crate::model::told::as_cells;
+use crate::style::PAGE;
 use crate::words::wrap;
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
 use std::fmt::Write;
@@ -47,7 +48,7 @@ pub fn table_text(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>
 /// do, in several tables below each other, each with the first column. A word or number is never broken: a column that is too wide
 /// of itself stays so.
 pub(crate) fn fitted(mut table: Table, style: Style) -> String {
-    if style == Style::PAGE {
+    if style == PAGE {
         return cells(&table);
     }
     let columns = u32::from(columns(style));
@@ -151,7 +152,7 @@ fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before the first line, `more` before the others.
 pub(crate) fn paragraph(text: &mut String, words: &str, (first, more): (&str, &str), colour: &str, style: Style) {
-    let room = if style == Style::PAGE { usize::MAX } else { usize::from(columns(style)) - more.len() };
+    let room = if style == PAGE { usize::MAX } else { usize::from(columns(style)) - more.len() };
     for (index, line) in wrap(words, room).into_iter().enumerate() {
         let _ = writeln!(text, "{}{}", if index == 0 { first } else { more }, style.paint(colour, &line));
     }

@@ -7,6 +7,7 @@ mod search;
 
 use crate::answer::Answer;
 use clap::Subcommand;
+use console::Console;
 
 /// What can be explored.
 #[derive(Subcommand)]
@@ -24,12 +25,12 @@ pub enum Explore {
 }
 
 /// Explores; the answer is no if something was found.
-pub fn run(what: &Explore) -> miette::Result<Answer> {
+pub fn run(console: &Console, what: &Explore) -> miette::Result<Answer> {
     match what {
-        Explore::Psci(options) => search::psci(options),
-        Explore::Rcu(options) => search::rcu(options),
-        Explore::Replay(options) => replay::replay(options),
-        Explore::Litmus(options) => litmus::try_litmus(options),
-        Explore::Faults(options) => faults::faults(options),
+        Explore::Psci(options) => search::psci(console, options),
+        Explore::Rcu(options) => search::rcu(console, options),
+        Explore::Replay(options) => replay::replay(console, options),
+        Explore::Litmus(options) => litmus::try_litmus(console, options),
+        Explore::Faults(options) => faults::faults(console, options),
     }
 }

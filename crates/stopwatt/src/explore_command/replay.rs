@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::output::{self, Format};
 use clap::Args;
+use console::Console;
 use document::Document;
 use explore::{Psci, Rcu, Subject};
 use explore_experiments::{Recorded, SCHEDULE, Schedule, ScheduleError, subject_of};
@@ -32,7 +33,7 @@ pub struct ReplayOptions {
     format: Format,
 }
 
-pub(super) fn replay(options: &ReplayOptions) -> miette::Result<Answer> {
+pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Answer> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
@@ -46,12 +47,17 @@ pub(super) fn replay(options: &ReplayOptions) -> miette::Result<Answer> {
     })?;
     let text = &Document::new("the schedule", text.as_str());
     match subject_of(text).into_diagnostic().wrap_err_with(cannot)?.as_str() {
-        Rcu::NAME => replay_of::<Rcu>(options, text, header.seed),
-        _ => replay_of::<Psci>(options, text, header.seed),
+        Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
+        _ => replay_of::<Psci>(console, options, text, header.seed),
     }
 }
 
-fn replay_of<S: Recorded>(options: &ReplayOptions, text: &Document, seed: u64) -> miette::Result<Answer> {
+fn replay_of<S: Recorded>(
+    console: &Console,
+    options: &ReplayOptions,
+    text: &Document,
+    seed: u64,
+) -> miette::Result<Answer> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let refused = |error: ScheduleError| match error {
@@ -69,11 +75,14 @@ fn replay_of<S: Recorded>(options: &ReplayOptions, text: &Document, seed: u64) -
     let (ran, steps) = subject.replay(&found, limits);
     let same = ran.hash == found.hash;
     match options.format {
-        Format::Json => output::print_json(&json!({
-            "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
-            "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
-            "what": ran.failure.as_ref().map(|failure| &failure.what),
-        }))?,
+        Format::Json => output::print_json(
+            console,
+            &json!({
+                "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
+                "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
+                "what": ran.failure.as_ref().map(|failure| &failure.what),
+            }),
+        )?,
         Format::Term => {
             if options.all {
                 let narrator = S::narrator(found.machine, &found.script);
@@ -81,11 +90,14 @@ fn replay_of<S: Recorded>(options: &ReplayOptions, text: &Document, seed: u64) -
                     let who = narrator.process(step.process);
                     format!("{who:<21} {:>7}  {}\n", step.operation.to_string(), narrator.step(step))
                 });
-                output::print_text(&lines.collect::<String>())?;
+                output::print_text(console, &lines.collect::<String>())?;
             }
             let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
             if ran.failure.is_some() {
-                output::print_text(&report::run_text(&recording, &folder, &Published::default(), output::style()))?;
+                output::print_text(
+                    console,
+                    &report::run_text(&recording, &folder, &Published::default(), console.style()),
+                )?;
             }
             let end = match (&ran.failure, same) {
                 (Some(_), true) => format!("The same {} operations.\n", ran.steps),
@@ -95,7 +107,7 @@ fn replay_of<S: Recorded>(options: &ReplayOptions, text: &Document, seed: u64) -
                 ),
                 (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
             };
-            output::print_text(&end)?;
+            output::print_text(console, &end)?;
         }
     }
     Ok(if ran.failure.is_some() { Answer::No } else { Answer::Yes })

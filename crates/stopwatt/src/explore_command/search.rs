@@ -2,8 +2,9 @@
 
 use crate::answer::Answer;
 use crate::output::{self, Format};
-use crate::{progress, recordings};
+use crate::recordings;
 use clap::{Args, ValueEnum};
+use console::Console;
 use document::{Document, nearest};
 use experiment::Progress;
 use explore::{
@@ -158,7 +159,7 @@ fn mode(name: &str) -> Result<Mode, String> {
     })
 }
 
-pub(super) fn psci(options: &PsciOptions) -> miette::Result<Answer> {
+pub(super) fn psci(console: &Console, options: &PsciOptions) -> miette::Result<Answer> {
     let scenario = scenario(&options.search, Scenario::read)?;
     let cpus = cpus(options.cpus, scenario.as_ref(), 6)?;
     let own = MachineOptions::default();
@@ -173,15 +174,15 @@ pub(super) fn psci(options: &PsciOptions) -> miette::Result<Answer> {
         .collect();
     let machines = if machines.is_empty() { MachineOptions::all() } else { machines };
     let subject = Psci { cpus, machines, fault: options.fault };
-    search(&subject, scenario, Limits { steps: options.steps }, &options.search)
+    search(console, &subject, scenario, Limits { steps: options.steps }, &options.search)
 }
 
-pub(super) fn rcu(options: &RcuOptions) -> miette::Result<Answer> {
+pub(super) fn rcu(console: &Console, options: &RcuOptions) -> miette::Result<Answer> {
     let scenario = scenario(&options.search, KernelScenario::read)?;
     let cpus = cpus(options.cpus, scenario.as_ref(), 4)?;
     let modes = if options.mode.is_empty() { Mode::ALL.to_vec() } else { options.mode.clone() };
     let subject = Rcu { cpus, modes, fault: options.fault };
-    search(&subject, scenario, Limits { steps: options.steps }, &options.search)
+    search(console, &subject, scenario, Limits { steps: options.steps }, &options.search)
 }
 
 /// What the CPUs are to do, if a file says so.
@@ -205,6 +206,7 @@ fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> 
 }
 
 fn search<S: Recorded>(
+    console: &Console,
     subject: &S,
     scenario: Option<S::Deeds>,
     limits: Limits,
@@ -240,9 +242,10 @@ fn search<S: Recorded>(
     recordings::check_target(&folder, &name, "explore", &recordings::Request::new(), options.replace)?;
 
     let cpus = subject.cpus();
+    let notes = console.clone();
     let watchdog = explore::watch(PATIENCE, move |process, operation| {
         let who = explore::narrate::process(cpus, S::LAST, process);
-        crate::errors::note(&format!(
+        notes.note(&format!(
             "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: the library loops"
         ));
         std::process::exit(2);
@@ -250,7 +253,7 @@ fn search<S: Recorded>(
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
     progress.say("exploring");
-    let shown = progress::show(progress.clone());
+    let shown = console.show(progress.clone());
     let tally = subject.explore(&exploration, |tally| {
         progress.say(&format!("{} schedules", tally.schedules));
         start.elapsed() < time && progress.check().is_ok()
@@ -258,7 +261,7 @@ fn search<S: Recorded>(
     let took = start.elapsed().as_secs_f64();
     let Some(found) = tally.found.as_ref() else {
         drop(shown);
-        print_rates::<S>(options.format, &tally, took, None)?;
+        print_rates::<S>(console, options.format, &tally, took, None)?;
         return Ok(Answer::Yes);
     };
     progress.say("found, and now shrunk");
@@ -281,18 +284,19 @@ fn search<S: Recorded>(
     recording.header.run = provenance::this_run();
     recording.write(&folder).into_diagnostic()?;
     match options.format {
-        Format::Json => print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?,
+        Format::Json => print_rates::<S>(console, options.format, &tally, took, Some((&shrunk, &folder)))?,
         Format::Term => {
             let shown = folder.display().to_string();
-            let text = report::run_text(&recording, &shown, &Published::default(), output::style());
-            output::print_text(&text)?;
-            print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?;
+            let text = report::run_text(&recording, &shown, &Published::default(), console.style());
+            output::print_text(console, &text)?;
+            print_rates::<S>(console, options.format, &tally, took, Some((&shrunk, &folder)))?;
         }
     }
     Ok(Answer::No)
 }
 
 fn print_rates<S: Recorded>(
+    console: &Console,
     format: Format,
     tally: &TallyOf<S>,
     took: f64,
@@ -306,9 +310,12 @@ fn print_rates<S: Recorded>(
                 "deviations": found.schedule.len(), "recording": folder.display().to_string(),
             })
         });
-        return output::print_json(&json!({
-            "schedules": tally.schedules, "steps": tally.steps, "seconds": took, "complete": tally.complete, "found": found,
-        }));
+        return output::print_json(
+            console,
+            &json!({
+                "schedules": tally.schedules, "steps": tally.steps, "seconds": took, "complete": tally.complete, "found": found,
+            }),
+        );
     }
     let nothing = match (found, tally.complete) {
         (Some(_), _) => "",
@@ -322,5 +329,5 @@ fn print_rates<S: Recorded>(
         schedules / took,
         steps / took / 1e6,
     );
-    output::print_text(&text)
+    output::print_text(console, &text)
 }

@@ -1,9 +1,9 @@
 //! What an experiment's own tables say: the same words and figures that its run prints, for every kind of report.
 //!
 //! A story is written once, as text for a terminal of some width. Where a report has tables of its own kind, the story is told with
-//! [`Style::PAGE`]: its lines are not broken, and its tables are handed on as cells, which [`blocks`] finds again.
+//! [`PAGE`]: its lines are not broken, and its tables are handed on as cells, which [`blocks`] finds again.
 
-use crate::style::Style;
+use crate::style::{PAGE, Style};
 use serde_json::Value;
 
 /// An experiment's story of a recording.
@@ -31,7 +31,7 @@ impl<'a> Told<'a> {
 
     /// The story in parts.
     pub(crate) fn blocks(&self) -> Vec<Block> {
-        blocks(&self.text(Style::PAGE))
+        blocks(&self.text(PAGE))
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn as_cells(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     text
 }
 
-/// The parts of a story that was told with [`Style::PAGE`].
+/// The parts of a story that was told with [`PAGE`].
 fn blocks(text: &str) -> Vec<Block> {
     let mut all = Vec::new();
     let mut rest = text;
