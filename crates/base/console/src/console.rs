@@ -3,9 +3,7 @@
 //! Errors quote files, and a file may hold what moves a terminal's cursor or changes its colours.
 //! Nothing of that is printed as it is.
 
-use crate::interruption::{self, Interruption};
-use crate::progress::Progress;
-use crate::shown::Shown;
+use crate::running::Running;
 use crate::style::{Style, columns};
 use document::{printable_lines, unprintable};
 use miette::{GraphicalReportHandler, GraphicalTheme, IntoDiagnostic, Report, WrapErr};
@@ -27,7 +25,7 @@ pub struct Console {
 struct Shared {
     /// The words that were printed, where they are kept.
     kept: Option<Mutex<Output>>,
-    interruption: Interruption,
+    running: Running,
 }
 
 /// What was printed on a console that keeps it.
@@ -131,28 +129,8 @@ impl Console {
         !self.quiet && self.shared.kept.is_none()
     }
 
-    pub(crate) fn interruption(&self) -> &Interruption {
-        &self.shared.interruption
-    }
-
-    /// Watches for Ctrl-C and its like, for the rest of the program: what is not whole is removed
-    /// before it ends.
-    pub fn watch_signals(&self) {
-        interruption::watch(self.clone());
-    }
-
-    /// Shows the progress of a run until what is returned is dropped. The first signal asks the run
-    /// to stop, a second ends the program at once.
-    #[must_use]
-    pub fn show(&self, progress: Arc<Progress>) -> Shown {
-        Shown::new(self, progress, true)
-    }
-
-    /// The same for work that keeps nothing before its end, and that a first signal therefore ends
-    /// at once.
-    #[must_use]
-    pub fn show_only(&self, progress: Arc<Progress>) -> Shown {
-        Shown::new(self, progress, false)
+    pub(crate) fn running(&self) -> &Running {
+        &self.shared.running
     }
 }
 

@@ -20,6 +20,7 @@
 //! | `console.rs` | results, notes and errors, on the terminal or kept |
 //! | `style.rs` | colour and width |
 //! | `progress.rs` | how far a run is, and whether it is to stop |
+//! | `running.rs` | the run that a signal stops |
 //! | `shown.rs` | progress on the terminal, as a bar or as lines |
 //! | `interruption.rs` | Ctrl-C and its like |
 #![forbid(unsafe_code)]
@@ -30,6 +31,7 @@
 mod console;
 mod interruption;
 mod progress;
+mod running;
 mod shown;
 mod style;
 

@@ -24,11 +24,27 @@ const EVERY: Duration = Duration::from_millis(80);
 /// How often a line is written where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
+impl Console {
+    /// Shows the progress of a run until what is returned is dropped. The first signal asks the run
+    /// to stop, a second ends the program at once.
+    #[must_use]
+    pub fn show(&self, progress: Arc<Progress>) -> Shown {
+        Shown::new(self, progress, true)
+    }
+
+    /// The same for work that keeps nothing before its end, and that a first signal therefore ends
+    /// at once.
+    #[must_use]
+    pub fn show_only(&self, progress: Arc<Progress>) -> Shown {
+        Shown::new(self, progress, false)
+    }
+}
+
 impl Shown {
     /// Shows progress from now on; with `stops`, a signal stops the run and not the program.
-    pub(crate) fn new(console: &Console, progress: Arc<Progress>, stops: bool) -> Self {
+    fn new(console: &Console, progress: Arc<Progress>, stops: bool) -> Self {
         if stops {
-            console.interruption().start(progress.clone());
+            console.running().start(progress.clone());
         }
         let over = Arc::new(AtomicBool::new(false));
         let thread = console.shows_progress().then(|| {
@@ -50,7 +66,7 @@ impl Drop for Shown {
             let _ = thread.join();
         }
         if self.is_stopped {
-            self.console.interruption().end();
+            self.console.running().end();
         }
     }
 }
