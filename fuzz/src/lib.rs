@@ -13,6 +13,7 @@ use std::path::Path;
 use dataplane::graph::Graph;
 use dataplane::wiring::Wiring;
 use dataplane_experiments::graphs::{GraphKind, Load, graph};
+use document::Document;
 use forwarder::control::Control;
 use forwarder::drivers::offload::{HEADER_BYTES, Offload, Splitter};
 use forwarder::nodes::{ICMP_PER_SECOND, registry};
@@ -256,7 +257,7 @@ pub const PLAN: Target = Target {
                      scp.channels = { from = 1, to = 4 }\n";
         vec![plan.into(), draws.into()]
     },
-    run: |bytes| match sweep::Plan::parse("p.toml", &String::from_utf8_lossy(bytes)) {
+    run: |bytes| match sweep::Plan::read(&document("p.toml", bytes)) {
         Ok(plan) => {
             if let Some(last) = plan.points().and_then(|points| points.checked_sub(1)) {
                 plan.point(last);
@@ -281,8 +282,8 @@ pub const SCENARIO: Target = Target {
         vec![psci.into(), kernel.into()]
     },
     run: |bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        match (explore::Scenario::parse(&text), explore::KernelScenario::parse(&text)) {
+        let text = document("s.toml", bytes);
+        match (explore::Scenario::read(&text), explore::KernelScenario::read(&text)) {
             (Ok(_), _) | (_, Ok(_)) => true,
             (Err(psci), Err(kernel)) => {
                 assert!(!psci.to_string().is_empty() && !kernel.to_string().is_empty());
@@ -296,17 +297,14 @@ pub const SCENARIO: Target = Target {
 pub const PLATFORM: Target = Target {
     name: "platform",
     seeds: || vec![include_bytes!("../../platforms/juno-r1.toml").to_vec()],
-    run: |bytes| {
-        let document = soc::config::Document::new("p.toml", String::from_utf8_lossy(bytes).into_owned());
-        match soc::config::Platform::read(&document) {
-            Ok(platform) => {
-                assert!(!platform.topology.cpus.is_empty());
-                true
-            }
-            Err(error) => {
-                assert!(error.to_string().starts_with("p.toml:"), "{error}");
-                false
-            }
+    run: |bytes| match soc::config::Platform::read(&document("p.toml", bytes)) {
+        Ok(platform) => {
+            assert!(!platform.topology.cpus.is_empty());
+            true
+        }
+        Err(error) => {
+            assert!(error.to_string().starts_with("p.toml:"), "{error}");
+            false
         }
     },
 };
@@ -319,7 +317,7 @@ pub const POLICY: Target = Target {
                     better = \"lower\"\n[[rule]]\nignore = true\n";
         vec![text.into()]
     },
-    run: |bytes| match comparison::Policy::parse("p.toml", &String::from_utf8_lossy(bytes)) {
+    run: |bytes| match comparison::Policy::read(&document("p.toml", bytes)) {
         Ok(policy) => {
             assert!(policy.threshold >= 0.0 && policy.alpha > 0.0 && policy.alpha < 1.0);
             true
@@ -342,13 +340,13 @@ pub const WORKLOAD: Target = Target {
         ];
         own.map(<[u8]>::to_vec).to_vec()
     },
-    run: |bytes| match workload::read("w.json", &String::from_utf8_lossy(bytes), &workload::Options::default()) {
+    run: |bytes| match workload::read(&document("w.json", bytes), &workload::Options::default()) {
         Ok(file) => {
             assert!(!file.workload.tasks.is_empty() && file.capacity > 0);
             true
         }
         Err(error) => {
-            assert!(!error.help.is_empty() && !error.to_string().chars().any(char::is_control), "{error}");
+            assert!(error.help_text().is_some() && !error.to_string().chars().any(char::is_control), "{error}");
             false
         }
     },
@@ -360,6 +358,11 @@ pub const RECORDING: Target =
 
 /// The Parquet file of a recording's events, with nothing that would tell that it was damaged.
 pub const PARQUET: Target = Target { name: "parquet", seeds: recordings::parquet_seeds, run: recordings::parquet };
+
+/// The bytes as a document of this name.
+fn document(name: &str, bytes: &[u8]) -> Document {
+    Document::new(name, String::from_utf8_lossy(bytes))
+}
 
 /// Reads a trace strictly and leniently; whatever the file's form, its events come in the order of time.
 fn traced(bytes: &[u8]) -> bool {

@@ -6,7 +6,6 @@ use recording::{CauseRow, Header, Recording};
 use report::{Format, Report, Style};
 use std::fs;
 use std::path::Path;
-use std::sync::LazyLock;
 
 /// A header, then rows: events as case, iteration, CPU, time, ticks, point and argument; measures as case, iteration, CPU, metric, unit,
 /// value and subject; causes as case, iteration, CPU, metric, cause, holder and ticks.
@@ -20,11 +19,11 @@ m suspend-deepest 0 0 powerdown us 4.0 -\nm suspend-deepest 0 1 powerdown us 5.9
 m suspend-deepest 1 0 wakeup us 4.5 a\nm strides 0 0 clocks clk 4.5 b\nc suspend-deepest 0 0 powerdown code - 200\n\
 c suspend-deepest 0 1 powerdown lock-wait 0 295\n";
 
-/// The figures that reports lay beside.
-static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
+/// The figures that a report lays beside those of an experiment.
+fn published(experiment: &str) -> Published {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../published");
-    Published::read(&experiment::Folder(folder)).unwrap_or_else(|error| panic!("{error}"))
-});
+    Published::read(&experiment::Folder(folder), experiment).unwrap_or_else(|error| panic!("{error}"))
+}
 
 /// Writes a recording as the text says, reads it and reports it; whether it could be read.
 pub(crate) fn written(bytes: &[u8]) -> bool {
@@ -82,7 +81,8 @@ fn row(recording: &mut Recording, line: &str) -> Option<()> {
 
 /// What a reader of the recording does with it.
 fn used(recording: &Recording) {
-    let report = Report::new(recording, "r", &PUBLISHED);
+    let published = published(&recording.header.experiment);
+    let report = Report::new(recording, "r", &published);
     for format in Format::ALL {
         let bytes = report.render(format, Style::PLAIN, true);
         assert!(bytes.len() < 64 << 20, "{} has {} bytes", format.name(), bytes.len());

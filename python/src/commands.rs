@@ -3,6 +3,8 @@
 use crate::recording::Recording;
 use crate::work::{Error, exception, work};
 use comparison::{Input, Options, Policy};
+use console::Console;
+use document::Document;
 use experiment::Progress;
 use miette::IntoDiagnostic;
 use pyo3::prelude::*;
@@ -11,7 +13,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stopwatt::data::Data;
-use stopwatt::{caught, sweep_command};
+use stopwatt::sweep_command;
 use sweep::{Dataset, Plan, Share};
 
 /// The command itself, on the program's own standard output; returns its exit status.
@@ -23,10 +25,11 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// A command within the program: exit status (0 or 1), what it printed, and what it noted on standard error.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<(u8, String, String)> {
-    let does = || caught::caught(|| stopwatt::command(arguments));
-    let (answer, said) = work(py, &Arc::default(), None, does)?;
+    let console = Console::kept();
+    let answer = work(py, &Arc::default(), None, || stopwatt::command(arguments, &console))?;
     let answer = answer.map_err(|text| Error::new_err(text.trim_end().to_owned()))?;
-    Ok((answer.status(), String::from_utf8_lossy(&said.printed).into_owned(), said.noted))
+    let output = console.output();
+    Ok((answer.status(), String::from_utf8_lossy(&output.printed).into_owned(), output.noted))
 }
 
 /// Compares recordings: text, JSON and page, and whether there is a regression.
@@ -65,7 +68,7 @@ pub fn compare(
 #[pyfunction]
 pub fn begin_sweep(py: Python<'_>, text: &str, folder: PathBuf, at_most: u64) -> PyResult<(Vec<u64>, u64)> {
     let does = || {
-        let plan = Plan::parse("the plan", text)?;
+        let plan = Plan::read(&Document::new("the plan", text))?;
         plan.at_most(at_most)?;
         let fitting = sweep_command::fitting(plan)?;
         let dataset = sweep_command::begin(&Data::find(None)?, &fitting, &folder)?;

@@ -2,8 +2,10 @@
 
 use crate::tables::Table;
 use crate::work::{Error, exception, work};
+use console::Console;
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
+use published::Published;
 use pyo3::prelude::*;
 use report::{Format, Report, Style};
 use std::path::{Path, PathBuf};
@@ -94,7 +96,7 @@ impl Recording {
             return Err(Error::new_err(format!("there is no report `{format}`; there are: {known}")));
         };
         py.detach(|| {
-            let published = Data::find(None)?.published()?;
+            let published = Published::read(&Data::find(None)?.published(), &self.rows.header.experiment)?;
             Ok(Report::new(&self.rows, &self.name(), &published).render(format, Style::PLAIN, true))
         })
         .map_err(|error: miette::Report| exception(&error))
@@ -139,9 +141,7 @@ pub fn run(
         let experiment = experiments::name_today(experiment, settings.iter().map(|(name, _)| name));
         let found = experiments::find(experiment).ok_or_else(|| {
             let known = experiments::names();
-            let near = experiment::nearest(experiment, known.iter().copied());
-            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-            miette!(help = format!("{near}there are: {}", known.join(", ")), "there is no experiment `{experiment}`")
+            miette!(help = document::one_of(experiment, &known), "there is no experiment `{experiment}`")
         })?;
         let about = found.about();
         let world = match world {
@@ -163,7 +163,7 @@ pub fn run(
             (None, Some(keys)) if key.contains('.') => (keys.name.to_owned(), format!("{key}={value}")),
             _ => (key, value),
         });
-        stopwatt::run::in_memory(&Data::find(None)?, found, world, given.collect(), &progress)
+        stopwatt::run::in_memory(&Console::kept(), &Data::find(None)?, found, world, given.collect(), &progress)
     };
     let rows = work(py, &progress, tell, does)?.map_err(|error| exception(&error))?;
     Ok(Recording::new(rows, None))

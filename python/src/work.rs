@@ -17,7 +17,7 @@ create_exception!(
 
 /// An error as an exception with the text that the command prints.
 pub fn exception(report: &miette::Report) -> PyErr {
-    Error::new_err(stopwatt::errors::plain(report).trim_end().to_owned())
+    Error::new_err(console::plain(report).trim_end().to_owned())
 }
 
 /// How often signals are looked for and progress is told.

@@ -13,7 +13,8 @@
 use nexosim::model::{Context, Model, schedulable};
 use nexosim::simulation::{Mailbox, SimInit};
 use nexosim::time::MonotonicTime;
-use soc::config::{Document, Machine, Sources};
+use document::Document;
+use soc::config::{Machine, Sources};
 use soc::{Boot, Soc, System};
 use std::path::Path;
 use std::process::Command;

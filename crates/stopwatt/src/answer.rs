@@ -1,9 +1,11 @@
 //! What a command that was done has found.
 
-/// What a command that was done has found.
+use console::Console;
+
+/// The answer of a command that was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nothing that speaks against it.
+    /// Nothing speaks against it.
     Yes,
     /// A regression, a check that fails; it has been printed.
     No,
@@ -19,8 +21,8 @@ impl Answer {
     }
 
     /// No, for a reason that is printed as errors are.
-    pub fn no(reason: &miette::Report) -> Self {
-        crate::errors::print(reason);
+    pub fn no(console: &Console, reason: &miette::Report) -> Self {
+        console.error(reason);
         Self::No
     }
 }

@@ -5,15 +5,16 @@ use crate::calibrate_study::{self, StudyOptions};
 use crate::costs_files::{write_costs, write_costs_file};
 use crate::data::Data;
 use crate::output::{self, Format};
-use crate::progress;
 use calibrate::{Calibration, Plan};
 use clap::Args;
+use console::Console;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
 use experiment::{Files, Progress};
 use miette::{IntoDiagnostic, miette};
 use platforms::PlatformFiles;
+use published::{PsciReference, StrideReference};
 use serde_json::json;
-use soc::config::{Costs, Document, Platform, Release};
+use soc::config::{Costs, Platform, Release};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -59,30 +60,34 @@ pub struct CalibratePrefetchOptions {
 }
 
 /// The answer of a check: no if files differ from what a fit gives.
-fn checked(differs: &[String], command: &str) -> Answer {
+fn checked(console: &Console, differs: &[String], command: &str) -> Answer {
     match differs.is_empty() {
         true => Answer::Yes,
-        false => Answer::no(&miette!(
-            help = format!("run `stopwatt {command}` to write them anew"),
-            "not what a fresh fit gives: {}",
-            differs.join(", ")
-        )),
+        false => Answer::no(
+            console,
+            &miette!(
+                help = format!("run `stopwatt {command}` to write them anew"),
+                "not what a fresh fit gives: {}",
+                differs.join(", ")
+            ),
+        ),
     }
 }
 
 /// Fits the modelled core, and writes or checks its costs file; the answer is no where a check fails.
-pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::Result<Answer> {
+pub fn run_prefetch(console: &Console, data: &Data, options: &CalibratePrefetchOptions) -> miette::Result<Answer> {
     let platform = options.platform.as_deref();
     if options.study.any() {
-        return calibrate_study::run(data, platform, &options.study, options.format);
+        return calibrate_study::run(console, data, platform, &options.study, options.format);
     }
-    let (files, published) = (data.platforms(), data.published()?);
+    let files = data.platforms();
     let platform = CorePlatform::read(&files, platform.unwrap_or("macchiatobin"))?;
     let name = &platform.platform.name;
     let progress: Arc<Progress> = Arc::default();
     progress.say(&format!("fitting the core of {name}"));
-    let shown = progress::show_only(progress);
-    let costs = published.strides_of(name).and_then(|reference| calibrate::fit_strides(&platform, reference));
+    let shown = console.show_only(progress);
+    let reference = StrideReference::for_platform(&data.published(), name)?;
+    let costs = reference.and_then(|reference| calibrate::fit_strides(&platform, &reference));
     let costs = costs.ok_or_else(|| {
         miette!(
             help = "give recordings of `stopwatt run prefetch` with --from; or put a stride study of the platform, with cells that a fit may \
@@ -94,33 +99,30 @@ pub fn run_prefetch(data: &Data, options: &CalibratePrefetchOptions) -> miette::
     let file = costs_file_of(name);
     let mut differs = Vec::new();
     if !options.check {
-        write_costs_file(data, name, &costs, "")?;
+        write_costs_file(console, data, name, &costs, "")?;
     } else if CostsFile::read(&files, name)? != costs {
         differs.push(files.shown(&file));
     }
     match (options.format, options.check) {
-        (Format::Json, _) => output::print_json(&serde_json::to_value(&costs).into_diagnostic()?)?,
-        (Format::Term, true) if differs.is_empty() => output::print(b"the costs file is what a fresh fit gives\n")?,
+        (Format::Json, _) => output::print_json(console, &serde_json::to_value(&costs).into_diagnostic()?)?,
+        (Format::Term, true) if differs.is_empty() => console.print(b"the costs file is what a fresh fit gives\n")?,
         (Format::Term, true) => {}
         (Format::Term, false) => {
             let said = format!("rms {:.2} % over {} cells\n", costs.fit.rms_percent, costs.fit.used.len());
-            output::print(said.as_bytes())?;
+            console.print(said.as_bytes())?;
         }
     }
-    Ok(checked(&differs, "calibrate-prefetch"))
+    Ok(checked(console, &differs, "calibrate-prefetch"))
 }
 
 /// Fits the releases, the one that others carry from first, and writes or checks their costs files; the answer is no where a check fails.
-pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     let files = data.platforms();
     let opened = PlatformFiles::open(&files, &options.platform)?;
     let name = opened.name().to_owned();
     let platform = Platform::read(opened.document())?;
-    let plan = format!("{name}/calibration.toml");
-    let plan = Document::new(files.shown(&plan), files.read(&plan).into_diagnostic()?);
-    let plan = Plan::read(&plan).into_diagnostic()?;
-    let published = data.published()?;
-    let reference = published.psci_of(&name).ok_or_else(|| {
+    let plan = Plan::read(&files.document(&format!("{name}/calibration.toml"))?)?;
+    let reference = PsciReference::for_platform(&data.published(), &name)?.ok_or_else(|| {
         miette!(
             help = format!("put figures and a file {name}-psci.toml that names the platform in `published`; docs/platforms.md has an example"),
             "there are no published figures of {name}"
@@ -133,7 +135,7 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     let mut calibrations: Vec<Calibration> = Vec::new();
     let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
     let progress: Arc<Progress> = Arc::default();
-    let shown = progress::show_only(progress.clone());
+    let shown = console.show_only(progress.clone());
     let first = plan.carry_from.clone();
     let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
     let all: Vec<String> = first.clone().into_iter().chain(others).collect();
@@ -142,7 +144,7 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
         progress.say(&format!("releases, fitting {release_name}"));
         let release = Release::read(&opened.release(&release_name)?, &platform)?;
         let carried = first.as_ref().and_then(|first| fitted.get(first));
-        let calibration = calibrate::fit(&platform, &release, reference, &plan, carried).into_diagnostic()?;
+        let calibration = calibrate::fit(&platform, &release, &reference, &plan, carried).into_diagnostic()?;
         fitted.insert(release_name.clone(), calibration.costs.clone());
         if wanted.contains(&release_name) {
             calibrations.push(calibration);
@@ -156,16 +158,16 @@ pub fn run(data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
         let file = format!("{name}/costs/{}.toml", calibration.release);
         let text = calibration.to_toml();
         if !options.check {
-            write_costs(data, &file, &text)?;
+            write_costs(console, data, &file, &text)?;
         } else if files.read(&file).ok().as_deref() != Some(text.as_str()) {
             differs.push(format!("platforms/{file}"));
         }
     }
     match options.format {
-        Format::Json => output::print_json(&as_json(&calibrations))?,
-        Format::Term => output::print_text(&calibrations.iter().map(as_text).collect::<String>())?,
+        Format::Json => output::print_json(console, &as_json(&calibrations))?,
+        Format::Term => output::print_text(console, &calibrations.iter().map(as_text).collect::<String>())?,
     }
-    Ok(checked(&differs, "calibrate"))
+    Ok(checked(console, &differs, "calibrate"))
 }
 
 fn as_text(calibration: &Calibration) -> String {

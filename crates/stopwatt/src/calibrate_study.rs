@@ -4,10 +4,10 @@ use crate::answer::Answer;
 use crate::costs_files::write_costs_file;
 use crate::data::Data;
 use crate::output::{self, Format};
-use crate::progress;
 use crate::recordings::Named;
 use calibrate::{MeasuredStudy, Predicted, Search, StudyFit, belong_together, fit_studies, predict};
 use clap::{Args, ValueEnum};
+use console::{Console, Style};
 use dataplane_experiments::fit::Costs;
 use dataplane_experiments::platform::CorePlatform;
 use experiment::Progress;
@@ -72,7 +72,13 @@ fn studies(given: &[String]) -> miette::Result<Vec<MeasuredStudy>> {
 }
 
 /// Fits, predicts and prints.
-pub fn run(data: &Data, platform: Option<&str>, options: &StudyOptions, format: Format) -> miette::Result<Answer> {
+pub fn run(
+    console: &Console,
+    data: &Data,
+    platform: Option<&str>,
+    options: &StudyOptions,
+    format: Format,
+) -> miette::Result<Answer> {
     let mut platform = CorePlatform::read(&data.platforms(), platform.unwrap_or(USUAL_PLATFORM))?;
     for part in &options.without {
         match part {
@@ -86,7 +92,7 @@ pub fn run(data: &Data, platform: Option<&str>, options: &StudyOptions, format: 
     let search = Search { frames: options.frames as usize, rounds: options.steps as usize };
     let progress: Arc<Progress> = Arc::default();
     progress.say(&format!("fitting a core to {} recordings", used.len()));
-    let shown = progress::show_only(progress);
+    let shown = console.show_only(progress);
     let fit = fit_studies(&platform, &used, search);
     let told: Vec<Told> = all
         .into_iter()
@@ -101,11 +107,11 @@ pub fn run(data: &Data, platform: Option<&str>, options: &StudyOptions, format: 
         let frames = number("frames", search.frames, usual.frames);
         let steps = number("steps", search.rounds, usual.rounds);
         let given = format!("{from} --save{frames}{steps}");
-        write_costs_file(data, &platform.platform.name, &fit.costs_file(&used), &given)?;
+        write_costs_file(console, data, &platform.platform.name, &fit.costs_file(&used), &given)?;
     }
     match format {
-        Format::Json => output::print_json(&as_json(&platform, &fit, &told))?,
-        Format::Term => output::print_text(&as_text(&platform, &fit, &told))?,
+        Format::Json => output::print_json(console, &as_json(&platform, &fit, &told))?,
+        Format::Term => output::print_text(console, &as_text(&platform, &fit, &told, console.style()))?,
     }
     Ok(Answer::Yes)
 }
@@ -133,7 +139,7 @@ fn named(costs: &Costs) -> Vec<(&'static str, f64)> {
     Costs::NAMES.into_iter().zip(costs.values()).collect()
 }
 
-fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[Told]) -> String {
+fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[Told], style: Style) -> String {
     let mut text = String::new();
     let study = &told[0].study;
     let _ = writeln!(
@@ -178,7 +184,7 @@ fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[Told]) -> String {
         rows.collect::<Vec<_>>()
     });
     let headings = ["Recording", "Loop", "Model", "Best of single", "Same distance", "Least error"];
-    let _ = write!(text, "\n{}", report::table_text(&headings, rows, 2, output::style()));
+    let _ = write!(text, "\n{}", report::table_text(&headings, rows, 2, style));
     let predicted = || told.iter().flat_map(|told| told.predicted.scores.iter().map(move |score| (told, score)));
     let contested =
         || predicted().filter(|(told, score)| !told.is_fitted(score.loop_name) && !score.trivial.is_empty());

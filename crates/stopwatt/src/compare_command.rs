@@ -6,7 +6,10 @@ use crate::output;
 use crate::recordings::Named;
 use clap::{Args, ValueEnum};
 use comparison::{Comparison, Input, Options, Policy};
+use console::Console;
+use document::Document;
 use miette::IntoDiagnostic;
+use published::PsciReference;
 use report::PublishedChanges;
 use std::path::PathBuf;
 
@@ -79,8 +82,11 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Compares and prints what came out; the answer is no with a regression.
-pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
-    let mut policy = options.policy.as_deref().map(Policy::read).transpose()?.unwrap_or_default();
+pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
+    let mut policy = match &options.policy {
+        Some(path) => Policy::read(&Document::open(path)?)?,
+        None => Policy::default(),
+    };
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
     let mut read = Vec::new();
     for given in &options.recordings {
@@ -96,15 +102,15 @@ pub fn run(data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
     let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
     let published = published(data, &comparison)?;
     let text = match options.format {
-        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, output::style()),
+        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, console.style()),
         CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
         CompareFormat::Html => report::comparison_html(&comparison, published.as_ref(), options.all),
         CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
     };
     match options.format {
-        CompareFormat::Term => output::print_text(&text)?,
-        _ => output::print(text.as_bytes())?,
+        CompareFormat::Term => output::print_text(console, &text)?,
+        _ => console.print(text.as_bytes())?,
     }
     Ok(if comparison.has_regression() { Answer::No } else { Answer::Yes })
 }
@@ -117,6 +123,6 @@ pub fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<
     let [base, other] = comparison.sides.as_slice() else { return Ok(None) };
     let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else { return Ok(None) };
     let Some(platform) = base.platform.as_deref().filter(|_| base.platform == other.platform) else { return Ok(None) };
-    let published = data.published()?;
-    Ok(published.psci_of(platform).and_then(|reference| report::published_changes(reference, from, to)))
+    let reference = PsciReference::for_platform(&data.published(), platform)?;
+    Ok(reference.and_then(|reference| report::published_changes(&reference, from, to)))
 }

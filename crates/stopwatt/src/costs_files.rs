@@ -2,22 +2,29 @@
 
 use crate::data::Data;
 use crate::output;
+use console::Console;
 use dataplane_experiments::platform::{CostsFile, costs_file_of};
 use miette::IntoDiagnostic;
 use std::path::Path;
 
 /// Writes a costs file of the platform files.
-pub fn write_costs(data: &Data, file: &str, text: &str) -> miette::Result<()> {
+pub fn write_costs(console: &Console, data: &Data, file: &str, text: &str) -> miette::Result<()> {
     let path = data.folder()?.join("platforms").join(file);
     std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).into_diagnostic()?;
-    output::write_file(&path, text.as_bytes())
+    output::write_file(console, &path, text.as_bytes())
 }
 
 /// Writes the costs file of a modelled core. `options` are those of `calibrate-prefetch` that made it.
-pub fn write_costs_file(data: &Data, name: &str, costs: &CostsFile, options: &str) -> miette::Result<()> {
+pub fn write_costs_file(
+    console: &Console,
+    data: &Data,
+    name: &str,
+    costs: &CostsFile,
+    options: &str,
+) -> miette::Result<()> {
     let text = toml::to_string_pretty(costs).into_diagnostic()?;
     let head = format!(
         "# Written by `stopwatt calibrate-prefetch --platform {name}{options}` and by nothing else; do not edit.\n"
     );
-    write_costs(data, &costs_file_of(name), &(head + &text))
+    write_costs(console, data, &costs_file_of(name), &(head + &text))
 }

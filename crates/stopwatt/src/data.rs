@@ -1,9 +1,8 @@
 //! Where platforms and published figures are: built into the program, or in a folder that overrides them.
 
-use experiment::{Files, FilesError, Folder};
+use document::Error;
+use experiment::{Files, Folder};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use published::Published;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Every data file, by its path from the root of the data.
@@ -51,9 +50,9 @@ impl Data {
         Part { data: self.clone(), folder: "platforms" }
     }
 
-    /// The published figures.
-    pub fn published(&self) -> miette::Result<Published> {
-        Published::read(&Part { data: self.clone(), folder: "published" }).into_diagnostic()
+    /// The files of published figures.
+    pub fn published(&self) -> Part {
+        Part { data: self.clone(), folder: "published" }
     }
 
     /// The folder of the data, for what is written into it.
@@ -87,21 +86,18 @@ pub struct Part {
 }
 
 impl Files for Part {
-    fn read(&self, path: &str) -> Result<String, FilesError> {
+    fn read(&self, path: &str) -> Result<String, Error> {
         match &self.data {
             Data::Folder(root) => Folder(root.join(self.folder)).read(path),
             Data::BuiltIn => {
                 let name = format!("{}/{path}", self.folder);
                 let found = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
-                found.ok_or_else(|| FilesError {
-                    path: self.shown(path),
-                    cause: io::Error::new(io::ErrorKind::NotFound, "the program has no such file built in"),
-                })
+                found.ok_or_else(|| Error::unreadable(&self.shown(path), "the program has no such file built in"))
             }
         }
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
         match &self.data {
             Data::Folder(root) => Folder(root.join(self.folder)).list(folder),
             Data::BuiltIn => {

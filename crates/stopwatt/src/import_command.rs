@@ -1,10 +1,10 @@
 //! `stopwatt import`.
 
 use crate::data::Data;
-use crate::errors;
 use crate::output::{self, Format};
 use crate::recordings;
 use clap::Args;
+use console::Console;
 use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -65,7 +65,7 @@ pub enum Kind {
 }
 
 /// Reads the file, writes the recording and says what is in it. Nothing is written when the file cannot be read.
-pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<()> {
     let files = data.platforms();
     let platform = options.platform.as_deref().map(|name| PlatformFiles::open(&files, name)).transpose()?;
     let described = platform.as_ref().map(|platform| soc::config::Platform::read(platform.document())).transpose()?;
@@ -108,17 +108,17 @@ pub fn run(data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<(
     });
     recordings::write(&mut recording, &options.output)?;
     if let Some((path, rows)) = &reference {
-        output::write_file(path, rows.as_bytes())?;
+        output::write_file(console, path, rows.as_bytes())?;
     }
     for warning in &figures.warnings {
-        errors::note(&format!("warning: {warning}; left out"));
+        console.note(&format!("warning: {warning}; left out"));
     }
     for doubt in &figures.doubts {
-        errors::note(&format!("warning: {doubt}; {}", doubt.help));
+        console.note(&format!("warning: {doubt}; {}", doubt.help));
     }
     match options.format {
-        Format::Json => output::print_json(&as_json(&recording, &figures, options)),
-        Format::Term => output::print_text(&as_text(&recording, &figures, options)),
+        Format::Json => output::print_json(console, &as_json(&recording, &figures, options)),
+        Format::Term => output::print_text(console, &as_text(&recording, &figures, options)),
     }
 }
 
@@ -206,7 +206,7 @@ pub struct ImportRuntimeOptions {
 }
 
 /// Reads what VPP showed, writes the recording and says what is in it.
-pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
+pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette::Result<()> {
     let path = options.file.display();
     let bytes =
         disk::read(&options.file, disk::MOST_TEXT).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
@@ -230,7 +230,7 @@ pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
             })
         };
         let nodes: Vec<_> = runtime.rows.iter().map(node).collect();
-        return output::print_json(&json!({ "nodes": nodes, "recording": options.output }));
+        return output::print_json(console, &json!({ "nodes": nodes, "recording": options.output }));
     }
     let active = runtime.rows.iter().filter(|row| row.vectors > 0);
     let total: f64 = active.clone().map(|row| row.clocks).sum();
@@ -240,5 +240,5 @@ pub fn vpp_runtime(options: &ImportRuntimeOptions) -> miette::Result<()> {
         active.count(),
         options.output.display()
     );
-    output::print_text(&said)
+    output::print_text(console, &said)
 }

@@ -1,8 +1,8 @@
 //! `stopwatt import ftrace`.
 
-use crate::errors;
 use crate::output::{self, Format};
 use clap::Args;
+use console::Console;
 use import::ftrace::{self, Trace};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use recording::Header;
@@ -34,7 +34,7 @@ pub struct ImportTraceOptions {
 }
 
 /// Reads the trace, writes the recording where one is wanted, and says what is in it.
-pub fn run(options: &ImportTraceOptions) -> miette::Result<()> {
+pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()> {
     let path = options.file.display();
     let file = disk::open(&options.file).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
     let how = ftrace::Options { file: path.to_string(), lenient: options.lenient };
@@ -56,14 +56,14 @@ pub fn run(options: &ImportTraceOptions) -> miette::Result<()> {
         ftrace::Error::Recording(error) => miette!("{error}"),
     })?;
     for warning in &trace.warnings {
-        errors::note(&format!("warning: {warning}; left out"));
+        console.note(&format!("warning: {warning}; left out"));
     }
     for doubt in &trace.doubts {
-        errors::note(&format!("warning: {path}: {doubt}"));
+        console.note(&format!("warning: {path}: {doubt}"));
     }
     match options.format {
-        Format::Json => output::print_json(&as_json(&trace, options)),
-        Format::Term => output::print_text(&as_text(&trace, options)),
+        Format::Json => output::print_json(console, &as_json(&trace, options)),
+        Format::Term => output::print_text(console, &as_text(&trace, options)),
     }
 }
 

@@ -1,28 +1,22 @@
 //! What the `stopwatt` command does, as a library: the command is a line on top of it, and the Python package uses the same.
 #![forbid(unsafe_code)]
-// `output` prints: it knows what to do when nobody reads on.
-#![deny(clippy::print_stdout)]
-// `errors` prints what goes wrong: it knows what must not reach a terminal.
-#![deny(clippy::print_stderr)]
+// The console prints.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod answer;
 mod arguments;
 mod calibrate_command;
 mod calibrate_study;
-pub mod caught;
 pub mod compare_command;
 mod costs_files;
 pub mod data;
-pub mod errors;
 pub mod experiments;
 mod explore_command;
 mod import_command;
 mod import_trace;
-mod interrupt;
 mod list;
 mod output;
 mod payload_command;
-mod progress;
 pub mod recordings;
 mod report_command;
 pub mod run;
@@ -36,6 +30,7 @@ mod what_if_from;
 pub use answer::Answer;
 use arguments::{Command, FORWARDER, Import};
 use clap::ArgMatches;
+use console::Console;
 use data::Data;
 use miette::miette;
 use std::ffi::OsString;
@@ -44,24 +39,26 @@ use std::path::PathBuf;
 /// Does what the program's arguments say, of which the first is the program's name: 0 when done, 1 when the answer is no, 2 when it cannot
 /// be done. Signals stop it from now on.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    interrupt::watch();
-    match run(&arguments::command().get_matches_from(spelt_today(arguments))) {
+    let console = Console::terminal();
+    console.watch_signals();
+    match run(&arguments::command().get_matches_from(spelt_today(arguments)), &console) {
         Ok(answer) => answer.status(),
         Err(error) => {
-            errors::print(&error);
+            console.error(&error);
             2
         }
     }
 }
 
-/// Does what arguments say, without the program's name, in a program of which this is a part.
+/// Does what arguments say, without the program's name, in a program of which this is a part, and which
+/// has a console of its own.
 ///
 /// # Errors
 /// It cannot be done: the text is what the command prints.
-pub fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<Answer, String> {
+pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console) -> Result<Answer, String> {
     let arguments = spelt_today(std::iter::once(OsString::from("stopwatt")).chain(arguments));
     let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| error.to_string())?;
-    run(&matches).map_err(|error| errors::plain(&error))
+    run(&matches, console).map_err(|error| console::plain(&error))
 }
 
 /// Arguments with the name that an experiment has today.
@@ -77,53 +74,48 @@ fn spelt_today(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     arguments
 }
 
-fn run(matches: &ArgMatches) -> miette::Result<Answer> {
-    if matches.get_flag("quiet") {
-        progress::be_quiet();
-    }
-    if matches.get_flag("verbose") {
-        progress::be_verbose();
-    }
+fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
+    let console = &console.with(matches.get_flag("quiet"), matches.get_flag("verbose"));
     let given = matches.get_one::<PathBuf>("data").map(PathBuf::as_path);
     let data = Data::find(given)?;
-    progress::tell(&format!("data: {}", data.words()));
+    console.tell(&format!("data: {}", data.words()));
     match matches.subcommand() {
         Some(("run", matches)) => {
             let (name, matches) = chosen(matches)?;
-            return run::run(&data, experiment(name)?, matches);
+            return run::run(console, &data, experiment(name)?, matches);
         }
-        Some((FORWARDER, matches)) => return run::run(&data, experiment(FORWARDER)?, matches),
+        Some((FORWARDER, matches)) => return run::run(console, &data, experiment(FORWARDER)?, matches),
         Some(("what-if", matches)) => {
             match matches.subcommand() {
-                Some((name, matches)) => what_if::run(&data, experiment(name)?, matches)?,
-                None => what_if_from::run(matches)?,
+                Some((name, matches)) => what_if::run(console, &data, experiment(name)?, matches)?,
+                None => what_if_from::run(console, matches)?,
             }
             return Ok(Answer::Yes);
         }
         _ => {}
     }
     match &arguments::fixed(matches).command {
-        Command::Report(options) => report_command::run(&data, options),
-        Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(&data, options),
-        Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(options),
-        Command::Import { what: Import::Ftrace(options) } => import_trace::run(options),
+        Command::Report(options) => report_command::run(console, &data, options),
+        Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(console, &data, options),
+        Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(console, options),
+        Command::Import { what: Import::Ftrace(options) } => import_trace::run(console, options),
         Command::Import { what: Import::RtInstr(options) } => {
-            import_command::run(&data, import_command::Kind::RtInstr, options)
+            import_command::run(console, &data, import_command::Kind::RtInstr, options)
         }
         Command::Import { what: Import::Rst(options) } => {
-            import_command::run(&data, import_command::Kind::Rst, options)
+            import_command::run(console, &data, import_command::Kind::Rst, options)
         }
         Command::Import { what: Import::Csv(options) } => {
-            import_command::run(&data, import_command::Kind::Csv, options)
+            import_command::run(console, &data, import_command::Kind::Csv, options)
         }
-        Command::Explore { what } => return explore_command::run(&data, what),
-        Command::Sweep(options) => return sweep_command::run(&data, given, options),
-        Command::Calibrate(options) => return calibrate_command::run(&data, options),
-        Command::Compare(options) => return compare_command::run(&data, options),
-        Command::List(options) => list::run(&data, options),
-        Command::Payload(options) => payload_command::run(&data, options),
-        Command::Completions(options) => shell_commands::completions(arguments::command(), options),
-        Command::Man(options) => shell_commands::man(arguments::command(), options),
+        Command::Explore { what } => return explore_command::run(console, what),
+        Command::Sweep(options) => return sweep_command::run(console, &data, given, options),
+        Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
+        Command::Compare(options) => return compare_command::run(console, &data, options),
+        Command::List(options) => list::run(console, &data, options),
+        Command::Payload(options) => payload_command::run(console, &data, options),
+        Command::Completions(options) => shell_commands::completions(console, arguments::command(), options),
+        Command::Man(options) => shell_commands::man(console, arguments::command(), options),
     }?;
     Ok(Answer::Yes)
 }

@@ -3,9 +3,11 @@
 use crate::data::Data;
 use crate::experiments::EXPERIMENTS;
 use crate::output::{self, Format};
+use console::Console;
 use dataplane_experiments::platform::CorePlatform;
 use experiment::About;
 use platforms::PlatformFiles;
+use published::{PsciReference, StrideReference};
 use serde_json::{Value, json};
 use soc::config::{Platform, Release};
 use std::fmt::Write;
@@ -21,16 +23,17 @@ pub struct ListOptions {
 }
 
 /// Prints which data is in force, platforms with their releases, and experiments with their worlds and cases.
-pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
-    let (files, published) = (data.platforms(), data.published()?);
+pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Result<()> {
+    let (files, published) = (data.platforms(), data.published());
     let mut platforms = Vec::new();
     for name in PlatformFiles::names(&files)? {
         let opened = PlatformFiles::open(&files, &name)?;
         let platform = Platform::read(opened.document())?;
+        let reference = PsciReference::for_platform(&published, &name)?;
         let mut releases = Vec::new();
         for release in opened.releases()? {
             let release = Release::read(&opened.release(&release)?, &platform)?;
-            let cells = published.psci_of(&name).map_or(&[][..], |reference| &reference.cells);
+            let cells = reference.as_ref().map_or(&[][..], |reference| &reference.cells);
             let count = cells.iter().filter(|cell| cell.release == release.name).count();
             releases.push((release, count));
         }
@@ -39,7 +42,7 @@ pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
     let mut cores = Vec::new();
     for name in CorePlatform::names(&files)? {
         let core = CorePlatform::read(&files, &name)?;
-        let cells = published.strides_of(&name).map_or(0, |reference| reference.cells.len());
+        let cells = StrideReference::for_platform(&published, &name)?.map_or(0, |reference| reference.cells.len());
         cores.push((core, cells));
     }
     let abouts: Vec<&About> = EXPERIMENTS.iter().map(|experiment| experiment.about()).collect();
@@ -61,12 +64,15 @@ pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
                 let about = &core.platform;
                 json!({ "name": about.name, "title": about.about, "core": core.core.name, "published_cells": published })
             });
-            output::print_json(&json!({
-                "data": data.words(),
-                "platforms": platforms.collect::<Vec<_>>(),
-                "cores": cores.collect::<Vec<_>>(),
-                "experiments": abouts.iter().map(|about| experiment_json(about)).collect::<Vec<_>>(),
-            }))
+            output::print_json(
+                console,
+                &json!({
+                    "data": data.words(),
+                    "platforms": platforms.collect::<Vec<_>>(),
+                    "cores": cores.collect::<Vec<_>>(),
+                    "experiments": abouts.iter().map(|about| experiment_json(about)).collect::<Vec<_>>(),
+                }),
+            )
         }
         Format::Term => {
             let mut out = format!("data: {}\n", data.words());
@@ -90,7 +96,7 @@ pub fn run(data: &Data, options: &ListOptions) -> miette::Result<()> {
                     let _ = writeln!(out, "    {}", about.cases.join(", "));
                 }
             }
-            output::print_text(&out)
+            output::print_text(console, &out)
         }
     }
 }

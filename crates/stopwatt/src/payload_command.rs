@@ -1,8 +1,8 @@
 //! `stopwatt payload`: the normal world that measures firmware, as a file.
 
 use crate::data::Data;
-use crate::output;
 use clap::Args;
+use console::Console;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use qemu::Images;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct PayloadOptions {
 }
 
 /// Builds the payload and writes it.
-pub fn run(data: &Data, options: &PayloadOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, options: &PayloadOptions) -> miette::Result<()> {
     let tree = data.source_tree().ok_or_else(|| {
         let help = "run it in a checkout of Stopwatt, or name one with --data";
         miette!(help = help, "the payload is built from Stopwatt's source tree, which is not here")
@@ -41,5 +41,5 @@ pub fn run(data: &Data, options: &PayloadOptions) -> miette::Result<()> {
     std::io::Write::write_all(&mut whole, &bytes).into_diagnostic().wrap_err_with(cannot)?;
     whole.persist(&options.output).map_err(|error| error.error).into_diagnostic().wrap_err_with(cannot)?;
     let line = format!("{}: {} bytes, to be entered at {:#x}\n", options.output.display(), bytes.len(), Images::ENTRY);
-    output::print(line.as_bytes())
+    console.print(line.as_bytes())
 }

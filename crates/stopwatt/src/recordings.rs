@@ -1,6 +1,6 @@
 //! Recordings on the command line: which one is meant, and whether it may be replaced.
 
-use experiment::nearest;
+use document::one_of;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use recording::{Header, Reader, Recording, Series};
 use std::collections::BTreeMap;
@@ -64,8 +64,7 @@ fn release_of(recording: &Recording, given: &str) -> miette::Result<String> {
     if let [one] = short[..] {
         return Ok((*one).to_owned());
     }
-    let near = nearest(given, known.iter().copied()).map_or_else(String::new, |near| format!("did you mean {near}? "));
-    Err(miette!(help = format!("{near}there are: {}", known.join(", ")), "the recording has no release `{given}`"))
+    Err(miette!(help = one_of(given, &known), "the recording has no release `{given}`"))
 }
 
 /// What was asked for, as the recording keeps it: worlds and settings that were given.

@@ -5,6 +5,7 @@ use crate::output;
 use crate::recordings::Named;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use console::{Console, Style};
 use miette::miette;
 use published::Published;
 use recording::Recording;
@@ -53,7 +54,7 @@ pub struct ReportOptions {
 }
 
 /// Reads the recording and writes the report.
-pub fn run(data: &Data, options: &ReportOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::Result<()> {
     let format = match (options.format, &options.output) {
         (Some(format), _) => format,
         (None, None) => Format::Text,
@@ -70,8 +71,9 @@ pub fn run(data: &Data, options: &ReportOptions) -> miette::Result<()> {
     }
     let named = Named::parse(&options.recording);
     let recording = named.read_only()?;
+    let published = Published::read(&data.published(), &recording.header.experiment)?;
     let out = (options.output.as_deref(), options.all);
-    write(&data.published()?, &recording, &named.folder, format, out)
+    write(console, &published, &recording, &named.folder, format, out)
 }
 
 /// The format that a file's name asks for.
@@ -90,6 +92,7 @@ pub fn format_of(path: &Path) -> miette::Result<Format> {
 /// Writes a report of a recording that lies in `folder`, to a file or to standard output; there the answers alone unless `all` is to be
 /// shown.
 pub fn write(
+    console: &Console,
     published: &Published,
     recording: &Recording,
     folder: &Path,
@@ -105,11 +108,11 @@ pub fn write(
     }
     let report = Report::new(recording, &folder.display().to_string(), published);
     // A file is no terminal, and has room for everything.
-    let (style, all) = if out.is_some() { (report::Style::PLAIN, true) } else { (output::style(), all) };
+    let (style, all) = if out.is_some() { (Style::PLAIN, true) } else { (console.style(), all) };
     let bytes = report.render(format, style, all);
     match out {
-        Some(path) => output::write_file(path, &bytes),
-        None if format == Format::Text => output::print_text(&String::from_utf8_lossy(&bytes)),
-        None => output::print(&bytes),
+        Some(path) => output::write_file(console, path, &bytes),
+        None if format == Format::Text => output::print_text(console, &String::from_utf8_lossy(&bytes)),
+        None => console.print(&bytes),
     }
 }

@@ -2,13 +2,15 @@
 
 use crate::answer::Answer;
 use crate::data::Data;
+use crate::output;
 use crate::recordings::{self, Request as Asked};
 use crate::report_command;
 use crate::run_arguments::{self, settings};
-use crate::{output, progress};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use console::Console;
 use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
 use miette::miette;
+use published::Published;
 use recording::Recording;
 use report::Report;
 use std::path::PathBuf;
@@ -40,12 +42,17 @@ pub fn with_output(command: Command) -> Command {
 }
 
 /// Runs an experiment, leaves its recording, and prints what is read from it.
-pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatches) -> miette::Result<Answer> {
+pub fn run(
+    console: &Console,
+    data: &Data,
+    experiment: &'static dyn Experiment,
+    matches: &ArgMatches,
+) -> miette::Result<Answer> {
     let about = experiment.about();
     let settings = settings(about, matches)?;
     let world = run_arguments::world(about, matches);
     let asked = asked(about, world, &settings);
-    let published = data.published()?;
+    let published = Published::read(&data.published(), about.name)?;
     let tree = data.source_tree();
     let platforms = data.platforms();
     let request = Request {
@@ -66,27 +73,27 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     let folder = folder.unwrap_or_else(|| recordings::default_folder(about.name, &asked));
     recordings::check_target(&folder, about.name, world.name(), &asked, matches.get_flag("replace"))?;
 
-    let mut recording = shown(experiment, &request)?;
+    let mut recording = shown(console, experiment, &request)?;
     recording.header.request = asked;
     recordings::write(&mut recording, &folder)?;
     let shown = folder.display().to_string();
     if let Some((path, format)) = report {
-        report_command::write(&published, &recording, &folder, format, (Some(path), true))?;
+        report_command::write(console, &published, &recording, &folder, format, (Some(path), true))?;
     }
+    let told = Report::new(&recording, &shown, &published);
     match output::format(matches) {
-        "json" => output::print_json(Report::new(&recording, &shown, &published).run_json())?,
+        "json" => output::print_json(console, told.run_json())?,
         _ => {
-            let told = Report::new(&recording, &shown, &published);
-            let mut text = told.run_text(output::style(), matches.get_flag("all"));
+            let mut text = told.run_text(console.style(), matches.get_flag("all"));
             if let Some((path, _)) = report {
                 text.push_str(&format!("Report: {}\n", path.display()));
             }
-            output::print_text(&text)?;
+            output::print_text(console, &text)?;
         }
     }
     match recording.header.complaints.as_slice() {
         [] => Ok(Answer::Yes),
-        complaints => Ok(Answer::no(&miette!("{}", complaints.join("\n")))),
+        complaints => Ok(Answer::no(console, &miette!("{}", complaints.join("\n")))),
     }
 }
 
@@ -110,6 +117,7 @@ fn asked(about: &About, world: World, settings: &Settings) -> Asked {
 /// # Errors
 /// As of the command: an unknown setting, a run that failed or was stopped.
 pub fn in_memory(
+    console: &Console,
     data: &Data,
     experiment: &'static dyn Experiment,
     world: World,
@@ -119,10 +127,11 @@ pub fn in_memory(
     let about = experiment.about();
     let settings = Settings::new(about, world, given)?;
     let asked = asked(about, world, &settings);
-    let (platforms, tree, conditions) = (data.platforms(), data.source_tree(), data.published()?.conditions());
+    let (platforms, tree) = (data.platforms(), data.source_tree());
+    let conditions = Published::read(&data.published(), about.name)?.conditions();
     let request = Request { world, settings, platforms: &platforms, conditions, source_tree: tree.as_deref() };
     experiment.check(&request)?;
-    let mut recording = record(experiment, &request, progress)?;
+    let mut recording = record(console, experiment, &request, progress)?;
     recording.header.request = asked;
     recording.header.make_printable();
     attribution::record(&mut recording);
@@ -130,16 +139,21 @@ pub fn in_memory(
 }
 
 /// Runs an experiment in memory, with its progress shown.
-fn shown(experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<Recording> {
+fn shown(console: &Console, experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<Recording> {
     let progress: Arc<Progress> = Arc::default();
-    let _shown = progress::show(progress.clone());
-    record(experiment, request, &progress)
+    let _shown = console.show(progress.clone());
+    record(console, experiment, request, &progress)
 }
 
-fn record(experiment: &dyn Experiment, request: &Request<'_>, progress: &Arc<Progress>) -> miette::Result<Recording> {
+fn record(
+    console: &Console,
+    experiment: &dyn Experiment,
+    request: &Request<'_>,
+    progress: &Arc<Progress>,
+) -> miette::Result<Recording> {
     let mut sink = Memory::new(progress.clone());
     let given: Vec<String> = request.settings.given().map(|(name, value)| format!(", {name}={value}")).collect();
-    progress::tell(&format!("{} in world {}{}", experiment.about().name, request.world.name(), given.concat()));
+    console.tell(&format!("{} in world {}{}", experiment.about().name, request.world.name(), given.concat()));
     let result = experiment.run(request, &mut sink);
     // What a signal broke off, such as an emulator that got it too, did not fail by itself.
     result.map_err(|error| if progress.check().is_err() { experiment::Error::Cancelled } else { error })?;

@@ -1,7 +1,7 @@
 //! `stopwatt completions` and `stopwatt man`: what an installation adds to the system.
 
-use crate::output;
 use clap::{Args, Command};
+use console::Console;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::PathBuf;
 
@@ -28,14 +28,14 @@ pub struct ManOptions {
 }
 
 /// Prints the completions of a command line.
-pub fn completions(mut command: Command, options: &CompletionsOptions) -> miette::Result<()> {
+pub fn completions(console: &Console, mut command: Command, options: &CompletionsOptions) -> miette::Result<()> {
     let mut text = Vec::new();
     clap_complete::generate(options.shell, &mut command, "stopwatt", &mut text);
-    output::print(&text)
+    console.print(&text)
 }
 
 /// Prints the manual page of a command line, or writes one per command.
-pub fn man(command: Command, options: &ManOptions) -> miette::Result<()> {
+pub fn man(console: &Console, command: Command, options: &ManOptions) -> miette::Result<()> {
     if let Some(folder) = &options.output {
         std::fs::create_dir_all(folder).into_diagnostic()?;
         let cannot = || format!("cannot write the pages into {}", folder.display());
@@ -43,5 +43,5 @@ pub fn man(command: Command, options: &ManOptions) -> miette::Result<()> {
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page).into_diagnostic()?;
-    output::print(&page)
+    console.print(&page)
 }

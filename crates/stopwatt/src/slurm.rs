@@ -1,6 +1,6 @@
 //! A sweep as an array of jobs of Slurm: the script, and its submission.
 
-use crate::progress;
+use console::Console;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fmt::Write;
 use std::io::ErrorKind;
@@ -55,8 +55,8 @@ impl Array {
     }
 
     /// Submits the script that lies at a path; returns the number of the job.
-    pub fn submit(&self, script: &Path) -> miette::Result<String> {
-        progress::tell(&format!("sbatch --parsable {}", script.display()));
+    pub fn submit(&self, console: &Console, script: &Path) -> miette::Result<String> {
+        console.tell(&format!("sbatch --parsable {}", script.display()));
         let output = match Command::new("sbatch").arg("--parsable").arg(script).output() {
             Ok(output) => output,
             Err(error) if error.kind() == ErrorKind::NotFound => {

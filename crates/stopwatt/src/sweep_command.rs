@@ -2,12 +2,15 @@
 
 use crate::answer::Answer;
 use crate::data::Data;
+use crate::experiments;
 use crate::output::{self, Format};
 use crate::slurm::Array;
-use crate::{experiments, progress};
 use clap::Args;
+use console::Console;
+use document::Document;
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
+use published::Published;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -68,51 +71,60 @@ pub struct SweepOptions {
 
 /// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are missing. `given` is the folder of the data if
 /// one was named.
-pub fn run(data: &Data, given: Option<&Path>, options: &SweepOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, given: Option<&Path>, options: &SweepOptions) -> miette::Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
         (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
-        (None, Some(path)) => (Plan::read(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
+        (None, Some(path)) => (read_plan(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
         (None, None) => return Err(miette!(help = "stopwatt sweep --help has one", "no plan is named")),
     };
     plan.at_most(options.at_most)?;
     let fitting = fitting(plan)?;
     if options.dry_run {
-        return output::print_text(&foretold(&fitting, &folder)).map(|()| Answer::Yes);
+        return output::print_text(console, &foretold(&fitting, &folder)).map(|()| Answer::Yes);
     }
     let dataset = begin(data, &fitting, &folder)?;
     if let Some(shards) = options.slurm {
-        return submit(&dataset, given, shards, &options.slurm_option).map(|()| Answer::Yes);
+        return submit(console, &dataset, given, shards, &options.slurm_option).map(|()| Answer::Yes);
     }
     let share = options.shard.clone().unwrap_or(Share::All);
     let progress: Arc<Progress> = Arc::default();
-    let shown = progress::show(progress.clone());
+    let shown = console.show(progress.clone());
     let outcome = run_share(data, &dataset, &fitting, &share, None, &progress);
     drop(shown);
     let outcome = outcome?;
     let missing = dataset.size().1 - dataset.done()?;
     match options.format {
-        Format::Json => output::print_json(&as_json(&dataset, &outcome, missing))?,
-        Format::Term => output::print_text(&as_text(&dataset, &share, &outcome, missing))?,
+        Format::Json => output::print_json(console, &as_json(&dataset, &outcome, missing))?,
+        Format::Term => output::print_text(console, &as_text(&dataset, &share, &outcome, missing))?,
     }
     Ok(match complaint(&fitting.plan, &dataset, &share, &outcome, missing) {
-        Some(why) => Answer::no(&why),
+        Some(why) => Answer::no(console, &why),
         None => Answer::Yes,
     })
 }
 
 /// Writes the array of jobs of a data set and submits it.
-fn submit(dataset: &Dataset, data: Option<&Path>, shards: u64, options: &[String]) -> miette::Result<()> {
+fn submit(
+    console: &Console,
+    dataset: &Dataset,
+    data: Option<&Path>,
+    shards: u64,
+    options: &[String],
+) -> miette::Result<()> {
     let whole = |path: &Path| std::path::absolute(path).into_diagnostic();
     let folder = whole(dataset.folder())?;
     let array = Array { shards, options: options.to_vec(), data: data.map(whole).transpose()?, folder };
     let script = array.folder.join("slurm.sh");
-    output::write_file(&script, array.script()?.as_bytes())?;
-    let job = array.submit(&script)?;
-    output::print_text(&format!(
-        "{shards} jobs of the array {job} for {} chunks. Data set: {}\n",
-        dataset.missing()?.len(),
-        dataset.folder().display()
-    ))
+    output::write_file(console, &script, array.script()?.as_bytes())?;
+    let job = array.submit(console, &script)?;
+    output::print_text(
+        console,
+        &format!(
+            "{shards} jobs of the array {job} for {} chunks. Data set: {}\n",
+            dataset.missing()?.len(),
+            dataset.folder().display()
+        ),
+    )
 }
 
 /// The plan with its experiment, to which it must fit.
@@ -122,7 +134,7 @@ pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
 
 /// Begins the data set of a plan, or finds the one that was begun, if some point of it can run.
 pub fn begin(data: &Data, fitting: &Fitting, folder: &Path) -> miette::Result<Dataset> {
-    in_place(data, None, |place| sweep::some_point_can_run(fitting, place))?;
+    in_place(data, fitting, None, |place| sweep::some_point_can_run(fitting, place))?;
     Ok(Dataset::begin(folder, fitting)?)
 }
 
@@ -140,18 +152,25 @@ pub fn run_share(
     threads: Option<usize>,
     progress: &Arc<Progress>,
 ) -> miette::Result<Outcome> {
-    in_place(data, threads, |place| sweep::run(dataset, fitting, place, share, progress))
+    in_place(data, fitting, threads, |place| sweep::run(dataset, fitting, place, share, progress))
 }
 
 /// Does something with the data that is in force.
 fn in_place<T>(
     data: &Data,
+    fitting: &Fitting,
     threads: Option<usize>,
     with: impl FnOnce(&Place<'_>) -> Result<T, sweep::Error>,
 ) -> miette::Result<T> {
     let (platforms, tree) = (data.platforms(), data.source_tree());
-    let conditions = data.published()?.conditions();
+    let conditions = Published::read(&data.published(), fitting.experiment.about().name)?.conditions();
     Ok(with(&Place { platforms: &platforms, conditions, source_tree: tree.as_deref(), threads })?)
+}
+
+fn read_plan(path: &Path) -> miette::Result<Plan> {
+    let document = Document::open(path);
+    let document = document.map_err(|error| error.with_help("name a TOML file; docs/sweeps.md has one"))?;
+    Ok(Plan::read(&document)?)
 }
 
 /// Where a plan's data goes if nobody says.

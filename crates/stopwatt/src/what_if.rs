@@ -2,11 +2,13 @@
 
 use crate::data::Data;
 use crate::run_arguments::{self, given, world};
-use crate::{output, progress, recordings};
+use crate::{output, recordings};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use console::Console;
+use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
-use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings, nearest};
+use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings};
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
@@ -73,7 +75,12 @@ pub fn command(experiment: &dyn Experiment) -> Command {
 }
 
 /// Runs every combination, side by side on all cores of this machine, and prints what came out.
-pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatches) -> miette::Result<()> {
+pub fn run(
+    console: &Console,
+    data: &Data,
+    experiment: &'static dyn Experiment,
+    matches: &ArgMatches,
+) -> miette::Result<()> {
     let about = experiment.about();
     let shipped = matches.try_get_one::<String>("shipped").ok().flatten();
     let shipped = about.shipped_sweeps.iter().find(|known| shipped.is_some_and(|name| name == known.name));
@@ -102,7 +109,7 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
         Recording::check_target(folder).into_diagnostic()?;
     }
 
-    let (published, platforms, tree) = (data.published()?, data.platforms(), data.source_tree());
+    let (platforms, tree) = (data.platforms(), data.source_tree());
     let request = |settings: Settings| Request {
         world: world(about, matches),
         settings,
@@ -118,10 +125,9 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
         experiment.check(&request)?;
         requests.push((combination, request));
     }
-    drop(published);
 
     let progress: Arc<Progress> = Arc::default();
-    let shown = progress::show(progress.clone());
+    let shown = console.show(progress.clone());
     progress.expect(requests.len() as u64, "combinations");
     let results: Vec<miette::Result<_>> = requests
         .par_iter()
@@ -153,20 +159,26 @@ pub fn run(data: &Data, experiment: &'static dyn Experiment, matches: &ArgMatche
     }
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf { release, measured, points };
-    print(&what_if, (output::format(matches), matches.get_flag("all")), shipped.map(|shipped| shipped.what))
+    let how = (output::format(matches), matches.get_flag("all"));
+    print(console, &what_if, how, shipped.map(|shipped| shipped.what))
 }
 
-/// Prints a what-if in one of [`FORMATS`]; `asked` is the question that it answers, if it was asked in words.
-pub fn print(what_if: &WhatIf, (format, all): (&str, bool), asked: Option<&str>) -> miette::Result<()> {
+/// Prints a what-if in one of [`FORMATS`], the answers alone or all; `asked` is the question, if it was asked in words.
+pub fn print(
+    console: &Console,
+    what_if: &WhatIf,
+    (format, all): (&str, bool),
+    asked: Option<&str>,
+) -> miette::Result<()> {
     let text = match format {
         "json" => format!("{:#}\n", report::what_if_json(what_if)),
         "html" => report::what_if_html(what_if, asked),
         "csv" => report::what_if_csv(what_if).into_diagnostic()?,
         _ => {
-            return output::print_text(&report::what_if_text(what_if, asked, all, output::style()));
+            return output::print_text(console, &report::what_if_text(what_if, asked, all, console.style()));
         }
     };
-    output::print(text.as_bytes())
+    console.print(text.as_bytes())
 }
 
 /// `--metric`.

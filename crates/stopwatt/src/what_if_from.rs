@@ -1,10 +1,11 @@
 //! `stopwatt what-if --from DIR`: the same table, chart and page of a data set that a sweep left.
 
 use crate::experiments::EXPERIMENTS;
+use crate::output;
 use crate::what_if::{self, FORMATS};
-use crate::{errors, output};
 use clap::{Arg, ArgMatches, Command, value_parser};
-use experiment::nearest;
+use console::Console;
+use document::one_of;
 use miette::miette;
 use recording::{Recording, Series};
 use report::WhatIf;
@@ -40,7 +41,7 @@ pub fn with_options(command: Command) -> Command {
 }
 
 /// Reads the data set and prints what came out.
-pub fn run(matches: &ArgMatches) -> miette::Result<()> {
+pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
     let wanted = what_if::wanted_metric(matches)?;
     let folder: &PathBuf = matches.get_one("from").ok_or_else(|| miette!("--from is missing"))?;
     if !sweep::is_sweep(folder) {
@@ -52,7 +53,7 @@ pub fn run(matches: &ArgMatches) -> miette::Result<()> {
     }
     let (points, note) = sweep::points(folder)?;
     if let Some(note) = note {
-        errors::note(&note);
+        console.note(&note);
     }
     let chosen = Chosen::of(&points, matches)?;
 
@@ -81,7 +82,7 @@ pub fn run(matches: &ArgMatches) -> miette::Result<()> {
     }
     let Chosen { release, case, mode } = chosen;
     let how = (output::format(matches), matches.get_flag("all"));
-    what_if::print(&WhatIf { release, measured: (case, mode, metric), points }, how, None)
+    what_if::print(console, &WhatIf { release, measured: (case, mode, metric), points }, how, None)
 }
 
 /// The release, case and mode that are shown.
@@ -113,9 +114,8 @@ impl Chosen {
                 let short = |known: &&&str| known.ends_with(&format!("-{asked}"));
                 let found = there.get(asked.as_str()).or_else(|| there.iter().find(short));
                 return found.map(|found| (*found).to_owned()).ok_or_else(|| {
-                    let near = nearest(asked, there.iter().copied());
-                    let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-                    miette!(help = format!("{near}there are: {}", list()), "the data set has no {name} `{asked}`")
+                    let known: Vec<&str> = there.iter().copied().collect();
+                    miette!(help = one_of(asked, &known), "the data set has no {name} `{asked}`")
                 });
             }
             match (there.len(), usual(name).filter(|usual| there.contains(usual))) {

@@ -3,6 +3,7 @@
 //!
 //! Run it with `cargo run --release -p sweep --example sweep_rate`; a number of points and one of rounds may follow.
 
+use document::Document;
 use experiment::{Conditions, Experiment, Folder, Memory, Progress, Request};
 use psci_experiments::PsciLatency;
 use std::path::Path;
@@ -18,7 +19,7 @@ const PLAN: &str =
 fn main() -> miette::Result<()> {
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
     let (points, rounds) = (numbers.next().unwrap_or(10_000), numbers.next().unwrap_or(5));
-    let plan = Plan::parse("the plan", &format!("{PLAN}[seeds]\ncount = {points}\n"))?;
+    let plan = Plan::read(&Document::new("the plan", format!("{PLAN}[seeds]\ncount = {points}\n")))?;
     let fitting = Fitting::new(plan, |_| Some(&PsciLatency as &dyn Experiment), &[])?;
     let platforms = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../platforms"));
     let folder = tempfile::tempdir().map_err(|error| miette::miette!("{error}"))?;

@@ -190,7 +190,7 @@ fn words(error: &experiment::Error) -> String {
     if let Some(help) = error.help() {
         text = format!("{text} ({help})");
     }
-    recording::printable_lines(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    document::printable_lines(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The table of points: its number, a column for each key, and what became of it.

@@ -14,6 +14,7 @@ use crate::fits::Fitting;
 use crate::manifest::{Chunk, FORMAT, Marks, VERSION};
 use crate::plan::Plan;
 use disk::Partial;
+use document::Document;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -115,7 +116,7 @@ impl Dataset {
             return Err(Error::folder(&path, message, format!("this program reads {FORMAT} {VERSION}")));
         }
         let path = folder.join(PLAN_FILE);
-        let plan = Plan::read(&path)?;
+        let plan = Plan::read(&Document::open(&path)?)?;
         let is_its = crc32fast::hash(plan.text().as_bytes()) == marks.plan
             && (plan.points(), plan.chunk(), plan.chunks()) == (Some(marks.points), marks.chunk, marks.chunks);
         if !is_its {

@@ -1,6 +1,5 @@
 //! Why a sweep cannot be begun or read.
 
-use crate::plan_error::PlanError;
 use miette::Diagnostic;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// The plan is wrong.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(#[from] document::Error),
     /// The operating system refuses.
     #[error("{}: cannot {doing}: {cause}", path.display())]
     Io {

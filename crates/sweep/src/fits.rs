@@ -2,8 +2,8 @@
 
 use crate::axis::{self, Axis, PART, Placed, Span, Value, Values};
 use crate::plan::{Plan, Point};
-use crate::plan_error::PlanError;
-use experiment::{Error, Experiment, Kind, Settings, World, nearest};
+use document::one_of;
+use experiment::{Error, Experiment, Kind, Settings, World};
 use std::ops::Range;
 
 /// Values of a key that are looked at one by one; further ones are checked when their points run.
@@ -28,13 +28,11 @@ impl Fitting {
         plan: Plan,
         find: impl Fn(&str) -> Option<&'static dyn Experiment>,
         known: &[&str],
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, document::Error> {
         let wrong = |place: Range<usize>, message: &str, help: String| Err(plan.source.wrong(place, message, help));
         let Some(experiment) = find(&plan.experiment) else {
-            let near = nearest(&plan.experiment, known.iter().copied());
-            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
             let message = format!("there is no experiment `{}`", plan.experiment);
-            return wrong(plan.experiment_place.clone(), &message, format!("{near}there are: {}", known.join(", ")));
+            return wrong(plan.experiment_place.clone(), &message, one_of(&plan.experiment, known));
         };
         let about = experiment.about();
         let world = match &plan.world {
@@ -53,7 +51,7 @@ impl Fitting {
         Ok(fitting)
     }
 
-    fn check(&self) -> Result<(), PlanError> {
+    fn check(&self) -> Result<(), document::Error> {
         for (key, it) in &self.plan.settings {
             self.check_value(key, it)?;
         }
@@ -115,7 +113,7 @@ impl Fitting {
         Ok(())
     }
 
-    fn check_value(&self, key: &str, it: &Placed) -> Result<(), PlanError> {
+    fn check_value(&self, key: &str, it: &Placed) -> Result<(), document::Error> {
         let about = self.experiment.about();
         let wrong = |message: &str, help: &str| Err(self.plan.source.wrong(it.place.clone(), message, help));
         if about.setting(key).is_some_and(|setting| matches!(setting.kind, Kind::OutputFile)) {

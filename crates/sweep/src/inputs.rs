@@ -1,25 +1,22 @@
 //! The files of a sweep: platform files are read once, and each chunk notes which it used and which its settings name.
 
-use experiment::{Files, FilesError};
+use document::Error;
+use experiment::Files;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Files that are read once and kept: every point sees the same text, whatever happens to the file meanwhile.
 pub(crate) struct Kept<'f> {
     files: &'f dyn Files,
-    texts: Mutex<BTreeMap<String, Result<String, String>>>,
-    lists: Mutex<BTreeMap<String, Result<Vec<String>, String>>>,
+    texts: Mutex<BTreeMap<String, Result<String, Error>>>,
+    lists: Mutex<BTreeMap<String, Result<Vec<String>, Error>>>,
 }
 
 fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn again<T>(path: String, result: Result<T, String>) -> Result<T, FilesError> {
-    result.map_err(|cause| FilesError { path, cause: io::Error::other(cause) })
 }
 
 impl<'f> Kept<'f> {
@@ -29,20 +26,12 @@ impl<'f> Kept<'f> {
 }
 
 impl Files for Kept<'_> {
-    fn read(&self, path: &str) -> Result<String, FilesError> {
-        let mut texts = held(&self.texts);
-        if !texts.contains_key(path) {
-            texts.insert(path.to_owned(), self.files.read(path).map_err(|error| error.cause.to_string()));
-        }
-        again(self.shown(path), texts[path].clone())
+    fn read(&self, path: &str) -> Result<String, Error> {
+        held(&self.texts).entry(path.to_owned()).or_insert_with(|| self.files.read(path)).clone()
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
-        let mut lists = held(&self.lists);
-        if !lists.contains_key(folder) {
-            lists.insert(folder.to_owned(), self.files.list(folder).map_err(|error| error.cause.to_string()));
-        }
-        again(self.shown(folder), lists[folder].clone())
+    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
+        held(&self.lists).entry(folder.to_owned()).or_insert_with(|| self.files.list(folder)).clone()
     }
 
     fn shown(&self, path: &str) -> String {
@@ -87,13 +76,13 @@ impl<'f> Noted<'f> {
 }
 
 impl Files for Noted<'_> {
-    fn read(&self, path: &str) -> Result<String, FilesError> {
+    fn read(&self, path: &str) -> Result<String, Error> {
         let text = self.files.read(path)?;
         held(&self.seen).entry(path.to_owned()).or_insert_with(|| crc32fast::hash(text.as_bytes()));
         Ok(text)
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
         self.files.list(folder)
     }
 

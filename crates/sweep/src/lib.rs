@@ -7,7 +7,6 @@
 //!
 //! | file | what it is about |
 //! |---|---|
-//! | `plan_error.rs` | what is wrong with a plan, and where |
 //! | `draw.rs` | random numbers and permutations that are functions of a seed, a key and an index |
 //! | `axis.rs` | what varies: grids, lists, draws, repetitions |
 //! | `plan.rs` | a plan as it is written, and its points |
@@ -31,7 +30,6 @@ mod inputs;
 mod manifest;
 mod parse;
 mod plan;
-mod plan_error;
 mod read;
 mod run;
 
@@ -41,6 +39,5 @@ pub use error::Error;
 pub use fits::Fitting;
 pub use manifest::Failed;
 pub use plan::{DEFAULT_MOST, Plan, Point};
-pub use plan_error::PlanError;
 pub use read::{PointRecording, points, read};
 pub use run::{Outcome, Place, Share, Unwritten, run, some_point_can_run};

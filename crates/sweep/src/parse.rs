@@ -3,14 +3,10 @@
 use crate::axis::{Axis, Drawn, Placed, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
-use crate::plan_error::{PlanError, Text};
-use experiment::nearest;
+use document::{DeTable, DeValue, Document, Error, Spanned, nearest};
 use recording::Kept;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
 /// What a plan may say.
 const KEYS: [&str; 13] = [
@@ -35,48 +31,26 @@ impl Plan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// The file cannot be read; what is wrong in it, with its line and what would be right.
-    pub fn read(path: &Path) -> Result<Self, PlanError> {
-        let name = path.display().to_string();
-        let text = disk::text(path).map_err(|error| {
-            let nothing = Text { name: name.clone(), text: String::new() };
-            nothing
-                .wrong_as_a_whole(&format!("cannot read the plan: {error}"), "name a TOML file; docs/sweeps.md has one")
-        })?;
-        Self::parse(&name, &text)
+    /// What is wrong in it, with its line and what would be right.
+    pub fn read(document: &Document) -> Result<Self, Error> {
+        Parser { source: document }.plan()
     }
-
-    /// Reads the text of a plan that goes by `name` in errors.
-    ///
-    /// # Errors
-    /// As [`Plan::read`].
-    pub fn parse(name: &str, text: &str) -> Result<Self, PlanError> {
-        plan(&Text { name: name.to_owned(), text: text.to_owned() })
-    }
-}
-
-/// Reads a plan.
-fn plan(source: &Text) -> Result<Plan, PlanError> {
-    Parser { source }.plan()
 }
 
 struct Parser<'s> {
-    source: &'s Text,
+    source: &'s Document,
 }
 
 impl Parser<'_> {
-    fn plan(&self) -> Result<Plan, PlanError> {
-        let text = &self.source.text;
-        let table = DeTable::parse(text).map_err(|error| {
-            let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
-            self.source.wrong(error.span().unwrap_or(0..0), &message, "a plan is a TOML file; docs/sweeps.md has one")
-        })?;
+    fn plan(&self) -> Result<Plan, Error> {
+        let table = self.source.table();
+        let table = table.map_err(|error| error.with_help("a plan is a TOML file; docs/sweeps.md has one"))?;
         let table = table.get_ref();
         if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.get_ref().as_ref())) {
-            let near = nearest(key.get_ref(), KEYS.into_iter());
+            let near = nearest(key.get_ref(), KEYS);
             let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             let help = format!("{near}a plan has {}", KEYS.join(", "));
-            return Err(self.source.wrong(key.span(), &format!("unknown key `{}`", key.get_ref()), help));
+            return Err(self.source.wrong(key.span(), format!("unknown key `{}`", key.get_ref()), help));
         }
         let Some(experiment) = table.get("experiment") else {
             let help = "say experiment = \"psci-latency\"; `stopwatt list` names them";
@@ -145,13 +119,13 @@ impl Parser<'_> {
         })
     }
 
-    fn wrong<T>(&self, place: Range<usize>, message: &str, help: &str) -> Result<T, PlanError> {
+    fn wrong<T>(&self, place: Range<usize>, message: &str, help: &str) -> Result<T, Error> {
         Err(self.source.wrong(place, message, help))
     }
 
     /// The keys of a table with their values, in the order of the text. A table in it is a dotted key: `scp.channels` is the same as
     /// `"scp.channels"`. One with a key `from` is a range.
-    fn leaves<'a, 'i>(&self, value: &'a Spanned<DeValue<'i>>, name: &str) -> Result<Vec<Item<'a, 'i>>, PlanError> {
+    fn leaves<'a, 'i>(&self, value: &'a Spanned<DeValue<'i>>, name: &str) -> Result<Vec<Item<'a, 'i>>, Error> {
         let DeValue::Table(table) = value.get_ref() else {
             let help = format!("write it as a table: [{name}], and keys with their values on the lines below");
             return self.wrong(value.span(), &format!("`{name}` is {}", value.get_ref().type_str()), &help);
@@ -162,7 +136,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Placed, PlanError> {
+    fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Placed, Error> {
         let place = value.span();
         let of = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
@@ -185,14 +159,14 @@ impl Parser<'_> {
         Ok(Placed { value: of, place })
     }
 
-    fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String, PlanError> {
+    fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String, Error> {
         match value.get_ref() {
             DeValue::String(text) if !text.is_empty() => Ok(text.to_string()),
             _ => self.wrong(value.span(), &format!("`{name}` is no text"), "write it in quotes"),
         }
     }
 
-    fn texts(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Vec<(String, Range<usize>)>, PlanError> {
+    fn texts(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Vec<(String, Range<usize>)>, Error> {
         let DeValue::Array(all) = value.get_ref() else {
             let help = format!("write it as {name} = [\"...\"]");
             return self.wrong(value.span(), &format!("`{name}` is no list of texts"), &help);
@@ -205,7 +179,7 @@ impl Parser<'_> {
         value: &Spanned<DeValue<'_>>,
         name: &str,
         range: std::ops::RangeInclusive<u64>,
-    ) -> Result<u64, PlanError> {
+    ) -> Result<u64, Error> {
         let number = match value.get_ref() {
             DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix()).ok(),
             _ => None,
@@ -218,7 +192,7 @@ impl Parser<'_> {
     }
 
     /// The values of a key of a grid: a list, one value, or a text such as `1..16`.
-    fn values(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Values, PlanError> {
+    fn values(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Values, Error> {
         const RANGE: &str = "a range is \"FIRST..LAST\" of whole numbers, FIRST not above LAST, both included";
         match value.get_ref() {
             DeValue::Array(all) if all.is_empty() => {
@@ -248,7 +222,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, PlanError> {
+    fn list(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
         const HELP: &str = "write each row as a table of its own: [[list]], and keys with their values below";
         let DeValue::Array(rows) = value.get_ref() else {
             return self.wrong(value.span(), "`list` is no list of tables", HELP);
@@ -270,7 +244,7 @@ impl Parser<'_> {
         }
     }
 
-    fn draws(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Axis, PlanError> {
+    fn draws(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Axis, Error> {
         let help = format!(
             "[{name}] has points = N, seed = N, and a table [{name}.ranges] of keys such as\n\"costs.scp.core_off\" = {{ from = 80.0, to \
              = 95.0, unit = \"us\" }}"
@@ -297,7 +271,7 @@ impl Parser<'_> {
         Ok(Axis::Draws { count, is_latin: name == "latin-hypercube", keys })
     }
 
-    fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span, PlanError> {
+    fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span, Error> {
         const HELP: &str = "{ from = 80.0, to = 95.0 } draws numbers, with whole ends whole numbers; `unit` and `digits` (behind the \
                             point) may be added; a list draws one of its values";
         let table = match value.get_ref() {
@@ -342,7 +316,7 @@ impl Parser<'_> {
         }
     }
 
-    fn seeds(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, PlanError> {
+    fn seeds(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
         const HELP: &str = "[seeds] has count = N, and first = N (1 where it is left out)";
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong(value.span(), "`seeds` is no table", HELP);
@@ -363,7 +337,7 @@ impl Parser<'_> {
         }
     }
 
-    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<Kept, PlanError> {
+    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<Kept, Error> {
         let Some(value) = value else { return Ok(Kept { events: false, measures: true, causes: false }) };
         let mut kept = Kept { events: false, measures: false, causes: false };
         for (text, place) in self.texts(value, "keep")? {
@@ -380,7 +354,7 @@ impl Parser<'_> {
         Ok(kept)
     }
 
-    fn no_key_twice(&self, axes: &[Axis], settings: &[(String, Placed)]) -> Result<(), PlanError> {
+    fn no_key_twice(&self, axes: &[Axis], settings: &[(String, Placed)]) -> Result<(), Error> {
         let mut seen: BTreeSet<&str> = settings.iter().map(|(key, _)| key.as_str()).collect();
         for axis in axes {
             let place = |key: &str| match axis {

@@ -1,7 +1,7 @@
 //! A plan as it is written, and its points.
 
 use crate::axis::{Axis, Kind, PART, Placed, Value};
-use crate::plan_error::{PlanError, Text};
+use document::{Document, Error};
 use recording::Kept;
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const CHUNKS: u64 = 64;
 /// A plan: an experiment, what holds at every point, and what varies.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub(crate) source: Text,
+    pub(crate) source: Document,
     /// The experiment's name.
     pub experiment: String,
     pub(crate) experiment_place: Range<usize>,
@@ -47,12 +47,12 @@ pub struct Point {
 impl Plan {
     /// The text that it was read from.
     pub fn text(&self) -> &str {
-        &self.source.text
+        self.source.text()
     }
 
     /// The file that it was read from, as errors name it.
     pub fn name(&self) -> &str {
-        &self.source.name
+        self.source.name()
     }
 
     /// How many points it has; `None` for more than 2^64 - 1.
@@ -81,7 +81,7 @@ impl Plan {
     ///
     /// # Errors
     /// It has more.
-    pub fn at_most(&self, most: u64) -> Result<u64, PlanError> {
+    pub fn at_most(&self, most: u64) -> Result<u64, Error> {
         let help = |count: &str| format!("take out values, or say --at-most {count} if that is what is meant");
         match self.points() {
             Some(points) if points <= most => Ok(points),
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn plan(text: &str) -> Plan {
-        Plan::parse("p.toml", text).unwrap()
+        Plan::read(&Document::new("p.toml", text)).unwrap()
     }
 
     fn shown(plan: &Plan) -> Vec<String> {

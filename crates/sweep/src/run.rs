@@ -341,10 +341,11 @@ impl<'d> Note<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use document::Document;
 
     #[test]
     fn shards_have_every_chunk_once_whatever_their_number() {
-        let plan = Plan::parse("p", "experiment = \"e\"\nchunk = 3\n[grid]\na = \"1..100\"\n").unwrap();
+        let plan = Plan::read(&Document::new("p", "experiment = \"e\"\nchunk = 3\n[grid]\na = \"1..100\"\n")).unwrap();
         for of in [1, 2, 7, 40] {
             let mut all: Vec<u64> = (1..=of).flat_map(|index| Share::Shard { index, of }.chunks(&plan)).collect();
             all.sort_unstable();

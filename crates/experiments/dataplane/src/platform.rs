@@ -1,7 +1,8 @@
 //! A modelled core's platform file, and the costs that were fitted to it.
 
 use core_model::Parameters;
-use experiment::{Error, Files, nearest};
+use document::{Document, one_of};
+use experiment::{Error, Files};
 use serde::{Deserialize, Serialize};
 
 use crate::fit::Costs;
@@ -122,14 +123,11 @@ impl CorePlatform {
     pub fn read(platforms: &dyn Files, name: &str) -> Result<Self, Error> {
         let known = Self::names(platforms)?;
         if platforms.read(&file_of(name)).is_err() {
-            let near = nearest(name, known.iter().map(String::as_str));
-            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
             let message =
                 format!("there is no modelled core `{name}`: {} is not there", platforms.shown(&file_of(name)));
-            return Err(Error::usage(message, format!("{near}there are: {}", known.join(", "))));
+            return Err(Error::usage(message, one_of(name, &known)));
         }
-        let text = platforms.read(&file_of(name)).map_err(Error::failed)?;
-        Self::parse(&platforms.shown(&file_of(name)), text)
+        Ok(Self::parse(&platforms.document(&file_of(name))?)?)
     }
 
     /// Names of the platforms that have fitted costs of the stride study, in alphabetical order.
@@ -137,17 +135,17 @@ impl CorePlatform {
     /// # Errors
     /// The folder cannot be read.
     pub fn names(platforms: &dyn Files) -> Result<Vec<String>, Error> {
-        let names = platforms.stems("").map_err(Error::failed)?;
+        let names = platforms.stems("")?;
         Ok(names.into_iter().filter(|name| platforms.read(&costs_file_of(name)).is_ok()).collect())
     }
 
-    /// Reads the text of a platform file, which goes by `path` in errors.
+    /// Reads a platform file.
     ///
     /// # Errors
     /// What is wrong, with the line.
-    pub fn parse(path: &str, text: String) -> Result<Self, Error> {
-        let mut platform: Self = toml::from_str(&text).map_err(|error| Error::Failed(format!("{path}: {error}")))?;
-        let wrong = |message: &str| Err(Error::Failed(format!("{path}: {message}")));
+    pub fn parse(document: &Document) -> Result<Self, document::Error> {
+        let mut platform: Self = document.read()?;
+        let wrong = |message: &str| Err(document.wrong_as_a_whole(message, "platforms/macchiatobin.toml has them all"));
         if platform.core.line_bytes != core_model::LINE {
             return wrong("core.line_bytes must be 64: the packet loops are laid out for lines of 64 bytes");
         }
@@ -166,7 +164,7 @@ impl CorePlatform {
         if platform.l2.latency_cycles.is_none_or(|cycles| cycles < 0.0) || platform.prefetch.issue_cycles < 0.0 {
             return wrong("l2.latency_cycles and prefetch.issue_cycles must be 0 or more");
         }
-        platform.text = text;
+        document.text().clone_into(&mut platform.text);
         Ok(platform)
     }
 
@@ -270,8 +268,6 @@ impl CostsFile {
     /// # Errors
     /// There are none, or what is wrong in their file, with the line.
     pub fn read(platforms: &dyn Files, platform: &str) -> Result<Self, Error> {
-        let path = costs_file_of(platform);
-        let text = platforms.read(&path).map_err(Error::failed)?;
-        toml::from_str(&text).map_err(|error| Error::Failed(format!("{}: {error}", platforms.shown(&path))))
+        Ok(platforms.document(&costs_file_of(platform))?.read()?)
     }
 }

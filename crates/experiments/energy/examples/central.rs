@@ -1,12 +1,12 @@
 //! The central point of the talk's benchmarks, reference only, and draws in which more is saved than RCU costs: `cargo run --release -p energy-experiments --example central`.
 
+use document::Document;
 use energy_experiments::board::Board;
 use energy_experiments::configuration::Configuration;
 use energy_experiments::point::Point;
 use energy_experiments::runs::{OWNERS, Ran, run};
 use energy_experiments::suite::Suite;
 use experiment::{Files, Folder};
-use soc::config::Document;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files = Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"));

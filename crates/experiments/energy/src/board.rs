@@ -27,7 +27,7 @@ impl Board {
     pub fn open(files: &dyn Files, given: &str, idle_names: &[String]) -> Result<Self, Error> {
         let platform = PlatformFiles::open(files, given)?;
         let name = platform.name();
-        let machine = platform.sources(&platform.release_name("last")?)?.machine().map_err(Error::file)?;
+        let machine = platform.sources(&platform.release_name("last")?)?.machine()?;
         let is_of = |idle: &&String| **idle == name || idle.starts_with(&format!("{name}-"));
         let mut idle = Vec::new();
         for source in idle_names {

@@ -147,7 +147,7 @@ pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Val
     let parse = |(name, text): &(String, String)| {
         let Some(at) = suite.unknown(name) else {
             let known: Vec<&str> = suite.may_be_set().map(|unknown| unknown.name.as_str()).collect();
-            let near = experiment::nearest(name, known.iter().copied());
+            let near = document::nearest(name, known.iter().copied());
             let help =
                 near.map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("there is {near}"));
             return Err(Error::usage(format!("--set {name}: nothing of that name is unknown"), help));

@@ -7,10 +7,10 @@ use crate::reseeded::doubtful;
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
 use crate::{lanes, rows};
+use document::Document;
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
 use minikernel::Costs;
 use recording::Header;
-use soc::config::Document;
 
 /// The talk's benchmarks in its configurations of RCU.
 pub struct RcuEnergy;
@@ -89,15 +89,15 @@ impl Asked {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let document = match settings.text("ranges") {
-            Some(path) => Document::open(path.as_ref()).map_err(Error::file)?,
+            Some(path) => Document::open(path.as_ref())?,
             None => {
-                let text = request.platforms.read(RANGES).map_err(Error::failed)?;
+                let text = request.platforms.read(RANGES)?;
                 Document::new(format!("platforms/{RANGES}"), text)
             }
         };
         let mut suite = Suite::read(&document)?;
         let costs = platforms::kernel_costs(request.platforms)?;
-        suite.add_kernel_costs(&Costs::read(&costs).map_err(Error::file)?);
+        suite.add_kernel_costs(&Costs::read(&costs)?);
         let set = plan::set(&suite, &settings.keys("set"))?;
         let known: Vec<&str> = suite.benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
         let names = match settings.text("benchmarks") {

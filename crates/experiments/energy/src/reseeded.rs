@@ -53,8 +53,8 @@ mod tests {
     use crate::point::Point;
     use crate::runs::OWNERS;
     use crate::suite::Suite;
+    use document::Document;
     use minikernel::WakeCause;
-    use soc::config::Document;
 
     fn ran(energy: u128) -> Ran {
         Ran {

@@ -2,10 +2,10 @@
 
 use crate::actions::{self, Do, Term};
 use crate::unknown::{MOST, Range, Unknown, Value};
+use document::Document;
 use experiment::Error;
 use minikernel::{Cost, Policy};
 use serde::Deserialize;
-use soc::config::Document;
 use std::collections::BTreeMap;
 use std::ops::Range as Place;
 use toml::Spanned;
@@ -209,7 +209,7 @@ impl Suite {
     /// # Errors
     /// The file, the line, what is wrong and what would be right.
     pub fn read(document: &Document) -> Result<Self, Error> {
-        let read: FileRead = document.read().map_err(Error::file)?;
+        let read: FileRead = document.read()?;
         let reader = Reader(document);
         let unknowns: Vec<Unknown> =
             read.unknown.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;

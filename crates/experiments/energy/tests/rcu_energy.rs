@@ -1,5 +1,6 @@
 //! `rcu-energy` on the talk's file, with few draws; files that are wrong.
 
+use document::Document;
 use energy_experiments::RcuEnergy;
 use energy_experiments::board::Board;
 use energy_experiments::configuration::Configuration;
@@ -10,7 +11,6 @@ use energy_experiments::suite::Suite;
 use energy_experiments::unknown::Value;
 use experiment::{Conditions, Experiment, Files, Folder, Memory, Progress, Request, Settings, World};
 use recording::Recording;
-use soc::config::Document;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Switches: what no draw changes, and `--set` does.
 
+use document::Document;
 use energy_experiments::board::{Board, little};
 use energy_experiments::configuration::Configuration;
 use energy_experiments::plan;
@@ -10,7 +11,6 @@ use energy_experiments::unknown::Value;
 use energy_experiments::workload::workload;
 use experiment::{Files, Folder};
 use minikernel::{Costs, CpuSet, WakeCause};
-use soc::config::Document;
 use std::path::Path;
 
 fn files() -> Folder {

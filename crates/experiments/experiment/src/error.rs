@@ -1,5 +1,6 @@
 //! Why an experiment has no recording.
 
+use console::Cancelled;
 use miette::Diagnostic;
 
 /// Why an experiment has no recording.
@@ -41,6 +42,18 @@ impl Error {
     /// A file is wrong.
     pub fn file(wrong: impl Diagnostic + Send + Sync + 'static) -> Self {
         Self::File(Box::new(wrong))
+    }
+}
+
+impl From<Cancelled> for Error {
+    fn from(Cancelled: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl From<document::Error> for Error {
+    fn from(wrong: document::Error) -> Self {
+        Self::file(wrong)
     }
 }
 

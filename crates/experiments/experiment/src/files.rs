@@ -1,18 +1,9 @@
 //! Text files of a data folder, wherever they are: in a folder of this machine, or built into the program.
 
+use document::{Document, Error};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-
-/// Why a file cannot be had.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read {path}: {cause}")]
-pub struct FilesError {
-    /// The file or folder.
-    pub path: String,
-    /// Why not; part of the message already, so not a source that would be printed again.
-    pub cause: io::Error,
-}
 
 /// Text files by their path, whose parts are separated by `/`.
 pub trait Files: Sync {
@@ -20,13 +11,21 @@ pub trait Files: Sync {
     ///
     /// # Errors
     /// The file is not there, or is not text.
-    fn read(&self, path: &str) -> Result<String, FilesError>;
+    fn read(&self, path: &str) -> Result<String, Error>;
+
+    /// A file as a document, which goes by what [`Files::shown`] calls it.
+    ///
+    /// # Errors
+    /// As [`Files::read`].
+    fn document(&self, path: &str) -> Result<Document, Error> {
+        Ok(Document::new(self.shown(path), self.read(path)?))
+    }
 
     /// Names of the files in a folder, in alphabetical order; none for a folder that is not there.
     ///
     /// # Errors
     /// The folder cannot be read.
-    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError>;
+    fn list(&self, folder: &str) -> Result<Vec<String>, Error>;
 
     /// What to call a file in messages.
     fn shown(&self, path: &str) -> String;
@@ -35,7 +34,7 @@ pub trait Files: Sync {
     ///
     /// # Errors
     /// As [`Files::list`].
-    fn stems(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+    fn stems(&self, folder: &str) -> Result<Vec<String>, Error> {
         let names = self.list(folder)?;
         Ok(names.iter().filter_map(|name| name.strip_suffix(".toml")).map(str::to_owned).collect())
     }
@@ -46,12 +45,12 @@ pub trait Files: Sync {
 pub struct Folder(pub PathBuf);
 
 impl Files for Folder {
-    fn read(&self, path: &str) -> Result<String, FilesError> {
-        disk::text(&self.0.join(path)).map_err(|cause| FilesError { path: self.shown(path), cause })
+    fn read(&self, path: &str) -> Result<String, Error> {
+        disk::text(&self.0.join(path)).map_err(|cause| Error::unreadable(&self.shown(path), cause))
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
-        let wrong = |cause| FilesError { path: self.shown(folder), cause };
+    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
+        let wrong = |cause| Error::unreadable(&self.shown(folder), cause);
         let entries = match fs::read_dir(self.0.join(folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

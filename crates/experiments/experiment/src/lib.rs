@@ -12,7 +12,7 @@
 //! | `about.rs` | an experiment's description of itself: worlds, needs, settings |
 //! | `settings.rs` | what it was told, checked against its description |
 //! | `request.rs` | a request: world, settings, platform files, conditions of published runs |
-//! | `sink.rs` | where rows go: memory, or a folder; progress and cancellation |
+//! | `sink.rs` | where rows go: memory, or a folder |
 //! | `files.rs` | text files of a data folder, or built into the program |
 //! | `sweep.rs` | every combination of some settings |
 #![forbid(unsafe_code)]
@@ -26,11 +26,12 @@ mod sink;
 pub mod sweep;
 
 pub use about::{About, Example, Kind, Need, Setting, World, WorldAbout};
+pub use console::Progress;
 pub use error::Error;
-pub use files::{Files, FilesError, Folder};
+pub use files::{Files, Folder};
 pub use request::{Conditions, Request};
-pub use settings::{Settings, nearest};
-pub use sink::{Disk, Memory, Progress, Sink};
+pub use settings::Settings;
+pub use sink::{Disk, Memory, Sink};
 
 /// A procedure that leaves a recording.
 pub trait Experiment: Sync {

@@ -105,7 +105,7 @@ impl Settings {
 
 fn unknown(about: &About, name: &str) -> Error {
     let known = about.settings.iter().map(|setting| setting.name);
-    let help = match nearest(name, known.clone()) {
+    let help = match document::nearest(name, known.clone()) {
         Some(near) => format!("there is --{near}"),
         None => format!("there are: {}", known.collect::<Vec<_>>().join(", ")),
     };
@@ -136,16 +136,6 @@ fn check(setting: &Setting, value: &str) -> Result<(), Error> {
         }
         Kind::Platform | Kind::Releases | Kind::OutputFile | Kind::InputFile | Kind::Folder => Ok(()),
     }
-}
-
-/// The name among some that a misspelt one was probably meant to be: the one that needs the fewest letters changed, if those are few.
-pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let most = 1 + name.chars().count() / 4;
-    known
-        .map(|other| (strsim::levenshtein(name, other), other))
-        .filter(|(far, _)| *far <= most)
-        .min()
-        .map(|(_, other)| other)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Where an experiment's rows go.
 
 use crate::error::Error;
+use console::Progress;
 use recording::{Header, Recording, Writer};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Takes an experiment's rows as they come.
 pub trait Sink {
@@ -25,88 +25,6 @@ pub trait Sink {
 
     /// How far the run is, and whether it is to stop; threads may share it.
     fn progress(&self) -> Arc<Progress>;
-}
-
-/// How far a run is, and whether it is to stop.
-#[derive(Debug, Default)]
-pub struct Progress {
-    total: AtomicU64,
-    done: AtomicU64,
-    doing: Mutex<String>,
-    cancelled: AtomicBool,
-    silent: AtomicBool,
-    abandonable: AtomicBool,
-    /// What this is a part of.
-    whole: Option<Arc<Progress>>,
-}
-
-impl Progress {
-    /// The progress of a part of something: its steps are its own, and it is to stop when the whole is.
-    pub fn of_part(whole: &Arc<Self>) -> Arc<Self> {
-        Arc::new(Self { whole: Some(whole.clone()), ..Self::default() })
-    }
-
-    /// There will be so many steps; `what` they are is shown, in the plural.
-    pub fn expect(&self, total: u64, what: &str) {
-        self.total.fetch_add(total, Relaxed);
-        self.say(what);
-    }
-
-    /// A step is done.
-    pub fn step(&self) {
-        self.done.fetch_add(1, Relaxed);
-    }
-
-    /// What is going on now.
-    pub fn say(&self, what: &str) {
-        what.clone_into(&mut self.doing.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// Steps done, and how many there will be; 0 where that is not known.
-    pub fn steps(&self) -> (u64, u64) {
-        (self.done.load(Relaxed), self.total.load(Relaxed))
-    }
-
-    /// What is going on.
-    pub fn doing(&self) -> String {
-        self.doing.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The run itself writes on the terminal from now on: progress must not be drawn over it.
-    pub fn leave_terminal(&self) {
-        self.silent.store(true, Relaxed);
-    }
-
-    /// Whether progress is not to be drawn.
-    pub fn is_silent(&self) -> bool {
-        self.silent.load(Relaxed)
-    }
-
-    /// Says whether the run may be left in the middle of a step: nothing of it is kept before its end, and there is nothing to clear up.
-    pub fn set_abandonable(&self, abandonable: bool) {
-        self.abandonable.store(abandonable, Relaxed);
-    }
-
-    /// Whether the run may be left in the middle of a step.
-    pub fn is_abandonable(&self) -> bool {
-        self.abandonable.load(Relaxed)
-    }
-
-    /// Asks the run to stop.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Relaxed);
-    }
-
-    /// [`Error::Cancelled`] if the run is to stop: for long runs to ask now and then.
-    ///
-    /// # Errors
-    /// The run is to stop.
-    pub fn check(&self) -> Result<(), Error> {
-        match self.cancelled.load(Relaxed) {
-            true => Err(Error::Cancelled),
-            false => self.whole.as_ref().map_or(Ok(()), |whole| whole.check()),
-        }
-    }
 }
 
 /// Keeps the rows in memory.

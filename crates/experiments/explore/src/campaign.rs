@@ -2,7 +2,8 @@
 
 use crate::record::record;
 use crate::recorded::Recorded;
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout, nearest};
+use document::nearest;
+use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, TallyOf};
 use recording::{Header, Recording, metrics};
 use seeded::Fault;

@@ -1,6 +1,7 @@
 //! A schedule as text.
 
 use crate::recorded::Recorded;
+use document::Document;
 use explore::{Deviation, Failure, Found, FoundIn, Invariant, Limits, Place, Script, Strategy};
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +43,8 @@ pub struct Schedule<M, C> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// The text is no schedule, or is cut short.
-    #[error("the schedule cannot be read: {0}")]
-    Text(String),
+    #[error(transparent)]
+    Text(#[from] document::Error),
     /// It is for another version of this program.
     #[error("the schedule has format {0}, and this program reads format {FORMAT}")]
     Format(u32),
@@ -72,21 +73,17 @@ fn own_sources<S: Recorded>() -> String {
     format!("{:016x}", S::SOURCES)
 }
 
-fn unreadable(error: &toml::de::Error) -> ScheduleError {
-    ScheduleError::Text(error.to_string().trim_end().to_owned())
-}
-
 /// What a schedule's text is for: the `NAME` of a subject.
 ///
 /// # Errors
 /// It is no schedule, or one of another version.
-pub fn subject_of(text: &str) -> Result<String, ScheduleError> {
+pub fn subject_of(schedule: &Document) -> Result<String, ScheduleError> {
     #[derive(Deserialize)]
     struct Head {
         format: u32,
         subject: String,
     }
-    let head: Head = toml::from_str(text).map_err(|error| unreadable(&error))?;
+    let head: Head = schedule.read()?;
     if head.format != FORMAT {
         return Err(ScheduleError::Format(head.format));
     }
@@ -128,8 +125,8 @@ where
     ///
     /// # Errors
     /// It is no schedule of this subject.
-    pub fn parse(text: &str) -> Result<Self, ScheduleError> {
-        toml::from_str(text).map_err(|error| unreadable(&error))
+    pub fn read(schedule: &Document) -> Result<Self, ScheduleError> {
+        Ok(schedule.read()?)
     }
 
     /// What is run, what was found, and what a run may take. With `anyway`, a library whose sources have changed is no error.

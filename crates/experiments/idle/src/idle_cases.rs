@@ -1,6 +1,7 @@
 //! `idle-cases`: workloads on which governors were reported to choose badly.
 
 use crate::load_file::LoadFile;
+use document::Document;
 use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
 use idle::Kind as Governor;
 use recording::{Header, Recording, metrics};
@@ -55,7 +56,7 @@ impl Experiment for IdleCases {
         (header.seed, header.iterations) = (seed, 1);
         let mut loads = Vec::new();
         for (case, text) in CASES {
-            let file = LoadFile::parse(case, text).map_err(Error::failed)?;
+            let file: LoadFile = Document::new(format!("workloads/idle/{case}.toml"), text).read()?;
             header.notes.push(format!("Assumed in {case}, since the report does not say: {}.", file.assumed));
             loads.push((case, file.load(seed).map_err(Error::failed)?));
         }
@@ -87,7 +88,8 @@ mod tests {
 
     fn load(case: usize, seed: u64) -> Load {
         let (name, text) = CASES[case];
-        LoadFile::parse(name, text).unwrap().load(seed).unwrap()
+        let file: LoadFile = Document::new(name, text).read().unwrap();
+        file.load(seed).unwrap()
     }
 
     /// As reported: menu and ladder leave polling for a state that does not pay, teo does not.

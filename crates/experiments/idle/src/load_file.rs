@@ -47,14 +47,6 @@ struct StateRead {
 const US: u64 = 1_000;
 
 impl LoadFile {
-    /// Reads the text of a workload's file, which goes by `name` in errors.
-    ///
-    /// # Errors
-    /// What is wrong with it, and where.
-    pub fn parse(name: &str, text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| format!("{name}: {error}"))
-    }
-
     /// The workload, with interrupts drawn from a seed.
     ///
     /// # Errors

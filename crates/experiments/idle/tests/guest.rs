@@ -124,8 +124,7 @@ fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &
 #[test]
 fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
     let platform = root().join("platforms/idle/qemu-virt.toml");
-    let text = std::fs::read_to_string(&platform).unwrap();
-    let platform = platforms::parse_idle_states(&platform.display().to_string(), text).unwrap();
+    let platform = platforms::idle_states(&experiment::Folder(root()), &platform.display().to_string()).unwrap();
     let mut wrong = Vec::new();
     let machines = [8, 5, 2];
     let images = Images::build(&root(), Build::Instrumented).unwrap_or_else(|error| panic!("{error}"));

@@ -1,7 +1,8 @@
 //! Files of platforms: those that come with Stopwatt, and those that are wrong.
 
-use experiment::{Error, Folder};
-use idle_experiments::platform::{POINTS, Range};
+use document::Document;
+use experiment::Folder;
+use idle_experiments::platform::{POINTS, Platform, Range};
 
 fn files() -> Folder {
     Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"))
@@ -46,21 +47,22 @@ const RIGHT: &str = "name = \"made\"\ntitle = \"\"\n[power]\nsource = \"\"\n[[do
 
 fn wrong(from: &str, to: &str) -> String {
     assert!(RIGHT.contains(from));
-    match platforms::parse_idle_states("made.toml", RIGHT.replacen(from, to, 1)) {
-        Err(Error::Failed(message)) => message,
-        other => panic!("{other:?}"),
-    }
+    let error = Platform::read(&Document::new("made.toml", RIGHT.replacen(from, to, 1))).unwrap_err();
+    format!("{error}; {}", error.help_text().unwrap_or_default())
 }
 
 #[test]
 fn what_is_wrong_in_a_file_is_named() {
-    assert!(platforms::parse_idle_states("made.toml", RIGHT.to_owned()).is_ok());
-    assert!(wrong("exit_us = 20", "exit = 20").contains("made.toml: TOML parse error at line 18"));
+    assert!(Platform::read(&Document::new("made.toml", RIGHT)).is_ok());
+    assert!(wrong("exit_us = 20", "exit = 20").starts_with("made.toml:18: unknown field `exit`"));
     assert!(wrong("cpus = [0, 1]", "cpus = [0, 2]").contains("numbered 0, 1, 2 and so on"));
-    assert!(wrong("cpus = [0, 1]", "cpus = [0, 0]").contains("CPU 0 is in two domains"));
+    assert!(wrong("cpus = [0, 1]", "cpus = [0, 0]").starts_with("made.toml:7: CPU 0 is in two domains"));
     assert!(wrong("residency_us = 100", "residency_us = 0").contains("from shallow to deep"));
     assert!(wrong("residency_us = 100", "residency_us = 2000000000").contains("times are in us"));
-    assert!(wrong("exit_us = 20", "exit_us = 2000000").contains("longer than 1 s"));
+    assert!(
+        wrong("exit_us = 20", "exit_us = 2000000")
+            .starts_with("made.toml:15: domain `d`, state `sleep`: entering or leaving takes longer than 1 s")
+    );
     assert!(wrong("exit_us = 20", "exit_us = 20\ncore_power = 2000000").contains("above 1000000 units"));
     let not_coupled = "exit_us = 20\nround_trip = [{ core_unit_us = 1, domain_unit_us = 1, source = \"\" }]";
     assert!(wrong("exit_us = 20", not_coupled).contains("coupled = true"));

@@ -1,5 +1,6 @@
 //! What holds for every trace, every platform and every point of the range of what a round trip costs.
 
+use document::Document;
 use idle::{Accounting, Kind, NEVER_NS, Usage};
 use idle_experiments::energy::{Segments, energy};
 use idle_experiments::oracle::{MIDDLE, Oracle};
@@ -14,7 +15,7 @@ const TICK_NS: u64 = 4_000_000;
 
 fn platform(name: &str) -> Platform {
     let path = format!("{}/../../../platforms/idle/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    platforms::parse_idle_states(&path, std::fs::read_to_string(&path).unwrap()).unwrap()
+    Platform::read(&Document::open(path.as_ref()).unwrap()).unwrap()
 }
 
 const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-virt"];
@@ -327,7 +328,7 @@ fn made(states: &[(u64, u64)], polling: bool) -> Platform {
     for (exit, residency) in states {
         text.push_str(&format!("[[domain.state]]\nname = \"s{residency}\"\nentry_us = 0\nexit_us = {exit}\nresidency_us = {residency}\nsource = \"\"\n"));
     }
-    platforms::parse_idle_states("made", text).unwrap()
+    Platform::read(&Document::new("made", text)).unwrap()
 }
 
 /// Wake-ups through a pipe, some 34 us apart, with a polling state and one that pays from 120 us on: menu and ladder choose too deep, teo does

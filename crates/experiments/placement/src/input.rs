@@ -1,11 +1,12 @@
 //! What is asked for, read and checked.
 
 use crate::workloads;
-use experiment::{Error, Request, nearest};
+use document::{Document, one_of};
+use experiment::{Error, Request};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, Costs, CpuSet, Frequency, Hardware, Rcu, Settings};
 use platforms::PlatformFiles;
-use soc::config::{Document, IdlePlatform, Machine};
+use soc::config::{IdlePlatform, Machine};
 
 /// The workload where none is named.
 pub(crate) const USUAL: &str = "ui-render";
@@ -83,9 +84,9 @@ impl Input {
         let mut sources = files.sources(&files.release_name("last")?)?;
         let platform_text = sources.platform.text().to_owned();
         for (key, value) in &of_platform {
-            sources.set(key, value).map_err(Error::file)?;
+            sources.set(key, value)?;
         }
-        let machine = sources.machine().map_err(Error::file)?;
+        let machine = sources.machine()?;
         let given = settings.text("idle").unwrap_or(files.name());
         let idle = platforms::idle_states(request.platforms, given)?;
         let part = settings.number("round-trip");
@@ -110,8 +111,8 @@ impl Input {
             ..workload::Options::default()
         };
         let costs = platforms::kernel_costs(request.platforms)?;
-        let costs = Costs::of(&Costs::read(&costs).map_err(Error::file)?);
-        let file = workload::read(name, &text, &options).map_err(Error::failed)?;
+        let costs = Costs::of(&Costs::read(&costs)?);
+        let file = workload::read(&Document::new(name, text.as_str()), &options)?;
         let seconds = settings.number_if_given("seconds").map(|seconds| seconds * 1_000_000_000);
         let mut notes = vec![format!(
             "Entering and leaving idle states costs {part}/1024 of the way from the lowest to the highest that the sources of {} give.",
@@ -191,12 +192,7 @@ fn workload_text(name: &str) -> Result<String, Error> {
         return Ok(text.to_owned());
     }
     disk::text(std::path::Path::new(name)).map_err(|error| {
-        let known = workloads::NAMES.iter().copied();
-        let near = nearest(name, known).map_or_else(String::new, |near| format!("did you mean {near}? "));
-        let help = format!(
-            "{near}name a file of rt-app, or one of those that come with the command: {}",
-            workloads::NAMES.join(", ")
-        );
+        let help = format!("{}; or name a file of rt-app", one_of(name, workloads::NAMES));
         Error::usage(format!("cannot read {name}: {error}"), help)
     })
 }

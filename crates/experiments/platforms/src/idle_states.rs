@@ -1,6 +1,7 @@
 //! Idle states of a platform and what they cost: `idle/NAME.toml` of the platform files.
 
-use experiment::{Error, Files, nearest};
+use document::{Document, one_of};
+use experiment::{Error, Files};
 use recording::facts;
 use soc::config::{IdlePlatform, Power};
 use std::path::Path;
@@ -13,28 +14,16 @@ const FOLDER: &str = "idle";
 /// There is no such platform; what is wrong in its file.
 pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform, Error> {
     if given.contains(['/', '.']) {
-        let text = disk::text(Path::new(given))
-            .map_err(|error| Error::usage(format!("cannot read {given}: {error}"), "name a platform or its file"))?;
-        return parse_idle_states(given, text);
+        let document =
+            Document::open(Path::new(given)).map_err(|error| error.with_help("name a platform or its file"))?;
+        return Ok(IdlePlatform::read(&document)?);
     }
-    let known = files.stems(FOLDER).map_err(Error::failed)?;
+    let known = files.stems(FOLDER)?;
     if !known.iter().any(|name| name == given) {
-        let near = nearest(given, known.iter().map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
         let message = format!("no idle states of a platform `{given}` are known");
-        return Err(Error::usage(message, format!("{near}there are: {}", known.join(", "))));
+        return Err(Error::usage(message, one_of(given, &known)));
     }
-    let path = format!("{FOLDER}/{given}.toml");
-    let text = files.read(&path).map_err(Error::failed)?;
-    parse_idle_states(&files.shown(&path), text)
-}
-
-/// Reads the text of a platform's file, which goes by `path` in errors.
-///
-/// # Errors
-/// What is wrong, and what would be right.
-pub fn parse_idle_states(path: &str, text: String) -> Result<IdlePlatform, Error> {
-    IdlePlatform::parse(path, text).map_err(Error::Failed)
+    Ok(IdlePlatform::read(&files.document(&format!("{FOLDER}/{given}.toml"))?)?)
 }
 
 /// The power numbers of a platform as a recording's facts have them.

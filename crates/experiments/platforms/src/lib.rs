@@ -11,6 +11,6 @@ mod idle_states;
 mod kernel_costs;
 mod machine;
 
-pub use idle_states::{idle_states, parse_idle_states, power_facts};
+pub use idle_states::{idle_states, power_facts};
 pub use kernel_costs::kernel_costs;
 pub use machine::PlatformFiles;

@@ -1,7 +1,8 @@
 //! Machines: which there are, and the three files of each release.
 
-use experiment::{Error, Files, nearest};
-use soc::config::{Document, Platform, Sources};
+use document::{Document, one_of};
+use experiment::{Error, Files};
+use soc::config::{Platform, Sources};
 use std::path::Path;
 
 /// A platform's file, and those of its releases and costs.
@@ -17,7 +18,7 @@ impl<'a> PlatformFiles<'a> {
     /// # Errors
     /// The folder cannot be read.
     pub fn names(files: &dyn Files) -> Result<Vec<String>, Error> {
-        let names = files.stems("").map_err(Error::failed)?;
+        let names = files.stems("")?;
         let has_releases = |name: &String| files.stems(&format!("{name}/releases")).is_ok_and(|all| !all.is_empty());
         Ok(names.into_iter().filter(has_releases).collect())
     }
@@ -29,19 +30,16 @@ impl<'a> PlatformFiles<'a> {
     pub fn open(files: &'a dyn Files, given: &str) -> Result<Self, Error> {
         let (name, document) = match given.contains(['/', '.']) {
             true => {
-                let document = Document::open(Path::new(given)).map_err(Error::file)?;
-                let name = Platform::read(&document).map_err(Error::file)?.name;
+                let document = Document::open(Path::new(given))?;
+                let name = Platform::read(&document)?.name;
                 (name, Some(document))
             }
             false => (given.to_owned(), None),
         };
         let known = Self::names(files)?;
         if !known.contains(&name) {
-            let near = nearest(&name, known.iter().map(String::as_str));
-            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-            let there = known.join(", ");
-            let help =
-                format!("{near}there are: {there}; a platform of another name needs releases and costs of its own");
+            let there = one_of(&name, &known);
+            let help = format!("{there}; a platform of another name needs releases and costs of its own");
             return Err(Error::usage(format!("there is no platform `{name}`"), help));
         }
         let document = match document {
@@ -66,7 +64,7 @@ impl<'a> PlatformFiles<'a> {
     /// # Errors
     /// The folder cannot be read.
     pub fn releases(&self) -> Result<Vec<String>, Error> {
-        self.files.stems(&format!("{}/releases", self.name)).map_err(Error::failed)
+        Ok(self.files.stems(&format!("{}/releases", self.name))?)
     }
 
     /// The release that is meant: by its name, by the end of its name (`v2.12` for `juno-v2.12`), or `last`.
@@ -85,13 +83,11 @@ impl<'a> PlatformFiles<'a> {
         if let [one] = short[..] {
             return Ok(one.clone());
         }
-        let near = nearest(given, known.iter().map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
         let message = match short.is_empty() {
             true => format!("{} has no release `{given}`", self.name),
             false => format!("{} has several releases `{given}`", self.name),
         };
-        Err(Error::usage(message, format!("{near}there are: {}", known.join(", "))))
+        Err(Error::usage(message, one_of(given, &known)))
     }
 
     /// A release's file.
@@ -117,6 +113,6 @@ impl<'a> PlatformFiles<'a> {
 
 /// A platform file by its path, which goes by that path in messages, wherever it lies.
 fn read(files: &dyn Files, path: &str) -> Result<Document, Error> {
-    let text = files.read(path).map_err(Error::failed)?;
+    let text = files.read(path)?;
     Ok(Document::new(format!("platforms/{path}"), text))
 }

@@ -4,10 +4,11 @@
 //! with 256, recording on, on one core; six cases, three releases, 100 iterations in 5 s; 256 cores in 10 s; 1024 cores in 3 s, and
 //! with ticket locks in at most twice what growth in proportion to 64 cores would make.
 
+use document::Document;
 use psci_cases::CASES;
 use psci_experiments::psci_latency::{Options, Release, run};
 use soc::Conditions;
-use soc::config::{Document, Machine, Sources};
+use soc::config::{Machine, Sources};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -318,14 +318,14 @@ struct WhileSetting {
     what: String,
     #[source]
     #[diagnostic_source]
-    wrong: soc::config::ConfigError,
+    wrong: document::Error,
     /// The source's own, which is not shown of a source.
     #[help]
     help: Option<String>,
 }
 
 impl WhileSetting {
-    fn error(what: String, wrong: soc::config::ConfigError) -> Error {
+    fn error(what: String, wrong: document::Error) -> Error {
         let help = wrong.help().map(|help| help.to_string());
         Error::file(Self { what, wrong, help })
     }
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn a_key_changes_what_is_simulated_or_is_an_error() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
-        let open = |file: &str| soc::config::Document::open(&folder.join(file)).unwrap();
+        let open = |file: &str| document::Document::open(&folder.join(file)).unwrap();
         let sources = Sources {
             platform: open("juno-r1.toml"),
             release: open("juno-r1/releases/juno-v2.12.toml"),

@@ -97,7 +97,8 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = Recording>) -> Vec<Interval>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use soc::config::{Document, Platform};
+    use document::Document;
+    use soc::config::Platform;
     use std::path::Path;
 
     fn costs() -> (Costs, toml::Table) {

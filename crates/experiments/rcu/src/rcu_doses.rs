@@ -60,7 +60,7 @@ impl Experiment for RcuDoses {
         };
         let hardware = hardware(request.platforms)?;
         let costs = platforms::kernel_costs(request.platforms)?;
-        let costs = Costs::of(&Costs::read(&costs).map_err(Error::file)?);
+        let costs = Costs::of(&Costs::read(&costs)?);
         let progress = sink.progress();
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");
         header.iterations = plan.runs;
@@ -98,7 +98,7 @@ impl Experiment for RcuDoses {
 /// The platform's cores with the guest's idle states, which the emulator enters and leaves at once.
 pub(crate) fn hardware(files: &dyn Files) -> Result<Hardware, Error> {
     let platform = PlatformFiles::open(files, PLATFORM)?;
-    let machine = platform.sources(&platform.release_name("last")?)?.machine().map_err(Error::file)?;
+    let machine = platform.sources(&platform.release_name("last")?)?.machine()?;
     let mut hardware = Hardware::new(&machine, &platforms::idle_states(files, PLATFORM)?, 0).map_err(Error::Failed)?;
     let guest = platforms::idle_states(files, GUEST)?;
     let of_guest = guest.domains.first().ok_or_else(|| Error::Failed(format!("{GUEST} has no domain")))?;

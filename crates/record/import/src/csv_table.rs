@@ -3,6 +3,7 @@
 use crate::error::ImportError;
 use crate::figures::{self, Figure, Figures};
 use crate::{Options, names, rows};
+use document::{Record, RecordError, Records};
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};
 
@@ -39,10 +40,13 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
         return without_header(text, options);
     }
     let mut found = Figures::default();
-    let mut reader = csv::ReaderBuilder::new().flexible(false).trim(csv::Trim::All).from_reader(text);
-    let header = match reader.headers() {
-        Ok(header) => header.clone(),
-        Err(error) => return Err(ImportError::new(&options.file, 1, "", format!("no header: {error}"), RIGHT)),
+    let mut records = Records::new(text, b',');
+    let header = match records.next() {
+        Some((_, Ok(header))) => header,
+        Some((line, Err(error))) => {
+            return Err(ImportError::new(&options.file, line, "", format!("no header: {error}"), RIGHT));
+        }
+        None => Record::new(),
     };
     for column in ["release", "case", "mode", "cluster", "core", "metric", "value", "unit"] {
         if !header.iter().any(|name| name == column) {
@@ -50,28 +54,15 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
             return Err(ImportError::new(&options.file, 1, &shown, format!("there is no column `{column}`"), RIGHT));
         }
     }
-    let mut record = csv::StringRecord::new();
-    loop {
-        // The reader's own place is that of the row it is about to read.
-        let mut line = reader.position().line();
-        let read = reader.read_record(&mut record);
-        let shown = match &read {
-            Ok(_) => record.iter().collect::<Vec<_>>().join(","),
-            Err(_) => String::new(),
-        };
-        if let Some(position) = record.position() {
-            line = line.max(position.line());
-        }
-        let figure = match read {
-            Ok(false) => break,
-            Ok(true) => record
-                .deserialize::<Row>(Some(&header))
-                .map_err(|error| cause(&error))
-                .and_then(|row| figure(row, line, options)),
-            Err(error) if error.is_io_error() => {
+    for (line, record) in records {
+        let shown =
+            record.as_ref().map_or_else(|_| String::new(), |record| record.iter().collect::<Vec<_>>().join(","));
+        let figure = match record {
+            Ok(record) => document::row(&record, &header).and_then(|row| figure(row, line, options)),
+            Err(RecordError::Wrong(message)) => Err(message),
+            Err(RecordError::Io(error)) => {
                 return Err(ImportError::whole(&options.file, format!("cannot be read: {error}"), RIGHT));
             }
-            Err(error) => Err(cause(&error)),
         };
         match figure {
             Ok(figure) => found.take([figure], options)?,
@@ -118,21 +109,6 @@ fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportE
         }
     }
     found.finish(options, false)
-}
-
-/// The error without the library's own account of where it was.
-fn cause(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::Deserialize { err, .. } => match err.field() {
-            Some(field) => format!("field {}: {}", field + 1, err.kind()),
-            None => err.kind().to_string(),
-        },
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} fields where the header has {expected_len}")
-        }
-        csv::ErrorKind::Utf8 { .. } => "the row is not UTF-8".to_owned(),
-        _ => error.to_string(),
-    }
 }
 
 fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {

@@ -4,6 +4,7 @@ use crate::Options;
 use crate::error::printable;
 use crate::figures::{self, Figure};
 use crate::names::{self, CaseAndMode, Column};
+use document::Records;
 
 /// What the rows of a table have in common.
 pub(crate) struct Table<'t> {
@@ -111,15 +112,8 @@ fn value(cell: &str) -> Result<(f64, Option<f64>), String> {
 
 /// The records of comma-separated values with their lines, counted from 1; the message of what is wrong with a line.
 pub(crate) fn records(text: &str, delimiter: u8) -> impl Iterator<Item = (u64, Result<Vec<String>, String>)> + '_ {
-    let mut how = csv::ReaderBuilder::new();
-    how.has_headers(false).flexible(true).delimiter(delimiter).trim(csv::Trim::All);
-    let records = how.from_reader(text.as_bytes()).into_records();
-    let mut line = 0;
-    records.map(move |record| match record {
-        Ok(record) => {
-            line = record.position().map_or(line + 1, csv::Position::line);
-            (line, Ok(record.iter().map(str::to_owned).collect()))
-        }
-        Err(error) => (line + 1, Err(error.to_string())),
+    Records::new(text.as_bytes(), delimiter).map(|(line, record)| match record {
+        Ok(record) => (line, Ok(record.iter().map(str::to_owned).collect())),
+        Err(error) => (line, Err(error.to_string())),
     })
 }

@@ -1,6 +1,7 @@
 //! What can be wrong with a recording on disk.
 
-use std::path::PathBuf;
+use document::Document;
+use std::path::{Path, PathBuf};
 
 /// Why a recording could not be written or read. Each message names the file and says what would be right.
 #[derive(Debug, thiserror::Error)]
@@ -118,13 +119,8 @@ pub enum Error {
         row: usize,
     },
     /// `recording.toml` does not parse, or lacks a key.
-    #[error("{}: {message}", path.display())]
-    Toml {
-        /// The TOML file.
-        path: PathBuf,
-        /// The parser's message, with line and column where there is one.
-        message: String,
-    },
+    #[error(transparent)]
+    Header(#[from] document::Error),
     /// Another version of the format.
     #[error("{}: format version {found}; this program reads version {supported}", path.display())]
     Version {
@@ -146,6 +142,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Something is wrong with the whole of a `recording.toml`.
+    pub(crate) fn header(path: &Path, message: impl AsRef<str>) -> Self {
+        let header = Document::new(path.display().to_string(), "");
+        Self::Header(header.wrong_as_a_whole(message, "copy the recording again, or repeat the run"))
+    }
+
     pub(crate) fn io(path: impl Into<PathBuf>, doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |cause| {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::FORMAT_VERSION;
 use crate::error::Error;
 use crate::header::Header;
-use crate::names::{LAYOUT, printable_lines, unprintable};
+use document::{Document, LAYOUT, printable_lines, unprintable};
 
 pub(crate) const EVENTS_FILE: &str = "events.parquet";
 pub(crate) const MEASURES_FILE: &str = "measures.parquet";
@@ -37,14 +37,14 @@ pub(crate) fn header_text(path: &Path, header: &Header) -> Result<String, Error>
     let mut header = header.clone();
     header.make_printable();
     toml::to_string(&Written { format: FORMAT, version: FORMAT_VERSION, header: &header })
-        .map_err(|error| Error::Toml { path: path.to_owned(), message: error.to_string() })
+        .map_err(|error| Error::header(path, error.to_string()))
 }
 
 pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
-    // The parser quotes the line, whatever is in it.
-    let wrong = |message: String| Error::Toml { path: path.to_owned(), message: printable_lines(&message) };
     let text = disk::text(path).map_err(Error::io(path, "read"))?;
-    let marks: Marks = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+    let document = Document::new(path.display().to_string(), text);
+    let wrong = |message: String| Error::header(path, message);
+    let marks: Marks = document.read()?;
     if marks.format.as_deref() != Some(FORMAT) {
         return Err(wrong(format!("this is not a recording's header: the first line must be format = \"{FORMAT}\"")));
     }
@@ -52,12 +52,12 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     if version != i64::from(FORMAT_VERSION) {
         return Err(Error::Version { path: path.to_owned(), found: version, supported: FORMAT_VERSION });
     }
-    let header: Header = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+    let header: Header = document.read()?;
     if let Some(hz) = header.time.counter_hz.filter(|hz| !COUNTER_HZ.contains(hz)) {
         let (least, most) = (COUNTER_HZ.start(), COUNTER_HZ.end());
         return Err(wrong(format!("counter_hz is {hz}; a counter has {least} to {most} ticks a second")));
     }
-    let table: toml::Table = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+    let table: toml::Table = document.read()?;
     if let Some((key, text)) = table.iter().find_map(|(key, value)| unprintable_text(key, value)) {
         return Err(wrong(format!(
             "`{key}` holds a control character: \"{text}\"; texts have line ends and tabs, no others"

@@ -56,7 +56,7 @@ mod writer;
 pub use error::Error;
 pub use header::{FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase};
 pub use histogram::Histogram;
-pub use names::{Name, printable_lines, unprintable};
+pub use names::Name;
 pub use part::{Kept, PartWriter};
 pub use reader::Reader;
 pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};

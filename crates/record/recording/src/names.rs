@@ -1,5 +1,6 @@
 //! Interned names.
 
+use document::{printable, unprintable};
 use std::collections::HashMap;
 
 /// An interned string of one [`Recording`](crate::Recording). The number means nothing outside it.
@@ -11,35 +12,6 @@ impl Name {
     pub fn index(self) -> usize {
         self.0 as usize
     }
-}
-
-/// Whether a character steers a terminal, or the direction of what follows, instead of being seen. No name has one.
-pub fn unprintable(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// A text with such characters as what they are, `\u{1b}`.
-pub(crate) fn printable(text: &str) -> String {
-    let mut seen = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match unprintable(letter) {
-            true => seen.extend(letter.escape_unicode()),
-            false => seen.push(letter),
-        }
-    }
-    seen
-}
-
-/// Characters that a text of several lines may have though they are not seen.
-pub(crate) const LAYOUT: [char; 2] = ['\n', '\t'];
-
-/// A text of several lines with what steers a terminal as what it is, `\u{1b}`; line ends and tabs stay.
-pub fn printable_lines(text: &str) -> String {
-    let parts = text.split_inclusive(LAYOUT).map(|part| match part.strip_suffix(LAYOUT) {
-        Some(line) => printable(line) + &part[line.len()..],
-        None => printable(part),
-    });
-    parts.collect()
 }
 
 /// Strings and their numbers.

@@ -283,7 +283,7 @@ struct Facts {
 impl Facts {
     /// Checks that they are those of the files that are there: one more or fewer would leave a file unchecked.
     fn are_of(&self, files: &[&str]) -> Result<(), Error> {
-        let wrong = |message: String| Error::Toml { path: self.header.clone(), message };
+        let wrong = |message: String| Error::header(&self.header, message);
         if let Some(name) = self.of.keys().find(|name| !files.contains(&name.as_str())) {
             return Err(wrong(format!(
                 "[files] has an entry `{}`; the files are {}",

@@ -124,7 +124,7 @@ fn column_of<T: DataType, V>(
 pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
     let bad = |error: ParquetError| Error::Parquet {
         path: path.to_owned(),
-        message: crate::printable_lines(&error.to_string()),
+        message: document::printable_lines(&error.to_string()),
     };
     let file = disk::open(path).map_err(Error::io(path, "read"))?;
     let file = SerializedFileReader::new(file).map_err(bad)?;
@@ -155,7 +155,7 @@ pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
             let levels = described.max_def_level();
             match &mut values {
                 Values::Text(to) => read_to::<ByteArrayType, _>(reader, rows, levels, to, |text| {
-                    text.as_utf8().map(crate::printable_lines)
+                    text.as_utf8().map(document::printable_lines)
                 }),
                 Values::U64(to) => read_to::<Int64Type, _>(reader, rows, levels, to, |value| Ok(value.cast_unsigned())),
                 Values::I64(to) => read_to::<Int64Type, _>(reader, rows, levels, to, |value| Ok(*value)),

@@ -394,7 +394,7 @@ fn a_header_that_is_not_ours_is_refused() {
     assert!(error.contains("recording.toml") && error.contains("world"), "{error}");
     fs::write(to.join("recording.toml"), "format = \"stopwatt-recording\"\nversion = \n").unwrap();
     let error = message(Recording::read(&to).unwrap_err());
-    assert!(error.contains("line 2"), "{error}");
+    assert!(error.contains("recording.toml:2: "), "{error}");
     fs::write(to.join("recording.toml"), "").unwrap();
     let error = message(Recording::read(&to).unwrap_err());
     assert!(error.contains("must be format ="), "{error}");

@@ -1,14 +1,13 @@
 //! Why there is no fit.
 
 use soc::RunError;
-use soc::config::ConfigError;
 
 /// Why there is no fit.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A configuration file is wrong.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] document::Error),
     /// The plan names a cost that there is not.
     #[error("the plan fits `{0}`, which is no cost; see a costs file for those there are")]
     UnknownKey(String),

@@ -1,8 +1,9 @@
 //! What is fitted: the plan file of a platform, and parameters as fields of the costs.
 
 use crate::Error;
+use document::Document;
 use serde::Deserialize;
-use soc::config::{CoreCosts, Costs, Document, Platform, PowerUnitCosts, ScpCosts};
+use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts, ScpCosts};
 use soc::quantity::Duration;
 use std::collections::BTreeMap;
 
@@ -86,15 +87,17 @@ impl Plan {
     ///
     /// # Errors
     /// What is wrong, with its line.
-    pub fn read(document: &Document) -> Result<Self, Error> {
+    pub fn read(document: &Document) -> Result<Self, document::Error> {
         let file: File = document.read()?;
         let mut entries = Vec::new();
         for parameter in file.parameter {
             if parameter.carried && file.carry.is_none() {
                 let help = "add a [carry] table that names the release, or leave `carried` out";
-                return Err(document
-                    .wrong(parameter.key.span(), "it is carried, and no release is to carry from", help)
-                    .into());
+                return Err(document.wrong(
+                    parameter.key.span(),
+                    "it is carried, and no release is to carry from",
+                    help,
+                ));
             }
             let key = parameter.key.get_ref().clone();
             let text = parameter.prior.get_ref();
@@ -106,17 +109,16 @@ impl Plan {
             let prior = match prior {
                 Ok(prior) if prior > 0.0 => prior,
                 Ok(_) => {
-                    return Err(document
-                        .wrong(parameter.prior.span(), "a prior is more than 0", "give its order of magnitude")
-                        .into());
+                    let help = "give its order of magnitude";
+                    return Err(document.wrong(parameter.prior.span(), "a prior is more than 0", help));
                 }
                 Err(message) => {
-                    return Err(document.wrong(parameter.prior.span(), message, "see the other priors").into());
+                    return Err(document.wrong(parameter.prior.span(), message, "see the other priors"));
                 }
             };
             if let Some(within) = parameter.within.as_ref().filter(|within| *within.get_ref() <= 0.0) {
                 let help = "write 0.1 for a prior that is known to a tenth, or leave it out";
-                return Err(document.wrong(within.span(), "a standard deviation is more than 0", help).into());
+                return Err(document.wrong(within.span(), "a standard deviation is more than 0", help));
             }
             let within = parameter.within.map_or(file.prior.within, toml::Spanned::into_inner);
             entries.push(Entry { key, prior, within, carried: parameter.carried });

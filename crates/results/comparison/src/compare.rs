@@ -97,7 +97,7 @@ mod tests {
     }
 
     fn with_policy(text: &str) -> Options {
-        Options { policy: Policy::parse("p", text).unwrap(), ..Options::default() }
+        Options { policy: Policy::read(&document::Document::new("p", text)).unwrap(), ..Options::default() }
     }
 
     fn labels(comparison: &Comparison) -> Vec<String> {

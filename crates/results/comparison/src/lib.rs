@@ -28,7 +28,7 @@ mod warnings;
 
 pub use compare::compare;
 pub use inputs::Difference;
-pub use policy::{Policy, PolicyError, Rule};
+pub use policy::{Policy, Rule};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{

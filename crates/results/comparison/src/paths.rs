@@ -132,7 +132,8 @@ mod tests {
         let asked = Options { metrics: vec!["cache_flush".to_owned()], ..Options::default() };
         assert_eq!(compared(&[&base, &other], &asked).paths, [], "no row is of a powerdown");
         let rule = "[[rule]]\ncase = \"suspend-deepest\"\nignore = true\n";
-        let policy = Options { policy: Policy::parse("p", rule).unwrap(), ..Options::default() };
+        let policy =
+            Options { policy: Policy::read(&document::Document::new("p", rule)).unwrap(), ..Options::default() };
         assert_eq!(compared(&[&base, &other], &policy).paths, [table("suspend-level0")]);
     }
 

@@ -1,12 +1,9 @@
 //! What counts as a regression.
 
-use miette::{Diagnostic, NamedSource, SourceSpan};
+use document::Document;
 use recording::metrics::Better;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
 
 use crate::table::Key;
 
@@ -73,43 +70,16 @@ fn level<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err(wrong()) }
 }
 
-/// Something wrong in a policy file: what, where, and what would be right.
-#[derive(Debug, thiserror::Error, Diagnostic)]
-#[error("{message}")]
-pub struct PolicyError {
-    message: String,
-    #[source_code]
-    text: Arc<NamedSource<String>>,
-    #[label("here")]
-    place: Option<SourceSpan>,
-    #[help]
-    help: &'static str,
-}
-
 const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05 and [[rule]] tables with any of case, mode, metric, row, \
                     threshold, least, better (lower, higher, neither), ignore";
 
 impl Policy {
-    /// Reads a policy file.
+    /// Reads a policy.
     ///
     /// # Errors
-    /// The file cannot be read or is not TOML; a key is unknown; a threshold is negative, alpha is no probability.
-    pub fn read(path: &Path) -> Result<Self, PolicyError> {
-        let name = path.display().to_string();
-        let text = disk::text(path)
-            .map_err(|error| PolicyError::new(&name, "", format!("cannot read {name}: {error}"), None))?;
-        Self::parse(&name, &text)
-    }
-
-    /// Reads the text of a policy file that goes by `name` in errors.
-    ///
-    /// # Errors
-    /// As [`Policy::read`].
-    pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
-        toml::from_str(text).map_err(|error| {
-            let message = error.message().lines().next().unwrap_or("not a policy").to_owned();
-            PolicyError::new(name, text, message, error.span())
-        })
+    /// It is not TOML; a key is unknown; a threshold is negative, alpha is no probability.
+    pub fn read(document: &Document) -> Result<Self, document::Error> {
+        document.read().map_err(|error| error.with_help(HELP))
     }
 
     /// The first rule that matches a row, with its place.
@@ -125,21 +95,6 @@ impl Rule {
             && agrees(&self.mode, &key.mode)
             && agrees(&self.metric, &key.metric)
             && agrees(&self.row, &key.row())
-    }
-}
-
-impl PolicyError {
-    fn new(name: &str, text: &str, message: String, place: Option<Range<usize>>) -> Self {
-        let message = match &place {
-            Some(place) => {
-                let line = 1 + text[..place.start.min(text.len())].matches('\n').count();
-                format!("{name}:{line}: {message}")
-            }
-            None if message.starts_with("cannot read") => message,
-            None => format!("{name}: {message}"),
-        };
-        let text = NamedSource::new(name, text.to_owned()).with_language("TOML");
-        Self { message, text: Arc::new(text), place: place.map(SourceSpan::from), help: HELP }
     }
 }
 
@@ -162,7 +117,7 @@ mod tests {
     #[test]
     fn the_first_rule_that_matches_counts() {
         let text = "threshold = 2.0\n[[rule]]\nmetric = \"wakeup\"\nthreshold = 5.0\n[[rule]]\nrow = \"last man of 1\"\nignore = true\n";
-        let policy = Policy::parse("p.toml", text).unwrap();
+        let policy = Policy::read(&Document::new("p.toml", text)).unwrap();
         assert_eq!(policy.rule(&key("c", "wakeup")).unwrap().1.threshold, Some(5.0));
         assert!(policy.rule(&key("c", "powerdown")).unwrap().1.ignore);
         assert_eq!((policy.threshold, policy.alpha), (2.0, 0.05));
@@ -170,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        let message = |text: &str| Policy::parse("p.toml", text).unwrap_err().to_string();
+        let message = |text: &str| Policy::read(&Document::new("p.toml", text)).unwrap_err().to_string();
         assert!(message("threshold = 1.0\ntreshold = 2\n").starts_with("p.toml:2: unknown field `treshold`"));
         assert!(message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: unknown variant `less`"));
         assert!(message("threshold = -1\n").starts_with("p.toml:1: -1 is no threshold: it must be 0 or more"));
@@ -178,11 +133,10 @@ mod tests {
         for alpha in ["0", "1", "-0.1", "nan"] {
             assert!(message(&format!("alpha = {alpha}")).contains("is no level"), "{alpha}");
         }
-        assert_eq!(Policy::parse("p.toml", "alpha = 0.2").unwrap().alpha, 0.2);
+        assert_eq!(Policy::read(&Document::new("p.toml", "alpha = 0.2")).unwrap().alpha, 0.2);
         assert!(message("[[rule]]\nleast = -0.5\n").starts_with("p.toml:2: -0.5 is no threshold"));
         assert!(message("[[rule]]\nthreshold = nan\n").starts_with("p.toml:2: NaN is no threshold"));
-        assert!(
-            Policy::read(Path::new("no such file")).unwrap_err().to_string().starts_with("cannot read no such file")
-        );
+        let error = Policy::read(&Document::new("p.toml", "treshold = 2\n")).unwrap_err();
+        assert!(error.help_text().unwrap().starts_with("did you mean `threshold`? a policy has threshold"));
     }
 }

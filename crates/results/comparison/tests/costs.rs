@@ -8,10 +8,11 @@
 
 use attribution::Cause;
 use comparison::{Change, Comparison, Input, Key, Options, Verdict, Who, compare};
+use document::Document;
 use psci_cases::CASES;
 use psci_experiments::psci_latency::{self, Release};
 use recording::Recording;
-use soc::config::{Document, Sources};
+use soc::config::Sources;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;

@@ -1,10 +1,15 @@
 //! Noisy worlds, and how rows of different recordings find each other.
 
 use comparison::{Basis, Better, Input, Options, Policy, Verdict, Who, compare};
+use document::Document;
 use fastrand::Rng;
 use recording::{Header, Platform, Recording};
 
 /// About normal, with mean 0 and standard deviation 1: the sum of twelve uniform deviates.
+fn policy(text: &str) -> Policy {
+    Policy::read(&Document::new("p", text)).unwrap()
+}
+
 fn normal(random: &mut Rng) -> f64 {
     (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
 }
@@ -116,13 +121,11 @@ fn a_change_below_the_threshold_is_named_and_no_regression() {
     let mut random = Rng::with_seed(6);
     let (a, b) = (noisy(&mut random, 1, 200, 0.0, 0.2), noisy(&mut random, 1, 200, 0.5, 0.2));
     assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Small]);
-    let strict =
-        Options { policy: Policy::parse("p", "[[rule]]\nmetric = \"powerdown\"\nthreshold = 0.2").unwrap(), ..quick() };
+    let strict = Options { policy: policy("[[rule]]\nmetric = \"powerdown\"\nthreshold = 0.2"), ..quick() };
     assert_eq!(verdicts(&a, &b, &strict), [Verdict::Worse]);
-    let floor = Options { policy: Policy::parse("p", "threshold = 0.2\n[[rule]]\nleast = 1.0").unwrap(), ..quick() };
+    let floor = Options { policy: policy("threshold = 0.2\n[[rule]]\nleast = 1.0"), ..quick() };
     assert_eq!(verdicts(&a, &b, &floor), [Verdict::Small], "less than 1 us");
-    let higher =
-        Options { policy: Policy::parse("p", "threshold = 0.2\n[[rule]]\nbetter = \"higher\"").unwrap(), ..quick() };
+    let higher = Options { policy: policy("threshold = 0.2\n[[rule]]\nbetter = \"higher\""), ..quick() };
     assert_eq!(verdicts(&a, &b, &higher), [Verdict::Better]);
 }
 
@@ -227,7 +230,7 @@ fn other_platforms_machines_and_idle_rules_are_warned_of() {
         |name: &str| Some(Platform { name: name.to_owned(), text: String::new(), figures: Default::default() });
     (a.header.platform, b.header.platform) = (platform("juno-r1"), platform("my-board"));
     (a.header.run.machine, b.header.run.machine) = (Some("one".to_owned()), Some("two".to_owned()));
-    let policy = Policy::parse("p", "[[rule]]\nmetric = \"powrdown\"").unwrap();
+    let policy = policy("[[rule]]\nmetric = \"powrdown\"");
     let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
     let comparison = compare(&[input("A", &a), input("B", &b)], &Options { policy, ..quick() }).unwrap();
     let warnings = comparison.warnings.join("\n");

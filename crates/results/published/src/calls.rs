@@ -1,8 +1,11 @@
 //! Instructions of PSCI calls in other firmware.
 
-use crate::error::{Error, parse};
+use document::{Error, Spanned};
 use experiment::Files;
 use serde::Deserialize;
+
+/// Name of the reference about PSCI calls in other firmware.
+pub const CALLS: &str = "psci-calls-qemu";
 
 /// A measured figure.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -47,30 +50,26 @@ struct Implementation {
 }
 
 impl CallReference {
-    /// Reads the reference whose TOML file has this name among some files.
+    /// Reads the reference among some files.
     ///
     /// # Errors
     /// The file and the line that are wrong.
-    pub fn read_from(files: &dyn Files, name: &str) -> Result<Self, Error> {
-        let file: File = parse(files, name)?;
-        let figures_text = files.read(&file.figures)?;
-        let wrong = |line: u64, message: String| Error::Line { path: files.shown(&file.figures), line, message };
-        let mut figures = Vec::new();
-        let mut reader = csv::Reader::from_reader(figures_text.as_bytes());
-        for (index, row) in reader.deserialize::<CallFigure>().enumerate() {
-            let line = index as u64 + 2;
-            let figure = row.map_err(|error| wrong(line, error.to_string()))?;
+    pub fn read(files: &dyn Files) -> Result<Self, Error> {
+        let file: File = files.document(&format!("{CALLS}.toml"))?.read()?;
+        let document = files.document(&file.figures)?;
+        let checked = |row: Spanned<CallFigure>| {
+            let figure = row.get_ref();
             if !file.implementation.iter().any(|known| known.name == figure.implementation) {
-                return Err(wrong(
-                    line,
-                    format!("`{}` has no [[implementation]] with its source", figure.implementation),
-                ));
+                let message = format!("`{}` has no [[implementation]] with its source", figure.implementation);
+                return Err(document.wrong(row.span(), message, format!("add it to {CALLS}.toml")));
             }
             if !matches!(figure.build.as_str(), "plain" | "instrumented") || figure.low > figure.high {
-                return Err(wrong(line, "build should be plain or instrumented, low at most high".to_owned()));
+                let help = "build should be plain or instrumented, low at most high";
+                return Err(document.wrong(row.span(), "no range of a build", help));
             }
-            figures.push(figure);
-        }
+            Ok(row.into_inner())
+        };
+        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
         Ok(Self {
             conditions: file.conditions,
             implementations: file.implementation.into_iter().map(|known| (known.name, known.source)).collect(),

@@ -1,6 +1,6 @@
 //! What clocks of the kernel cost, and what divisions make of a time.
 
-use crate::error::{Error, parse, rows};
+use document::{Document, Error, Spanned};
 use experiment::{Conditions, Files};
 use serde::Deserialize;
 
@@ -63,22 +63,11 @@ impl ClockReference {
     /// # Errors
     /// The file and the line that are wrong.
     pub fn read(files: &dyn Files) -> Result<Self, Error> {
-        let file: File = parse(files, &format!("{CLOCKS}.toml"))?;
-        let clocks: Vec<ClockFigure> = rows(files, &file.figures)?;
-        let wrong = |row: usize, message: &str| Error::Line {
-            path: files.shown(&file.figures),
-            line: row as u64 + 2,
-            message: message.to_owned(),
-        };
-        for (row, figure) in clocks.iter().enumerate() {
-            if figure.unit != "ns" || !STATISTICS.contains(&figure.statistic.as_str()) {
-                return Err(wrong(row, "the unit should be ns, the statistic average, stddev, minimum or maximum"));
-            }
-            if !(figure.value > 0.0 && figure.value < 1e9) {
-                return Err(wrong(row, "a read should take more than 0 and less than 10^9 ns"));
-            }
-        }
-        let divisions = rows(files, &file.divisions)?;
+        let file: File = files.document(&format!("{CLOCKS}.toml"))?.read()?;
+        let figures = files.document(&file.figures)?;
+        let checked = |row| checked(&figures, row);
+        let clocks = figures.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
+        let divisions = files.document(&file.divisions)?.rows()?.into_iter().map(Spanned::into_inner).collect();
         Ok(Self { source: file.source, conditions: file.conditions, clocks, divisions })
     }
 
@@ -108,4 +97,18 @@ impl ClockReference {
             conditions.add("clock-read-ns", &[CLOCKS, name], values.map(|value| value.to_string()));
         }
     }
+}
+
+fn checked(document: &Document, row: Spanned<ClockFigure>) -> Result<ClockFigure, Error> {
+    let figure = row.get_ref();
+    if figure.unit != "ns" || !STATISTICS.contains(&figure.statistic.as_str()) {
+        let message = format!("no statistic `{}` in `{}`", figure.statistic, figure.unit);
+        let help = "the unit should be ns, the statistic average, stddev, minimum or maximum";
+        return Err(document.wrong(row.span(), message, help));
+    }
+    if !(figure.value > 0.0 && figure.value < 1e9) {
+        let message = format!("a read of {} ns", figure.value);
+        return Err(document.wrong(row.span(), message, "a read should take more than 0 and less than 10^9 ns"));
+    }
+    Ok(row.into_inner())
 }

@@ -1,6 +1,6 @@
 //! What a data plane's nodes took, and what a frame touches, as published.
 
-use crate::error::{Error, parse};
+use document::{Error, Spanned};
 use experiment::Files;
 use serde::Deserialize;
 
@@ -71,17 +71,15 @@ pub const NODE_CLOCKS: &str = "dataplane-runtime";
 pub const FOOTPRINT: &str = "dataplane-footprint";
 
 impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
-    fn read(files: &dyn Files, name: &str, wrong: fn(&F) -> Option<&'static str>) -> Result<Self, Error> {
-        let Description { title, source, platform, note } = parse(files, &format!("{name}.toml"))?;
-        let path = format!("{name}.csv");
-        let text = files.read(&path)?;
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let rows = reader.deserialize::<F>().zip(2..).map(|(row, line)| {
-            let at = |message: String| Error::Line { path: files.shown(&path), line, message };
-            let row = row.map_err(|error| at(error.to_string()))?;
-            wrong(&row).map_or(Ok(row), |message| Err(at(message.to_owned())))
-        });
-        Ok(Self { figures: rows.collect::<Result<_, _>>()?, title, source, platform, note })
+    fn read(files: &dyn Files, name: &str, right: &str, is_right: fn(&F) -> bool) -> Result<Self, Error> {
+        let Description { title, source, platform, note } = files.document(&format!("{name}.toml"))?.read()?;
+        let document = files.document(&format!("{name}.csv"))?;
+        let checked = |row: Spanned<F>| match is_right(row.get_ref()) {
+            true => Ok(row.into_inner()),
+            false => Err(document.wrong(row.span(), "no figure", right)),
+        };
+        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
+        Ok(Self { figures, title, source, platform, note })
     }
 }
 
@@ -91,10 +89,8 @@ impl DataplaneReference<NodeFigure> {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read_nodes(files: &dyn Files) -> Result<Self, Error> {
-        Self::read(files, NODE_CLOCKS, |row| {
-            let is_number =
-                row.slide_ns.is_finite() && row.slide_ns > 0.0 && row.clocks.is_finite() && row.clocks > 0.0;
-            (!is_number).then_some("clocks and slide_ns must be greater than 0")
+        Self::read(files, NODE_CLOCKS, "clocks and slide_ns must be greater than 0", |row| {
+            row.slide_ns.is_finite() && row.slide_ns > 0.0 && row.clocks.is_finite() && row.clocks > 0.0
         })
     }
 }
@@ -105,6 +101,6 @@ impl DataplaneReference<FootprintFigure> {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read_footprint(files: &dyn Files) -> Result<Self, Error> {
-        Self::read(files, FOOTPRINT, |row| (row.frame_size == 0).then_some("frame_size must be greater than 0"))
+        Self::read(files, FOOTPRINT, "frame_size must be greater than 0", |row| row.frame_size > 0)
     }
 }

@@ -1,6 +1,6 @@
 //! What configurations of RCU saved in benchmarks.
 
-use crate::error::{Error, parse};
+use document::{Error, Spanned};
 use experiment::Files;
 use serde::Deserialize;
 
@@ -52,7 +52,7 @@ struct File {
     reference: String,
     source: String,
     conditions: String,
-    scale: String,
+    scale: Spanned<String>,
     callbacks_on_little: String,
 }
 
@@ -62,35 +62,35 @@ impl EnergyReference {
     /// # Errors
     /// The file and the line that are wrong.
     pub fn read(files: &dyn Files) -> Result<Self, Error> {
-        let file: File = parse(files, &format!("{ENERGY}.toml"))?;
-        let text = files.read(&file.figures)?;
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let mut figures = Vec::new();
-        for (index, row) in reader.deserialize().enumerate() {
-            let wrong =
-                |message: String| Error::Line { path: files.shown(&file.figures), line: index as u64 + 2, message };
-            let figure: EnergyFigure = row.map_err(|error| wrong(error.to_string()))?;
+        let description = files.document(&format!("{ENERGY}.toml"))?;
+        let file: File = description.read()?;
+        let document = files.document(&file.figures)?;
+        let checked = |row: Spanned<EnergyFigure>| {
+            let figure = row.get_ref();
             let sound = |value: f64| value.is_finite() && value > 0.0;
             if !sound(figure.energy_j) || !sound(figure.time_s) {
-                return Err(wrong("an energy in J and a time in s should be above 0".to_owned()));
+                let help = "an energy in J and a time in s should be above 0";
+                return Err(document.wrong(row.span(), "no energy, or no time", help));
             }
             if (figure.configuration == file.reference) != figure.printed_energy_benefit_percent.is_none() {
-                return Err(wrong("a benefit should stand in every row but those of the reference".to_owned()));
+                let help = "a benefit should stand in every row but those of the reference";
+                return Err(document.wrong(row.span(), "a benefit too many or too few", help));
             }
-            figures.push(figure);
-        }
+            Ok(row.into_inner())
+        };
+        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
         let this = Self {
             source: file.source,
             conditions: file.conditions,
             platform: file.platform,
-            scale: file.scale,
+            scale: file.scale.get_ref().clone(),
             callbacks_on_little: file.callbacks_on_little,
             figures,
             reference: file.reference,
         };
         if this.figure(&this.scale, &this.reference).is_none() {
             let message = format!("`scale` names {}, whose {} is not published", this.scale, this.reference);
-            return Err(Error::Line { path: files.shown(&format!("{ENERGY}.toml")), line: 1, message });
+            return Err(description.wrong(file.scale.span(), message, "name a benchmark of the figures"));
         }
         Ok(this)
     }

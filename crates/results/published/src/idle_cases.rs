@@ -1,6 +1,6 @@
 //! Reported counts of idle governors on workloads on which they choose badly.
 
-use crate::error::{Error, parse, rows};
+use document::{Error, Spanned};
 use experiment::Files;
 use serde::Deserialize;
 
@@ -61,17 +61,19 @@ impl CaseReference {
     /// # Errors
     /// The file and the line that are wrong.
     pub fn read(files: &dyn Files) -> Result<Self, Error> {
-        let file: File = parse(files, &format!("{IDLE_CASES}.toml"))?;
-        let figures: Vec<CaseFigure> = rows(files, &file.figures)?;
-        for (row, figure) in figures.iter().enumerate() {
-            if !file.case.iter().any(|case| case.name == figure.case) {
-                return Err(Error::Line {
-                    path: files.shown(&file.figures),
-                    line: row as u64 + 2,
-                    message: format!("`{}` has no [[case]] with its source", figure.case),
-                });
+        let file: File = files.document(&format!("{IDLE_CASES}.toml"))?.read()?;
+        let document = files.document(&file.figures)?;
+        let checked = |row: Spanned<CaseFigure>| {
+            let case = &row.get_ref().case;
+            match file.case.iter().any(|known| known.name == *case) {
+                true => Ok(row.into_inner()),
+                false => {
+                    let message = format!("`{case}` has no [[case]] with its source");
+                    Err(document.wrong(row.span(), message, format!("add it to {IDLE_CASES}.toml")))
+                }
             }
-        }
+        };
+        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
         Ok(Self { cases: file.case, figures })
     }
 }

@@ -9,24 +9,23 @@ mod calls;
 mod clocks;
 mod dataplane;
 mod energy;
-mod error;
 mod guess;
 mod idle_cases;
 mod psci;
 mod strides;
 
-pub use calls::{CallFigure, CallReference};
+pub use calls::{CALLS, CallFigure, CallReference};
 pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
 pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
-pub use error::Error;
 pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES};
 pub use psci::{Cell, Layout, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 
+use document::Error;
 use experiment::{Conditions, Files};
 
-/// All published figures of a data folder.
+/// The published figures that stand beside those of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Published {
     /// PSCI latencies, by platform.
@@ -47,37 +46,26 @@ pub struct Published {
     pub energy: Option<EnergyReference>,
 }
 
-/// Name of the file about PSCI calls in other firmware.
-const CALLS: &str = "psci-calls-qemu.toml";
-
 impl Published {
-    /// Reads all references among some files: those whose names end in `-psci.toml`, the calls, the strides, the data
-    /// plane's nodes and footprints, the clocks, the idle governors' cases, the energy.
+    /// Reads the figures that stand beside those of an experiment, and no others: the PSCI latencies,
+    /// since every recording of their platform may be laid beside them, and what was published of the
+    /// experiment itself.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read(files: &dyn Files) -> Result<Self, Error> {
-        let names = files.list("")?;
-        let psci = names.iter().filter(|name| name.ends_with("-psci.toml"));
-        let has = |wanted: &str| names.iter().any(|name| name == wanted);
-        Ok(Self {
-            psci: psci.map(|name| PsciReference::read_from(files, name)).collect::<Result<_, _>>()?,
-            calls: if has(CALLS) { Some(CallReference::read_from(files, CALLS)?) } else { None },
-            strides: if has(&format!("{STRIDES}.toml")) { Some(StrideReference::read(files)?) } else { None },
-            node_clocks: if has(&format!("{NODE_CLOCKS}.toml")) {
-                Some(DataplaneReference::read_nodes(files)?)
-            } else {
-                None
-            },
-            footprint: if has(&format!("{FOOTPRINT}.toml")) {
-                Some(DataplaneReference::read_footprint(files)?)
-            } else {
-                None
-            },
-            clocks: if has(&format!("{CLOCKS}.toml")) { Some(ClockReference::read(files)?) } else { None },
-            idle_cases: if has(&format!("{IDLE_CASES}.toml")) { Some(CaseReference::read(files)?) } else { None },
-            energy: if has(&format!("{ENERGY}.toml")) { Some(EnergyReference::read(files)?) } else { None },
-        })
+    pub fn read(files: &dyn Files, experiment: &str) -> Result<Self, Error> {
+        let mut all = Self { psci: PsciReference::all(files)?, ..Self::default() };
+        match experiment {
+            "psci-calls" => all.calls = if_there(files, CALLS, CallReference::read)?,
+            "prefetch" => all.strides = if_there(files, STRIDES, StrideReference::read)?,
+            "dataplane" => all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?,
+            "batch" => all.footprint = if_there(files, FOOTPRINT, DataplaneReference::read_footprint)?,
+            "idle-clock" => all.clocks = if_there(files, CLOCKS, ClockReference::read)?,
+            "idle-cases" => all.idle_cases = if_there(files, IDLE_CASES, CaseReference::read)?,
+            "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,
+            _ => {}
+        }
+        Ok(all)
     }
 
     /// The PSCI latencies of a platform, if there are any.
@@ -85,7 +73,7 @@ impl Published {
         self.psci.iter().find(|reference| reference.platform == platform)
     }
 
-    /// The stride study of a platform, if it is of that one.
+    /// The stride study of a platform, if it is about that one.
     pub fn strides_of(&self, platform: &str) -> Option<&StrideReference> {
         self.strides.as_ref().filter(|reference| reference.platform == platform)
     }
@@ -97,5 +85,18 @@ impl Published {
         self.strides.iter().for_each(|reference| reference.conditions(&mut conditions));
         self.clocks.iter().for_each(|reference| reference.conditions(&mut conditions));
         conditions
+    }
+}
+
+/// Reads the reference of a name, if it is among some files.
+pub(crate) fn if_there<T>(
+    files: &dyn Files,
+    name: &str,
+    read: fn(&dyn Files) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    let file = format!("{name}.toml");
+    match files.list("")?.contains(&file) {
+        true => read(files).map(Some),
+        false => Ok(None),
     }
 }

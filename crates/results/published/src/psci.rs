@@ -1,6 +1,6 @@
 //! PSCI latencies.
 
-use crate::error::{Error, parse};
+use document::{Error, Spanned};
 use experiment::{Conditions, Files, Folder};
 use serde::Deserialize;
 use std::path::Path;
@@ -149,7 +149,7 @@ impl PsciReference {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read_from(files: &dyn Files, name: &str) -> Result<Self, Error> {
-        let file: File = parse(files, name)?;
+        let file: File = files.document(name)?.read()?;
         let mut cells = cells(files, &file.figures)?;
         let orders = file.condition;
         for cell in &mut cells {
@@ -165,6 +165,23 @@ impl PsciReference {
             left_out: file.leave_out.into_iter().map(|left_out| left_out.why).collect(),
             conditions: orders,
         })
+    }
+
+    /// Reads all references among some files: those whose names end in `-psci.toml`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn all(files: &dyn Files) -> Result<Vec<Self>, Error> {
+        let names = files.list("")?;
+        names.iter().filter(|name| name.ends_with("-psci.toml")).map(|name| Self::read_from(files, name)).collect()
+    }
+
+    /// Reads the latencies of a platform, if there are any.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>, Error> {
+        Ok(Self::all(files)?.into_iter().find(|reference| reference.platform == platform))
     }
 
     /// How the document of a release lays out its tables; as the later documents do for a release that it does not know.
@@ -229,28 +246,28 @@ impl Place {
 }
 
 fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
-    let text = files.read(name)?;
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let wrong = |line: u64, message: String| Error::Line { path: files.shown(name), line, message };
-    let mut cells: Vec<Cell> = Vec::new();
-    for row in reader.deserialize() {
-        let row: Row = row.map_err(|error| {
-            let line = error.position().map_or(1, csv::Position::line);
-            wrong(line, format!("{error}"))
-        })?;
-        let line = cells.len() as u64 + 2;
+    let document = files.document(name)?;
+    let cell = |row: Spanned<Row>| {
+        let place = row.span();
+        let row = row.into_inner();
         let factor = match row.unit.as_str() {
             "us" => 1.0,
             "ns" => 1e-3,
-            other => return Err(wrong(line, format!("`{other}` is not a unit of time here; expected `us` or `ns`"))),
+            other => {
+                let message = format!("`{other}` is not a unit of time here");
+                return Err(document.wrong(place, message, "expected `us` or `ns`"));
+            }
         };
         let published: f64 = match row.value.parse() {
             Ok(value) if f64::is_finite(value) && value >= 0.0 => value,
-            _ => return Err(wrong(line, format!("`{}` is not a time; expected a number of 0 or more", row.value))),
+            _ => {
+                let message = format!("`{}` is not a time", row.value);
+                return Err(document.wrong(place, message, "expected a number of 0 or more"));
+            }
         };
         // The 2017 document prints whole microseconds; the later ones print the counter's 20 ns, without trailing zeros.
         let resolution_us = if row.value.contains('.') || row.unit == "ns" { 0.01 } else { 0.5 };
-        cells.push(Cell {
+        Ok(Cell {
             release: row.release,
             case: row.case,
             mode: row.mode,
@@ -263,7 +280,7 @@ fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
             resolution_us,
             printed_change_percent: row.printed_change_percent,
             used_in_fit: false,
-        });
-    }
-    Ok(cells)
+        })
+    };
+    document.rows()?.into_iter().map(cell).collect()
 }

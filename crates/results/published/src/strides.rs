@@ -1,6 +1,7 @@
 //! The stride study of the data plane.
 
-use crate::error::{Error, parse};
+use crate::if_there;
+use document::{Error, Spanned};
 use experiment::{Conditions, Files};
 use serde::Deserialize;
 
@@ -73,20 +74,18 @@ impl StrideReference {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read(files: &dyn Files) -> Result<Self, Error> {
-        let path = format!("{STRIDES}.toml");
-        let description: Description = parse(files, &path)?;
-        let path = format!("{STRIDES}.csv");
-        let text = files.read(&path)?;
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let rows = reader.deserialize::<Row>().zip(2..);
-        let cells = rows.map(|(row, line)| {
-            let wrong = |message: String| Error::Line { path: files.shown(&path), line, message };
-            let row = row.map_err(|error| wrong(error.to_string()))?;
+        let description: Description = files.document(&format!("{STRIDES}.toml"))?.read()?;
+        let document = files.document(&format!("{STRIDES}.csv"))?;
+        let cell = |row: Spanned<Row>| {
+            let place = row.span();
+            let row = row.into_inner();
             if !matches!(row.loop_name.as_str(), "single" | "single-split" | "dual") {
-                return Err(wrong(format!("`{}` is no loop: single, single-split or dual", row.loop_name)));
+                let message = format!("`{}` is no loop", row.loop_name);
+                return Err(document.wrong(place, message, "a loop is single, single-split or dual"));
             }
             if !(row.clocks_per_packet.is_finite() && row.clocks_per_packet > 0.0) {
-                return Err(wrong("clocks_per_packet must be greater than 0".to_owned()));
+                let message = format!("{} clocks per packet", row.clocks_per_packet);
+                return Err(document.wrong(place, message, "clocks_per_packet must be greater than 0"));
             }
             Ok(StrideCell {
                 may_be_fitted: description.fit.loops.contains(&row.loop_name),
@@ -95,11 +94,20 @@ impl StrideReference {
                 stride_second: row.stride_second.unwrap_or(row.stride_first),
                 ticks: row.clocks_per_packet,
             })
-        });
-        Ok(Self { cells: cells.collect::<Result<_, _>>()?, platform: description.platform })
+        };
+        let cells = document.rows()?.into_iter().map(cell).collect::<Result<_, _>>()?;
+        Ok(Self { cells, platform: description.platform })
     }
 
-    /// Which cells were measured: what a prediction is asked for. No figure is among it.
+    /// Reads the stride tables of a platform, if there are any.
+    ///
+    /// # Errors
+    /// As [`StrideReference::read`].
+    pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>, Error> {
+        Ok(if_there(files, STRIDES, Self::read)?.filter(|reference| reference.platform == platform))
+    }
+
+    /// The cells that were measured: what a prediction is asked for. No figure is among it.
     pub fn conditions(&self, conditions: &mut Conditions) {
         conditions.add("stride-cells", &[&self.platform], self.cells.iter().map(StrideCell::label));
     }

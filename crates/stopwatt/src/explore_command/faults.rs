@@ -2,8 +2,8 @@
 
 use crate::answer::Answer;
 use crate::output::{self, Format};
-use crate::progress;
 use clap::Args;
+use console::Console;
 use experiment::Progress;
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy};
 use explore_experiments::Recorded;
@@ -36,11 +36,11 @@ const LIBRARIES: [(&str, &[Fault], Search); 2] =
 
 type Search = fn(&'static Fault, u64, &Progress) -> Try;
 
-pub(super) fn faults(options: &FaultsOptions) -> miette::Result<Answer> {
-    if options.find { find(options) } else { list(options).map(|()| Answer::Yes) }
+pub(super) fn faults(console: &Console, options: &FaultsOptions) -> miette::Result<Answer> {
+    if options.find { find(console, options) } else { list(console, options).map(|()| Answer::Yes) }
 }
 
-fn list(options: &FaultsOptions) -> miette::Result<()> {
+fn list(console: &Console, options: &FaultsOptions) -> miette::Result<()> {
     let all = || LIBRARIES.iter().flat_map(|(library, faults, _)| faults.iter().map(move |fault| (library, fault)));
     if options.format == Format::Json {
         let faults: Vec<_> = all()
@@ -48,16 +48,14 @@ fn list(options: &FaultsOptions) -> miette::Result<()> {
                 json!({ "library": library, "name": fault.name, "commit": fault.commit, "what": fault.what })
             })
             .collect();
-        return output::print_json(&json!(faults));
+        return output::print_json(console, &json!(faults));
     }
     let rows =
         all().map(|(library, fault)| [*library, fault.name, fault.what, fault.commit].map(str::to_owned).to_vec());
-    output::print_text(&report::table_text(
-        &["library", "fault", "what is wrong", "published"],
-        rows,
-        4,
-        output::style(),
-    ))
+    output::print_text(
+        console,
+        &report::table_text(&["library", "fault", "what is wrong", "published"], rows, 4, console.style()),
+    )
 }
 
 /// How long a fault is looked for with one seed.
@@ -103,12 +101,12 @@ fn look_for<S: Recorded>(subject: &S, seed: u64, limits: Limits, progress: &Prog
     Try { schedules: tally.schedules, seconds, found }
 }
 
-fn find(options: &FaultsOptions) -> miette::Result<Answer> {
+fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Answer> {
     let mut rows = Vec::new();
     let mut values = Vec::new();
     let mut all = true;
     let progress = Arc::new(Progress::default());
-    let shown = progress::show(progress.clone());
+    let shown = console.show(progress.clone());
     for (library, faults, search) in LIBRARIES {
         for fault in faults {
             let mut tries = Vec::new();
@@ -127,16 +125,16 @@ fn find(options: &FaultsOptions) -> miette::Result<Answer> {
     }
     drop(shown);
     if options.format == Format::Json {
-        output::print_json(&json!({ "faults": values, "all": all }))?;
+        output::print_json(console, &json!({ "faults": values, "all": all }))?;
     } else {
         let mut headings = vec!["fault".to_owned()];
         for seed in options.seed..options.seed + 3 {
             headings.extend(["s", "runs", "left", "s to\nshrink"].map(|column| format!("seed {seed}\n{column}")));
         }
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        output::print_text(&report::table_text(&headings, rows, 1, output::style()))?;
+        output::print_text(console, &report::table_text(&headings, rows, 1, console.style()))?;
         let end = if all { "All were found, and what is left of each repeats itself." } else { "Not all were found." };
-        output::print_text(&format!("left: deviations from the plainest run, once shrunk\n{end}\n"))?;
+        output::print_text(console, &format!("left: deviations from the plainest run, once shrunk\n{end}\n"))?;
     }
     Ok(if all { Answer::Yes } else { Answer::No })
 }

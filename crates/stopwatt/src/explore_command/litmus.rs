@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::output::{self, Format};
 use clap::Args;
+use console::Console;
 use explore::litmus::{self, Caches, Litmus, Verdict};
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ struct Batch {
     programs: Vec<Litmus>,
 }
 
-pub(super) fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
+pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> miette::Result<Answer> {
     let batches = [
         Batch {
             title: "Order",
@@ -67,17 +68,17 @@ pub(super) fn try_litmus(options: &LitmusOptions) -> miette::Result<Answer> {
         }
         if options.format == Format::Term {
             let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-            let table = report::table_text(&headings, rows, 2, output::style());
-            output::print_text(&format!("{title}\n{table}\n"))?;
+            let table = report::table_text(&headings, rows, 2, console.style());
+            output::print_text(console, &format!("{title}\n{table}\n"))?;
         }
     }
     match options.format {
-        Format::Json => output::print_json(&json!({ "programs": values, "agrees": right }))?,
+        Format::Json => output::print_json(console, &json!({ "programs": values, "agrees": right }))?,
         Format::Term => {
             let end =
                 if right { "All agree with the architecture." } else { "Some do not agree with the architecture." };
             let drawn = format!("drawn: with the outcome, of {} drawn at random", options.schedules);
-            output::print_text(&format!("{drawn}\n{end}\n"))?;
+            output::print_text(console, &format!("{drawn}\n{end}\n"))?;
         }
     }
     Ok(if right { Answer::Yes } else { Answer::No })

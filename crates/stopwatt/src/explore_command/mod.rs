@@ -6,8 +6,8 @@ mod replay;
 mod search;
 
 use crate::answer::Answer;
-use crate::data::Data;
 use clap::Subcommand;
+use console::Console;
 
 /// What can be explored.
 #[derive(Subcommand)]
@@ -25,12 +25,12 @@ pub enum Explore {
 }
 
 /// Explores; the answer is no if something was found.
-pub fn run(data: &Data, what: &Explore) -> miette::Result<Answer> {
+pub fn run(console: &Console, what: &Explore) -> miette::Result<Answer> {
     match what {
-        Explore::Psci(options) => search::psci(data, options),
-        Explore::Rcu(options) => search::rcu(data, options),
-        Explore::Replay(options) => replay::replay(data, options),
-        Explore::Litmus(options) => litmus::try_litmus(options),
-        Explore::Faults(options) => faults::faults(options),
+        Explore::Psci(options) => search::psci(console, options),
+        Explore::Rcu(options) => search::rcu(console, options),
+        Explore::Replay(options) => replay::replay(console, options),
+        Explore::Litmus(options) => litmus::try_litmus(console, options),
+        Explore::Faults(options) => faults::faults(console, options),
     }
 }

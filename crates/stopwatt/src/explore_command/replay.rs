@@ -1,12 +1,14 @@
 //! `stopwatt explore replay`.
 
 use crate::answer::Answer;
-use crate::data::Data;
 use crate::output::{self, Format};
 use clap::Args;
+use console::Console;
+use document::Document;
 use explore::{Psci, Rcu, Subject};
 use explore_experiments::{Recorded, Schedule, ScheduleError, subject_of};
 use miette::{Context, IntoDiagnostic, miette};
+use published::Published;
 use recording::Reader;
 use recording::facts::Exploration;
 use report::Report;
@@ -33,7 +35,7 @@ pub struct ReplayOptions {
     format: Format,
 }
 
-pub(super) fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Answer> {
+pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Answer> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
@@ -45,14 +47,19 @@ pub(super) fn replay(data: &Data, options: &ReplayOptions) -> miette::Result<Ans
             header.experiment
         )
     })?;
-    let text = &facts.schedule;
+    let text = &Document::new("the schedule", facts.schedule.as_str());
     match subject_of(text).into_diagnostic().wrap_err_with(cannot)?.as_str() {
-        Rcu::NAME => replay_of::<Rcu>(data, options, text, header.seed),
-        _ => replay_of::<Psci>(data, options, text, header.seed),
+        Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
+        _ => replay_of::<Psci>(console, options, text, header.seed),
     }
 }
 
-fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed: u64) -> miette::Result<Answer> {
+fn replay_of<S: Recorded>(
+    console: &Console,
+    options: &ReplayOptions,
+    text: &Document,
+    seed: u64,
+) -> miette::Result<Answer> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let refused = |error: ScheduleError| match error {
@@ -65,16 +72,19 @@ fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed
     if subject != S::NAME {
         return Err(refused(ScheduleError::Subject(subject)));
     }
-    let schedule: Schedule<S::Kind, S::Deeds> = Schedule::parse(text).map_err(refused)?;
+    let schedule: Schedule<S::Kind, S::Deeds> = Schedule::read(text).map_err(refused)?;
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
     let (ran, steps) = subject.replay(&found, limits);
     let same = ran.hash == found.hash;
     match options.format {
-        Format::Json => output::print_json(&json!({
-            "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
-            "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
-            "what": ran.failure.as_ref().map(|failure| &failure.what),
-        }))?,
+        Format::Json => output::print_json(
+            console,
+            &json!({
+                "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
+                "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
+                "what": ran.failure.as_ref().map(|failure| &failure.what),
+            }),
+        )?,
         Format::Term => {
             if options.all {
                 let narrator = S::narrator(found.machine, &found.script);
@@ -82,12 +92,13 @@ fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed
                     let who = narrator.process(step.process);
                     format!("{who:<21} {:>7}  {}\n", step.operation.to_string(), narrator.step(step))
                 });
-                output::print_text(&lines.collect::<String>())?;
+                output::print_text(console, &lines.collect::<String>())?;
             }
             let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
             if ran.failure.is_some() {
-                let published = data.published()?;
-                output::print_text(&Report::new(&recording, &folder, &published).run_text(output::style(), true))?;
+                let published = Published::default();
+                let told = Report::new(&recording, &folder, &published);
+                output::print_text(console, &told.run_text(console.style(), true))?;
             }
             let end = match (&ran.failure, same) {
                 (Some(_), true) => format!("The same {} operations.\n", ran.steps),
@@ -97,7 +108,7 @@ fn replay_of<S: Recorded>(data: &Data, options: &ReplayOptions, text: &str, seed
                 ),
                 (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
             };
-            output::print_text(&end)?;
+            output::print_text(console, &end)?;
         }
     }
     Ok(if ran.failure.is_some() { Answer::No } else { Answer::Yes })

@@ -1,16 +1,18 @@
 //! `stopwatt explore psci` and `stopwatt explore rcu`: many runs, until one breaks something.
 
 use crate::answer::Answer;
-use crate::data::Data;
 use crate::output::{self, Format};
-use crate::{progress, recordings};
+use crate::recordings;
 use clap::{Args, ValueEnum};
-use experiment::{Progress, nearest};
+use console::Console;
+use document::{Document, nearest};
+use experiment::Progress;
 use explore::{
     Exploration, FoundIn, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy, TallyOf,
 };
 use explore_experiments::{Recorded, experiment};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, miette};
+use published::Published;
 use report::Report;
 use seeded::Fault;
 use serde_json::json;
@@ -158,8 +160,8 @@ fn mode(name: &str) -> Result<Mode, String> {
     })
 }
 
-pub(super) fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer> {
-    let scenario = scenario(&options.search, "psci", |text| Scenario::parse(text).map_err(|error| error.to_string()))?;
+pub(super) fn psci(console: &Console, options: &PsciOptions) -> miette::Result<Answer> {
+    let scenario = scenario(&options.search, Scenario::read)?;
     let cpus = cpus(options.cpus, scenario.as_ref(), 6)?;
     let own = MachineOptions::default();
     let machines: Vec<MachineOptions> = options
@@ -173,29 +175,24 @@ pub(super) fn psci(data: &Data, options: &PsciOptions) -> miette::Result<Answer>
         .collect();
     let machines = if machines.is_empty() { MachineOptions::all() } else { machines };
     let subject = Psci { cpus, machines, fault: options.fault };
-    search(data, &subject, scenario, Limits { steps: options.steps }, &options.search)
+    search(console, &subject, scenario, Limits { steps: options.steps }, &options.search)
 }
 
-pub(super) fn rcu(data: &Data, options: &RcuOptions) -> miette::Result<Answer> {
-    let parse = |text: &str| KernelScenario::parse(text).map_err(|error| error.to_string());
-    let scenario = scenario(&options.search, "rcu", parse)?;
+pub(super) fn rcu(console: &Console, options: &RcuOptions) -> miette::Result<Answer> {
+    let scenario = scenario(&options.search, KernelScenario::read)?;
     let cpus = cpus(options.cpus, scenario.as_ref(), 4)?;
     let modes = if options.mode.is_empty() { Mode::ALL.to_vec() } else { options.mode.clone() };
     let subject = Rcu { cpus, modes, fault: options.fault };
-    search(data, &subject, scenario, Limits { steps: options.steps }, &options.search)
+    search(console, &subject, scenario, Limits { steps: options.steps }, &options.search)
 }
 
 /// What the CPUs are to do, if a file says so.
 fn scenario<C>(
     options: &SearchOptions,
-    command: &str,
-    parse: impl Fn(&str) -> Result<C, String>,
-) -> miette::Result<Option<C>> {
-    let Some(path) = &options.scenario else { return Ok(None) };
-    let text =
-        disk::text(path).into_diagnostic().wrap_err_with(|| format!("cannot read the scenario {}", path.display()))?;
-    let help = format!("stopwatt explore {command} --help shows one");
-    parse(&text).map(Some).map_err(|error| miette!(help = help, "{}: {error}", path.display()))
+    read: fn(&Document) -> Result<C, document::Error>,
+) -> Result<Option<C>, document::Error> {
+    let document = options.scenario.as_deref().map(Document::open).transpose()?;
+    document.map(|document| read(&document)).transpose()
 }
 
 fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> miette::Result<usize> {
@@ -210,7 +207,7 @@ fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> 
 }
 
 fn search<S: Recorded>(
-    data: &Data,
+    console: &Console,
     subject: &S,
     scenario: Option<S::Deeds>,
     limits: Limits,
@@ -246,9 +243,10 @@ fn search<S: Recorded>(
     recordings::check_target(&folder, &name, "explore", &recordings::Request::new(), options.replace)?;
 
     let cpus = subject.cpus();
+    let notes = console.clone();
     let watchdog = explore::watch(PATIENCE, move |process, operation| {
         let who = explore::narrate::process(cpus, S::LAST, process);
-        crate::errors::note(&format!(
+        notes.note(&format!(
             "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: the library loops"
         ));
         std::process::exit(2);
@@ -256,7 +254,7 @@ fn search<S: Recorded>(
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
     progress.say("exploring");
-    let shown = progress::show(progress.clone());
+    let shown = console.show(progress.clone());
     let tally = subject.explore(&exploration, |tally| {
         progress.say(&format!("{} schedules", tally.schedules));
         start.elapsed() < time && progress.check().is_ok()
@@ -264,7 +262,7 @@ fn search<S: Recorded>(
     let took = start.elapsed().as_secs_f64();
     let Some(found) = tally.found.as_ref() else {
         drop(shown);
-        print_rates::<S>(options.format, &tally, took, None)?;
+        print_rates::<S>(console, options.format, &tally, took, None)?;
         return Ok(Answer::Yes);
     };
     progress.say("found, and now shrunk");
@@ -287,18 +285,20 @@ fn search<S: Recorded>(
     recording.header.run = provenance::this_run();
     recording.write(&folder).into_diagnostic()?;
     match options.format {
-        Format::Json => print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?,
+        Format::Json => print_rates::<S>(console, options.format, &tally, took, Some((&shrunk, &folder)))?,
         Format::Term => {
             let shown = folder.display().to_string();
-            let published = data.published()?;
-            output::print_text(&Report::new(&recording, &shown, &published).run_text(output::style(), true))?;
-            print_rates::<S>(options.format, &tally, took, Some((&shrunk, &folder)))?;
+            let published = Published::default();
+            let told = Report::new(&recording, &shown, &published);
+            output::print_text(console, &told.run_text(console.style(), true))?;
+            print_rates::<S>(console, options.format, &tally, took, Some((&shrunk, &folder)))?;
         }
     }
     Ok(Answer::No)
 }
 
 fn print_rates<S: Recorded>(
+    console: &Console,
     format: Format,
     tally: &TallyOf<S>,
     took: f64,
@@ -312,9 +312,12 @@ fn print_rates<S: Recorded>(
                 "deviations": found.schedule.len(), "recording": folder.display().to_string(),
             })
         });
-        return output::print_json(&json!({
-            "schedules": tally.schedules, "steps": tally.steps, "seconds": took, "complete": tally.complete, "found": found,
-        }));
+        return output::print_json(
+            console,
+            &json!({
+                "schedules": tally.schedules, "steps": tally.steps, "seconds": took, "complete": tally.complete, "found": found,
+            }),
+        );
     }
     let nothing = match (found, tally.complete) {
         (Some(_), _) => "",
@@ -328,5 +331,5 @@ fn print_rates<S: Recorded>(
         schedules / took,
         steps / took / 1e6,
     );
-    output::print_text(&text)
+    output::print_text(console, &text)
 }

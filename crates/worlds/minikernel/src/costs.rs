@@ -1,7 +1,7 @@
 //! What the kernel's own work takes: data, a time each with what it is and where it is from.
 
+use document::{Document, Error};
 use serde::Deserialize;
-use soc::config::{ConfigError, Document};
 use std::sync::LazyLock;
 use toml::Spanned;
 
@@ -95,7 +95,7 @@ impl Costs {
     ///
     /// # Errors
     /// The file, the line, what is wrong and what would be right.
-    pub fn read(document: &Document) -> Result<Vec<Cost>, ConfigError> {
+    pub fn read(document: &Document) -> Result<Vec<Cost>, Error> {
         let read: FileRead = document.read()?;
         let mut costs: Vec<Cost> = Vec::new();
         for cost in read.cost {

@@ -12,8 +12,9 @@
 //! ```
 //!
 //! ```
+//! use document::Document;
 //! use minikernel::{Action, CpuSet, Draw, Hardware, Owner, Settings, TaskSpec, Workload, placement::EvenSpread, run};
-//! use soc::config::{Document, IdlePlatform, Sources};
+//! use soc::config::{IdlePlatform, Sources};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let platforms = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
@@ -23,9 +24,9 @@
 //!     release: open("tc2/releases/tc2-borrowed.toml")?,
 //!     costs: open("tc2/costs/tc2-borrowed.toml")?,
 //! };
-//! let idle = std::fs::read_to_string(platforms.join("idle/tc2.toml"))?;
+//! let idle = IdlePlatform::read(&open("idle/tc2.toml")?)?;
 //! // Round trips cost 300/1024 of the way from the lowest to the highest that the sources give.
-//! let hardware = Hardware::new(&sources.machine()?, &IdlePlatform::parse("idle/tc2.toml", idle)?, 300)?;
+//! let hardware = Hardware::new(&sources.machine()?, &idle, 300)?;
 //!
 //! // 1 ms of a LITTLE core's work every 6 ms, on the LITTLE CPUs.
 //! let actions = vec![

@@ -12,8 +12,9 @@
 //!
 //! Run it with `cargo run -p soc --example parallel_suspend`.
 
+use document::Document;
 use psci_cases::{CASES, Mode};
-use soc::config::{Document, Sources};
+use soc::config::Sources;
 use soc::{Conditions, point_name, run};
 use std::error::Error;
 use std::path::Path;

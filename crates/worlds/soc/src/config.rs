@@ -4,16 +4,17 @@
 //! is TOML with unknown keys refused; an error shows the line and says what would be right.
 
 mod costs;
-mod document;
 mod idle_states;
 mod platform;
 mod release;
+mod set;
 
 pub use costs::{CoreCosts, Costs, PowerUnitCosts, ScpCosts};
-pub use document::{ConfigError, Document};
 pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, Power, Range, WattsPerUnit};
 pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, Spread, Topology, WorldCpu};
 pub use release::{Levels, Release, ScpProtocol};
+
+use document::{Document, Error};
 
 /// A whole machine: what the simulation is built from.
 #[derive(Clone, Debug)]
@@ -69,16 +70,16 @@ impl Sources {
     /// # Errors
     /// The key or the value cannot be placed, or the key describes and decides nothing. Whether a key is known is said by
     /// [`Sources::machine`].
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let first = key.split('.').next().unwrap_or_default();
         if let Some((why, help)) = describes(key) {
-            return Err(ConfigError::of_setting(format!("--set {key} changes nothing: {why}"), help));
+            return Err(Error::new(format!("--set {key} changes nothing: {why}"), help));
         }
         match (first, key) {
-            ("costs", _) => self.costs.set(key.strip_prefix("costs.").unwrap_or(key), value),
-            ("psci" | "firmware" | "lead", _) => self.release.set(key, value),
+            ("costs", _) => set::set(&mut self.costs, key.strip_prefix("costs.").unwrap_or(key), value),
+            ("psci" | "firmware" | "lead", _) => set::set(&mut self.release, key, value),
             (_, "topology.clusters") => platform::set_clusters(&mut self.platform, value),
-            _ => self.platform.set(key, value),
+            _ => set::set(&mut self.platform, key, value),
         }
     }
 
@@ -86,7 +87,7 @@ impl Sources {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn machine(&self) -> Result<Machine, ConfigError> {
+    pub fn machine(&self) -> Result<Machine, Error> {
         let platform = Platform::read(&self.platform)?;
         let release = Release::read(&self.release, &platform)?;
         let costs = Costs::read(&self.costs, &platform)?;
@@ -107,7 +108,7 @@ impl Sources {
     }
 
     /// Software flushes the caches: a cost left out would make that free.
-    fn check_flush_costs(&self, platform: &Platform) -> Result<(), ConfigError> {
+    fn check_flush_costs(&self, platform: &Platform) -> Result<(), Error> {
         let costs: toml::Table = self.costs.read()?;
         let of_core = |core: &str| costs.get("cores")?.get(core)?.as_table();
         for core in platform.topology.cpus.iter().map(|cpu| &cpu.core_type) {

@@ -76,7 +76,8 @@ impl Soc {
 #[cfg(test)]
 mod tests {
     use crate::Soc;
-    use crate::config::{Document, Sources};
+    use crate::config::Sources;
+    use document::Document;
     use engine::Runner;
     use psci::CpuIndex;
     use std::path::Path;

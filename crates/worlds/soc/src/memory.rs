@@ -201,7 +201,8 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
 mod tests {
     use super::Word;
     use crate::Soc;
-    use crate::config::{Document, Sources};
+    use crate::config::Sources;
+    use document::Document;
     use engine::{Runner, SplitMix64, Time};
     use psci::{Platform, SharedCell};
     use std::cell::RefCell;

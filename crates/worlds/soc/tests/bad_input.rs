@@ -1,27 +1,28 @@
 //! Configuration that is wrong: the error names the file, the line and what would be right.
 
+use document::{Document, Error};
 use miette::Diagnostic;
 use proptest::prelude::*;
-use soc::config::{ConfigError, Document, Platform, Sources};
+use soc::config::{Platform, Sources};
 use std::path::Path;
 
 fn text(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms").join(name)).unwrap()
 }
 
-fn platform(from: &str, to: &str) -> ConfigError {
+fn platform(from: &str, to: &str) -> Error {
     let whole = text("juno-r1.toml");
     assert!(whole.contains(from), "the platform file no longer has `{from}`");
     Platform::read(&Document::new("juno-r1.toml", whole.replacen(from, to, 1))).unwrap_err()
 }
 
 /// The message and the help in one.
-fn said(error: &ConfigError) -> String {
+fn said(error: &Error) -> String {
     format!("{error} / {}", error.help().map(|help| help.to_string()).unwrap_or_default())
 }
 
 #[track_caller]
-fn says(error: &ConfigError, parts: &[&str]) {
+fn says(error: &Error, parts: &[&str]) {
     let said = said(error);
     for part in parts {
         assert!(said.contains(part), "`{part}` is not in: {said}");

@@ -1,7 +1,8 @@
 //! The PSCI library and the procedures on simulated machines.
 
+use document::Document;
 use psci_cases::{CASES, Case, Mode};
-use soc::config::{Document, Machine, Sources};
+use soc::config::{Machine, Sources};
 use soc::{Conditions, RunOutcome};
 use std::path::Path;
 

@@ -9,9 +9,10 @@
 //! Two rules of frequency: fixed at the highest operating points, and following the load. Twenty seeds of 20 s each, whose frames are taken
 //! together. Another file with a task `render` may be given, and settings of it as `name=value`.
 
+use document::Document;
 use minikernel::{Frequency, Hardware, Settings, run};
 use placement::Kind;
-use soc::config::{Document, IdlePlatform, Sources};
+use soc::config::{IdlePlatform, Sources};
 use std::error::Error;
 use std::path::Path;
 
@@ -25,17 +26,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         release: open("tc2/releases/tc2-borrowed.toml")?,
         costs: open("tc2/costs/tc2-borrowed.toml")?,
     };
-    let idle = std::fs::read_to_string(root.join("platforms/idle/tc2.toml"))?;
-    let hardware = Hardware::new(&sources.machine()?, &IdlePlatform::parse("idle/tc2.toml", idle)?, 300)?;
+    let hardware = Hardware::new(&sources.machine()?, &IdlePlatform::read(&open("idle/tc2.toml")?)?, 300)?;
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let path = arguments.iter().find(|argument| argument.ends_with(".json")).map(Into::into);
     let path = path.unwrap_or(root.join("workloads/ui-render.json"));
-    let text = std::fs::read_to_string(&path)?;
     let settings = arguments.iter().filter_map(|set| set.split_once('='));
     let settings = settings.map(|(name, value)| Ok((name.to_owned(), value.parse()?)));
     let settings = settings.collect::<Result<Vec<_>, std::num::ParseIntError>>()?;
     let options = workload::Options { settings, cpus: hardware.cpus(), ..workload::Options::default() };
-    let file = workload::read(&path.display().to_string(), &text, &options)?;
+    let file = workload::read(&Document::open(&path)?, &options)?;
     let time_ns = file.duration_ns.unwrap_or(20_000_000_000);
     println!("{:?}", file.settings);
     let frequencies = [

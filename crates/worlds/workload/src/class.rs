@@ -1,8 +1,8 @@
 //! Scheduling policies by rt-app's names.
 
-use crate::error::{Error, quoted};
-use crate::json::Item;
 use crate::values::Source;
+use document::json::Item;
+use document::{Error, quoted};
 
 /// The class of a scheduling policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

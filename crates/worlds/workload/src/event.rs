@@ -1,10 +1,10 @@
 //! Events: what a task does.
 
-use crate::error::{Error, Place, quoted};
-use crate::json::{Item, Key, Value};
 use crate::names::Objects;
 use crate::options::Options;
 use crate::values::{HOUR_US, Source};
+use document::json::{Item, Key, Place, Value};
+use document::{Error, nearest, quoted};
 use minikernel::{Action, Draw, TaskId};
 
 /// All events.
@@ -41,7 +41,7 @@ const MOST: i64 = 1_000;
 
 /// A thread whose events are read.
 pub(crate) struct Thread<'a> {
-    pub(crate) source: &'a Source,
+    pub(crate) source: &'a Source<'a>,
     pub(crate) options: &'a Options,
     /// The capacity that `run` is calibrated for.
     pub(crate) capacity: u32,
@@ -66,8 +66,10 @@ pub(crate) fn event(key: &str) -> Option<&'static str> {
 /// Says what events there are.
 pub(crate) fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
     let what = format!("{} is not an event, nor a property of a task or phase", quoted(&key.name));
-    let events = EVENTS.join(", ");
-    source.error(key.at, what, format!("events are {events}; properties are {}", others.join(", ")))
+    let near = nearest(&key.name, EVENTS.into_iter().chain(others.iter().copied()));
+    let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+    let (events, others) = (EVENTS.join(", "), others.join(", "));
+    source.error(key.at, what, format!("{near}events are {events}; properties are {others}"))
 }
 
 impl Thread<'_> {

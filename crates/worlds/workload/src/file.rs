@@ -1,13 +1,12 @@
 //! The whole file.
 
-use crate::error::{Error, quoted};
 use crate::event::Thread;
 use crate::global::{global, settings};
-use crate::json;
 use crate::names::{Declared, Objects};
 use crate::options::Options;
 use crate::task::{instances, task};
 use crate::values::Source;
+use document::{Document, Error, quoted};
 use minikernel::{Start, Workload};
 use std::collections::BTreeMap;
 
@@ -30,15 +29,15 @@ pub struct File {
     pub no_effect: Vec<String>,
 }
 
-/// Reads a file of rt-app. `name` is its name in messages.
+/// Reads a file of rt-app.
 ///
 /// # Errors
 /// What is wrong or not simulated, with its place.
-pub fn read(name: &str, text: &str, options: &Options) -> Result<File, Error> {
-    let plain = Source { file: name.to_owned(), settings: BTreeMap::new() };
-    let root = json::parse(text).map_err(|(at, what, help)| plain.error(at, what, help))?;
+pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
+    let plain = Source { document, settings: BTreeMap::new() };
+    let root = document.json()?;
     let [tasks, _, global_item] = plain.fields(&root, "the file", ["tasks", "resources", "global"])?;
-    let settings = settings(name, global_item, options)?;
+    let settings = settings(&plain, global_item, options)?;
     let source = Source { settings, ..plain };
     let global = global(&source, global_item, options)?;
     let Some(tasks) = tasks else {

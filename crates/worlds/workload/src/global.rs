@@ -1,10 +1,10 @@
 //! The object `global`.
 
 use crate::class::{Class, class};
-use crate::error::{Error, quoted};
-use crate::json::{Item, Value};
 use crate::options::Options;
 use crate::values::Source;
+use document::json::{Item, Place, Value};
+use document::{Error, one_of, quoted};
 use std::collections::BTreeMap;
 
 /// Keys that say how rt-app itself works, and nothing about what the tasks do.
@@ -35,10 +35,13 @@ pub(crate) struct Global {
 }
 
 /// The file's settings, with the options' values in their places.
-pub(crate) fn settings(file: &str, global: Option<&Item>, options: &Options) -> Result<BTreeMap<String, i64>, Error> {
-    let source = Source { file: file.to_owned(), settings: BTreeMap::new() };
+pub(crate) fn settings(
+    source: &Source,
+    global: Option<&Item>,
+    options: &Options,
+) -> Result<BTreeMap<String, i64>, Error> {
     let mut settings = BTreeMap::new();
-    let mut at = crate::error::Place { line: 1, column: 1 };
+    let mut at = Place::default();
     if let Some(global) = global {
         for (key, item) in source.object(global, "`global`")?.iter().filter(|(key, _)| key.name == "stopwatt_settings")
         {
@@ -55,10 +58,9 @@ pub(crate) fn settings(file: &str, global: Option<&Item>, options: &Options) -> 
         match settings.get_mut(name) {
             Some(own) => *own = *value,
             None => {
-                let names: Vec<_> = settings.keys().map(|name| quoted(name)).collect();
-                let there =
-                    if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
-                return Err(source.error(at, format!("this workload has no setting {}", quoted(name)), there));
+                let known: Vec<&String> = settings.keys().collect();
+                let help = if known.is_empty() { "it has none".to_owned() } else { one_of(name, &known) };
+                return Err(source.error(at, format!("this workload has no setting {}", quoted(name)), help));
             }
         }
     }
@@ -107,11 +109,7 @@ pub(crate) fn global(source: &Source, item: Option<&Item>, options: &Options) ->
             name => {
                 let known = ["duration", "default_policy", "pi_enabled", "stopwatt_settings", "stopwatt_capacity"];
                 let known: Vec<_> = known.into_iter().chain(NO_EFFECT).collect();
-                return Err(source.error(
-                    key.at,
-                    format!("`global` has no {}", quoted(name)),
-                    format!("there are {}", known.join(", ")),
-                ));
+                return Err(source.error(key.at, format!("`global` has no {}", quoted(name)), one_of(name, &known)));
             }
         }
     }

@@ -4,14 +4,18 @@
 //! may stand alone. What the kernel cannot simulate is refused with its place in the file.
 //!
 //! ```
+//! use document::Document;
+//!
 //! let text = r#"{ "tasks": { "music": { "run": 500, "timer": { "ref": "unique", "period": 6000 } } } }"#;
-//! let file = workload::read("music.json", text, &workload::Options::default())?;
+//! let file = workload::read(&Document::new("music.json", text), &workload::Options::default())?;
 //! assert_eq!(file.workload.tasks[0].name, "music");
 //!
 //! let wrong = r#"{ "tasks": { "music": { "runs": 500 } } }"#;
-//! let error = workload::read("music.json", wrong, &workload::Options::default()).unwrap_err();
-//! assert!(error.to_string().starts_with("music.json:1:25: `runs` is not an event"));
-//! # Ok::<(), workload::Error>(())
+//! let wrong = Document::new("music.json", wrong);
+//! let error = workload::read(&wrong, &workload::Options::default()).unwrap_err();
+//! assert!(error.to_string().starts_with("music.json:1: `runs` is not an event"));
+//! assert!(error.help_text().unwrap().starts_with("did you mean run?"));
+//! # Ok::<(), document::Error>(())
 //! ```
 //!
 //! | object | keys |
@@ -46,8 +50,6 @@
 //!
 //! | file | what it is about |
 //! |---|---|
-//! | `error.rs` | what is wrong, where, and what would be right |
-//! | `json.rs` | JSON with repeated keys, comments and places |
 //! | `options.rs` | what the reader is told beside the file |
 //! | `values.rs` | integers, strings and objects of a file, checked |
 //! | `names.rs` | the objects that tasks share, by name |
@@ -57,16 +59,13 @@
 #![forbid(unsafe_code)]
 
 mod class;
-mod error;
 mod event;
 mod file;
 mod global;
-mod json;
 mod names;
 mod options;
 mod task;
 mod values;
 
-pub use error::Error;
 pub use file::{File, read};
 pub use options::Options;

@@ -1,7 +1,8 @@
 //! The objects that tasks share, by name: each gets a number when it is first met.
 
-use crate::error::{Error, Place, quoted};
 use crate::values::Source;
+use document::json::Place;
+use document::{Error, one_of, quoted};
 use minikernel::TaskId;
 use std::collections::BTreeMap;
 
@@ -61,10 +62,9 @@ impl Objects {
                 Err(source.error(at, what, "give each a name of its own"))
             }
             (None, _) => {
-                let mut names: Vec<_> = self.tasks.iter().take(20).map(|task| quoted(&task.name)).collect();
+                let mut names: Vec<&str> = self.tasks.iter().take(20).map(|task| task.name.as_str()).collect();
                 names.dedup();
-                let what = format!("there is no task {}", quoted(name));
-                Err(source.error(at, what, format!("there are {}", names.join(", "))))
+                Err(source.error(at, format!("there is no task {}", quoted(name)), one_of(name, &names)))
             }
         }
     }

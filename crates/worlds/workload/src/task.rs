@@ -1,11 +1,11 @@
 //! Tasks and their phases.
 
 use crate::class::{Class, class};
-use crate::error::{Error, quoted};
 use crate::event::{Thread, event, no_event};
 use crate::global::Global;
-use crate::json::{Item, Key, Value};
 use crate::values::Source;
+use document::json::{Item, Key, Value};
+use document::{Error, quoted};
 use minikernel::{CpuSet, Phase, Policy, Start, TaskSpec};
 
 /// Keys of a task that are not events.

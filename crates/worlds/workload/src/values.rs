@@ -1,7 +1,7 @@
 //! Integers, strings and objects of a file, checked.
 
-use crate::error::{Error, Place, quoted};
-use crate::json::{Item, Key, Value};
+use document::json::{Item, Key, Place, Value};
+use document::{Document, Error, one_of, quoted};
 use std::collections::BTreeMap;
 
 /// An hour in microseconds: no event is longer.
@@ -9,14 +9,14 @@ pub(crate) const HOUR_US: i64 = 3_600_000_000;
 
 /// A file that is being read, with the settings that stand for numbers in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
-    pub(crate) file: String,
+pub(crate) struct Source<'d> {
+    pub(crate) document: &'d Document,
     pub(crate) settings: BTreeMap<String, i64>,
 }
 
-impl Source {
-    pub(crate) fn error(&self, at: Place, what: impl Into<String>, help: impl Into<String>) -> Error {
-        Error { file: self.file.clone(), line: at.line, column: at.column, what: what.into(), help: help.into() }
+impl Source<'_> {
+    pub(crate) fn error(&self, at: Place, what: impl AsRef<str>, help: impl Into<String>) -> Error {
+        self.document.wrong(at, what, help)
     }
 
     pub(crate) fn object<'a>(&self, item: &'a Item, what: &str) -> Result<&'a [(Key, Item)], Error> {
@@ -48,10 +48,10 @@ impl Source {
 
     fn setting(&self, at: Place, name: &str) -> Result<i64, Error> {
         self.settings.get(name).copied().ok_or_else(|| {
-            let names: Vec<_> = self.settings.keys().map(|name| quoted(name)).collect();
-            let help = match names.is_empty() {
+            let known: Vec<&String> = self.settings.keys().collect();
+            let help = match known.is_empty() {
                 true => "declare it in `global`: `\"stopwatt_settings\": { \"name\": 1 }`".to_owned(),
-                false => format!("the file declares {}", names.join(", ")),
+                false => one_of(name, &known),
             };
             self.error(at, format!("there is no setting {}", quoted(name)), help)
         })
@@ -86,7 +86,7 @@ impl Source {
         let mut found = [None; N];
         for (key, value) in self.object(item, what)? {
             let Some(at) = keys.iter().position(|&known| known == key.name) else {
-                let help = format!("there are {}", keys.map(quoted).join(", "));
+                let help = one_of(&key.name, &keys);
                 return Err(self.error(key.at, format!("{what} has no {}", quoted(&key.name)), help));
             };
             if found[at].replace(value).is_some() {

@@ -1,18 +1,28 @@
 //! What files of rt-app mean, and what is refused.
 
+use document::{Document, Error};
 use minikernel::{Action, CpuSet, Draw, Phase, Policy, Start};
-use workload::{Error, File, Options, read};
+use workload::{File, Options};
+
+fn read(text: &str, options: &Options) -> Result<File, Error> {
+    workload::read(&Document::new("w.json", text), options)
+}
 
 fn tasks(tasks: &str) -> String {
     format!("{{ \"tasks\": {{ {tasks} }} }}")
 }
 
 fn file(text: &str) -> File {
-    read("w.json", text, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
+    read(text, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn wrong(text: &str) -> Error {
-    read("w.json", text, &Options::default()).expect_err(text)
+    read(text, &Options::default()).expect_err(text)
+}
+
+/// The message and the help in one.
+fn said(error: &Error) -> String {
+    format!("{error}; {}", error.help_text().unwrap_or_default())
 }
 
 fn run(us: u64) -> Action {
@@ -125,13 +135,13 @@ fn settings_stand_for_numbers_and_can_be_changed() {
     assert_eq!(own.capacity, 430);
     assert_eq!(periods(&own), [(1_000_000, CpuSet::one(0)), (1_500_000, CpuSet::one(1)), (2_000_000, CpuSet::one(2))]);
     let settings = [("n", 2), ("pin", 0), ("period", 10)].map(|(name, value)| (name.to_owned(), value)).to_vec();
-    let changed = read("w.json", text, &Options { settings, capacity: Some(7), ..Options::default() }).unwrap();
+    let changed = read(text, &Options { settings, capacity: Some(7), ..Options::default() }).unwrap();
     assert_eq!(periods(&changed), [(10_000, CpuSet::one(1)), (510_000, CpuSet::one(1))]);
     assert_eq!((changed.capacity, changed.settings["n"]), (7, 2));
     let options = Options { settings: vec![("m".to_owned(), 1)], ..Options::default() };
-    let error = read("w.json", text, &options).unwrap_err();
-    assert!(error.to_string().contains("no setting `m`; it has `capacity`, `cpu`, `n`"), "{error}");
-    let round = read("w.json", text, &Options { cpus: 2, ..Options::default() }).unwrap();
+    let error = read(text, &options).unwrap_err();
+    assert!(said(&error).contains("no setting `m`; did you mean n? there are: capacity, cpu, n"), "{}", said(&error));
+    let round = read(text, &Options { cpus: 2, ..Options::default() }).unwrap();
     assert_eq!(periods(&round)[2].1, CpuSet::one(0), "pinning goes round");
 }
 
@@ -145,7 +155,7 @@ fn a_barrier_counts_those_that_name_it() {
 fn bytes_are_work_if_it_is_said_how_many_are_written_in_a_microsecond() {
     let text = tasks(r#""a": {"mem": 4000, "memrun": 2000, "iorun": 100}"#);
     let options = Options { memory_bytes_per_us: Some(2_000), device_bytes_per_us: Some(10), ..Options::default() };
-    let actions = read("w.json", &text, &options).unwrap().workload.tasks[0].phases[0].actions.clone();
+    let actions = read(&text, &options).unwrap().workload.tasks[0].phases[0].actions.clone();
     assert_eq!(actions, [run(2), run(1), run(10)]);
     assert!(wrong(&text).to_string().contains("`mem` writes to memory, which is not simulated"));
 }
@@ -156,13 +166,13 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
     let cases = [
         (
             r#"{ "task": {} }"#.to_owned(),
-            "w.json:1:3: the file has no `task`; there are `tasks`, `resources`, `global`",
+            "w.json:1: the file has no `task`; did you mean tasks? there are: tasks, resources, global",
         ),
-        (r#"{ "global": {} }"#.to_owned(), "w.json:1:1: there is no `tasks`; write"),
+        (r#"{ "global": {} }"#.to_owned(), "w.json:1: there is no `tasks`; write"),
         ("{}".to_owned(), "there is no `tasks`"),
-        (tasks(""), "1:12: there is no task; write"),
-        ("[]".to_owned(), "1:1: the file is an object, and not an array"),
-        (tasks(r#""a": {}"#), "1:14: task `a` does nothing; give it events"),
+        (tasks(""), "1: there is no task; write"),
+        ("[]".to_owned(), "1: the file is an object, and not an array"),
+        (tasks(r#""a": {}"#), "1: task `a` does nothing; give it events"),
         (tasks(r#""a": {"phases": {"p": {}}}"#), "there is no event in any phase"),
         (tasks(r#""a": {"phases": {"p": {"run": 1}}, "run": 1}"#), "`run` stands beside `phases`"),
         (
@@ -171,9 +181,9 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
         ),
         (
             tasks(r#""a": {"slep": 1}"#),
-            "1:20: `slep` is not an event, nor a property of a task or phase; events are run, runtime",
+            "1: `slep` is not an event, nor a property of a task or phase; did you mean sleep? events are run, runtime",
         ),
-        (tasks(r#""a": {"run": -1}"#), "1:27: `run` in microseconds is not -1; it is an integer from 0 to 3600000000"),
+        (tasks(r#""a": {"run": -1}"#), "1: `run` in microseconds is not -1; it is an integer from 0 to 3600000000"),
         (tasks(r#""a": {"run": 1.5}"#), "`run` in microseconds is not `1.5`"),
         (tasks(r#""a": {"run": "$x"}"#), "there is no setting `x`; declare it in `global`"),
         (tasks(r#""a": {"loop": 1, "run": 1, "loop": 2}"#), "`loop` stands here a second time; only events may repeat"),
@@ -202,7 +212,7 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
             tasks(r#""a": {"phases": {"p": {"run": 1, "priority": 3}}}"#),
             "a policy or priority that changes with the phase",
         ),
-        (tasks(r#""a": {"resume": "b"}"#), "there is no task `b`; there are `a`"),
+        (tasks(r#""a": {"resume": "b"}"#), "there is no task `b`; did you mean a? there are: a"),
         (
             tasks(r#""a": {"resume": "b"}, "b": {"instance": 2, "suspend"}"#),
             "task `b` has 2 instances, and it is not said which",
@@ -221,7 +231,7 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
         (tasks(r#""a": {"timer": {"ref": "unique", "period": 1, "mode": "x"}}"#), "a timer has no mode `x`; modes are"),
         (
             tasks(r#""a": {"timer": {"ref": "unique", "periods": 1}}"#),
-            "`timer` has no `periods`; there are `ref`, `period`",
+            "`timer` has no `periods`; did you mean period? there are: ref, period",
         ),
         (
             tasks(r#""a": {"instance": 2, "timer": {"ref": "x", "period": 1}}"#),
@@ -234,17 +244,17 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
         (tasks(r#""a": {"stopwatt_close": 0}"#), "`stopwatt_close` is not 0"),
         (global(r#""pi_enabled": true"#), "priority inheritance of mutexes is not simulated; set"),
         (global(r#""duration": 99999"#), "`duration` in seconds is not 99999; it is an integer from -1 to 36000"),
-        (global(r#""durations": 1"#), "`global` has no `durations`; there are duration"),
+        (global(r#""durations": 1"#), "`global` has no `durations`; did you mean duration? there are: duration"),
         (global(r#""stopwatt_settings": {"a": "b"}"#), "a setting is not the string `b`"),
         (global(r#""logdir": "x", "logdir": "y""#), "`logdir` stands here a second time"),
     ];
     for (text, expected) in cases {
         let error = wrong(&text);
-        assert!(error.to_string().contains(expected), "{text}\n  {error}\n  {expected}");
-        assert!(!error.help.is_empty() && error.to_string().starts_with("w.json:"), "{error}");
+        assert!(said(&error).contains(expected), "{text}\n  {}\n  {expected}", said(&error));
+        assert!(error.help_text().is_some() && error.to_string().starts_with("w.json:"), "{error}");
     }
     let place = wrong("{ \"tasks\": {\n  \"a\": {\n    \"run\": 1,\n    \"slep\": 2 } } }");
-    assert_eq!((place.line, place.column), (4, 5));
+    assert_eq!(place.line(), Some(4));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! A user interface's frames under policies of placement: what `workloads/ui-render.md` says comes out.
 
+use document::Document;
 use minikernel::{Frequency, Hardware, Settings, run};
 use placement::Kind;
-use soc::config::{Document, IdlePlatform, Sources};
-use std::fs;
+use soc::config::{IdlePlatform, Sources};
 use std::path::Path;
 use workload::{Options, read};
 
@@ -16,11 +16,10 @@ fn measure(kind: Kind, frequency: &Frequency) -> (f64, f64) {
         release: open("tc2/releases/tc2-borrowed.toml"),
         costs: open("tc2/costs/tc2-borrowed.toml"),
     };
-    let idle = fs::read_to_string(root.join("platforms/idle/tc2.toml")).unwrap();
-    let idle = IdlePlatform::parse("idle/tc2.toml", idle).unwrap();
+    let idle = IdlePlatform::read(&open("idle/tc2.toml")).unwrap();
     let hardware = Hardware::new(&sources.machine().unwrap(), &idle, 300).unwrap();
-    let text = fs::read_to_string(root.join("workloads/ui-render.json")).unwrap();
-    let file = read("ui-render.json", &text, &Options::default()).unwrap();
+    let file = Document::open(&root.join("workloads/ui-render.json")).unwrap();
+    let file = read(&file, &Options::default()).unwrap();
     let (mut frames, mut energy) = (Vec::new(), 0.0);
     for seed in 1..=6 {
         let settings = Settings { seed, frequency: frequency.clone(), ..Settings::default() };

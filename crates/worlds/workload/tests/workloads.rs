@@ -1,8 +1,9 @@
 //! The workloads that come with Stopwatt run, and do what their notes say.
 
+use document::Document;
 use minikernel::{Frequency, Hardware, Outcome, Settings, run};
 use placement::Kind;
-use soc::config::{Document, IdlePlatform, Sources};
+use soc::config::{IdlePlatform, Sources};
 use std::fs;
 use std::path::{Path, PathBuf};
 use workload::{File, Options, read};
@@ -18,15 +19,15 @@ fn tc2() -> Hardware {
         release: open("tc2/releases/tc2-borrowed.toml"),
         costs: open("tc2/costs/tc2-borrowed.toml"),
     };
-    let idle = fs::read_to_string(root().join("platforms/idle/tc2.toml")).unwrap();
-    Hardware::new(&sources.machine().unwrap(), &IdlePlatform::parse("idle/tc2.toml", idle).unwrap(), 300).unwrap()
+    let idle = IdlePlatform::read(&open("idle/tc2.toml")).unwrap();
+    Hardware::new(&sources.machine().unwrap(), &idle, 300).unwrap()
 }
 
 fn file(name: &str, settings: &[(&str, i64)]) -> File {
     let path = root().join("workloads").join(name).with_extension("json");
     let settings = settings.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let options = Options { settings, ..Options::default() };
-    read(name, &fs::read_to_string(path).unwrap(), &options).unwrap_or_else(|error| panic!("{error}"))
+    read(&Document::open(&path).unwrap(), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn run_for(file: &File, ms: u64) -> Outcome {

@@ -5,8 +5,9 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 
-use crate::names::{Name, unprintable};
+use crate::names::Name;
 use crate::rows::Recording;
+use document::unprintable;
 
 /// The names of a column in a row group, `None` for a null. `Ok(None)` where a page is encoded in another way: then the library must read it.
 pub(crate) fn names(

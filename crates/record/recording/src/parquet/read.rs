@@ -14,8 +14,9 @@ use super::MOST_GROUP_ROWS;
 use super::{dictionary, pages};
 use crate::columns::{Column, Kind, POINT};
 use crate::error::Error;
-use crate::names::{Name, printable, unprintable};
+use crate::names::Name;
 use crate::rows::{Recording, Series, SeriesNames};
+use document::{printable, unprintable};
 
 /// One of the files, read a row group at a time.
 pub(crate) struct TableReader<R: 'static> {

@@ -3,6 +3,7 @@
 use crate::options::MOST_CPUS;
 use crate::place::MOST_DEEDS;
 use crate::script::Script;
+use document::Document;
 use engine::SplitMix64;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -65,9 +66,6 @@ pub struct Scenario {
 /// Why a scenario cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
-    /// The text is no scenario.
-    #[error("{0}")]
-    Text(String),
     /// Too few or too many CPUs.
     #[error("a scenario has 1 to {MOST_CPUS} CPUs, not {0}")]
     Cpus(usize),
@@ -122,11 +120,11 @@ impl Scenario {
     /// Reads a scenario from TOML.
     ///
     /// # Errors
-    /// What is wrong, with line and column.
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
-        let scenario: Self =
-            toml::from_str(text).map_err(|error| ScenarioError::Text(error.to_string().trim_end().to_owned()))?;
-        scenario.check()?;
+    /// What is wrong, with its line.
+    pub fn read(document: &Document) -> Result<Self, document::Error> {
+        const HELP: &str = "stopwatt explore psci --help shows one";
+        let scenario: Self = document.read().map_err(|error| error.with_help(HELP))?;
+        scenario.check().map_err(|wrong| document.wrong_as_a_whole(wrong.to_string(), HELP))?;
         Ok(scenario)
     }
 

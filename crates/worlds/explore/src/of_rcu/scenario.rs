@@ -3,6 +3,7 @@
 use crate::options::MOST_CPUS;
 use crate::place::MOST_DEEDS;
 use crate::script::Script;
+use document::Document;
 use engine::SplitMix64;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
@@ -186,9 +187,6 @@ pub struct KernelScenario {
 /// Why a scenario cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KernelScenarioError {
-    /// The text is no scenario.
-    #[error("{0}")]
-    Text(String),
     /// Too few or too many CPUs.
     #[error("a scenario of a kernel has 2 to {MOST_CPUS} CPUs, not {0}")]
     Cpus(usize),
@@ -285,11 +283,11 @@ impl KernelScenario {
     /// Reads a scenario from TOML.
     ///
     /// # Errors
-    /// What is wrong, with line and column.
-    pub fn parse(text: &str) -> Result<Self, KernelScenarioError> {
-        let scenario: Self =
-            toml::from_str(text).map_err(|error| KernelScenarioError::Text(error.to_string().trim_end().to_owned()))?;
-        scenario.check()?;
+    /// What is wrong, with its line.
+    pub fn read(document: &Document) -> Result<Self, document::Error> {
+        const HELP: &str = "stopwatt explore rcu --help shows one";
+        let scenario: Self = document.read().map_err(|error| error.with_help(HELP))?;
+        scenario.check().map_err(|wrong| document.wrong_as_a_whole(wrong.to_string(), HELP))?;
         Ok(scenario)
     }
 

@@ -1,9 +1,10 @@
 //! TC2, and workloads for it.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use document::Document;
 use minikernel::placement::{Placement, StayPut};
 use minikernel::*;
-use soc::config::{Document, IdlePlatform, Sources};
+use soc::config::{IdlePlatform, Sources};
 use std::path::Path;
 
 pub const BIG: [usize; 2] = [0, 1];
@@ -26,8 +27,7 @@ pub fn hardware(platform: &str, release: &str, idle: &str, part: u64) -> Result<
         release: open(format!("{platform}/releases/{release}.toml")),
         costs: open(format!("{platform}/costs/{release}.toml")),
     };
-    let name = format!("idle/{idle}.toml");
-    let idle = IdlePlatform::parse(&name, std::fs::read_to_string(root.join(&name)).unwrap()).unwrap();
+    let idle = IdlePlatform::read(&open(format!("idle/{idle}.toml"))).unwrap();
     Hardware::new(&sources.machine().unwrap(), &idle, part)
 }
 

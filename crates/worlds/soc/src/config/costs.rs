@@ -1,7 +1,8 @@
 //! Fitted costs: how long operations of the firmware take on a machine.
 
-use super::{ConfigError, Document, Platform};
+use super::Platform;
 use crate::quantity::Duration;
+use document::{Document, Error};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -160,7 +161,7 @@ impl Costs {
     ///
     /// # Errors
     /// What [`Document::read`] says; a share outside of 0 to 1; a core type of the platform without costs.
-    pub fn read(document: &Document, platform: &Platform) -> Result<Self, ConfigError> {
+    pub fn read(document: &Document, platform: &Platform) -> Result<Self, Error> {
         let cut = document.text().find("\n[fit").map_or(document.text().len(), |at| at + 1);
         let document = Document::new(document.name(), &document.text()[..cut]);
         let file: File = document.read()?;

@@ -1,7 +1,10 @@
 //! Idle states of a platform and what they cost: a file of `platforms/idle`.
 
+use document::{Document, Error};
 use idle::{State, States};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use toml::Spanned;
 
 /// The idle states of a platform.
 #[derive(Clone, Debug)]
@@ -34,10 +37,18 @@ pub struct Power {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WattsPerUnit {
-    /// Watts.
+    /// Watts; above 0.
+    #[serde(deserialize_with = "above_zero")]
     pub value: f64,
     /// Who says so.
     pub source: String,
+}
+
+/// A number above 0, looked at where it is read, so that an error has its line.
+fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    let wrong = || D::Error::custom(format!("{value} watts per unit: it must be a number above 0"));
+    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(wrong()) }
 }
 
 /// CPUs that go to sleep together.
@@ -93,19 +104,19 @@ struct FileRead {
     name: String,
     title: String,
     power: Option<Power>,
-    domain: Vec<DomainRead>,
+    domain: Vec<Spanned<DomainRead>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DomainRead {
     name: String,
-    cpus: Vec<u16>,
+    cpus: Spanned<Vec<u16>>,
     #[serde(default)]
     core_active: u64,
     #[serde(default)]
     domain_active: u64,
-    state: Vec<StateRead>,
+    state: Vec<Spanned<StateRead>>,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -150,44 +161,44 @@ const MOST_LATENCY_US: u64 = 1_000_000;
 const MOST_POWER: u64 = 1_000_000;
 
 impl IdlePlatform {
-    /// Reads the text of a platform's file, which goes by `path` in errors.
+    /// Reads a platform's file.
     ///
     /// # Errors
-    /// What is wrong, and what would be right.
-    pub fn parse(path: &str, text: String) -> Result<Self, String> {
-        let read: FileRead = toml::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
-        let wrong = |what: String| format!("{path}: {what}");
+    /// The file, the line, what is wrong and what would be right.
+    pub fn read(document: &Document) -> Result<Self, Error> {
+        let read: FileRead = document.read()?;
         if read.domain.is_empty() {
-            return Err(wrong("there is no [[domain]]; a platform has at least one".to_owned()));
+            return Err(document.wrong_as_a_whole("there is no [[domain]]", "a platform has at least one"));
         }
-        if let Some(watts) = read.power.as_ref().and_then(|power| power.watts_per_unit.as_ref())
-            && !(watts.value.is_finite() && watts.value > 0.0)
-        {
-            return Err(wrong("power.watts_per_unit.value must be a number above 0".to_owned()));
-        }
-        let mut seen = Vec::new();
-        let mut domains = Vec::new();
+        let mut seen: Vec<u16> = Vec::new();
+        let mut domains: Vec<IdleDomain> = Vec::new();
         for domain in read.domain {
-            for cpu in &domain.cpus {
+            let place = domain.get_ref().cpus.span();
+            for cpu in domain.get_ref().cpus.get_ref() {
                 if seen.contains(cpu) {
-                    return Err(wrong(format!("CPU {cpu} is in two domains; each CPU is in one")));
+                    return Err(document.wrong(place, format!("CPU {cpu} is in two domains"), "each CPU is in one"));
                 }
                 seen.push(*cpu);
             }
-            domains.push(IdleDomain::of(domain).map_err(wrong)?);
+            let place = domain.span();
+            let domain = IdleDomain::read(document, domain)?;
+            if domains.first().is_some_and(|first| first.states.len() != domain.states.len()) {
+                return Err(document.wrong(
+                    place,
+                    format!("`{}` and `{}` have different numbers of states", domains[0].name, domain.name),
+                    "give each domain the same number: a table has one column per state",
+                ));
+            }
+            domains.push(domain);
         }
         seen.sort_unstable();
         if seen.iter().enumerate().any(|(at, cpu)| at != usize::from(*cpu)) || seen.is_empty() {
-            return Err(wrong(format!(
-                "the CPUs of all domains are {seen:?}; they must be numbered 0, 1, 2 and so on"
-            )));
-        }
-        if domains.iter().any(|domain| domain.states.len() != domains[0].states.len()) {
-            return Err(wrong(
-                "the domains have different numbers of states; a table has one column a state".to_owned(),
+            return Err(document.wrong_as_a_whole(
+                format!("the CPUs of all domains are {seen:?}"),
+                "they must be numbered 0, 1, 2 and so on",
             ));
         }
-        Ok(Self { name: read.name, title: read.title, power: read.power, domains, text })
+        Ok(Self { name: read.name, title: read.title, power: read.power, domains, text: document.text().to_owned() })
     }
 
     /// CPUs that the platform has.
@@ -236,35 +247,45 @@ impl IdlePlatform {
 }
 
 impl IdleDomain {
-    fn of(read: DomainRead) -> Result<Self, String> {
-        let of = |what: String| format!("domain {}: {what}", read.name);
+    fn read(document: &Document, read: Spanned<DomainRead>) -> Result<Self, Error> {
+        let domain_place = read.span();
+        let read = read.into_inner();
         let mut table = Vec::new();
         let mut states = Vec::new();
         if read.core_active.max(read.domain_active) > MOST_POWER {
-            return Err(of(format!("a power is above {MOST_POWER} units")));
+            let what = format!("a power of domain `{}` is above {MOST_POWER} units", read.name);
+            return Err(document.wrong(domain_place, what, "take a greater unit"));
         }
         for state in &read.state {
-            let of = |what: &str| of(format!("state {}: {what}", state.name));
+            let place = state.span();
+            let state = state.get_ref();
+            let wrong = |what: &str, help: &str| {
+                let what = format!("domain `{}`, state `{}`: {what}", read.name, state.name);
+                Err(document.wrong(place.clone(), what, help))
+            };
             if state.entry_us.max(state.exit_us) > MOST_LATENCY_US {
-                return Err(of("entering or leaving takes longer than 1 s; times are in us"));
+                return wrong("entering or leaving takes longer than 1 s", "times are in us");
             }
             if state.residency_us > MOST_US {
-                return Err(of("the residency is above 1000 s; times are in us"));
+                return wrong("the residency is above 1000 s", "times are in us");
             }
             if state.core_power.max(state.domain_power) > MOST_POWER {
-                return Err(of("a power is above 1000000 units"));
+                return wrong("a power is above 1000000 units", "take a greater unit");
             }
             let energies = state.round_trip.iter().flat_map(|trip| [trip.core_unit_us, trip.domain_unit_us]);
             if energies.max() > Some(MOST_US * MOST_POWER) {
-                return Err(of("the energy of a round trip is above 10^15 units times us"));
+                return wrong("the energy of a round trip is above 10^15 units times us", "take a greater unit");
             }
-            let range = |of: fn(&RoundTripRead) -> u64| Range {
-                low: state.round_trip.iter().map(of).min().unwrap_or(0) * US,
-                high: state.round_trip.iter().map(of).max().unwrap_or(0) * US,
+            let range = |energy: fn(&RoundTripRead) -> u64| Range {
+                low: state.round_trip.iter().map(energy).min().unwrap_or(0) * US,
+                high: state.round_trip.iter().map(energy).max().unwrap_or(0) * US,
             };
             let domain_round_trip = range(|trip| trip.domain_unit_us);
             if !state.coupled && domain_round_trip.high > 0 {
-                return Err(of("a round trip costs the domain energy only in a state with coupled = true"));
+                return wrong(
+                    "a round trip costs the domain energy, and the domain does not go down in it",
+                    "only a state with coupled = true has `domain_unit_us` above 0",
+                );
             }
             table.push(State {
                 polling: state.polling,
@@ -283,8 +304,11 @@ impl IdleDomain {
                 coupled: state.coupled,
             });
         }
-        let table = States::new(&table).map_err(|error| of(error.to_string()))?;
-        Ok(Self { name: read.name.clone(), cpus: read.cpus.clone(), core_active: read.core_active, states, table })
+        let table = States::new(&table).map_err(|error| {
+            document.wrong(domain_place, format!("domain `{}`: {error}", read.name), "see platforms/idle/tc2.toml")
+        })?;
+        let cpus = read.cpus.into_inner();
+        Ok(Self { name: read.name, cpus, core_active: read.core_active, states, table })
     }
 }
 

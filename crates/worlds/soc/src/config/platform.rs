@@ -1,8 +1,9 @@
 //! Hardware facts: the platform file.
 
-use super::{ConfigError, Document};
+use super::set;
 use crate::operating_points::OperatingPoint;
 use crate::quantity::{Bytes, Duration, Frequency};
+use document::{Document, Error};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -268,7 +269,7 @@ impl Platform {
     ///
     /// # Errors
     /// The first thing that is wrong, with its line and what would be right.
-    pub fn read(document: &Document) -> Result<Self, ConfigError> {
+    pub fn read(document: &Document) -> Result<Self, Error> {
         let file: File = document.read()?;
         let line = *file.caches.line.get_ref();
         if !line.0.is_power_of_two() || line.0 < 16 {
@@ -380,7 +381,7 @@ const MOST_L1: u64 = 16 << 20;
 const MOST_SHARED: u64 = 1 << 30;
 
 /// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing it would outlast any run.
-fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result<(), ConfigError> {
+fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result<(), Error> {
     match size.get_ref().0 <= most {
         true => Ok(()),
         false => Err(document.wrong(
@@ -391,11 +392,7 @@ fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64)
     }
 }
 
-fn topology(
-    document: &Document,
-    file: &FileTopology,
-    cores: &BTreeMap<String, CoreType>,
-) -> Result<Topology, ConfigError> {
+fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, CoreType>) -> Result<Topology, Error> {
     let entries = file.domain.get_ref();
     let wrong = |index: usize, message: String, help: &str| Err(document.wrong(entries[index].span(), message, help));
     let position = |name: &str| entries.iter().position(|entry| entry.get_ref().name == name);
@@ -522,7 +519,7 @@ fn topology(
 /// The greatest capacity and the greatest power of a table: what is beyond them is a mistake.
 const MOST: u32 = 1_000_000;
 
-fn operating_points(document: &Document, entry: &Spanned<FileDomain>) -> Result<Vec<OperatingPoint>, ConfigError> {
+fn operating_points(document: &Document, entry: &Spanned<FileDomain>) -> Result<Vec<OperatingPoint>, Error> {
     let domain = entry.get_ref();
     let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
     let points: Vec<_> = domain
@@ -555,11 +552,7 @@ fn operating_points(document: &Document, entry: &Spanned<FileDomain>) -> Result<
     Ok(points)
 }
 
-fn idle_states(
-    document: &Document,
-    entries: &[Spanned<FileState>],
-    top_level: u8,
-) -> Result<Vec<IdleState>, ConfigError> {
+fn idle_states(document: &Document, entries: &[Spanned<FileState>], top_level: u8) -> Result<Vec<IdleState>, Error> {
     let mut states: Vec<IdleState> = Vec::new();
     for entry in entries {
         let file = entry.get_ref();
@@ -600,7 +593,7 @@ fn idle_states(
 }
 
 /// Replaces the clusters of a platform by a shape given on the command line.
-pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), ConfigError> {
+pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
     let platform = Platform::read(document)?;
     let file: File = document.read()?;
     let entries = file.topology.domain.into_inner().into_iter().map(Spanned::into_inner);
@@ -609,9 +602,9 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
     let core_of = |domain: &FileDomain| domain.core.as_ref().map(|core| core.get_ref().clone()).unwrap_or_default();
     let refuse = || {
         let known: Vec<_> = platform.cores.keys().cloned().collect();
-        ConfigError::of_setting(
+        Error::new(
             format!("`{shape}` is not a shape of clusters"),
-            &format!(
+            format!(
                 "write a number of clusters (4), clusters x cores (16x4) or cores*type with + between clusters (4*{}); core types: {}",
                 known[0],
                 known.join(", ")
@@ -640,7 +633,7 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
         return Err(refuse());
     }
 
-    let mut editable = document.editable()?;
+    let mut editable = set::editable(document)?;
     let mut tables = toml_edit::ArrayOfTables::new();
     for parent in parents {
         let mut table = toml_edit::Table::new();
@@ -669,6 +662,6 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), C
     }
     editable["topology"]["domain"] = toml_edit::Item::ArrayOfTables(tables);
     editable["topology"]["reshaped"] = toml_edit::value(true);
-    document.replace_text(editable.to_string());
+    set::replace(document, &editable);
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! The choices of a firmware release.
 
-use super::{ConfigError, Document, Platform};
+use super::Platform;
+use document::Document;
 use psci::{Level, LockKind, MessageOrder, PowerDown};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error};
+use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 
 /// How CPUs talk to the SCP.
@@ -101,7 +102,7 @@ struct FileLevels {
 
 impl FileLevels {
     /// The levels, all of which a platform with levels up to `top` must have.
-    fn read(self, document: &Document, top: u8, usual: Levels) -> Result<Levels, ConfigError> {
+    fn read(self, document: &Document, top: u8, usual: Levels) -> Result<Levels, document::Error> {
         let checked = |levels: Option<Spanned<Vec<u8>>>, usual: Vec<u8>| {
             let Some(levels) = levels else { return Ok(usual) };
             match levels.get_ref().iter().find(|&&level| level > top) {
@@ -152,7 +153,7 @@ impl Release {
     /// # Errors
     /// What [`Document::read`] says; a lead CPU or a power level that the platform lacks; a ticket lock without coherency, or caches that only hardware
     /// can flush; a policy of flushes with it.
-    pub fn read(document: &Document, platform: &Platform) -> Result<Self, ConfigError> {
+    pub fn read(document: &Document, platform: &Platform) -> Result<Self, document::Error> {
         let file: File = document.read()?;
         let [cluster, core] = *file.lead.get_ref();
         let cpus = &platform.topology.cpus;

@@ -1,29 +1,53 @@
-//! JSON as rt-app's files have it: keys may repeat, there may be comments and a comma after the last element, and a key may stand alone. Each
-//! value knows its place.
+//! JSON as people write it: keys may repeat, there may be comments and a comma after the last
+//! element, and a key may stand alone. Each value knows its place.
 
-use crate::error::{Place, quoted};
+use crate::document::Document;
+use crate::error::Error;
+use crate::names::quoted;
+use std::ops::Range;
 
 /// Objects and arrays in each other, at most.
 const DEEPEST: usize = 32;
 
+/// A place in a document, in bytes from its beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last one.
+    pub end: usize,
+}
+
+impl From<Place> for Range<usize> {
+    fn from(place: Place) -> Self {
+        place.start..place.end
+    }
+}
+
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// A key without a value.
     Missing,
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A whole number.
     Integer(i64),
     /// A number that is no integer, or too large for one, as it stands there.
     Number(String),
+    /// A string.
     String(String),
+    /// Values in their order.
     Array(Vec<Item>),
+    /// Keys with their values, in their order; a key may come again.
     Object(Vec<(Key, Item)>),
 }
 
 impl Value {
-    /// What kind of thing it is, for messages.
-    pub(crate) fn kind(&self) -> String {
+    /// The kind of thing that it is, for messages: "and not an array".
+    pub fn kind(&self) -> String {
         match self {
             Self::Missing => "nothing".to_owned(),
             Self::Null => "`null`".to_owned(),
@@ -37,40 +61,51 @@ impl Value {
     }
 }
 
-/// A value with its place.
+/// A value with its place; that of an object or an array is its bracket.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Item {
-    pub(crate) at: Place,
-    pub(crate) value: Value,
+pub struct Item {
+    /// The place.
+    pub at: Place,
+    /// The value.
+    pub value: Value,
 }
 
 /// A key with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
-    pub(crate) at: Place,
-    pub(crate) name: String,
+pub struct Key {
+    /// The place.
+    pub at: Place,
+    /// The key.
+    pub name: String,
 }
 
-/// What is wrong, where, and what would be right.
-pub(crate) type Wrong = (Place, String, &'static str);
+impl Document {
+    /// Reads JSON.
+    ///
+    /// # Errors
+    /// Not JSON; objects and arrays more than 32 deep in each other; a text of more than
+    /// [`disk::MOST_TEXT`] bytes.
+    pub fn json(&self) -> Result<Item, Error> {
+        self.check_length()?;
+        let text = self.text();
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mut parser = Parser { document: self, rest: text[start..].chars().peekable(), at: start, depth: 0 };
+        parser.blank()?;
+        let item = parser.item()?;
+        parser.blank()?;
+        match parser.peek() {
+            None => Ok(item),
+            Some(_) => parser.wrong("something follows the end of the file's object", "remove it, or put it inside"),
+        }
+    }
+}
 
 struct Parser<'a> {
+    document: &'a Document,
     rest: std::iter::Peekable<std::str::Chars<'a>>,
-    at: Place,
+    /// Bytes that were read.
+    at: usize,
     depth: usize,
-}
-
-/// Reads a whole text.
-pub(crate) fn parse(text: &str) -> Result<Item, Wrong> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut parser = Parser { rest: text.chars().peekable(), at: Place { line: 1, column: 1 }, depth: 0 };
-    parser.blank()?;
-    let item = parser.item()?;
-    parser.blank()?;
-    match parser.peek() {
-        None => Ok(item),
-        Some(_) => parser.wrong("something follows the end of the file's object", "remove it, or put it inside"),
-    }
 }
 
 impl Parser<'_> {
@@ -80,15 +115,19 @@ impl Parser<'_> {
 
     fn next(&mut self) -> Option<char> {
         let next = self.rest.next()?;
-        self.at = match next {
-            '\n' => Place { line: self.at.line.saturating_add(1), column: 1 },
-            _ => Place { column: self.at.column.saturating_add(1), ..self.at },
-        };
+        self.at += next.len_utf8();
         Some(next)
     }
 
-    fn wrong<T>(&self, what: impl Into<String>, help: &'static str) -> Result<T, Wrong> {
-        Err((self.at, what.into(), help))
+    /// Something is wrong with the next character.
+    fn wrong<T>(&mut self, what: impl AsRef<str>, help: &str) -> Result<T, Error> {
+        let length = self.peek().map_or(0, char::len_utf8);
+        Err(self.document.wrong(self.at..self.at + length, what, help))
+    }
+
+    /// Something is wrong with what was read from `start` on.
+    fn wrong_from<T>(&self, start: usize, what: impl AsRef<str>, help: &str) -> Result<T, Error> {
+        Err(self.document.wrong(start..self.at, what, help))
     }
 
     /// What is there, for messages.
@@ -97,7 +136,7 @@ impl Parser<'_> {
     }
 
     /// Skips space and comments.
-    fn blank(&mut self) -> Result<(), Wrong> {
+    fn blank(&mut self) -> Result<(), Error> {
         loop {
             match self.peek() {
                 Some(space) if space.is_whitespace() => drop(self.next()),
@@ -113,21 +152,16 @@ impl Parser<'_> {
                                     Some('/') if last == '*' => break,
                                     Some(skipped) => last = skipped,
                                     None => {
-                                        return Err((
-                                            begin,
-                                            "this comment does not end".to_owned(),
-                                            "end it with `*/`",
-                                        ));
+                                        let begin = begin..begin + 2;
+                                        let what = "this comment does not end";
+                                        return Err(self.document.wrong(begin, what, "end it with `*/`"));
                                     }
                                 }
                             }
                         }
                         _ => {
-                            return Err((
-                                begin,
-                                "a `/` that begins no comment".to_owned(),
-                                "comments are `// ...` and `/* ... */`",
-                            ));
+                            let what = "a `/` that begins no comment";
+                            return self.wrong_from(begin, what, "comments are `// ...` and `/* ... */`");
                         }
                     }
                 }
@@ -136,8 +170,8 @@ impl Parser<'_> {
         }
     }
 
-    fn item(&mut self) -> Result<Item, Wrong> {
-        let at = self.at;
+    fn item(&mut self) -> Result<Item, Error> {
+        let start = self.at;
         let value = match self.peek() {
             Some('{') => self.nested(Self::object)?,
             Some('[') => self.nested(Self::array)?,
@@ -152,10 +186,14 @@ impl Parser<'_> {
                 );
             }
         };
-        Ok(Item { at, value })
+        let end = match value {
+            Value::Array(_) | Value::Object(_) => start + 1,
+            _ => self.at,
+        };
+        Ok(Item { at: Place { start, end }, value })
     }
 
-    fn nested(&mut self, inside: fn(&mut Self) -> Result<Value, Wrong>) -> Result<Value, Wrong> {
+    fn nested(&mut self, inside: fn(&mut Self) -> Result<Value, Error>) -> Result<Value, Error> {
         if self.depth == DEEPEST {
             return self
                 .wrong(format!("more than {DEEPEST} objects and arrays in each other"), "a file of rt-app needs five");
@@ -167,7 +205,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    fn object(&mut self) -> Result<Value, Wrong> {
+    fn object(&mut self) -> Result<Value, Error> {
         let mut entries = Vec::new();
         loop {
             self.blank()?;
@@ -179,7 +217,9 @@ impl Parser<'_> {
                     return self.wrong(what, "a key is a string in double quotes; an object ends with `}`");
                 }
             }
-            let key = Key { at: self.at, name: self.string()? };
+            let start = self.at;
+            let name = self.string()?;
+            let key = Key { at: Place { start, end: self.at }, name };
             self.blank()?;
             let item = match self.peek() {
                 Some(':') => {
@@ -198,7 +238,7 @@ impl Parser<'_> {
         Ok(Value::Object(entries))
     }
 
-    fn array(&mut self) -> Result<Value, Wrong> {
+    fn array(&mut self) -> Result<Value, Error> {
         let mut items = Vec::new();
         loop {
             self.blank()?;
@@ -215,7 +255,7 @@ impl Parser<'_> {
     }
 
     /// A comma, or the end; whether there may be more.
-    fn comma(&mut self, end: char) -> Result<bool, Wrong> {
+    fn comma(&mut self, end: char) -> Result<bool, Error> {
         self.blank()?;
         match self.peek() {
             Some(',') => {
@@ -230,7 +270,7 @@ impl Parser<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Wrong> {
+    fn string(&mut self) -> Result<String, Error> {
         let begin = self.at;
         self.next();
         let mut text = String::new();
@@ -238,7 +278,8 @@ impl Parser<'_> {
             match self.next() {
                 Some('"') => return Ok(text),
                 None | Some('\n') => {
-                    return Err((begin, "this string does not end in its line".to_owned(), "end it with `\"`"));
+                    let place = begin..begin + 1;
+                    return Err(self.document.wrong(place, "this string does not end in its line", "end it with `\"`"));
                 }
                 Some('\\') => text.push(self.escape()?),
                 Some(other) => text.push(other),
@@ -246,7 +287,8 @@ impl Parser<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, Wrong> {
+    fn escape(&mut self) -> Result<char, Error> {
+        let start = self.at - 1;
         const HELP: &str = "escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four digits";
         match self.next() {
             Some(same @ ('"' | '\\' | '/')) => Ok(same),
@@ -258,9 +300,10 @@ impl Parser<'_> {
             Some('u') => {
                 let digits = (0..4).try_fold(0, |code, _| Some(code * 16 + self.next()?.to_digit(16)?));
                 // A half of a pair stands for no character of its own.
-                digits.and_then(char::from_u32).map_or_else(|| self.wrong("an escape that is none", HELP), Ok)
+                let escaped = digits.and_then(char::from_u32);
+                escaped.map_or_else(|| self.wrong_from(start, "an escape that is none", HELP), Ok)
             }
-            _ => self.wrong("an escape that is none", HELP),
+            _ => self.wrong_from(start, "an escape that is none", HELP),
         }
     }
 
@@ -275,8 +318,8 @@ impl Parser<'_> {
         text.parse().map_or(Value::Number(text), Value::Integer)
     }
 
-    fn word(&mut self) -> Result<Value, Wrong> {
-        let at = self.at;
+    fn word(&mut self) -> Result<Value, Error> {
+        let start = self.at;
         let mut word = String::new();
         while let Some(letter) = self.peek().filter(|next| next.is_ascii_alphanumeric() || *next == '_') {
             word.push(letter);
@@ -286,7 +329,7 @@ impl Parser<'_> {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
             "null" => Ok(Value::Null),
-            _ => Err((at, format!("{} is no value", quoted(&word)), "strings stand in double quotes")),
+            _ => self.wrong_from(start, format!("{} is no value", quoted(&word)), "strings stand in double quotes"),
         }
     }
 }
@@ -296,7 +339,7 @@ mod tests {
     use super::*;
 
     fn object(text: &str) -> Vec<(Key, Item)> {
-        match parse(text).unwrap().value {
+        match Document::new("f.json", text).json().unwrap().value {
             Value::Object(entries) => entries,
             other => panic!("{other:?}"),
         }
@@ -304,20 +347,21 @@ mod tests {
 
     #[test]
     fn keys_repeat_in_order_and_values_know_their_places() {
-        let entries = object(
-            "// first\n{ \"a\": 1, /* two\nlines */ \"b\": -2,\n  \"a\": \"\\u00e9\\n\", \"alone\", \"last\", }",
-        );
+        let text = "// first\n{ \"a\": 1, /* two\nlines */ \"b\": -2,\n  \"a\": \"\\u00e9\\n\", \"alone\", \"last\", }";
+        let entries = object(text);
         let names: Vec<_> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "a", "alone", "last"]);
-        assert_eq!(entries[1].1, Item { at: Place { line: 3, column: 15 }, value: Value::Integer(-2) });
-        assert_eq!(entries[2].0.at, Place { line: 4, column: 3 });
+        assert_eq!(entries[1].1.value, Value::Integer(-2));
+        let there = |at: Place| &text[Range::from(at)];
+        assert_eq!((there(entries[1].1.at), there(entries[2].0.at)), ("-2", "\"a\""));
         assert_eq!(entries[2].1.value, Value::String("é\n".to_owned()));
         assert_eq!((&entries[3].1.value, &entries[4].1.value), (&Value::Missing, &Value::Missing));
     }
 
     #[test]
     fn other_values_are_read_as_well() {
-        let entries = object(r#"{"a": [1, [true, False], null, ], "b": 1.5, "c": 99999999999999999999, "d": {}}"#);
+        let entries =
+            object("\u{feff}{\"a\": [1, [true, False], null, ], \"b\": 1.5, \"c\": 99999999999999999999, \"d\": {}}");
         assert_eq!(entries[0].1.value.kind(), "an array");
         assert_eq!(entries[1].1.value, Value::Number("1.5".to_owned()));
         assert_eq!(entries[2].1.value, Value::Number("99999999999999999999".to_owned()));
@@ -327,21 +371,21 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused_with_its_place() {
         let wrong = |text: &str| {
-            let (at, what, help) = parse(text).unwrap_err();
-            assert!(!help.is_empty());
-            (at.line, at.column, what)
+            let error = Document::new("f.json", text).json().unwrap_err();
+            assert!(!error.help_text().unwrap().is_empty());
+            error.to_string()
         };
-        assert_eq!(wrong(""), (1, 1, "a value should stand here, and not the end of the file".to_owned()));
-        assert_eq!(wrong("{\n a: 1}"), (2, 2, "a key should stand here, and not `a`".to_owned()));
-        assert_eq!(wrong("{\"a\": 1 \"b\": 2}"), (1, 9, "`,` or `}` should stand here, and not `\"`".to_owned()));
-        assert_eq!(wrong("{\"a\": [1 2]}"), (1, 10, "`,` or `]` should stand here, and not `2`".to_owned()));
-        assert_eq!(wrong("{\"a\": \"x\ny\"}").2, "this string does not end in its line");
-        assert_eq!(wrong("{\"a\": \"\\x\"}").2, "an escape that is none");
-        assert_eq!(wrong("{\"a\": \"\\ud800\"}").2, "an escape that is none");
-        assert_eq!(wrong("{} {}"), (1, 4, "something follows the end of the file's object".to_owned()));
-        assert_eq!(wrong("/* {}"), (1, 1, "this comment does not end".to_owned()));
-        assert_eq!(wrong("{\"a\": / 1}").2, "a `/` that begins no comment");
-        assert_eq!(wrong("{\"a\": yes}"), (1, 7, "`yes` is no value".to_owned()));
-        assert!(wrong(&"[".repeat(100_000)).2.contains("more than 32"));
+        assert_eq!(wrong(""), "f.json:1: a value should stand here, and not the end of the file");
+        assert_eq!(wrong("{\n a: 1}"), "f.json:2: a key should stand here, and not `a`");
+        assert_eq!(wrong("{\"a\": 1 \"b\": 2}"), "f.json:1: `,` or `}` should stand here, and not `\"`");
+        assert_eq!(wrong("{\"a\": [1 2]}"), "f.json:1: `,` or `]` should stand here, and not `2`");
+        assert_eq!(wrong("{\"a\": \"x\ny\"}"), "f.json:1: this string does not end in its line");
+        assert_eq!(wrong("{\"a\":\n\"\\x\"}"), "f.json:2: an escape that is none");
+        assert_eq!(wrong("{\"a\": \"\\ud800\"}"), "f.json:1: an escape that is none");
+        assert_eq!(wrong("{} {}"), "f.json:1: something follows the end of the file's object");
+        assert_eq!(wrong("/* {}"), "f.json:1: this comment does not end");
+        assert_eq!(wrong("{\"a\": / 1}"), "f.json:1: a `/` that begins no comment");
+        assert_eq!(wrong("{\"a\": yes}"), "f.json:1: `yes` is no value");
+        assert!(wrong(&"[".repeat(100_000)).contains("more than 32"));
     }
 }

@@ -1,0 +1,196 @@
+//! Results, notes and errors: on the terminal, or kept.
+//!
+//! Errors quote files, and a file may hold what moves a terminal's cursor or changes its colours.
+//! Nothing of that is printed as it is.
+
+use crate::running::Running;
+use crate::style::{Style, columns};
+use document::{printable_lines, unprintable};
+use miette::{GraphicalReportHandler, GraphicalTheme, IntoDiagnostic, Report, WrapErr};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where a program's words go, and how they are laid out. A clone prints to the same place.
+#[derive(Clone, Debug)]
+pub struct Console {
+    quiet: bool,
+    verbose: bool,
+    style: Style,
+    /// The width at which lines of text for people are broken, if they are.
+    folds_at: Option<usize>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// The words that were printed, where they are kept.
+    kept: Option<Mutex<Output>>,
+    running: Running,
+}
+
+/// What was printed on a console that keeps it.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// On standard output.
+    pub printed: Vec<u8>,
+    /// On standard error: warnings, notes, and why an answer is no.
+    pub noted: String,
+}
+
+impl Console {
+    /// This program's standard output and standard error.
+    pub fn terminal() -> Self {
+        let style = Style::from_terminal();
+        let is_for_people = std::io::stdout().is_terminal() || columns().is_some();
+        let folds_at = is_for_people.then_some(style.width.max(40));
+        Self { quiet: false, verbose: false, style, folds_at, shared: Arc::default() }
+    }
+
+    /// A console that keeps what is printed, and shows no progress.
+    pub fn kept() -> Self {
+        let shared = Shared { kept: Some(Mutex::default()), ..Shared::default() };
+        Self { quiet: false, verbose: false, style: Style::PLAIN, folds_at: None, shared: Arc::new(shared) }
+    }
+
+    /// The same console, which shows no progress if it is `quiet`, and tells each step on lines of
+    /// its own if it is `verbose`.
+    #[must_use]
+    pub fn with(&self, quiet: bool, verbose: bool) -> Self {
+        Self { quiet, verbose, ..self.clone() }
+    }
+
+    /// Takes away what was printed so far, where it is kept.
+    pub fn output(&self) -> Output {
+        self.keeps().map_or_else(Output::default, |mut kept| std::mem::take(&mut *kept))
+    }
+
+    fn keeps(&self) -> Option<MutexGuard<'_, Output>> {
+        self.shared.kept.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Colour and width of text.
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// The width at which lines of text for people are broken: on a terminal, and where COLUMNS is
+    /// given. Elsewhere lines stay whole, for programs that look for words in them.
+    pub fn folds_at(&self) -> Option<usize> {
+        self.folds_at
+    }
+
+    /// Prints bytes. A reader that has seen enough, such as `head`, is no failure.
+    ///
+    /// # Errors
+    /// The system cannot write them.
+    pub fn print(&self, bytes: &[u8]) -> miette::Result<()> {
+        if let Some(mut kept) = self.keeps() {
+            kept.printed.extend(bytes);
+            return Ok(());
+        }
+        let mut out = std::io::stdout().lock();
+        match out.write_all(bytes).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            other => other.into_diagnostic().wrap_err("cannot print the result"),
+        }
+    }
+
+    /// Prints a warning or a note on standard error.
+    #[allow(clippy::print_stderr, reason = "this is the place")]
+    pub fn note(&self, text: &str) {
+        let text = printable_lines(text);
+        match self.keeps() {
+            Some(mut kept) => kept.noted.push_str(&format!("{text}\n")),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// Says what is done, to those who asked for it.
+    pub fn tell(&self, what: &str) {
+        if self.verbose {
+            self.note(what);
+        }
+    }
+
+    /// Prints an error with the place in its file and what would be right, on standard error.
+    #[allow(clippy::print_stderr, reason = "this is the place")]
+    pub fn error(&self, error: &Report) {
+        match self.keeps() {
+            Some(mut kept) => kept.noted.push_str(&plain(error)),
+            None => eprintln!("Error: {}", drawn(error)),
+        }
+    }
+
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && self.shared.kept.is_none()
+    }
+
+    pub(crate) fn running(&self) -> &Running {
+        &self.shared.running
+    }
+}
+
+/// The error as it is printed where there is no terminal.
+pub fn plain(error: &Report) -> String {
+    printable_lines(&without_colours(error).1)
+}
+
+fn without_colours(error: &Report) -> (std::fmt::Result, String) {
+    let mut plain = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
+    let result = handler.render_report(&mut plain, error.as_ref());
+    (result, plain)
+}
+
+/// The error as it is drawn; where something in it would steer a terminal, drawn without colours
+/// and with that spelt out. Colours are such characters too, so a drawing with them cannot be
+/// looked through.
+fn drawn(error: &Report) -> String {
+    let (result, plain) = without_colours(error);
+    let steers = |letter: char| unprintable(letter) && !matches!(letter, '\n' | '\t');
+    match result.is_err() || plain.contains(steers) {
+        true => printable_lines(&plain),
+        false => format!("{error:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use miette::{LabeledSpan, NamedSource, miette};
+
+    #[test]
+    fn what_a_file_holds_does_not_steer_the_terminal() {
+        let text = "name = \"\x1b[31mred\x07\u{202e}\"\n";
+        let error =
+            miette!(labels = vec![LabeledSpan::at(0..4, "here")], help = "a name \x1b]0;title", "no such name \x1b[2J");
+        let drawn = drawn(&error.with_source_code(NamedSource::new("a\x1b.toml", text.to_owned())));
+        assert!(!drawn.contains(|letter| unprintable(letter) && letter != '\n'), "{drawn:?}");
+        for part in ["\\u{1b}[31mred\\u{7}\\u{202e}", "\\u{1b}[2J", "\\u{1b}]0;title", "here"] {
+            assert!(drawn.contains(part), "`{part}` is not in {drawn}");
+        }
+    }
+
+    #[test]
+    fn what_holds_nothing_of_that_is_drawn_as_ever() {
+        let error = miette!(help = "do that", "this is wrong");
+        assert_eq!(drawn(&error), format!("{error:?}"));
+    }
+
+    #[test]
+    fn a_kept_console_keeps_errors_and_notes_and_tells_nothing() {
+        let console = Console::kept();
+        console.clone().note("one");
+        console.tell("two");
+        console.error(&miette!("three"));
+        let output = console.output();
+        assert!(output.noted.starts_with("one\n") && output.noted.contains("three"), "{}", output.noted);
+        assert!(!output.noted.contains("two") && console.output().noted.is_empty());
+        console.with(false, true).tell("two");
+        assert_eq!(console.output().noted, "two\n");
+    }
+}

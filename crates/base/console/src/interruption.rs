@@ -1,0 +1,49 @@
+//! Ctrl-C and its like: a run is asked to stop, and what is not whole is removed before the program
+//! ends.
+
+use crate::console::Console;
+use crate::progress::Progress;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::thread;
+use std::time::Duration;
+
+/// How long a run that was asked to stop may take to end by itself, if it may be left at all.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Console {
+    /// Watches for Ctrl-C and its like, for the rest of the program: what is not whole is removed
+    /// before it ends.
+    pub fn watch_signals(&self) {
+        let console = self.clone();
+        let Ok(signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+        thread::spawn(move || watch(&console, signals));
+    }
+}
+
+fn watch(console: &Console, mut signals: Signals) {
+    for signal in signals.forever() {
+        // A first signal asks a run to stop, which it does after the step it is at; a second ends the program at once.
+        if let Some(progress) = console.running().take() {
+            progress.cancel();
+            console.note("stopping after the step at hand; a second signal ends the program at once");
+            let console = console.clone();
+            thread::spawn(move || abandon(&console, &progress));
+            continue;
+        }
+        disk::remove_partials();
+        console.note("stopped; what was not whole yet was removed");
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    }
+}
+
+/// Ends the program if the run that was asked to stop is in a long step and may be left there.
+fn abandon(console: &Console, progress: &Progress) {
+    let over = console.running().over();
+    thread::sleep(PATIENCE);
+    if console.running().over() == over && progress.is_abandonable() {
+        disk::remove_partials();
+        console.note("stopped in the middle of a long step; nothing was kept");
+        std::process::exit(2);
+    }
+}

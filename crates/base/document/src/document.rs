@@ -1,0 +1,105 @@
+//! A text with its name; TOML.
+
+use crate::error::Error;
+use crate::excerpt::Excerpt;
+use crate::names;
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::DeTable;
+
+/// The text of a document, with the name that errors show.
+#[derive(Clone, Debug)]
+pub struct Document {
+    name: String,
+    text: String,
+}
+
+impl Document {
+    /// A text that goes by `name` in errors.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no regular file, has more than [`disk::MOST_TEXT`] bytes, or is
+    /// not UTF-8.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        match disk::text(path) {
+            Ok(text) => Ok(Self { name, text }),
+            Err(cause) => Err(Error::unreadable(&name, cause)),
+        }
+    }
+
+    /// The name that errors show.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Reads TOML into a type.
+    ///
+    /// # Errors
+    /// Not TOML, tables more than 80 deep in each other, an unknown key, a missing one, a value of
+    /// the wrong kind or unit; a text of more than [`disk::MOST_TEXT`] bytes.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        self.check_length()?;
+        toml::from_str(&self.text).map_err(|error| self.not_toml(&error))
+    }
+
+    /// Reads TOML as a table in which everything has its place.
+    ///
+    /// # Errors
+    /// Not TOML, tables more than 80 deep in each other; a text of more than [`disk::MOST_TEXT`]
+    /// bytes.
+    pub fn table(&self) -> Result<Spanned<DeTable<'_>>, Error> {
+        self.check_length()?;
+        DeTable::parse(&self.text).map_err(|error| self.not_toml(&error))
+    }
+
+    fn not_toml(&self, error: &toml::de::Error) -> Error {
+        let message = error.message().lines().next().unwrap_or("not TOML");
+        self.refused(message, error.span(), names::help_for(message))
+    }
+
+    pub(crate) fn check_length(&self) -> Result<(), Error> {
+        match self.text.len() as u64 <= disk::MOST_TEXT {
+            true => Ok(()),
+            false => Err(self.wrong_as_a_whole(
+                format!("it has more than {} MiB", disk::MOST_TEXT >> 20),
+                "nothing that is read here has as much; divide it, or name another file",
+            )),
+        }
+    }
+
+    /// An error about a part of this text, with what would be right.
+    pub fn wrong(&self, place: impl Into<Range<usize>>, message: impl AsRef<str>, help: impl Into<String>) -> Error {
+        self.refused(message.as_ref(), Some(place.into()), Some(help.into()))
+    }
+
+    /// An error about the whole text, with what would be right.
+    pub fn wrong_as_a_whole(&self, message: impl AsRef<str>, help: impl Into<String>) -> Error {
+        self.refused(message.as_ref(), None, Some(help.into()))
+    }
+
+    pub(crate) fn refused(&self, message: &str, place: Option<Range<usize>>, help: Option<String>) -> Error {
+        let Some(place) = place else {
+            return Error::built(&format!("{}: {message}", self.name), None, None, help);
+        };
+        let line = self.line(place.start);
+        let excerpt = Excerpt::new(&self.name, 1, &self.text, place);
+        Error::built(&format!("{}:{line}: {message}", self.name), Some(line), Some(excerpt), help)
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        1 + self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count()
+    }
+}
