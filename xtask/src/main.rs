@@ -10,6 +10,7 @@ mod needs;
 mod python;
 mod soak;
 mod stages;
+mod words;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ const HELP: &str = "cargo xtask <command>
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change
+  wrap           wraps comments at 100 columns
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
 Example: cargo xtask test lints tests";
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Some("screenshots") => stages::screenshots(),
         Some("soak") => soak::run(&arguments[1..]),
         Some("site") => stages::site(&arguments[1..]),
+        Some("wrap") => words::wrap(&stages::root()),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())

@@ -1,6 +1,6 @@
 //! The stages of `cargo xtask test`.
 
-use crate::{needs, python as package};
+use crate::{needs, python as package, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -15,8 +15,9 @@ pub struct Stage {
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 12] = [
+pub const STAGES: [Stage; 13] = [
     Stage { name: "format", what: "rustfmt has nothing to change, documents wrap", run: format },
+    Stage { name: "words", what: "comments wrap, and say what an item is in plain words", run: plain_words },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
     Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
     Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
@@ -64,7 +65,8 @@ pub fn run(names: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-fn root() -> PathBuf {
+/// The checkout.
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
@@ -86,6 +88,10 @@ fn format() -> Result<(), String> {
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
     check(&mut firmware_cargo(&["fmt", "--all", "--check"]))?;
     documents()
+}
+
+fn plain_words() -> Result<(), String> {
+    words::check(&root())
 }
 
 /// Columns at which documents wrap.

@@ -49,19 +49,22 @@ Install:
 Options:
 {options}{after-help}";
 
-/// Shows where time goes in low-level Arm system software, and why.
+/// Shows where time and energy go in low-level Arm system software, and why.
 ///
-/// Real code (a PSCI library, a packet loop) runs in a world (a simulated SoC, an emulator, this machine); the world leaves
-/// a recording; tables, pictures and causes are read from recordings.
+/// Real code (a PSCI library, idle governors, RCU, packet nodes) runs in a world: a simulated SoC, real firmware on an emulator,
+/// this machine, or an explorer of interleavings. Each world leaves a recording; answers, pictures and tables are read from
+/// recordings.
 #[derive(Parser)]
 #[command(name = "stopwatt", version = provenance::VERSION, max_term_width = 100)]
-#[command(after_help = "A first hour:
-  stopwatt list                                          1. what is there
-  stopwatt run psci-latency --report latency.html        2. run, then open the page: who waited for whom
+#[command(after_help = "A first hour, a question of each story:
+  stopwatt run psci-latency --report latency.html   who waits for whom when CPUs power down? open the page
   stopwatt run psci-latency --set scp.channels=2 -o recordings/two
   stopwatt compare recordings/psci-latency recordings/two
-                                                         3. what would a second channel change, and why
-  stopwatt report recordings/psci-latency -o t.rst       4. take the tables along
+                                                    what would a second channel to the SCP change, and why?
+  stopwatt run idle-replay                          would another idle governor have saved energy on a trace?
+  stopwatt run placement                            which joule is whose on big.LITTLE, and what does HMP cost?
+  stopwatt run dataplane                            how many clocks does a packet take, and in which node?
+  stopwatt explore psci --for 10s                   which interleaving breaks the firmware?
 
 Every command has examples: stopwatt COMMAND --help
 Exit status: 0 when done, 1 when the answer is no (a regression, a check that fails), 2 when it cannot be done.")]

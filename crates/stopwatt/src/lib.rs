@@ -41,7 +41,12 @@ use std::path::PathBuf;
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let console = Console::terminal();
     console.watch_signals();
-    match run(&arguments::command().get_matches_from(spelt_today(arguments)), &console) {
+    let arguments = spelt_today(arguments);
+    if let Some(error) = run_was_meant(&arguments) {
+        console.error(&error);
+        return 2;
+    }
+    match run(&arguments::command().get_matches_from(arguments), &console) {
         Ok(answer) => answer.status(),
         Err(error) => {
             console.error(&error);
@@ -59,6 +64,16 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console)
     let arguments = spelt_today(std::iter::once(OsString::from("stopwatt")).chain(arguments));
     let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| error.to_string())?;
     run(&matches, console).map_err(|error| console::plain(&error))
+}
+
+/// An error for a command line that starts with the name of an experiment: `run` stands before it.
+fn run_was_meant(arguments: &[OsString]) -> Option<miette::Report> {
+    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let first = words.by_ref().find(|word| !word.starts_with('-'))?;
+    let is_command = arguments::command().get_subcommands().any(|command| command.get_name() == first);
+    let name = document::nearest(first, experiments::names()).filter(|_| !is_command)?;
+    let rest: String = words.map(|word| format!(" {word}")).collect();
+    Some(miette!(help = format!("stopwatt run {name}{rest}"), "`{first}` is no command; `{name}` is an experiment"))
 }
 
 /// Arguments with the name that an experiment has today.

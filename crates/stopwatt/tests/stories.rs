@@ -76,6 +76,24 @@ fn a_report_says_what_the_run_printed() {
 }
 
 #[test]
+fn a_run_answers_first_and_in_sixty_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let latency: &[&str] = &["psci-latency", "--platform", "juno-r1"];
+    for run in RUNS.into_iter().chain([latency]) {
+        let at = folder.path().join(run[0]).display().to_string();
+        let printed = said(&[&["run"], run, &["-o", &at]].concat());
+        assert!(printed.lines().count() <= 60, "{run:?}: {} lines\n{printed}", printed.lines().count());
+        let first = printed.lines().next().unwrap();
+        assert!(first.starts_with(char::is_alphanumeric), "{run:?} begins with a picture or a table: {first}");
+        // The answer ends with its sentence and has figures.
+        let answer: Vec<&str> = printed.lines().take_while(|line| !line.starts_with(['┌', ' ', '#'])).take(4).collect();
+        assert!(answer.concat().contains(|c: char| c.is_ascii_digit()), "{run:?}: {answer:?}");
+        let all = said(&[&["run"], run, &["-o", &at, "--all"]].concat());
+        assert!(all.lines().count() >= printed.lines().count() - 1, "{run:?}: --all is shorter");
+    }
+}
+
+#[test]
 fn json_of_a_report_has_the_keys_of_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("r").display().to_string();

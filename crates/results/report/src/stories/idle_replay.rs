@@ -369,9 +369,9 @@ impl Story for Replay<'_> {
             told.picture(picture);
         }
         told.table(self.table());
-        told.list(self.worst());
         self.provenance(told);
         told.rest();
+        told.list(self.worst());
         told.table(self.wins());
         self.agreement(told);
         self.counted(told);

@@ -321,7 +321,7 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
     };
     let table = Table::of(cases)
         .when(several, |table| table.words("release", |case| case.group.release))
-        .words("case", |case| Text::from(Span::Link { words: case.group.title(), to: case.group.anchor() }))
+        .words("case", |case| Text::from(Span::Link { words: short(&case.group), to: case.group.anchor() }))
         .words("slowest", |case| case.slowest().map(|cell| place(&cell.recorded)))
         .numbers(word, "us", |case| case.slowest().map(|cell| figure(cell.recorded.value)))
         .when(has_published, |table| {
@@ -332,15 +332,21 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
         .when(longest > 0.0, |table| table.words("what it hung on", bars));
     let note = "The slowest CPU of each case: its median over the iterations. A bar follows its critical path, so a wait for another \
                 CPU is told as what that CPU did.";
-    table.done().of_class("overview").noted(with_documents(findings, cases.iter().map(|case| case.group.release), note))
+    let fit =
+        if has_published && findings.is_simulated() { " * used in the fit, all others are predictions." } else { "" };
+    table.done().of_class("overview").noted(format!("{note}{fit}"))
 }
 
-/// A note with the documents that published figures of these releases are from.
-fn with_documents<'a>(findings: &Findings<'_>, releases: impl Iterator<Item = &'a str>, note: &str) -> String {
-    let releases: Vec<&str> = releases.collect();
+/// A case in as few columns as it takes: its name on the command line, and its mode.
+fn short(group: &Group<'_>) -> String {
+    format!("{}, {}", group.case, group.mode)
+}
+
+/// A note with the documents that the published figures of a release are from.
+fn with_documents(findings: &Findings<'_>, release: &str, note: &str) -> String {
     let mut documents: Vec<&str> = Vec::new();
-    for (release, source) in findings.published() {
-        if releases.contains(&release) && !documents.contains(&source) {
+    for (of, source) in findings.published() {
+        if of == release && !documents.contains(&source) {
             documents.push(source);
         }
     }
@@ -475,7 +481,7 @@ impl<'f> Case<'f> {
         });
         let heading = format!("what the {} hung on", metrics::heading(metric));
         let table = table.when(longest > 0.0, |table| table.words(heading, bars)).done();
-        let mut note = with_documents(findings, std::iter::once(self.group.release), &units);
+        let mut note = with_documents(findings, self.group.release, &units);
         if figures.order_varies {
             note.push_str(&format!(" {ORDER_VARIES}."));
         }

@@ -257,7 +257,8 @@ mod tests {
         recording.header.experiment = "mine".to_owned();
         let published = Published::default();
         let report = Report::new(&recording, "recordings/mine", &published);
-        for format in crate::Format::ALL {
+        // A picture of Perfetto shows events, of which this recording has none.
+        for format in crate::Format::ALL.into_iter().filter(|format| *format != crate::Format::Perfetto) {
             let bytes = report.render(format, crate::Style::PLAIN, true);
             let text = String::from_utf8_lossy(&bytes);
             assert!(text.contains("ip4-lookup"), "{format:?}: {text}");
