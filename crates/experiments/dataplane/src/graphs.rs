@@ -42,17 +42,6 @@ impl GraphKind {
     }
 }
 
-impl std::str::FromStr for GraphKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|graph| graph.name() == text)
-            .ok_or_else(|| format!("no graph `{text}`: l2-xconnect, ip4-route or ip4-fused"))
-    }
-}
-
 /// What a graph is loaded with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {

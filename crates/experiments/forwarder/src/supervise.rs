@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use dataplane::graph::{Graph, Report};
 use dataplane_experiments::host_header;
+use experiment::setting::{InputFile, Number, Switch};
 use experiment::{Error, Settings, Sink};
 use forwarder::control::Control;
 use forwarder::prompt::{self, Command};
@@ -16,6 +17,26 @@ use crate::config::{Config, ConfigError, Router};
 use crate::lines::{self, Lines};
 use crate::results;
 
+pub(crate) const SECONDS: Number = Number::new(
+    "seconds",
+    0..=u64::MAX,
+    "Seconds after which it stops; without it, at the end of the commands or never.",
+)
+.unit("s");
+
+pub(crate) const PROMPT: Switch = Switch::new(
+    "prompt",
+    "Read commands (show runtime, show interface, ...) from standard input; its end stops the forwarder.",
+);
+
+pub(crate) const EXEC: InputFile = InputFile::new(
+    "exec",
+    "Run the commands in a file, one per line, before the first packet: `trace add`, `run ROUNDS`, `show trace`. A line \
+     that starts with # is a remark.",
+);
+
+pub(crate) const BUSY: Switch = Switch::new("busy", "Poll without ever sleeping.");
+
 /// Forwards as a configuration says until it is told to stop, and records what was done, as a recording of the experiment `name`.
 ///
 /// # Errors
@@ -25,13 +46,12 @@ pub fn run(name: &str, path: &Path, settings: &Settings, sink: &mut dyn Sink) ->
     let config = Config::read(path)?;
     let Router { mut graphs, control } = config.router()?;
     let mut header = host_header(name, 1);
-    let script = settings.text("exec");
-    let exec = script.map(|script| execute(&mut graphs, &control, Path::new(script))).transpose()?;
-    let length = settings.number_if_given("seconds").map(Duration::from_secs);
+    let exec = settings.get(EXEC).map(|script| execute(&mut graphs, &control, &script)).transpose()?;
+    let length = settings.get(SECONDS).map(Duration::from_secs);
     let inputs = graphs.first().map(prompt::inputs).unwrap_or_default();
-    let workers = Workers::start(graphs, config.cpus(), settings.switch("busy"))
-        .map_err(|error| Error::Failed(error.to_string()))?;
-    let prompt = settings.switch("prompt");
+    let workers =
+        Workers::start(graphs, config.cpus(), settings.get(BUSY)).map_err(|error| Error::Failed(error.to_string()))?;
+    let prompt = settings.get(PROMPT);
     if prompt && lines::are_typed() {
         progress.leave_terminal();
         // What is drawn there is taken away at the next look.
