@@ -29,9 +29,6 @@ pub enum GraphKind {
 }
 
 impl GraphKind {
-    /// Every graph.
-    pub const ALL: [Self; 3] = [Self::L2CrossConnect, Self::Ip4Route, Self::Ip4Fused];
-
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {

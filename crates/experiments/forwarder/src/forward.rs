@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use document::Document;
 use experiment::setting::{InputFile, Switch};
 use experiment::{About, Error, Example, Experiment, Request, Setting, Settings, Sink, World, WorldAbout};
 
@@ -100,7 +101,7 @@ impl Experiment for Forward {
         if searches {
             return check_search(settings);
         }
-        Config::read(&config(settings)?)?;
+        Config::read(&Document::open(&config(settings)?)?)?;
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use dataplane::graph::{Graph, Report};
 use dataplane_experiments::host_header;
+use document::Document;
 use experiment::setting::{InputFile, Number, Switch};
 use experiment::{Error, Settings, Sink};
 use forwarder::control::Control;
@@ -13,7 +14,7 @@ use forwarder::prompt::{self, Command};
 use forwarder::workers::Workers;
 use recording::{Picture, PictureKind, facts, metrics};
 
-use crate::config::{Config, ConfigError, Router};
+use crate::config::{Config, Router};
 use crate::lines::{self, Lines};
 use crate::results;
 
@@ -43,7 +44,7 @@ pub(crate) const BUSY: Switch = Switch::new("busy", "Poll without ever sleeping.
 /// The configuration is wrong, an interface cannot be used, or a worker ended.
 pub fn run(name: &str, path: &Path, settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
     let progress = sink.progress();
-    let config = Config::read(path)?;
+    let config = Config::read(&Document::open(path)?)?;
     let Router { mut graphs, control } = config.router()?;
     let mut header = host_header(name, 1);
     let exec = settings.get(EXEC).map(|script| execute(&mut graphs, &control, &script)).transpose()?;
@@ -83,11 +84,11 @@ pub fn run(name: &str, path: &Path, settings: &Settings, sink: &mut dyn Sink) ->
 }
 
 /// Runs a script's commands and returns their answers; a wrong one ends it.
-fn execute(graphs: &mut [Graph], control: &Control, script: &Path) -> Result<String, ConfigError> {
+fn execute(graphs: &mut [Graph], control: &Control, script: &Path) -> Result<String, document::Error> {
     let mut answers = String::new();
-    let text = disk::text(script).map_err(ConfigError::io(script))?;
-    for (number, line) in text.lines().enumerate() {
-        let wrong = |message: String| ConfigError::data(script, format!("line {}: {message}", number + 1));
+    let script = Document::open(script)?;
+    for (number, line) in script.text().lines().enumerate() {
+        let wrong = |message: String| script.wrong_line(number + 1, message, "docs/forwarder.md has the commands");
         let command = prompt::parse(line).map_err(wrong)?;
         for graph in graphs.iter_mut() {
             prompt::apply(graph, &command).map_err(wrong)?;
