@@ -8,7 +8,6 @@
 mod recordings;
 
 use std::cell::RefCell;
-use std::path::Path;
 
 use dataplane::graph::Graph;
 use dataplane::wiring::Wiring;
@@ -191,14 +190,11 @@ pub const FORWARDER_CONFIG: Target = Target {
                     via = \"10.9.0.2\"\n";
         vec![text.into()]
     },
-    run: |bytes| {
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        match Config::parse(Path::new("forward.toml"), text) {
-            Ok(config) => config.plane(&Control::default(), |_| Ok(Default::default())).is_ok(),
-            Err(error) => {
-                assert!(error.to_string().starts_with("forward.toml: "), "{error}");
-                false
-            }
+    run: |bytes| match Config::read(&document("forward.toml", bytes)) {
+        Ok(config) => config.plane(&Control::default(), |_| Ok(Default::default())).is_ok(),
+        Err(error) => {
+            assert!(error.to_string().starts_with("forward.toml:"), "{error}");
+            false
         }
     },
 };

@@ -158,9 +158,9 @@ pub fn run(
             }
         };
         // A key that is no setting is one of the platform, where the experiment takes those.
-        let keys = about.settings.iter().find(|setting| matches!(setting.kind, experiment::Kind::Keys));
+        let keys = about.keys();
         let given = settings.into_iter().map(|(key, value)| match (about.setting(&key), keys) {
-            (None, Some(keys)) if key.contains('.') => (keys.name.to_owned(), format!("{key}={value}")),
+            (None, Some(keys)) if key.contains('.') => (keys.name().to_owned(), format!("{key}={value}")),
             _ => (key, value),
         });
         stopwatt::run::in_memory(&Console::kept(), &Data::find(None)?, found, world, given.collect(), &progress)

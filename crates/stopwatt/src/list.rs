@@ -107,10 +107,11 @@ fn experiment_json(about: &About) -> Value {
         json!({ "name": world.world.name(), "about": world.about, "needs": needs })
     });
     let settings = about.settings.iter().map(|setting| {
-        let worlds: Vec<_> = setting.worlds.iter().map(|world| world.name()).collect();
+        let described = setting.described();
+        let worlds: Vec<_> = described.worlds.iter().map(|world| world.name()).collect();
         json!({
-            "name": setting.name, "about": setting.about, "value": setting.kind.value_name(), "unit": setting.unit,
-            "default": setting.default, "worlds": worlds,
+            "name": described.name, "about": described.about, "value": setting.kind().value_name(),
+            "unit": described.unit, "default": setting.default(), "worlds": worlds,
         })
     });
     json!({

@@ -104,8 +104,8 @@ fn asked(about: &About, world: World, settings: &Settings) -> Asked {
         asked.insert("world".to_owned(), world.name().to_owned());
     }
     // What is given as it would be anyway asks for nothing else.
-    let is_usual = |name: &str, value: &str| about.setting(name).is_some_and(|setting| setting.default == Some(value));
-    for (name, value) in settings.given().filter(|(name, value)| !is_usual(name, value)) {
+    let usual = |name: &str| about.setting(name).and_then(|setting| setting.default());
+    for (name, value) in settings.given().filter(|(name, value)| usual(name).as_deref() != Some(*value)) {
         let told = asked.entry(name.to_owned()).or_default();
         *told = if told.is_empty() { value.to_owned() } else { format!("{told},{value}") };
     }

@@ -24,33 +24,35 @@ pub fn arguments(about: &'static About) -> Vec<Arg> {
     let world = Arg::new("world").long("world").value_name("WORLD").help("Where it runs.");
     let mut all =
         vec![world.value_parser(PossibleValuesParser::new(worlds)).default_value(about.worlds[0].world.name())];
-    all.extend(about.settings.iter().map(|setting| argument(about, setting)));
+    all.extend(about.settings.iter().map(|setting| argument(about, *setting)));
     all
 }
 
-fn argument(about: &About, setting: &'static Setting) -> Arg {
-    let mut help = setting.about.to_owned();
-    if !setting.unit.is_empty() {
-        help.push_str(&format!(" In {}.", setting.unit));
+fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
+    let described = setting.described();
+    let mut help = described.about.to_owned();
+    if !described.unit.is_empty() {
+        help.push_str(&format!(" In {}.", described.unit));
     }
     // A default that help shows and the parser does not know: what was given must be told from what was not.
-    if let (Some(default), false) = (setting.default, matches!(setting.kind, Kind::Switch)) {
+    if let Some(default) = setting.default() {
         help.push_str(&format!(" [default: {default}]"));
     }
-    let mut arg = Arg::new(setting.name).help(help);
-    if !setting.positional {
-        arg = arg.long(setting.name);
+    let mut arg = Arg::new(setting.name()).help(help);
+    if !described.positional {
+        arg = arg.long(setting.name());
     }
-    arg = match &setting.kind {
+    let kind = setting.kind();
+    arg = match &kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         kind if kind.is_list() => arg.action(ArgAction::Append).value_name(kind.value_name()),
         kind => arg.value_name(kind.value_name()),
     };
-    if let Kind::Choice(choices) = &setting.kind {
+    if let Kind::Choice(choices) = &kind {
         let values = choices.iter().map(|(name, about)| PossibleValue::new(*name).help(*about));
         arg = arg.value_parser(PossibleValuesParser::new(values));
     }
-    match setting.worlds {
+    match described.worlds {
         [World::Sim] if about.worlds.len() > 1 => arg.help_heading("In the world sim"),
         [World::Host] if about.worlds.len() > 1 => arg.help_heading("In the world host"),
         [World::Qemu] if about.worlds.len() > 1 => arg.help_heading("In the world qemu"),
@@ -82,14 +84,14 @@ pub fn world(about: &About, matches: &ArgMatches) -> World {
 pub fn given(about: &'static About, matches: &ArgMatches) -> Vec<(String, String)> {
     let mut given = Vec::new();
     for setting in about.settings {
-        if matches!(setting.kind, Kind::Switch) {
-            if matches.get_flag(setting.name) {
-                given.push((setting.name.to_owned(), "true".to_owned()));
+        if matches!(setting.kind(), Kind::Switch) {
+            if matches.get_flag(setting.name()) {
+                given.push((setting.name().to_owned(), "true".to_owned()));
             }
             continue;
         }
-        for value in matches.get_many::<String>(setting.name).into_iter().flatten() {
-            given.push((setting.name.to_owned(), value.clone()));
+        for value in matches.get_many::<String>(setting.name()).into_iter().flatten() {
+            given.push((setting.name().to_owned(), value.clone()));
         }
     }
     given

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use console::Console;
 use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
-use experiment::{About, Conditions, Experiment, Kind, Memory, Progress, Request, Settings};
+use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Settings};
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
@@ -27,7 +27,7 @@ pub const FORMATS: [output::PrintFormat; 4] = [
 /// The command that varies an experiment's settings.
 pub fn command(experiment: &dyn Experiment) -> Command {
     let about = experiment.about();
-    let own = about.settings.iter().find(|setting| matches!(setting.kind, Kind::Keys));
+    let own = about.keys();
     let example = match (about.shipped_sweeps.first(), own) {
         (Some(shipped), _) => format!("--vary {}", shipped.vary.join(" --vary ")),
         _ => "--vary KEY=VALUES".to_owned(),
@@ -60,7 +60,7 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         built = built.arg(arg.help_heading("Output"));
     }
     for arg in run_arguments::arguments(about) {
-        let default = about.sweep_defaults.iter().find(|(name, _)| arg.get_id() == *name);
+        let default = about.sweep_defaults.iter().find(|(setting, _)| arg.get_id() == setting.name());
         built = built.arg(match default {
             // The help of the setting says what a run has.
             Some((_, value)) => {
@@ -98,9 +98,10 @@ pub fn run(
     if let Some(vary) = vary.iter().find(|vary| base.iter().any(|(name, value)| is_about(name, value, &vary.key))) {
         return Err(miette!(help = "leave one of them out", "`{}` is set and varied", vary.key));
     }
-    for (name, value) in about.sweep_defaults {
-        if base.iter().all(|(known, _)| known != name) && vary.iter().all(|vary| vary.key != *name) {
-            base.push(((*name).to_owned(), (*value).to_owned()));
+    for (setting, value) in about.sweep_defaults {
+        let name = setting.name();
+        if base.iter().all(|(known, _)| known != name) && vary.iter().all(|vary| vary.key != name) {
+            base.push((name.to_owned(), (*value).to_owned()));
         }
     }
     let wanted = wanted_metric(matches)?;
@@ -207,9 +208,9 @@ fn is_about(name: &str, value: &str, key: &str) -> bool {
 
 /// A key with its value as a setting: the experiment's own, or a key of the platform.
 fn setting_of(about: &About, key: &str, value: &str) -> (String, String) {
-    let keys = about.settings.iter().find(|setting| matches!(setting.kind, Kind::Keys));
+    let keys = about.keys();
     match (about.setting(key), keys) {
-        (None, Some(keys)) => (keys.name.to_owned(), format!("{key}={value}")),
+        (None, Some(keys)) => (keys.name().to_owned(), format!("{key}={value}")),
         _ => (key.to_owned(), value.to_owned()),
     }
 }

@@ -106,7 +106,7 @@ impl Chosen {
         let about = EXPERIMENTS.iter().map(|known| known.about()).find(|about| about.name == experiment);
         let usual = |name: &str| {
             let defaults = about.map_or(&[][..], |about| about.sweep_defaults);
-            defaults.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+            defaults.iter().find(|(setting, _)| setting.name() == name).map(|(_, value)| *value)
         };
         let pick = |name: &'static str, there: BTreeSet<&str>| -> miette::Result<String> {
             let list = || there.iter().copied().collect::<Vec<_>>().join(", ");

@@ -354,7 +354,7 @@ mod forwarder {
         assert!(done(&scripted).contains("Packet 1"));
         std::fs::write(&script, "show runtime\ntrace add\n").unwrap();
         let said = refused(&scripted);
-        assert!(said.contains("script.txt: line 2: no command `trace add`"), "{said}");
+        assert!(said.contains("script.txt:2: no command `trace add`"), "{said}");
         assert!(refused(&["forward"]).contains("--config FILE"));
     }
 
@@ -419,7 +419,7 @@ mod forwarder {
             std::fs::write(&config, text.replace(from, to)).unwrap();
             let out = folder.path().join("r");
             let said = refused(&["forward", "--config", config.to_str().unwrap(), "-o", out.to_str().unwrap()]);
-            assert!(said.contains(expected) && said.contains("forward.toml") && said.contains("line "), "{said}");
+            assert!(said.contains(expected) && said.contains("forward.toml:"), "{said}");
             assert!(!out.exists(), "nothing is left");
         }
     }

@@ -116,7 +116,7 @@ impl Fitting {
     fn check_value(&self, key: &str, it: &Placed) -> Result<(), document::Error> {
         let about = self.experiment.about();
         let wrong = |message: &str, help: &str| Err(self.plan.source.wrong(it.place.clone(), message, help));
-        if about.setting(key).is_some_and(|setting| matches!(setting.kind, Kind::OutputFile)) {
+        if about.setting(key).is_some_and(|setting| matches!(setting.kind(), Kind::OutputFile)) {
             let message = format!("`{key}` is a file to write");
             return wrong(&message, "every point would write it anew; run a single point with `stopwatt run` for it");
         }
@@ -135,9 +135,9 @@ impl Fitting {
     /// A key of a plan as a setting: the experiment's own, or a key of the platform.
     fn setting(&self, key: &str, value: &str) -> (String, String) {
         let about = self.experiment.about();
-        let keys = about.settings.iter().find(|setting| matches!(setting.kind, Kind::Keys));
+        let keys = about.keys();
         match (about.setting(key), keys) {
-            (None, Some(keys)) => (keys.name.to_owned(), format!("{key}={value}")),
+            (None, Some(keys)) => (keys.name().to_owned(), format!("{key}={value}")),
             _ => (key.to_owned(), value.to_owned()),
         }
     }
@@ -157,7 +157,7 @@ impl Fitting {
         let about = self.experiment.about();
         let fixed = self.plan.settings.iter().map(|(key, it)| (key, &it.value));
         let all = fixed.chain(point.varied.iter().map(|(key, value)| (key, value)));
-        let files = all.filter(|(key, _)| about.setting(key).is_some_and(|it| matches!(it.kind, Kind::InputFile)));
+        let files = all.filter(|(key, _)| about.setting(key).is_some_and(|it| matches!(it.kind(), Kind::InputFile)));
         files.map(|(_, value)| value.text()).collect()
     }
 }

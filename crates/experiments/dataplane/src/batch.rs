@@ -3,24 +3,25 @@
 use crate::accesses;
 use crate::host::{Layout, Study, sweep};
 use crate::model::Cell;
-use crate::{STUDY_SETTINGS, footprint, host_header, results};
+use crate::{
+    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK, footprint, host_header,
+    results,
+};
 use dataplane::memory::{InBuffer, InFrame};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
-use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use recording::{Picture, PictureKind, Recording, metrics};
 
 /// Measures the stride study's loop for each frame size.
 pub struct Batch;
-
-static SETTINGS: [Setting; 9] = STUDY_SETTINGS;
 
 static ABOUT: About = About {
     name: "batch",
     summary: "Frame sizes, on this machine",
     details: "The same number of packets is measured for every size; --frame-size and --frames say how many.",
     worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
-    settings: &SETTINGS,
+    settings: &[&FRAME_SIZE, &FRAMES, &REPETITIONS, &BUFFERS, &ROUNDS, &IN_FRAME, &WORK, &HEADER_IN, &DATA_IN],
     cases: &[],
     examples: &[Example { arguments: "", about: "" }],
     sweep_defaults: &[],

@@ -29,9 +29,6 @@ pub enum GraphKind {
 }
 
 impl GraphKind {
-    /// Every graph.
-    pub const ALL: [Self; 3] = [Self::L2CrossConnect, Self::Ip4Route, Self::Ip4Fused];
-
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -39,17 +36,6 @@ impl GraphKind {
             Self::Ip4Route => "ip4-route",
             Self::Ip4Fused => "ip4-fused",
         }
-    }
-}
-
-impl std::str::FromStr for GraphKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|graph| graph.name() == text)
-            .ok_or_else(|| format!("no graph `{text}`: l2-xconnect, ip4-route or ip4-fused"))
     }
 }
 

@@ -14,6 +14,7 @@ use recording::facts;
 
 use crate::model::Cell;
 use crate::places::{Place, Places};
+use crate::{BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK};
 
 /// Where a packet's metadata lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,17 +57,17 @@ pub struct Study {
 }
 
 impl Study {
-    /// The study that some settings ask for: those of the crate's `STUDY_SETTINGS`.
+    /// The study that some settings ask for: those that the crate declares.
     pub(crate) fn of(settings: &Settings) -> Self {
         Self {
-            frame_size: settings.number("frame-size") as usize,
-            buffers: settings.number("buffers") as usize,
-            rounds: settings.number("rounds") as u32,
-            repetitions: settings.number("repetitions") as usize,
-            frames: settings.number_if_given("frames").unwrap_or(48) as usize,
-            layout: if settings.switch("in-frame") { Layout::InFrame } else { Layout::InBuffer },
-            work: if settings.text("work") == Some("independent") { Work::Independent } else { Work::Chained },
-            places: Places::of(settings, Places::COLD),
+            frame_size: settings.get(FRAME_SIZE),
+            buffers: settings.get(BUFFERS),
+            rounds: settings.get(ROUNDS),
+            repetitions: settings.get(REPETITIONS),
+            frames: settings.get(FRAMES).unwrap_or(48),
+            layout: if settings.get(IN_FRAME) { Layout::InFrame } else { Layout::InBuffer },
+            work: settings.get(WORK),
+            places: Places::COLD.with(settings.get(HEADER_IN), settings.get(DATA_IN)),
         }
     }
 
@@ -75,7 +76,7 @@ impl Study {
     /// # Errors
     /// A place for metadata that has no line of its own.
     pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
-        match settings.switch("in-frame") && settings.text("header-in").is_some() {
+        match settings.get(IN_FRAME) && settings.get(HEADER_IN).is_some() {
             true => {
                 let message = "--header-in says where a line lies that --in-frame takes away";
                 Err(Error::usage(message, "leave one of them out"))

@@ -25,58 +25,65 @@ pub use loaded::Dataplane;
 pub use patterns::Patterns;
 pub use prefetch::Prefetch;
 
-use experiment::{Kind, Setting, World};
+use ::dataplane::study::Work;
+use experiment::World;
+use experiment::setting::{Checked, Choice, Number, Or, Switch};
 use places::Place;
 use recording::Header;
 
 const HOST: &[World] = &[World::Host];
 
-/// The settings of the stride study that `prefetch` and `batch` share; the first ones also mean something on a modelled core.
-const STUDY_SETTINGS: [Setting; 9] = [
-    Setting::new("frame-size", Kind::Checked(frame_size, "N"), "Packets of a frame: 64, 128, 256, 512 or 1024.")
-        .or("256"),
-    Setting::new(
-        "frames",
-        Kind::Number { min: 1, max: 100_000 },
-        "Frames of a measurement: 48 on this machine and 400 on a modelled core where it is not given.",
-    ),
-    Setting::new("repetitions", Kind::Number { min: 1, max: 10_000 }, "Measurements of each cell.").or("15").only(HOST),
-    Setting::new("buffers", Kind::Number { min: 1024, max: 1 << 22 }, "Buffers gone through before one comes again.")
-        .or("131072")
-        .only(HOST),
-    Setting::new("rounds", Kind::Number { min: 0, max: u32::MAX as u64 }, "Rounds of extra work per packet.")
-        .or("48")
-        .only(HOST),
-    Setting::new("in-frame", Kind::Switch, "Keep metadata in the frame's lanes: one line per packet.").only(HOST),
-    Setting::new(
-        "work",
-        Kind::Choice(&[
-            ("chained", "each round needs the one before: loops of several packets overlap them"),
-            ("independent", "four chains side by side: the core overlaps them by itself"),
-        ]),
-        "What the rounds of extra work depend on.",
-    )
-    .or("chained")
-    .only(HOST),
-    Setting::new(
-        "header-in",
-        Kind::Choice(Place::CHOICES),
-        "Where the metadata lies before a frame [default: l2 on a modelled core, dram here].",
-    ),
-    Setting::new(
-        "data-in",
-        Kind::Choice(Place::CHOICES),
-        "Where the packet's data lies before a frame [default: dram].",
-    ),
-];
+/// Packets of a frame.
+pub const FRAME_SIZE: Or<Checked<usize>> =
+    Checked::new("frame-size", "N", frame_size, "Packets of a frame: 64, 128, 256, 512 or 1024.")
+        .or(|| 256, usize::to_string);
 
-/// Checks a number of packets of a frame.
+// The settings of the stride study that `prefetch` and `batch` share; those for all worlds also mean something on a modelled core.
+
+const FRAMES: Number<usize> = Number::new(
+    "frames",
+    1..=100_000,
+    "Frames of a measurement: 48 on this machine and 400 on a modelled core where it is not given.",
+);
+
+const REPETITIONS: Or<Number<usize>> =
+    Number::new("repetitions", 1..=10_000, "Measurements of each cell.").only(HOST).or(15);
+
+const BUFFERS: Or<Number<usize>> =
+    Number::new("buffers", 1024..=1 << 22, "Buffers gone through before one comes again.").only(HOST).or(131_072);
+
+const ROUNDS: Or<Number<u32>> =
+    Number::new("rounds", 0..=u32::MAX, "Rounds of extra work per packet.").only(HOST).or(48);
+
+const IN_FRAME: Switch = Switch::new("in-frame", "Keep metadata in the frame's lanes: one line per packet.").only(HOST);
+
+const WORK: Or<Choice<Work>> = Choice::new(
+    "work",
+    &[
+        ("chained", Work::Chained, "each round needs the one before: loops of several packets overlap them"),
+        ("independent", Work::Independent, "four chains side by side: the core overlaps them by itself"),
+    ],
+    "What the rounds of extra work depend on.",
+)
+.only(HOST)
+.or(Work::Chained);
+
+const HEADER_IN: Choice<Place> = Choice::new(
+    "header-in",
+    Place::CHOICES,
+    "Where the metadata lies before a frame [default: l2 on a modelled core, dram here].",
+);
+
+const DATA_IN: Choice<Place> =
+    Choice::new("data-in", Place::CHOICES, "Where the packet's data lies before a frame [default: dram].");
+
+/// A number of packets of a frame.
 ///
 /// # Errors
 /// The sizes that there are.
-pub fn frame_size(text: &str) -> Result<(), String> {
+pub fn frame_size(text: &str) -> Result<usize, String> {
     let size = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    dataplane::plane::Settings::checked_frame_size(size).map(|_| ())
+    dataplane::plane::Settings::checked_frame_size(size)
 }
 
 /// A header for what this machine measures: in ticks of its counter.

@@ -6,24 +6,24 @@ use std::sync::atomic::{Ordering, fence};
 
 use dataplane::buffers::{Buffer, Pool, Reuse, Slots};
 use dataplane::machine;
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::{Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use recording::Recording;
 
 use crate::host::shuffled;
-use crate::{frame_size, host_header, results};
+use crate::{FRAME_SIZE, host_header, results};
 
 /// Measures each way of making the same accesses.
 pub struct Patterns;
 
-static SETTINGS: [Setting; 5] = [
-    Setting::new("frame-size", Kind::Checked(frame_size, "N"), "Packets of a frame: 64, 128, 256, 512 or 1024.")
-        .or("256"),
-    Setting::new("frames", Kind::Number { min: 1, max: 100_000 }, "Frames of a measurement.").or("48"),
-    Setting::new("repetitions", Kind::Number { min: 1, max: 10_000 }, "Measurements of each way.").or("15"),
-    Setting::new("buffers", Kind::Number { min: 1024, max: 1 << 22 }, "Buffers gone through before one comes again.")
-        .or("131072"),
-    Setting::new("stride", Kind::Number { min: 1, max: 64 }, "How many packets ahead the prefetches are.").or("8"),
-];
+const FRAMES: Or<Number<usize>> = Number::new("frames", 1..=100_000, "Frames of a measurement.").or(48);
+
+const REPETITIONS: Or<Number<u32>> = Number::new("repetitions", 1..=10_000, "Measurements of each way.").or(15);
+
+const BUFFERS: Or<Number<usize>> =
+    Number::new("buffers", 1024..=1 << 22, "Buffers gone through before one comes again.").or(131_072);
+
+const STRIDE: Or<Number<usize>> = Number::new("stride", 1..=64, "How many packets ahead the prefetches are.").or(8);
 
 static ABOUT: About = About {
     name: "patterns",
@@ -33,7 +33,7 @@ static ABOUT: About = About {
               `copy` with a descriptor of 16 bytes that is copied into the packet's metadata, without a prefetch and with one for \
               loads or for stores.",
     worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
-    settings: &SETTINGS,
+    settings: &[&FRAME_SIZE, &FRAMES, &REPETITIONS, &BUFFERS, &STRIDE],
     cases: &[],
     examples: &[Example { arguments: "", about: "" }, Example { arguments: "--stride 16 --format json", about: "" }],
     sweep_defaults: &[],
@@ -92,22 +92,23 @@ impl Experiment for Patterns {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let number = |name| request.settings.number(name) as usize;
-        let (repetitions, frames, buffers) = (number("repetitions"), number("frames"), number("buffers"));
-        let (frame_size, stride) = (number("frame-size"), number("stride"));
+        let settings = &request.settings;
+        let (repetitions, frames) = (settings.get(REPETITIONS), settings.get(FRAMES));
+        let (buffers, frame_size, stride) = (settings.get(BUFFERS), settings.get(FRAME_SIZE), settings.get(STRIDE));
         let progress = sink.progress();
-        progress.expect(repetitions as u64, "repetitions");
+        progress.expect(repetitions.into(), "repetitions");
         let mut packets = Packets::new(buffers, frame_size, stride);
-        let mut header = host_header(ABOUT.name, repetitions as u32);
-        for name in ["frame-size", "frames", "buffers", "stride"] {
-            header.settings.insert(name.replace('-', "_"), number(name).to_string());
+        let mut header = host_header(ABOUT.name, repetitions);
+        for (name, value) in [("frame_size", frame_size), ("frames", frames), ("buffers", buffers), ("stride", stride)]
+        {
+            header.settings.insert(name.to_owned(), value.to_string());
         }
         let mut recording = Recording::new(header);
         for repetition in 0..repetitions {
             for (case, ways) in CASES {
                 for (name, way) in ways {
                     let clocks = packets.measure(*way, frames);
-                    results::pattern(&mut recording, case, name, repetition as u32, clocks);
+                    results::pattern(&mut recording, case, name, repetition, clocks);
                 }
             }
             progress.step();

@@ -1,6 +1,6 @@
 //! Where a packet's lines lie before the loop of a stride study meets them.
 
-use experiment::{Error, Settings};
+use experiment::Error;
 
 /// Where a line lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +15,10 @@ pub enum Place {
 
 impl Place {
     /// For settings: each place with what it means.
-    pub const CHOICES: &[(&str, &str)] = &[
-        ("l2", "in the second-level cache, and not in the first"),
-        ("llc", "in the last-level cache; on this machine only"),
-        ("dram", "in no cache"),
+    pub const CHOICES: &[(&str, Self, &str)] = &[
+        ("l2", Self::L2, "in the second-level cache, and not in the first"),
+        ("llc", Self::Llc, "in the last-level cache; on this machine only"),
+        ("dram", Self::Dram, "in no cache"),
     ];
 
     /// As on the command line.
@@ -27,14 +27,6 @@ impl Place {
             Self::L2 => "l2",
             Self::Llc => "llc",
             Self::Dram => "dram",
-        }
-    }
-
-    fn of(text: &str) -> Self {
-        match text {
-            "l2" => Self::L2,
-            "llc" => Self::Llc,
-            _ => Self::Dram,
         }
     }
 }
@@ -54,10 +46,9 @@ impl Places {
     /// As on the slides: an earlier node has touched the metadata, and a device wrote the data.
     pub const RECEIVED: Self = Self { header: Place::L2, data: Place::Dram };
 
-    /// Those that settings ask for.
-    pub fn of(settings: &Settings, usual: Self) -> Self {
-        let asked = |name, usual| settings.text(name).map_or(usual, Place::of);
-        Self { header: asked("header-in", usual.header), data: asked("data-in", usual.data) }
+    /// The same, but for what is given.
+    pub fn with(self, header: Option<Place>, data: Option<Place>) -> Self {
+        Self { header: header.unwrap_or(self.header), data: data.unwrap_or(self.data) }
     }
 
     /// Says what a modelled core lacks.

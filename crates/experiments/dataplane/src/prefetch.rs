@@ -5,9 +5,12 @@ use crate::host::{self, Study, cells, sweep};
 use crate::model::{self, Cell, Effort};
 use crate::places::Places;
 use crate::platform::{CorePlatform, CostsFile};
-use crate::{STUDY_SETTINGS, host_header, results};
+use crate::{
+    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK, host_header, results,
+};
 use dataplane::walk::{Shape, Strides};
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::{self, Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use recording::{Header, Picture, PictureKind, Platform, Recording, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
@@ -15,24 +18,10 @@ pub struct Prefetch;
 
 const SIM: &[World] = &[World::Sim];
 
-static SETTINGS: [Setting; 11] = {
-    let [frame_size, frames, repetitions, buffers, rounds, in_frame, work, header_in, data_in] = STUDY_SETTINGS;
-    [
-        Setting::new("platform", Kind::Platform, "Platform of the modelled core.").or("macchiatobin").only(SIM),
-        Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of the modelled memory's spread.")
-            .or("1")
-            .only(SIM),
-        frame_size,
-        frames,
-        repetitions,
-        buffers,
-        rounds,
-        in_frame,
-        work,
-        header_in,
-        data_in,
-    ]
-};
+const PLATFORM: Or<setting::Platform> =
+    setting::Platform::new("platform", "Platform of the modelled core.").only(SIM).or("macchiatobin");
+
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the modelled memory's spread.").only(SIM).or(1);
 
 static ABOUT: About = About {
     name: "prefetch",
@@ -42,7 +31,19 @@ static ABOUT: About = About {
         WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] },
         WorldAbout { world: World::Sim, about: "the same loops on a modelled core", needs: &[] },
     ],
-    settings: &SETTINGS,
+    settings: &[
+        &PLATFORM,
+        &SEED,
+        &FRAME_SIZE,
+        &FRAMES,
+        &REPETITIONS,
+        &BUFFERS,
+        &ROUNDS,
+        &IN_FRAME,
+        &WORK,
+        &HEADER_IN,
+        &DATA_IN,
+    ],
     cases: &[],
     examples: &[
         Example { arguments: "--world sim --platform macchiatobin", about: "" },
@@ -124,7 +125,7 @@ struct Modelled {
 impl Modelled {
     fn of(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
-        let platform = CorePlatform::read(request.platforms, settings.text("platform").unwrap_or_default())?;
+        let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
         let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
         // The cells of the published study, loops without prefetch, and the quad loop, for which there is no figure.
         let published = request.conditions.get("stride-cells", &[&platform.platform.name]);
@@ -141,10 +142,10 @@ impl Modelled {
             }
         }
         let effort = Effort {
-            frame_size: settings.number("frame-size") as usize,
-            frames: settings.number_if_given("frames").unwrap_or(400) as usize,
-            seed: settings.number("seed"),
-            places: Places::of(settings, Places::RECEIVED).on_a_model()?,
+            frame_size: settings.get(FRAME_SIZE),
+            frames: settings.get(FRAMES).unwrap_or(400),
+            seed: settings.get(SEED),
+            places: Places::RECEIVED.with(settings.get(HEADER_IN), settings.get(DATA_IN)).on_a_model()?,
             touched: false,
         };
         Ok(Self { platform, costs, cells, effort })

@@ -41,8 +41,3 @@ impl FromStr for Part {
         }
     }
 }
-
-/// For the settings: whether a text is a part.
-pub fn is_one(text: &str) -> Result<(), String> {
-    text.parse::<Part>().map(|_| ())
-}

@@ -1,56 +1,55 @@
 //! `rcu-energy`: the talk's benchmarks in its configurations of RCU.
 
 use crate::board::Board;
-use crate::part::{self, Part};
+use crate::part::Part;
 use crate::plan::{self, plan, visit};
 use crate::reseeded::doubtful;
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
 use crate::{lanes, rows};
 use document::Document;
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::{self, Checked, InputFile, Keys, Number, Or, Switch};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use minikernel::Costs;
 use recording::Header;
 
 /// The talk's benchmarks in its configurations of RCU.
 pub struct RcuEnergy;
 
-static SETTINGS: [Setting; 7] = [
-    Setting::new("platform", Kind::Platform, "Platform with operating points, whose idle states and powers count.").or("tc2"),
-    Setting::new(
-        "draws",
-        Kind::Number { min: 0, max: 100_000 },
-        "Draws from the ranges of what was not published; their seed is fixed in the file of ranges. With 0 only the central point is run.",
-    )
-    .or("256"),
-    Setting::new(
-        "benchmarks",
-        Kind::Checked(not_empty, "NAMES"),
-        "Benchmarks, parted by commas [default: all of the file].",
-    ),
-    Setting::new(
-        "set",
-        Kind::Keys,
-        "Gives an unknown this value in every draw: callbacks.rate=0 silences every source of callbacks; transition=512, hz=100, \
-         cyclictest.latency=zero; timers=little, workqueues=little; kernel.tick=4000.",
-    ),
-    Setting::new(
-        "explain",
-        Kind::Switch,
-        "Also solves backwards: which rate of callbacks, or which energy of a round trip into a deep idle state, would give each published \
-         figure at the central point, or that none does.",
-    ),
-    Setting::new(
-        "part",
-        Kind::Checked(part::is_one, "K/N"),
-        "Only every Nth draw, from the Kth on; the first part has the central point and the curves as well. A sweep puts parts together.",
-    ),
-    Setting::new(
-        "ranges",
-        Kind::InputFile,
-        "Another file of benchmarks and ranges, with the keys of platforms/energy/rcu-2013.toml.",
-    ),
-];
+const PLATFORM: Or<setting::Platform> =
+    setting::Platform::new("platform", "Platform with operating points, whose idle states and powers count.").or("tc2");
+
+const DRAWS: Or<Number<u32>> = Number::new(
+    "draws",
+    0..=100_000,
+    "Draws from the ranges of what was not published; their seed is fixed in the file of ranges. With 0 only the central point is run.",
+)
+.or(256);
+
+const BENCHMARKS: Checked<Vec<String>> =
+    Checked::new("benchmarks", "NAMES", names, "Benchmarks, parted by commas [default: all of the file].");
+
+const SET: Keys = Keys::new(
+    "set",
+    "Gives an unknown this value in every draw: callbacks.rate=0 silences every source of callbacks; transition=512, hz=100, \
+     cyclictest.latency=zero; timers=little, workqueues=little; kernel.tick=4000.",
+);
+
+const EXPLAIN: Switch = Switch::new(
+    "explain",
+    "Also solves backwards: which rate of callbacks, or which energy of a round trip into a deep idle state, would give each published \
+     figure at the central point, or that none does.",
+);
+
+const PART: Checked<Part> = Checked::new(
+    "part",
+    "K/N",
+    str::parse,
+    "Only every Nth draw, from the Kth on; the first part has the central point and the curves as well. A sweep puts parts together.",
+);
+
+const OTHER_RANGES: InputFile =
+    InputFile::new("ranges", "Another file of benchmarks and ranges, with the keys of platforms/energy/rcu-2013.toml.");
 
 static ABOUT: About = About {
     name: "rcu-energy",
@@ -59,7 +58,7 @@ static ABOUT: About = About {
               which every draw takes a value: the same in all four configurations. Energy is in units of the platform's table; the report \
               scales it by one reference figure, which is marked.",
     worlds: &[WorldAbout { world: World::Sim, about: "a small kernel on the simulated board", needs: &[] }],
-    settings: &SETTINGS,
+    settings: &[&PLATFORM, &DRAWS, &BENCHMARKS, &SET, &EXPLAIN, &PART, &OTHER_RANGES],
     cases: &["cyclictest", "sysbench", "andebench2", "andebench8", "audio", "audio+bbench"],
     examples: &[
         Example { arguments: "--platform tc2", about: "the table" },
@@ -67,14 +66,15 @@ static ABOUT: About = About {
         Example { arguments: "--explain --draws 0", about: "which settings would give the published figures" },
         Example { arguments: "--benchmarks audio --set callbacks.rate=60 --draws 0", about: "one of them, tried" },
     ],
-    sweep_defaults: &[("draws", "0")],
+    sweep_defaults: &[(&DRAWS, "0")],
     shipped_sweeps: &[],
 };
 
 const RANGES: &str = "energy/rcu-2013.toml";
 
-fn not_empty(text: &str) -> Result<(), String> {
-    if text.split(',').all(|name| !name.trim().is_empty()) { Ok(()) } else { Err("names, parted by commas".to_owned()) }
+fn names(text: &str) -> Result<Vec<String>, String> {
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    if names.iter().any(String::is_empty) { Err("names, parted by commas".to_owned()) } else { Ok(names) }
 }
 
 /// What a request asks for, read and checked.
@@ -88,8 +88,8 @@ struct Asked {
 impl Asked {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
-        let document = match settings.text("ranges") {
-            Some(path) => Document::open(path.as_ref())?,
+        let document = match settings.get(OTHER_RANGES) {
+            Some(path) => Document::open(&path)?,
             None => {
                 let text = request.platforms.read(RANGES)?;
                 Document::new(format!("platforms/{RANGES}"), text)
@@ -98,12 +98,11 @@ impl Asked {
         let mut suite = Suite::read(&document)?;
         let costs = platforms::kernel_costs(request.platforms)?;
         suite.add_kernel_costs(&Costs::read(&costs)?);
-        let set = plan::set(&suite, &settings.keys("set"))?;
+        let set = plan::set(&suite, &settings.get(SET))?;
         let known: Vec<&str> = suite.benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
-        let names = match settings.text("benchmarks") {
+        let names = match settings.get(BENCHMARKS) {
             None => known.iter().map(|&name| name.to_owned()).collect(),
-            Some(given) => {
-                let names: Vec<String> = given.split(',').map(|name| name.trim().to_owned()).collect();
+            Some(names) => {
                 if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
                     let message = format!("there is no benchmark `{wrong}`");
                     return Err(Error::usage(message, format!("there are: {}", known.join(", "))));
@@ -116,7 +115,7 @@ impl Asked {
             Some(Range::Values(values)) => values.iter().map(Value::to_string).collect(),
             _ => Vec::new(),
         };
-        let board = Board::open(request.platforms, settings.text("platform").unwrap_or("tc2"), &idle)?;
+        let board = Board::open(request.platforms, &settings.get(PLATFORM), &idle)?;
         Ok(Self { suite, board, set, names })
     }
 
@@ -136,9 +135,9 @@ impl Experiment for RcuEnergy {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let asked = Asked::read(request)?;
-        let draws = request.settings.number("draws") as u32;
-        let part = request.settings.text("part").and_then(|text| text.parse().ok()).unwrap_or(Part::WHOLE);
-        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.switch("explain"), &asked.set);
+        let draws = request.settings.get(DRAWS);
+        let part = request.settings.get(PART).unwrap_or(Part::WHOLE);
+        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.get(EXPLAIN), &asked.set);
         visits.retain(|visit| part.runs(visit));
         let mut visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
         let again = doubtful(&visited);

@@ -6,23 +6,24 @@
 //! `cargo run -p experiment --example clock_read` runs it. To have it as `stopwatt run clock-read`, it would go into a crate of its
 //! own in `crates/experiments/`, and into the list in `crates/stopwatt/src/experiments.rs`.
 
-use experiment::{About, Conditions, Error, Example, Experiment, Folder, Kind, Memory, Request};
-use experiment::{Setting, Settings, Sink, World, WorldAbout};
+use experiment::setting::{Number, Or};
+use experiment::{About, Conditions, Error, Example, Experiment, Folder, Memory, Request};
+use experiment::{Settings, Sink, World, WorldAbout};
 use recording::{Header, Recording, stats};
 use std::time::Instant;
 
 /// Reads the clock many times.
 pub struct ClockRead;
 
+const ROUNDS: Or<Number<u32>> = Number::new("rounds", 1..=10_000, "Measurements.").or(20);
+const READS: Or<Number<u32>> = Number::new("reads", 1..=1_000_000, "Reads per measurement.").or(10_000);
+
 static ABOUT: About = About {
     name: "clock-read",
     summary: "What a read of the clock costs on this machine",
     details: "",
     worlds: &[WorldAbout { world: World::Host, about: "this machine's clock", needs: &[] }],
-    settings: &[
-        Setting::new("rounds", Kind::Number { min: 1, max: 10_000 }, "Measurements.").or("20"),
-        Setting::new("reads", Kind::Number { min: 1, max: 1_000_000 }, "Reads per measurement.").or("10000"),
-    ],
+    settings: &[&ROUNDS, &READS],
     cases: &[],
     examples: &[Example { arguments: "--rounds 100", about: "" }],
     sweep_defaults: &[],
@@ -35,11 +36,11 @@ impl Experiment for ClockRead {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let (rounds, reads) = (request.settings.number("rounds"), request.settings.number("reads"));
+        let (rounds, reads) = (request.settings.get(ROUNDS), request.settings.get(READS));
         let progress = sink.progress();
-        progress.expect(rounds, "rounds");
+        progress.expect(rounds.into(), "rounds");
         let mut header = Header::new(ABOUT.name, request.world.name(), "ns");
-        header.iterations = rounds as u32;
+        header.iterations = rounds;
         sink.start(header.clone())?;
         let mut rows = Recording::new(header);
         let series = rows.series("std", "clock-read", "");
@@ -49,8 +50,8 @@ impl Experiment for ClockRead {
             for _ in 0..reads {
                 std::hint::black_box(Instant::now());
             }
-            let each = start.elapsed().as_nanos() as f64 / reads as f64;
-            rows.measure(series, round as u32, "read", "ns", each);
+            let each = start.elapsed().as_nanos() as f64 / f64::from(reads);
+            rows.measure(series, round, "read", "ns", each);
             progress.step();
         }
         sink.append(&rows)

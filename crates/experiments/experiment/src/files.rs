@@ -1,4 +1,5 @@
-//! Text files of a data folder, wherever they are: in a folder of this machine, or built into the program.
+//! Text files of a data folder, wherever they are: in a folder of this machine, or built into the
+//! program.
 
 use document::{Document, Error};
 use std::fs;

@@ -1,15 +1,18 @@
 //! What an experiment is.
 //!
-//! An experiment is a procedure that leaves a recording. It says what it can be told ([`About`]), is told so ([`Request`]), and hands its
-//! rows to a [`Sink`]. It knows no command line, no file format of reports and no published figure. From its `About` the command makes
-//! `stopwatt run`, `what-if`, `list`, their help, their errors and their progress; whoever adds an experiment adds a crate that implements
-//! [`Experiment`], and a line in the command's list.
+//! An experiment is a procedure that leaves a recording. It says what it can be told ([`About`]),
+//! is told so ([`Request`]), and hands its rows to a [`Sink`]. It knows no command line, no file
+//! format of reports and no published figure. From its `About` the command makes `stopwatt run`,
+//! `what-if`, `list`, their help, their errors and their progress; whoever adds an experiment adds
+//! a crate that implements [`Experiment`], and a line in the command's list.
 //!
 //! `examples/clock_read.rs` is a whole experiment in some fifty lines.
 //!
 //! | file | what it is about |
 //! |---|---|
 //! | `about.rs` | an experiment's description of itself: worlds, needs, settings |
+//! | `world.rs` | the kinds of worlds |
+//! | `setting.rs` | settings: constants with types |
 //! | `settings.rs` | what it was told, checked against its description |
 //! | `request.rs` | a request: world, settings, platform files, conditions of published runs |
 //! | `sink.rs` | where rows go: memory, or a folder |
@@ -21,24 +24,29 @@ mod about;
 mod error;
 mod files;
 mod request;
+pub mod setting;
 mod settings;
 mod sink;
 pub mod sweep;
+mod world;
 
-pub use about::{About, Example, Kind, Need, Setting, World, WorldAbout};
+pub use about::{About, Example, Need, WorldAbout};
 pub use console::Progress;
 pub use error::Error;
 pub use files::{Files, Folder};
 pub use request::{Conditions, Request};
+pub use setting::{Kind, Setting};
 pub use settings::Settings;
 pub use sink::{Disk, Memory, Sink};
+pub use world::World;
 
 /// A procedure that leaves a recording.
 pub trait Experiment: Sync {
     /// What it is and what it can be told.
     fn about(&self) -> &'static About;
 
-    /// Finds what is wrong with a request, without running it: a platform that is not there, a setting that contradicts another.
+    /// Finds what is wrong with a request, without running it: a platform that is not there, a
+    /// setting that contradicts another.
     ///
     /// # Errors
     /// What is wrong, and what would be right.
@@ -47,12 +55,14 @@ pub trait Experiment: Sync {
         Ok(())
     }
 
-    /// Runs, and hands the rows to the sink. The order of the rows must not depend on threads or on time, where the world is repeatable.
+    /// Runs, and hands the rows to the sink. The order of the rows must not depend on threads or on
+    /// time, where the world is repeatable.
     ///
-    /// What the run found wrong is not an error but one of the header's complaints: the recording is kept, and
-    /// the command's answer is no.
+    /// What the run found wrong is not an error but one of the header's complaints: the recording
+    /// is kept, and the command's answer is no.
     ///
     /// # Errors
-    /// Why there is no recording. [`Error::Cancelled`] when the sink's progress says so and it stopped.
+    /// Why there is no recording. [`Error::Cancelled`] when the sink's progress says so and it
+    /// stopped.
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error>;
 }

@@ -1,8 +1,8 @@
 //! What an experiment is asked for.
 
-use crate::about::World;
 use crate::files::Files;
 use crate::settings::Settings;
+use crate::world::World;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -20,12 +20,14 @@ pub struct Request<'a> {
     pub source_tree: Option<&'a Path>,
 }
 
-/// Under what conditions published runs ran: the order of CPUs, the cells of a study. Never what they measured.
+/// Under what conditions published runs ran: the order of CPUs, the cells of a study. Never what
+/// they measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions(BTreeMap<String, Vec<String>>);
 
 impl Conditions {
-    /// Adds the values of a condition. `of` says what it is the condition of: a platform, a release, a case.
+    /// Adds the values of a condition. `of` says what it is the condition of: a platform, a
+    /// release, a case.
     pub fn add(&mut self, condition: &str, of: &[&str], values: impl IntoIterator<Item = String>) {
         self.0.insert(key(condition, of), values.into_iter().collect());
     }

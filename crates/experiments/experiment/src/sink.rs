@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 /// Takes an experiment's rows as they come.
 pub trait Sink {
-    /// Starts the recording. The header's unit of time and counter frequency are final; the rest may change until the run ends.
+    /// Starts the recording. The header's unit of time and counter frequency are final; the rest
+    /// may change until the run ends.
     ///
     /// # Errors
     /// The place where the recording is to lie is not free.

@@ -51,7 +51,8 @@ pub enum VaryError {
 impl std::str::FromStr for Vary {
     type Err = VaryError;
 
-    /// `KEY=VALUES`: values separated by commas, each a value or a range of whole numbers `FIRST..LAST`, both included.
+    /// `KEY=VALUES`: values separated by commas, each a value or a range of whole numbers
+    /// `FIRST..LAST`, both included.
     fn from_str(text: &str) -> Result<Self, VaryError> {
         let wrong = || VaryError::NotAVary(text.to_owned());
         let (key, values) = text.split_once('=').ok_or_else(wrong)?;

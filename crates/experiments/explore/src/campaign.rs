@@ -3,7 +3,8 @@
 use crate::record::record;
 use crate::recorded::Recorded;
 use document::nearest;
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::{Checked, Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, TallyOf};
 use recording::{Header, Recording, metrics};
 use seeded::Fault;
@@ -29,46 +30,36 @@ const TRIED: &str = "tried";
 const DETAILS: &str = "The answer is no if a schedule breaks an invariant: the recording then is that of `stopwatt explore`, which shrinks it and \
                        repeats it. Kinds of machine take turns.";
 
-const fn settings(cpus: Setting, fault: fn(&str) -> Result<(), String>) -> [Setting; 5] {
-    [
-        Setting::new("schedules", Kind::Number { min: 1, max: 1_000_000_000_000 }, "How many schedules to try.")
-            .or("100000"),
-        Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of everything that is drawn.").or("1"),
-        cpus,
-        Setting::new(
-            "strategy",
-            Kind::Checked(is_strategy, "STRATEGY"),
-            "How to choose: random, pct:N, passing-over or few:N [default: random, pct:3 and passing-over in turn].",
-        ),
-        Setting::new(
-            "fault",
-            Kind::Checked(fault, "NAME"),
-            "Give the library a fault: `stopwatt explore faults` lists them.",
-        ),
-    ]
+const SCHEDULES: Or<Number> = Number::new("schedules", 1..=1_000_000_000_000, "How many schedules to try.").or(100_000);
+
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of everything that is drawn.").or(1);
+
+const PSCI_CPUS: Or<Number<usize>> =
+    Number::new("cpus", 1..=explore::MOST_CPUS, "CPUs of the machine, in clusters of two.").or(6);
+
+const RCU_CPUS: Or<Number<usize>> = Number::new("cpus", 2..=explore::MOST_CPUS, "CPUs of the machine.").or(4);
+
+const STRATEGY: Checked<Strategy> = Checked::new(
+    "strategy",
+    "STRATEGY",
+    strategy,
+    "How to choose: random, pct:N, passing-over or few:N [default: random, pct:3 and passing-over in turn].",
+);
+
+const fn fault(find: fn(&str) -> Result<&'static Fault, String>) -> Checked<&'static Fault> {
+    Checked::new("fault", "NAME", find, "Give the library a fault: `stopwatt explore faults` lists them.")
 }
 
-static OF_PSCI: [Setting; 5] = settings(
-    Setting::new(
-        "cpus",
-        Kind::Number { min: 1, max: explore::MOST_CPUS as u64 },
-        "CPUs of the machine, in clusters of two.",
-    )
-    .or("6"),
-    |name| find(psci_faults::FAULTS, name).map(|_| ()),
-);
+const PSCI_FAULT: Checked<&'static Fault> = fault(|name| find(psci_faults::FAULTS, name));
 
-static OF_RCU: [Setting; 5] = settings(
-    Setting::new("cpus", Kind::Number { min: 2, max: explore::MOST_CPUS as u64 }, "CPUs of the machine.").or("4"),
-    |name| find(rcu_faults::FAULTS, name).map(|_| ()),
-);
+const RCU_FAULT: Checked<&'static Fault> = fault(|name| find(rcu_faults::FAULTS, name));
 
 static PSCI: About = About {
     name: "explore-psci",
     summary: "Schedules of the PSCI library from a seed, until one breaks an invariant",
     details: DETAILS,
     worlds: WORLDS,
-    settings: &OF_PSCI,
+    settings: &[&SCHEDULES, &SEED, &PSCI_CPUS, &STRATEGY, &PSCI_FAULT],
     cases: &[],
     examples: EXAMPLES,
     sweep_defaults: &[],
@@ -80,7 +71,7 @@ static RCU: About = About {
     summary: "Schedules of the RCU library from a seed, until one breaks an invariant",
     details: DETAILS,
     worlds: WORLDS,
-    settings: &OF_RCU,
+    settings: &[&SCHEDULES, &SEED, &RCU_CPUS, &STRATEGY, &RCU_FAULT],
     cases: &[],
     examples: EXAMPLES,
     sweep_defaults: &[],
@@ -96,10 +87,10 @@ fn find(faults: &'static [Fault], name: &str) -> Result<&'static Fault, String> 
 }
 
 /// One that ends by itself: every run of a script has no end that a seed could share out.
-fn is_strategy(text: &str) -> Result<(), String> {
-    match text.parse::<Strategy>() {
+fn strategy(text: &str) -> Result<Strategy, String> {
+    match text.parse() {
         Ok(Strategy::Every(_)) | Err(_) => Err("random, pct:N, passing-over or few:N".to_owned()),
-        Ok(_) => Ok(()),
+        Ok(strategy) => Ok(strategy),
     }
 }
 
@@ -109,8 +100,7 @@ impl Experiment for ExplorePsci {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let cpus = request.settings.number("cpus") as usize;
-        let fault = fault_of(psci_faults::FAULTS, request);
+        let (cpus, fault) = (request.settings.get(PSCI_CPUS), request.settings.get(PSCI_FAULT));
         let subject = Psci { cpus, machines: MachineOptions::all(), fault };
         run(&subject, &PSCI, Limits::default(), request, sink)
     }
@@ -122,15 +112,10 @@ impl Experiment for ExploreRcu {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let cpus = request.settings.number("cpus") as usize;
-        let fault = fault_of(rcu_faults::FAULTS, request);
+        let (cpus, fault) = (request.settings.get(RCU_CPUS), request.settings.get(RCU_FAULT));
         let subject = Rcu { cpus, modes: Mode::ALL.to_vec(), fault };
         run(&subject, &RCU, Limits::of_kernel(), request, sink)
     }
-}
-
-fn fault_of(faults: &'static [Fault], request: &Request<'_>) -> Option<&'static Fault> {
-    seeded::find(faults, request.settings.text("fault")?)
 }
 
 fn run<S: Recorded>(
@@ -141,11 +126,8 @@ fn run<S: Recorded>(
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     let settings = &request.settings;
-    let (schedules, seed) = (settings.number("schedules"), settings.number("seed"));
-    let strategies = match settings.text("strategy").and_then(|text| text.parse().ok()) {
-        Some(strategy) => vec![strategy],
-        None => Strategy::in_turn(),
-    };
+    let (schedules, seed) = (settings.get(SCHEDULES), settings.get(SEED));
+    let strategies = settings.get(STRATEGY).map_or_else(Strategy::in_turn, |strategy| vec![strategy]);
     let exploration = Exploration { strategies, seed, limits, script: None, schedules };
     let progress = sink.progress();
     progress.expect(schedules, "schedules");

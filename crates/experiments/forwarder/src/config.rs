@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use dataplane::nodes::{Device, Discard};
 use dataplane::own::{OwnAddress, Owner};
 use dataplane::plane::{DISCARD, Mac, Mode, Plane, Settings};
 use dataplane::wiring::{INTERFACES_MAX, Registry, Wiring};
-use experiment::Error;
+use document::{Document, Error, Spanned};
 use forwarder::control::{Control, Timing};
 use forwarder::drivers::af_packet::PacketDriver;
 use forwarder::drivers::af_xdp::{self, XdpDriver, XdpOutput};
@@ -27,45 +27,9 @@ use forwarder::drivers::tap::{self, TapDriver, TapOutput};
 use forwarder::nodes::{ICMP_PER_SECOND, registry};
 use forwarder::{pcap, standard};
 use serde::Deserialize;
-use toml::Spanned;
 
-/// What is wrong with a configuration, or with what it names.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// A file cannot be read or written.
-    #[error("{}: {cause}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer; part of the message already, so not a source that would be printed again.
-        cause: io::Error,
-    },
-    /// A file says something that makes no sense.
-    #[error("{}: {message}", path.display())]
-    Data {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, with the line, and what would be right.
-        message: String,
-    },
-}
-
-impl ConfigError {
-    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
-        let path = path.into();
-        move |cause| Self::Io { path, cause }
-    }
-
-    pub(crate) fn data(path: impl Into<PathBuf>, message: impl ToString) -> Self {
-        Self::Data { path: path.into(), message: message.to_string() }
-    }
-}
-
-impl From<ConfigError> for Error {
-    fn from(wrong: ConfigError) -> Self {
-        Self::Failed(wrong.to_string())
-    }
-}
+/// Help for a configuration that is wrong.
+const RIGHT: &str = "docs/forwarder.md has a configuration";
 
 /// The forwarder's configuration.
 #[derive(Clone, Debug, Deserialize)]
@@ -98,7 +62,7 @@ pub struct Config {
     pub icmp_errors_per_second: Option<u32>,
     /// Where it was read.
     #[serde(skip)]
-    source: Source,
+    source: Document,
 }
 
 /// What a configuration makes.
@@ -107,21 +71,6 @@ pub struct Router {
     pub graphs: Vec<Graph>,
     /// The neighbours of all workers.
     pub control: Arc<Control>,
-}
-
-/// A configuration's file and text, for errors that name a line.
-#[derive(Clone, Debug, Default)]
-struct Source {
-    path: PathBuf,
-    text: String,
-}
-
-impl Source {
-    /// Something is wrong with the table or value that starts there.
-    fn wrong<T>(&self, there: &Spanned<T>, message: impl Display) -> ConfigError {
-        let line = self.text.as_bytes()[..there.span().start].iter().filter(|byte| **byte == b'\n').count() + 1;
-        ConfigError::data(&self.path, format!("line {line}: {message}"))
-    }
 }
 
 /// `[[interface]]`.
@@ -210,25 +159,27 @@ const MTU_MAX: u16 = (dataplane::buffers::DATA_BYTES - 18) as u16;
 
 impl Config {
     /// Reads a configuration and checks what can be checked without the machine.
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = disk::text(path).map_err(ConfigError::io(path))?;
-        Self::parse(path, text)
-    }
-
-    /// As [`Config::read`], of a text; the path is for errors.
-    pub fn parse(path: &Path, text: String) -> Result<Self, ConfigError> {
-        let mut config: Self = toml::from_str(&text).map_err(|e| ConfigError::data(path, e))?;
-        config.source = Source { path: path.to_owned(), text };
+    ///
+    /// # Errors
+    /// What is wrong, with its line and what would be right.
+    pub fn read(document: &Document) -> Result<Self, Error> {
+        let mut config: Self = document.read().map_err(|error| error.with_help(RIGHT))?;
+        config.source = document.clone();
         config.check()?;
         Ok(config)
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |there, message: String| Err(self.source.wrong(there, message));
-        let wrong_at = |there: &Spanned<Driver>, message: String| Err(self.source.wrong(there, message));
+    /// Something is wrong with the table or value that starts there.
+    fn wrong<T>(&self, there: &Spanned<T>, message: impl Display) -> Error {
+        self.source.wrong(there.span(), message.to_string(), RIGHT)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |there, message: String| Err(self.wrong(there, message));
+        let wrong_at = |there: &Spanned<Driver>, message: String| Err(self.wrong(there, message));
         if self.interface.is_empty() || self.interface.len() > INTERFACES_MAX {
             let message = format!("there must be 1 to {INTERFACES_MAX} [[interface]] tables");
-            return Err(ConfigError::data(&self.source.path, message));
+            return Err(self.source.wrong_as_a_whole(message, RIGHT));
         }
         let names = || self.interface.iter().map(|interface| &interface.get_ref().name);
         for (number, there) in self.interface.iter().enumerate() {
@@ -258,14 +209,14 @@ impl Config {
             }
         }
         if let Some(size) = &self.frame_size {
-            Settings::checked_frame_size(*size.get_ref()).map_err(|message| self.source.wrong(size, message))?;
+            Settings::checked_frame_size(*size.get_ref()).map_err(|message| self.wrong(size, message))?;
         }
         self.timing()?;
         self.wiring(&self.registry(&Arc::default()))?;
         if let Some(workers) = &self.workers {
             if !(1..=WORKERS_MAX).contains(workers.get_ref()) {
                 let message = format!("workers must be 1 to {WORKERS_MAX}");
-                return Err(self.source.wrong(workers, message));
+                return Err(self.wrong(workers, message));
             }
             let capture = self.interface.iter().find(|there| there.get_ref().is_capture());
             if *workers.get_ref() > 1
@@ -280,46 +231,46 @@ impl Config {
         {
             let (cpus, given) = (cpus, cpus.get_ref().len());
             let message = format!("cpus must have one processor for each of {} workers, not {given}", self.workers());
-            return Err(self.source.wrong(cpus, message));
+            return Err(self.wrong(cpus, message));
         }
         if let Some(count) = &self.buffers
             && !(1024..=1 << 20).contains(count.get_ref())
         {
-            return Err(self.source.wrong(count, "buffers must be 1024 to 1048576"));
+            return Err(self.wrong(count, "buffers must be 1024 to 1048576"));
         }
         Ok(())
     }
 
     /// How neighbours are found.
-    fn timing(&self) -> Result<Timing, ConfigError> {
+    fn timing(&self) -> Result<Timing, Error> {
         /// A number of the table, if it is given and within bounds.
         fn within<N: Copy + PartialOrd + Display>(
-            source: &Source,
+            config: &Config,
             name: &str,
             given: Option<&Spanned<N>>,
             usual: N,
             (least, most): (N, N),
-        ) -> Result<N, ConfigError> {
+        ) -> Result<N, Error> {
             match given {
                 Some(there) if !(least..=most).contains(there.get_ref()) => {
-                    Err(source.wrong(there, format!("{name} must be {least} to {most}")))
+                    Err(config.wrong(there, format!("{name} must be {least} to {most}")))
                 }
                 Some(there) => Ok(*there.get_ref()),
                 None => Ok(usual),
             }
         }
-        let (given, usual, source) = (&self.neighbours, Timing::default(), &self.source);
+        let (given, usual) = (&self.neighbours, Timing::default());
         let interval = usual.interval.as_millis() as u64;
-        let interval = within(source, "interval_ms", given.interval_ms.as_ref(), interval, (10, 60_000))?;
+        let interval = within(self, "interval_ms", given.interval_ms.as_ref(), interval, (10, 60_000))?;
         let lifetime = usual.lifetime.as_secs();
-        let lifetime = within(source, "lifetime_s", given.lifetime_s.as_ref(), lifetime, (1, 86_400))?;
+        let lifetime = within(self, "lifetime_s", given.lifetime_s.as_ref(), lifetime, (1, 86_400))?;
         Ok(Timing {
             interval: Duration::from_millis(interval),
-            requests: within(source, "requests", given.requests.as_ref(), usual.requests, (1, 100))?,
+            requests: within(self, "requests", given.requests.as_ref(), usual.requests, (1, 100))?,
             lifetime: Duration::from_secs(lifetime),
-            most: within(source, "most", given.most.as_ref(), usual.most, (1, 16_384))?,
-            queue: within(source, "queue", given.queue.as_ref(), usual.queue, (1, 1024))?,
-            queue_all: within(source, "queue_all", given.queue_all.as_ref(), usual.queue_all, (1, 16_384))?,
+            most: within(self, "most", given.most.as_ref(), usual.most, (1, 16_384))?,
+            queue: within(self, "queue", given.queue.as_ref(), usual.queue, (1, 1024))?,
+            queue_all: within(self, "queue_all", given.queue_all.as_ref(), usual.queue_all, (1, 16_384))?,
         })
     }
 
@@ -337,9 +288,9 @@ impl Config {
     ///
     /// # Errors
     /// An interface is not there or may not be used, or the tables have no room for what is configured.
-    pub fn router(&self) -> Result<Router, ConfigError> {
+    pub fn router(&self) -> Result<Router, Error> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
-            self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
+            self.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
         for there in &self.interface {
             let InterfaceConfig { name, cross_connect, .. } = there.get_ref();
@@ -349,7 +300,7 @@ impl Config {
                     "the kernel forwards what comes in on `{name}`, so packets would go out twice: \
                      sysctl -w net.ipv4.conf.{name}.forwarding=0"
                 );
-                return Err(self.source.wrong(there, what));
+                return Err(self.wrong(there, what));
             }
         }
         // Each worker has places of its own on each interface.
@@ -410,15 +361,13 @@ impl Config {
     }
 
     /// The graph of the file that is given, or the standard one.
-    fn wiring(&self, registry: &Registry) -> Result<Wiring, ConfigError> {
-        let (path, text) = match &self.graph {
-            Some(there) => {
-                let path = there.get_ref();
-                (path.as_path(), disk::text(path).map_err(ConfigError::io(path))?)
-            }
-            None => (Path::new("the standard graph"), standard::TEXT.to_owned()),
+    fn wiring(&self, registry: &Registry) -> Result<Wiring, Error> {
+        let graph = match &self.graph {
+            Some(there) => Document::open(there.get_ref())?,
+            None => Document::new("the standard graph", standard::TEXT),
         };
-        Wiring::parse(&text, registry).map_err(|error| ConfigError::data(path, error))
+        let right = "docs/forwarder.md says how a graph is written";
+        Wiring::parse(graph.text(), registry).map_err(|error| graph.wrong_line(error.line, error.message, right))
     }
 
     /// The nodes that one worker's graph may have.
@@ -427,9 +376,9 @@ impl Config {
     }
 
     /// Builds one worker's graph on its places, one for each interface.
-    fn graph(&self, plane: Plane, control: &Arc<Control>, places: Vec<Place>) -> Result<Graph, ConfigError> {
+    fn graph(&self, plane: Plane, control: &Arc<Control>, places: Vec<Place>) -> Result<Graph, Error> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
-            self.source.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
+            self.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
         let mut devices: Vec<Box<dyn Device>> = Vec::new();
         let mut inputs: Vec<Box<dyn Input>> = Vec::new();
@@ -440,13 +389,22 @@ impl Config {
                     devices.push(match &interface.pcap_out {
                         Some(file) => {
                             let out = File::create(file).and_then(|out| pcap::Writer::new(BufWriter::new(out)));
-                            Box::new(out.map_err(ConfigError::io(file))?)
+                            Box::new(out.map_err(|cause| {
+                                Error::new(
+                                    format!("cannot write {}: {cause}", file.display()),
+                                    "name another file as pcap_out",
+                                )
+                            })?)
                         }
                         None => Box::new(Discard),
                     });
                     if let Some(file) = &interface.pcap_in {
-                        let packets = disk::read(file, disk::MOST_BYTES).map_err(ConfigError::io(file))?;
-                        let packets = pcap::read(&packets).map_err(|e| ConfigError::data(file, e))?;
+                        let shown = file.display().to_string();
+                        let packets = disk::read(file, disk::MOST_BYTES);
+                        let packets = packets.map_err(|cause| Error::unreadable(&shown, cause))?;
+                        let packets = pcap::read(&packets);
+                        let packets =
+                            packets.map_err(|wrong| Error::new(format!("{shown}: {wrong}"), "name a capture file"))?;
                         inputs.push(Box::new(Packets::new(number, &format!("pcap-input-{}", interface.name), packets)));
                     }
                 }
@@ -483,8 +441,8 @@ impl Config {
     pub fn plane(
         &self,
         control: &Control,
-        machine: impl Fn(&Spanned<InterfaceConfig>) -> Result<Machine, ConfigError>,
-    ) -> Result<Plane, ConfigError> {
+        machine: impl Fn(&Spanned<InterfaceConfig>) -> Result<Machine, Error>,
+    ) -> Result<Plane, Error> {
         let settings = Settings {
             frame_size: self.frame_size.as_ref().map_or(256, |size| *size.get_ref()),
             verify_checksum: self.verify_checksum.unwrap_or(true),
@@ -496,7 +454,7 @@ impl Config {
         neighbours.timing = self.timing()?;
         for there in &self.interface {
             let interface = there.get_ref();
-            let wrong = |e: &dyn Display| self.source.wrong(there, format!("interface `{}`: {e}", interface.name));
+            let wrong = |e: &dyn Display| self.wrong(there, format!("interface `{}`: {e}", interface.name));
             let machine = if interface.is_capture() { Machine::default() } else { machine(there)? };
             let mac = match &interface.mac {
                 Some(mac) => mac.parse().map_err(|e: String| wrong(&e))?,
@@ -533,7 +491,7 @@ impl Config {
         let mut adjacencies = HashMap::new();
         for there in &self.neighbour {
             let neighbour = there.get_ref();
-            let wrong = |e: &dyn Display| self.source.wrong(there, format!("neighbour {}: {e}", neighbour.address));
+            let wrong = |e: &dyn Display| self.wrong(there, format!("neighbour {}: {e}", neighbour.address));
             let interface = plane
                 .find_interface(&neighbour.interface)
                 .ok_or_else(|| wrong(&format!("no interface `{}`", neighbour.interface)))?;
@@ -544,8 +502,8 @@ impl Config {
         }
         for there in &self.route {
             let route = there.get_ref();
-            let prefix: Prefix = route.prefix.parse().map_err(|e: String| self.source.wrong(there, e))?;
-            let wrong = |e: &dyn Display| self.source.wrong(there, format!("route {prefix}: {e}"));
+            let prefix: Prefix = route.prefix.parse().map_err(|e: String| self.wrong(there, e))?;
+            let wrong = |e: &dyn Display| self.wrong(there, format!("route {prefix}: {e}"));
             if prefix.length() >= 4 && matches!(prefix.address().octets()[0], 127 | 224..=239) {
                 return Err(wrong(&"nothing is forwarded to 127.0.0.0/8 and 224.0.0.0/4"));
             }
@@ -662,8 +620,8 @@ via = "10.9.0.2"
 prefix = "21.0.0.0/25"
 "#;
 
-    fn plane(text: String) -> Result<Plane, ConfigError> {
-        Config::parse(Path::new("forward.toml"), text)?.plane(&Control::default(), |_| Ok(Machine::default()))
+    fn plane(text: String) -> Result<Plane, Error> {
+        Config::read(&Document::new("forward.toml", text))?.plane(&Control::default(), |_| Ok(Machine::default()))
     }
 
     #[test]

@@ -4,7 +4,8 @@ use recording::facts;
 use std::time::Duration;
 
 use dataplane_experiments::graphs::GraphKind;
-use dataplane_experiments::host_header;
+use dataplane_experiments::{frame_size, host_header};
+use experiment::setting::{Checked, Number, Or, Switch};
 use experiment::{Error, Settings, Sink};
 
 use crate::rates::bench::{Driver, Plan};
@@ -12,20 +13,77 @@ use crate::rates::find::{LOADS, Search, find};
 use crate::rates::search::Precision;
 use crate::results;
 
-/// A percentage as a share.
-///
-/// # Errors
-/// The text is none.
-pub fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|percent| (0.01..=50.0).contains(percent)).map(|percent: f64| percent / 100.0);
-    share.ok_or_else(|| format!("`{text}` is no percentage from 0.01 to 50"))
+pub(crate) const WINDOWS: Or<Number<u32>> =
+    Number::new("windows", 1..=10_000, "With --find-rate: windows of full load.").or(10);
+
+pub(crate) const WINDOW: Or<Number> =
+    Number::new("window", 1..=600_000, "With --find-rate: length of a window, and of a trial.").unit("ms").or(1000);
+
+pub(crate) const FRAME_SIZE: Or<Checked<usize>> =
+    Checked::new("frame-size", "N", frame_size, "With --find-rate: packets of a frame: 64, 128, 256, 512 or 1024.")
+        .or(|| 256, usize::to_string);
+
+pub(crate) const BUFFERS: Or<Number<usize>> =
+    Number::new("buffers", 128..=1 << 22, "With --find-rate: buffers of a worker; at least those of two frames.")
+        .or(16_384);
+
+pub(crate) const ROUTES: Or<Number<u32>> = Number::new("routes", 1..=65_536, "With --find-rate: routes.").or(1000);
+
+pub(crate) const FLOWS: Or<Number<u32>> = Number::new("flows", 1..=1_000_000, "With --find-rate: flows.").or(1);
+
+pub(crate) const NO_CHECKSUM: Switch = Switch::new("no-checksum", "With --find-rate: do not verify header checksums.");
+
+pub(crate) const WORKERS: Or<Number<usize>> =
+    Number::new("workers", 1..=32, "With --find-rate: threads that forward, on processors 1, 2, ...").or(1);
+
+pub(crate) const DRIVERS: Or<Checked<Vec<Driver>>> = Checked::new(
+    "drivers",
+    "LIST",
+    drivers,
+    "With --find-rate: what forwards, one after the other: kernel (its own forwarding), or our graph through packet \
+     (packet sockets, TPACKET_V3), af-xdp, tap; or command, the program of --forwarder.",
+)
+.or(|| vec![Driver::Packet], |_| "packet".to_owned());
+
+pub(crate) const FORWARDER: Checked<String> = Checked::new(
+    "forwarder",
+    "COMMAND",
+    command_line,
+    "With --find-rate: a program of yours as the driver `command`. It runs between the interfaces in0 and out0, and sends what comes in \
+     on one to 02:fe:00:00:00:bb on the other.",
+);
+
+pub(crate) const LOSS: Or<Checked<f64>> =
+    Checked::new("loss", "PERCENT", percent, "With --find-rate: loss that the partial drop rate allows.")
+        .unit("%")
+        .or(|| 0.5, f64::to_string);
+
+pub(crate) const PRECISION: Or<Checked<f64>> =
+    Checked::new("precision", "PERCENT", percent, "With --find-rate: width between the bounds, of the upper one.")
+        .unit("%")
+        .or(|| 1.0, f64::to_string);
+
+pub(crate) const TRIALS: Or<Number<usize>> =
+    Number::new("trials", 1..=99, "With --find-rate: most trials of a load, of which the majority counts.").or(3);
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse().ok().filter(|percent| (0.01..=50.0).contains(percent));
+    percent.ok_or_else(|| format!("`{text}` is no percentage from 0.01 to 50"))
+}
+
+fn command_line(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        Err("an empty command: give a program and its arguments, in quotes".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 /// The drivers of a list.
 ///
 /// # Errors
 /// One that is none, or that is there twice.
-pub fn drivers(text: &str) -> Result<Vec<Driver>, String> {
+fn drivers(text: &str) -> Result<Vec<Driver>, String> {
     let known = || Driver::ALL.map(|(_, name)| name).join(", ");
     let mut found: Vec<Driver> = Vec::new();
     for word in text.split(',').map(str::trim) {
@@ -44,27 +102,23 @@ pub fn drivers(text: &str) -> Result<Vec<Driver>, String> {
 /// # Errors
 /// This needs root and `ip`; or the run is to stop.
 pub fn run(name: &str, settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
-    let text = |name: &str| settings.text(name).unwrap_or_default();
-    let wrong = |message: String| Error::Usage { message, help: None };
+    let (loss, window) = (settings.get(LOSS), settings.get(WINDOW));
     let plan = Plan {
-        routes: settings.number("routes") as u32,
-        flows: settings.number("flows") as u32,
-        buffers: settings.number("buffers") as usize,
-        frame_size: settings.number("frame-size") as usize,
-        verify_checksum: !settings.switch("no-checksum"),
-        workers: settings.number("workers") as usize,
+        routes: settings.get(ROUTES),
+        flows: settings.get(FLOWS),
+        buffers: settings.get(BUFFERS),
+        frame_size: settings.get(FRAME_SIZE),
+        verify_checksum: !settings.get(NO_CHECKSUM),
+        workers: settings.get(WORKERS),
     };
     let search = Search {
-        drivers: drivers(text("drivers")).map_err(wrong)?,
-        command: text("forwarder").to_owned(),
+        drivers: settings.get(DRIVERS),
+        command: settings.get(FORWARDER).unwrap_or_default(),
         plan,
-        windows: settings.number("windows") as usize,
-        window: Duration::from_millis(settings.number("window")),
-        loss: share(text("loss")).map_err(wrong)?,
-        precision: Precision {
-            width: share(text("precision")).map_err(wrong)?,
-            trials: settings.number("trials") as usize,
-        },
+        windows: settings.get(WINDOWS) as usize,
+        window: Duration::from_millis(window),
+        loss: loss / 100.0,
+        precision: Precision { width: settings.get(PRECISION) / 100.0, trials: settings.get(TRIALS) },
     };
     let found = find(&search, &sink.progress())?;
     let mut header = host_header(name, search.windows as u32);
@@ -73,9 +127,9 @@ pub fn run(name: &str, settings: &Settings, sink: &mut dyn Sink) -> Result<(), E
     header.set_facts(&facts::Rates {
         graph: GraphKind::Ip4Route.name().to_owned(),
         drivers: drivers.collect(),
-        loss: text("loss").to_owned(),
+        loss: loss.to_string(),
         trials: search.precision.trials as u64,
-        window_ms: settings.number("window"),
+        window_ms: window,
         loads: LOADS.iter().map(|load| u64::from(*load)).collect(),
         frame_size: plan.frame_size as u64,
         buffers: plan.buffers as u64,

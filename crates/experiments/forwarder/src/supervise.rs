@@ -6,15 +6,37 @@ use std::time::{Duration, Instant};
 
 use dataplane::graph::{Graph, Report};
 use dataplane_experiments::host_header;
+use document::Document;
+use experiment::setting::{InputFile, Number, Switch};
 use experiment::{Error, Settings, Sink};
 use forwarder::control::Control;
 use forwarder::prompt::{self, Command};
 use forwarder::workers::Workers;
 use recording::{Picture, PictureKind, facts, metrics};
 
-use crate::config::{Config, ConfigError, Router};
+use crate::config::{Config, Router};
 use crate::lines::{self, Lines};
 use crate::results;
+
+pub(crate) const SECONDS: Number = Number::new(
+    "seconds",
+    0..=u64::MAX,
+    "Seconds after which it stops; without it, at the end of the commands or never.",
+)
+.unit("s");
+
+pub(crate) const PROMPT: Switch = Switch::new(
+    "prompt",
+    "Read commands (show runtime, show interface, ...) from standard input; its end stops the forwarder.",
+);
+
+pub(crate) const EXEC: InputFile = InputFile::new(
+    "exec",
+    "Run the commands in a file, one per line, before the first packet: `trace add`, `run ROUNDS`, `show trace`. A line \
+     that starts with # is a remark.",
+);
+
+pub(crate) const BUSY: Switch = Switch::new("busy", "Poll without ever sleeping.");
 
 /// Forwards as a configuration says until it is told to stop, and records what was done, as a recording of the experiment `name`.
 ///
@@ -22,16 +44,15 @@ use crate::results;
 /// The configuration is wrong, an interface cannot be used, or a worker ended.
 pub fn run(name: &str, path: &Path, settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
     let progress = sink.progress();
-    let config = Config::read(path)?;
+    let config = Config::read(&Document::open(path)?)?;
     let Router { mut graphs, control } = config.router()?;
     let mut header = host_header(name, 1);
-    let script = settings.text("exec");
-    let exec = script.map(|script| execute(&mut graphs, &control, Path::new(script))).transpose()?;
-    let length = settings.number_if_given("seconds").map(Duration::from_secs);
+    let exec = settings.get(EXEC).map(|script| execute(&mut graphs, &control, &script)).transpose()?;
+    let length = settings.get(SECONDS).map(Duration::from_secs);
     let inputs = graphs.first().map(prompt::inputs).unwrap_or_default();
-    let workers = Workers::start(graphs, config.cpus(), settings.switch("busy"))
-        .map_err(|error| Error::Failed(error.to_string()))?;
-    let prompt = settings.switch("prompt");
+    let workers =
+        Workers::start(graphs, config.cpus(), settings.get(BUSY)).map_err(|error| Error::Failed(error.to_string()))?;
+    let prompt = settings.get(PROMPT);
     if prompt && lines::are_typed() {
         progress.leave_terminal();
         // What is drawn there is taken away at the next look.
@@ -63,11 +84,11 @@ pub fn run(name: &str, path: &Path, settings: &Settings, sink: &mut dyn Sink) ->
 }
 
 /// Runs a script's commands and returns their answers; a wrong one ends it.
-fn execute(graphs: &mut [Graph], control: &Control, script: &Path) -> Result<String, ConfigError> {
+fn execute(graphs: &mut [Graph], control: &Control, script: &Path) -> Result<String, document::Error> {
     let mut answers = String::new();
-    let text = disk::text(script).map_err(ConfigError::io(script))?;
-    for (number, line) in text.lines().enumerate() {
-        let wrong = |message: String| ConfigError::data(script, format!("line {}: {message}", number + 1));
+    let script = Document::open(script)?;
+    for (number, line) in script.text().lines().enumerate() {
+        let wrong = |message: String| script.wrong_line(number + 1, message, "docs/forwarder.md has the commands");
         let command = prompt::parse(line).map_err(wrong)?;
         for graph in graphs.iter_mut() {
             prompt::apply(graph, &command).map_err(wrong)?;

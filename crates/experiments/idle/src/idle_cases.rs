@@ -2,15 +2,15 @@
 
 use crate::load_file::LoadFile;
 use document::Document;
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::{Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use idle::Kind as Governor;
 use recording::{Header, Recording, metrics};
 
 /// Governors on the workloads of two reports.
 pub struct IdleCases;
 
-static SETTINGS: [Setting; 1] =
-    [Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of the times that nobody foresees.").or("1")];
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the times that nobody foresees.").or(1);
 
 static ABOUT: About = About {
     name: "idle-cases",
@@ -18,7 +18,7 @@ static ABOUT: About = About {
     details: "Of the workloads only what the reports say is known: the idle states, the tick and how often a CPU wakes. How the unforeseen \
               wake-ups are spread is assumed, so the order of the governors can be compared, and the counts only roughly.",
     worlds: &[WorldAbout { world: World::Sim, about: "a CPU in closed loop", needs: &[] }],
-    settings: &SETTINGS,
+    settings: &[&SEED],
     cases: &[],
     examples: &[Example { arguments: "", about: "" }, Example { arguments: "--seed 7 --format json", about: "" }],
     sweep_defaults: &[],
@@ -48,7 +48,7 @@ impl Experiment for IdleCases {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let seed = request.settings.number("seed");
+        let seed = request.settings.get(SEED);
         let progress = sink.progress();
         progress.expect((CASES.len() * GOVERNORS.len()) as u64, "governors");
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");

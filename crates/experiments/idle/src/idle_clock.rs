@@ -2,13 +2,14 @@
 
 use crate::clocks::{self, Clock};
 use crate::energy::{Segments, energy};
-use crate::idle_replay::{asked_kinds, governors, trace_of};
+use crate::idle_replay::{self, USUAL_HZ, USUAL_PLATFORM, existing, kinds};
 use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::Traced;
-use experiment::{About, Error, Example, Experiment, Kind, Need, Request, Setting, Settings, Sink, World, WorldAbout};
+use experiment::setting::{self, Checked, InputFile, Number, Or};
+use experiment::{About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 
@@ -18,27 +19,24 @@ pub struct IdleClock;
 const HOST: &[World] = &[World::Host];
 const SIM: &[World] = &[World::Sim];
 
-static SETTINGS: [Setting; 8] = [
-    Setting::new("trace", Kind::InputFile, "The trace: ftrace text, or a recording of a trace (a folder).")
-        .positional()
-        .only(SIM),
-    Setting::new(
-        "threads",
-        Kind::Number { min: 1, max: 1024 },
-        "Most threads that read at once; by default as many as this machine has CPUs.",
-    )
-    .only(HOST),
-    Setting::new("rounds", Kind::Number { min: 1, max: 100_000 }, "Rounds of each measurement.").or("100").only(HOST),
-    Setting::new("reads", Kind::Number { min: 1, max: 1_000_000 }, "Reads of a round.").or("10000").only(HOST),
-    Setting::new("platform", Kind::Platform, "Platform whose idle states and powers count.").or("juno-r2").only(SIM),
-    Setting::new("governors", Kind::Checked(governors, "NAMES"), "Governors, parted by commas [default: all].")
-        .only(SIM),
-    Setting::new("hz", Kind::Number { min: 24, max: 10_000 }, "Ticks of the scheduler of the traced kernel.")
-        .unit("Hz")
-        .or("250")
-        .only(SIM),
-    Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of the reads' spread.").or("1").only(SIM),
-];
+const TRACE: InputFile = idle_replay::TRACE.only(SIM);
+
+const THREADS: Number<usize> =
+    Number::new("threads", 1..=1024, "Most threads that read at once; by default as many as this machine has CPUs.")
+        .only(HOST);
+
+const ROUNDS: Or<Number<usize>> = Number::new("rounds", 1..=100_000, "Rounds of each measurement.").only(HOST).or(100);
+
+const READS: Or<Number<usize>> = Number::new("reads", 1..=1_000_000, "Reads of a round.").only(HOST).or(10_000);
+
+const PLATFORM: Or<setting::Platform> = idle_replay::PLATFORM.only(SIM).or(USUAL_PLATFORM);
+
+const GOVERNORS: Checked<Vec<idle::Kind>> =
+    Checked::new("governors", "NAMES", kinds, "Governors, parted by commas [default: all].").only(SIM);
+
+const HZ: Or<Number> = idle_replay::HZ.only(SIM).or(USUAL_HZ);
+
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the reads' spread.").only(SIM).or(1);
 
 static ABOUT: About = About {
     name: "idle-clock",
@@ -50,7 +48,7 @@ static ABOUT: About = About {
         WorldAbout { world: World::Host, about: "clocks and divisions of this machine", needs: &[] as &[Need] },
         WorldAbout { world: World::Sim, about: "a trace, with reads that take as long as published ones", needs: &[] },
     ],
-    settings: &SETTINGS,
+    settings: &[&TRACE, &THREADS, &ROUNDS, &READS, &PLATFORM, &GOVERNORS, &HZ, &SEED],
     cases: &[],
     examples: &[
         Example { arguments: "", about: "this machine" },
@@ -68,10 +66,9 @@ impl Experiment for IdleClock {
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         match request.world {
             World::Sim => {
-                trace_of(&request.settings)?;
+                existing(request.settings.get(TRACE))?;
                 spreads(request)?;
-                platforms::idle_states(request.platforms, request.settings.text("platform").unwrap_or_default())
-                    .map(|_| ())
+                platforms::idle_states(request.platforms, &request.settings.get(PLATFORM)).map(|_| ())
             }
             _ => Ok(()),
         }
@@ -104,8 +101,8 @@ fn thread_counts(most: usize) -> Vec<usize> {
 
 fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let most = settings.number_if_given("threads").map_or(cpus, |threads| threads as usize);
-    let effort = Effort { rounds: settings.number("rounds") as usize, reads: settings.number("reads") as usize };
+    let most = settings.get(THREADS).unwrap_or(cpus);
+    let effort = Effort { rounds: settings.get(ROUNDS), reads: settings.get(READS) };
     let counts = thread_counts(most);
     let progress = sink.progress();
     progress.expect((Clock::ALL.len() * counts.len() + 2 * Division::ALL.len()) as u64, "clocks and divisions");
@@ -183,17 +180,17 @@ const CONVERSIONS: [(&str, idle::Clock); 3] = [
 
 fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
     let settings = &request.settings;
-    let platform = platforms::idle_states(request.platforms, settings.text("platform").unwrap_or_default())?;
+    let platform = platforms::idle_states(request.platforms, &settings.get(PLATFORM))?;
     let spreads = spreads(request)?;
     let progress = sink.progress();
     progress.say("reading the trace");
-    let traced = Traced::open(trace_of(settings)?)?;
-    let tick_ns = 1_000_000_000 / settings.number("hz");
-    let seed = settings.number("seed");
+    let traced = Traced::open(&existing(settings.get(TRACE))?)?;
+    let tick_ns = 1_000_000_000 / settings.get(HZ);
+    let seed = settings.get(SEED);
     let segments = Segments::of(&platform, &traced);
     // haltpoll needs a state that polls, and then a changed choice draws other reads: what is compared would not be the same sleeps.
-    let kinds: Vec<idle::Kind> =
-        asked_kinds(settings).into_iter().filter(|kind| *kind != idle::Kind::Haltpoll).collect();
+    let mut kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
+    kinds.retain(|kind| *kind != idle::Kind::Haltpoll);
     let unsaid = match traced.summary.bounded + traced.summary.all_unknown() {
         0 => &Unsaid::BOTH[..1],
         _ => &Unsaid::BOTH[..],

@@ -7,28 +7,43 @@ use crate::replay::{Agreement, Chooser, Ideal, Replayed, Unsaid, replay};
 use crate::results;
 use crate::row::Row;
 use crate::trace::Traced;
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Settings, Sink, World, WorldAbout};
+use experiment::setting::{self, Checked, InputFile, Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::Header;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Replays governors on the idle intervals of a trace.
 pub struct IdleReplay;
 
-static SETTINGS: [Setting; 4] = [
-    Setting::new("trace", Kind::InputFile, "The trace: ftrace text, or a recording of a trace (a folder).")
-        .positional(),
-    Setting::new("platform", Kind::Platform, "Platform whose idle states and powers count.").or("juno-r2"),
-    Setting::new(
-        "governors",
-        Kind::Checked(governors, "NAMES"),
-        "Governors, parted by commas [default: all]; menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, \
-         haltpoll, never-deep, always-deepest.",
-    ),
-    Setting::new("hz", Kind::Number { min: 24, max: 10_000 }, "Ticks of the scheduler of the traced kernel.")
-        .unit("Hz")
-        .or("250"),
-];
+/// The trace that is replayed.
+pub(crate) const TRACE: InputFile =
+    InputFile::new("trace", "The trace: ftrace text, or a recording of a trace (a folder).").positional();
+
+/// The platform whose idle states a replay enters.
+pub(crate) const PLATFORM: setting::Platform =
+    setting::Platform::new("platform", "Platform whose idle states and powers count.");
+
+/// The platform where none is named.
+pub(crate) const USUAL_PLATFORM: &str = "juno-r2";
+
+const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
+
+const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
+    "governors",
+    "NAMES",
+    kinds,
+    "Governors, parted by commas [default: all]; menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, \
+     haltpoll, never-deep, always-deepest.",
+);
+
+/// Ticks of the scheduler.
+pub(crate) const HZ: Number = Number::new("hz", 24..=10_000, "Ticks of the scheduler of the traced kernel.").unit("Hz");
+
+/// Ticks of the scheduler where nothing is said, in Hz.
+pub(crate) const USUAL_HZ: u64 = 250;
+
+const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
 
 static ABOUT: About = About {
     name: "idle-replay",
@@ -36,7 +51,7 @@ static ABOUT: About = About {
     details: "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and \
               nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too.",
     worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
-    settings: &SETTINGS,
+    settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL],
     cases: &[],
     examples: &[
         Example { arguments: "trace.txt --platform juno-r2", about: "all governors" },
@@ -50,7 +65,7 @@ static ABOUT: About = About {
 };
 
 /// The governors of a list of names.
-fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
+pub(crate) fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
     let mut found = Vec::new();
     for name in text.split(',').map(str::trim) {
         let kind = idle::Kind::find(name).ok_or_else(|| {
@@ -64,21 +79,9 @@ fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
     Ok(found)
 }
 
-/// Checks a list of names of governors.
-pub fn governors(text: &str) -> Result<(), String> {
-    kinds(text).map(|_| ())
-}
-
-/// The governors that are asked for; all where none is named.
-pub fn asked_kinds(settings: &Settings) -> Vec<idle::Kind> {
-    let given = settings.text("governors").and_then(|text| kinds(text).ok());
-    given.unwrap_or_else(|| idle::Kind::ALL.to_vec())
-}
-
-/// The trace that is asked for.
-pub fn trace_of(settings: &Settings) -> Result<&Path, Error> {
-    let path = settings.text("trace").map(Path::new);
-    let path = path.ok_or_else(|| Error::usage("no trace is named", "stopwatt run idle-replay trace.txt"))?;
+/// The trace that is asked for, if it is there.
+pub(crate) fn existing(trace: Option<PathBuf>) -> Result<PathBuf, Error> {
+    let path = trace.ok_or_else(|| Error::usage("no trace is named", "stopwatt run idle-replay trace.txt"))?;
     match path.exists() {
         true => Ok(path),
         false => Err(Error::usage(
@@ -94,19 +97,19 @@ impl Experiment for IdleReplay {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        trace_of(&request.settings)?;
-        platforms::idle_states(request.platforms, request.settings.text("platform").unwrap_or_default()).map(|_| ())
+        existing(request.settings.get(TRACE))?;
+        platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL)).map(|_| ())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        let platform = platforms::idle_states(request.platforms, settings.text("platform").unwrap_or_default())?;
+        let platform = platforms::idle_states(request.platforms, &settings.get(PLATFORM_OR_USUAL))?;
         let progress = sink.progress();
         progress.say("reading the trace");
-        let traced = Traced::open(trace_of(settings)?)?;
+        let traced = Traced::open(&existing(settings.get(TRACE))?)?;
         progress.check()?;
-        let tick_ns = 1_000_000_000 / settings.number("hz");
-        let kinds = asked_kinds(settings);
+        let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
+        let kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
         progress.expect(kinds.len() as u64 + 2, "governors");
         let segments = Segments::of(&platform, &traced);
         let oracle = Oracle::of(&platform, &segments, &traced);

@@ -2,6 +2,7 @@
 
 use crate::workloads;
 use document::{Document, one_of};
+use experiment::setting::{self, Checked, Choice, InputFile, Keys, Number, Or};
 use experiment::{Error, Request};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, Costs, CpuSet, Frequency, Hardware, Rcu, Settings};
@@ -25,6 +26,86 @@ pub enum RcuChoice {
     /// Threads invoke the callbacks of all CPUs.
     Offloaded,
 }
+
+pub(crate) const WORKLOAD: InputFile = InputFile::new(
+    "workload",
+    "A file of rt-app, or one that comes with the command: andebench2, andebench8, audio, audio-bbench, closes, cyclictest, sysbench, \
+     ui-render [default: ui-render].",
+)
+.positional();
+
+pub(crate) const PLATFORM: Or<setting::Platform> = setting::Platform::new(
+    "platform",
+    "Platform with operating points; the `name` in a file says whose firmware costs count.",
+)
+.or("tc2");
+
+pub(crate) const IDLE: setting::Platform = setting::Platform::new(
+    "idle",
+    "Idle states and what they cost, of this name or in this file [default: the platform's].",
+);
+
+pub(crate) const WANTED: Checked<Vec<Kind>> = Checked::new(
+    "policies",
+    "NAMES",
+    policies,
+    "Policies, parted by commas [default: all]; all-big, hmp, hmp-early, even, switcher, energy-aware.",
+);
+
+/// The rule by which frequencies are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrequencyRule {
+    Highest,
+    Schedutil,
+}
+
+pub(crate) const FREQUENCY: Or<Choice<FrequencyRule>> = Choice::new(
+    "frequency",
+    &[
+        ("highest", FrequencyRule::Highest, "each domain stays at its highest operating point"),
+        (
+            "schedutil",
+            FrequencyRule::Schedutil,
+            "the lowest point that holds 1.25 times what the domain's busiest CPU does",
+        ),
+    ],
+    "How frequencies are chosen.",
+)
+.or(FrequencyRule::Highest);
+
+pub(crate) const RCU: Or<Choice<RcuChoice>> = Choice::new(
+    "rcu",
+    &[
+        ("ordinary", RcuChoice::Ordinary, "each CPU invokes its callbacks, and keeps its tick while it has some"),
+        ("offloaded", RcuChoice::Offloaded, "threads invoke the callbacks of all CPUs"),
+    ],
+    "How RCU is configured.",
+)
+.or(RcuChoice::Ordinary);
+
+pub(crate) const SECONDS: Number = Number::new(
+    "seconds",
+    1..=3600,
+    "How long a run lasts; sooner over if its main tasks are [default: what the workload says, or 20].",
+)
+.unit("s");
+
+pub(crate) const SEEDS: Or<Number<u32>> =
+    Number::new("seeds", 1..=1000, "How many seeds each policy runs with.").or(20);
+
+pub(crate) const SEED: Or<Number<u32>> = Number::new("seed", 0..=u32::MAX, "The first of them.").or(1);
+
+pub(crate) const ROUND_TRIP: Or<Number> = Number::new(
+    "round-trip",
+    0..=1024,
+    "What entering and leaving idle states costs, within the range that the platform's sources give: 0 is the lowest, 1024 the highest.",
+)
+.or(300);
+
+pub(crate) const SET: Keys = Keys::new(
+    "set",
+    "A setting of the workload (its `stopwatt_settings`), or a key of the platform's files, which has a dot in it.",
+);
 
 /// Everything that a run needs.
 pub struct Input {
@@ -64,11 +145,6 @@ pub(crate) fn policies(text: &str) -> Result<Vec<Kind>, String> {
     Ok(POLICIES.into_iter().filter(|kind| asked.contains(kind)).collect())
 }
 
-/// Checks a list of names of policies.
-pub(crate) fn check_policies(text: &str) -> Result<(), String> {
-    policies(text).map(|_| ())
-}
-
 impl Input {
     /// Reads what a request names.
     ///
@@ -77,27 +153,26 @@ impl Input {
     pub fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let (of_platform, of_workload): (Vec<_>, Vec<_>) =
-            settings.keys("set").into_iter().partition(|(key, _)| key.contains('.'));
+            settings.get(SET).into_iter().partition(|(key, _)| key.contains('.'));
 
-        let given = settings.text("platform").unwrap_or_default();
-        let files = PlatformFiles::open(request.platforms, given)?;
+        let files = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
         let mut sources = files.sources(&files.release_name("last")?)?;
         let platform_text = sources.platform.text().to_owned();
         for (key, value) in &of_platform {
             sources.set(key, value)?;
         }
         let machine = sources.machine()?;
-        let given = settings.text("idle").unwrap_or(files.name());
-        let idle = platforms::idle_states(request.platforms, given)?;
-        let part = settings.number("round-trip");
+        let given = settings.get(IDLE).unwrap_or_else(|| files.name().to_owned());
+        let idle = platforms::idle_states(request.platforms, &given)?;
+        let part = settings.get(ROUND_TRIP);
         let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {
             let is_path = given.contains(['/', '.']);
-            let shown = if is_path { given.to_owned() } else { request.platforms.shown(&format!("idle/{given}.toml")) };
+            let shown = if is_path { given.clone() } else { request.platforms.shown(&format!("idle/{given}.toml")) };
             no_hardware(&machine, &sources.platform, &Document::new(shown, idle.text.clone()), &wrong)
         })?;
 
-        let name = settings.text("workload").unwrap_or(USUAL);
-        let text = workload_text(name)?;
+        let name = settings.get(WORKLOAD).map_or_else(|| USUAL.to_owned(), |path| path.display().to_string());
+        let text = workload_text(&name)?;
         let numbers = of_workload.into_iter().map(|(key, value)| match value.parse() {
             Ok(number) => Ok((key, number)),
             Err(_) => Err(Error::usage(
@@ -112,8 +187,8 @@ impl Input {
         };
         let costs = platforms::kernel_costs(request.platforms)?;
         let costs = Costs::of(&Costs::read(&costs)?);
-        let file = workload::read(&Document::new(name, text.as_str()), &options)?;
-        let seconds = settings.number_if_given("seconds").map(|seconds| seconds * 1_000_000_000);
+        let file = workload::read(&Document::new(name.as_str(), text.as_str()), &options)?;
+        let seconds = settings.get(SECONDS).map(|seconds| seconds * 1_000_000_000);
         let mut notes = vec![format!(
             "Entering and leaving idle states costs {part}/1024 of the way from the lowest to the highest that the sources of {} give.",
             idle.name
@@ -122,25 +197,22 @@ impl Input {
             notes.push(format!("Of `global` these have no effect here: {}.", file.no_effect.join(", ")));
         }
         Ok(Self {
-            workload_name: name.to_owned(),
+            workload_name: name,
             workload_text: text,
             workload: file.workload,
             hardware,
             idle,
             platform: files.name().to_owned(),
             platform_text,
-            policies: settings
-                .text("policies")
-                .map_or(Ok(POLICIES.to_vec()), policies)
-                .map_err(|wrong| Error::usage(wrong, "--policies hmp,even"))?,
-            frequency: match settings.text("frequency") {
-                Some("schedutil") => Frequency::Schedutil { rate_limit_ns: RATE_LIMIT_NS },
-                _ => Frequency::Highest,
+            policies: settings.get(WANTED).unwrap_or_else(|| POLICIES.to_vec()),
+            frequency: match settings.get(FREQUENCY) {
+                FrequencyRule::Schedutil => Frequency::Schedutil { rate_limit_ns: RATE_LIMIT_NS },
+                FrequencyRule::Highest => Frequency::Highest,
             },
-            rcu: if settings.text("rcu") == Some("offloaded") { RcuChoice::Offloaded } else { RcuChoice::Ordinary },
+            rcu: settings.get(RCU),
             costs,
             time_ns: seconds.or(file.duration_ns).unwrap_or(USUAL_SECONDS * 1_000_000_000),
-            seeds: (settings.number("seed"), settings.number("seeds") as u32),
+            seeds: (settings.get(SEED).into(), settings.get(SEEDS)),
             notes,
         })
     }

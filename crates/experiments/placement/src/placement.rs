@@ -1,9 +1,10 @@
 //! `placement`: a workload under each policy of placement.
 
-use crate::input::{Input, check_policies};
+use crate::input::{FREQUENCY, IDLE, Input, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS, SET, WANTED, WORKLOAD};
 use crate::seed_run::{Found, one};
 use crate::{lanes, results};
-use experiment::{About, Error, Example, Experiment, Kind, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::Switch;
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::{Header, Recording};
 use timeline::Timelines;
@@ -11,57 +12,8 @@ use timeline::Timelines;
 /// Runs a workload under each policy of placement.
 pub struct Placement;
 
-static SETTINGS: [Setting; 12] = [
-    Setting::new(
-        "workload",
-        Kind::InputFile,
-        "A file of rt-app, or one that comes with the command: andebench2, andebench8, audio, audio-bbench, closes, cyclictest, sysbench, \
-         ui-render [default: ui-render].",
-    )
-    .positional(),
-    Setting::new("platform", Kind::Platform, "Platform with operating points; the `name` in a file says whose firmware costs count.")
-        .or("tc2"),
-    Setting::new("idle", Kind::Platform, "Idle states and what they cost, of this name or in this file [default: the platform's]."),
-    Setting::new(
-        "policies",
-        Kind::Checked(check_policies, "NAMES"),
-        "Policies, parted by commas [default: all]; all-big, hmp, hmp-early, even, switcher, energy-aware.",
-    ),
-    Setting::new(
-        "frequency",
-        Kind::Choice(&[
-            ("highest", "each domain stays at its highest operating point"),
-            ("schedutil", "the lowest point that holds 1.25 times what the domain's busiest CPU does"),
-        ]),
-        "How frequencies are chosen.",
-    )
-    .or("highest"),
-    Setting::new(
-        "rcu",
-        Kind::Choice(&[
-            ("ordinary", "each CPU invokes its callbacks, and keeps its tick while it has some"),
-            ("offloaded", "threads invoke the callbacks of all CPUs"),
-        ]),
-        "How RCU is configured.",
-    )
-    .or("ordinary"),
-    Setting::new(
-        "seconds",
-        Kind::Number { min: 1, max: 3600 },
-        "How long a run lasts; sooner over if its main tasks are [default: what the workload says, or 20].",
-    )
-    .unit("s"),
-    Setting::new("seeds", Kind::Number { min: 1, max: 1000 }, "How many seeds each policy runs with.").or("20"),
-    Setting::new("seed", Kind::Number { min: 0, max: u32::MAX as u64 }, "The first of them.").or("1"),
-    Setting::new(
-        "round-trip",
-        Kind::Number { min: 0, max: 1024 },
-        "What entering and leaving idle states costs, within the range that the platform's sources give: 0 is the lowest, 1024 the highest.",
-    )
-    .or("300"),
-    Setting::new("operating-points", Kind::Switch, "Only show what work costs at each operating point; nothing is run."),
-    Setting::new("set", Kind::Keys, "A setting of the workload (its `stopwatt_settings`), or a key of the platform's files, which has a dot in it."),
-];
+const OPERATING_POINTS: Switch =
+    Switch::new("operating-points", "Only show what work costs at each operating point; nothing is run.");
 
 static ABOUT: About = About {
     name: "placement",
@@ -70,7 +22,20 @@ static ABOUT: About = About {
               callbacks, a tick kept for RCU, RCU's threads, an idle state, a transition, the kernel, interrupts. The report has the timeline \
               of a second (--report placement.html).",
     worlds: &[WorldAbout { world: World::Sim, about: "the small kernel on a simulated machine", needs: &[] }],
-    settings: &SETTINGS,
+    settings: &[
+        &WORKLOAD,
+        &PLATFORM,
+        &IDLE,
+        &WANTED,
+        &FREQUENCY,
+        &RCU,
+        &SECONDS,
+        &SEEDS,
+        &SEED,
+        &ROUND_TRIP,
+        &OPERATING_POINTS,
+        &SET,
+    ],
     cases: &[],
     examples: &[
         Example { arguments: "", about: "a user interface under every policy" },
@@ -83,7 +48,7 @@ static ABOUT: About = About {
         Example { arguments: "ui-render --set background=6 --set nice=-10 --seeds 2", about: "" },
         Example { arguments: "--operating-points", about: "energy per work, core by core" },
     ],
-    sweep_defaults: &[("seeds", "2")],
+    sweep_defaults: &[(&SEEDS, "2")],
     shipped_sweeps: &[],
 };
 
@@ -101,8 +66,8 @@ impl Experiment for Placement {
         let input = Input::read(request)?;
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        header.settings = settings.keys("set").into_iter().collect();
-        let is_run = !settings.switch("operating-points");
+        header.settings = settings.get(SET).into_iter().collect();
+        let is_run = !settings.get(OPERATING_POINTS);
         results::describe(&mut header, &input, is_run.then(|| lanes::kept(&input)));
         let mut recording = Recording::new(header);
         if is_run {

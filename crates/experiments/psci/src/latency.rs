@@ -1,13 +1,12 @@
 //! `psci-latency`: the six PSCI cases, on simulated SoCs or as firmware on QEMU.
 
 use crate::firmware;
-use crate::machine::{MACHINE_SETTINGS, images, machine, source_tree};
+use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
 use crate::psci_latency::{self, NAME, Options, Release};
 use crate::uncertainty::Uncertainty;
+use experiment::setting::{self, Checked, Choice, Keys, Number, Or, Releases};
 use experiment::sweep::Shipped;
-use experiment::{
-    About, Conditions, Error, Example, Experiment, Kind, Need, Request, Setting, Sink, World, WorldAbout,
-};
+use experiment::{About, Conditions, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
 use miette::Diagnostic;
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
@@ -22,46 +21,53 @@ pub struct PsciLatency;
 
 const SIM: &[World] = &[World::Sim];
 
-static SETTINGS: [Setting; 12] = {
-    let [cpus, gic, virtualization] = MACHINE_SETTINGS;
-    [
-        Setting::new("platform", Kind::Platform, "Name of a platform (see `stopwatt list`) or path of a platform file.")
-            .or("juno-r1")
-            .only(SIM),
-        Setting::new(
-            "release",
-            Kind::Releases,
-            "A release of the platform, by its name or the end of it (v2.12); `last` for the last. May be given again; all by default.",
-        )
-        .only(SIM),
-        Setting::new("set", Kind::Keys, "Override a key of the platform, release or costs. May be given again.").only(SIM),
-        Setting::new("seed", Kind::Number { min: 0, max: u64::MAX }, "Seed of all that is left to chance.").or("1").only(SIM),
-        Setting::new("iterations", Kind::Number { min: 1, max: 100_000 }, "Repetitions of each case.").or("11"),
-        Setting::new(
-            "free-seeds",
-            Kind::Number { min: 0, max: 100_000 },
-            "Seeds with which the parallel suspends also run freely, to show the spread.",
-        )
-        .or("100")
-        .only(SIM),
-        Setting::new(
-            "order",
-            Kind::Choice(&[("declared", "the published run's order"), ("free", "whatever comes")]),
-            "Order in which CPUs reach the SCP in the compared run; `declared` by default, `free` with --set.",
-        )
-        .only(SIM),
-        Setting::new("case", Kind::Checked(known_case, "CASE"), "Only the cases of this name.").only(SIM),
-        Setting::new(
-            "mode",
-            Kind::Choice(&[("parallel", "CPUs act together"), ("serial", "CPUs act one by one")]),
-            "Only the cases of this mode.",
-        )
-        .only(SIM),
-        cpus,
-        gic,
-        virtualization,
-    ]
-};
+const PLATFORM: Or<setting::Platform> =
+    setting::Platform::new("platform", "Name of a platform (see `stopwatt list`) or path of a platform file.")
+        .only(SIM)
+        .or("juno-r1");
+
+const RELEASE: Releases = Releases::new(
+    "release",
+    "A release of the platform, by its name or the end of it (v2.12); `last` for the last. May be given again; all by default.",
+)
+.only(SIM);
+
+const SET: Keys = Keys::new("set", "Override a key of the platform, release or costs. May be given again.").only(SIM);
+
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of all that is left to chance.").only(SIM).or(1);
+
+const ITERATIONS: Or<Number<u32>> = Number::new("iterations", 1..=100_000, "Repetitions of each case.").or(11);
+
+const FREE_SEEDS: Or<Number<u32>> = Number::new(
+    "free-seeds",
+    0..=100_000,
+    "Seeds with which the parallel suspends also run freely, to show the spread.",
+)
+.only(SIM)
+.or(100);
+
+/// The order in which CPUs reach the SCP in the compared run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Declared,
+    Free,
+}
+
+const ORDER: Choice<Order> = Choice::new(
+    "order",
+    &[("declared", Order::Declared, "the published run's order"), ("free", Order::Free, "whatever comes")],
+    "Order in which CPUs reach the SCP in the compared run; `declared` by default, `free` with --set.",
+)
+.only(SIM);
+
+const CASE: Checked<String> = Checked::new("case", "CASE", known_case, "Only the cases of this name.").only(SIM);
+
+const MODE: Choice<Mode> = Choice::new(
+    "mode",
+    &[("parallel", Mode::Parallel, "CPUs act together"), ("serial", Mode::Serial, "CPUs act one by one")],
+    "Only the cases of this mode.",
+)
+.only(SIM);
 
 /// Names of the six cases with their modes.
 const CASE_NAMES: [&str; 6] = [
@@ -87,7 +93,20 @@ static ABOUT: About = About {
             needs: &[Need::Qemu, Need::SourceTree],
         },
     ],
-    settings: &SETTINGS,
+    settings: &[
+        &PLATFORM,
+        &RELEASE,
+        &SET,
+        &SEED,
+        &ITERATIONS,
+        &FREE_SEEDS,
+        &ORDER,
+        &CASE,
+        &MODE,
+        &CPUS,
+        &GIC,
+        &VIRTUALIZATION,
+    ],
     cases: &CASE_NAMES,
     examples: &[
         Example { arguments: "--platform juno-r1 --release v2.12", about: "" },
@@ -97,12 +116,12 @@ static ABOUT: About = About {
         Example { arguments: "--world qemu --cpus 4 --iterations 3", about: "" },
     ],
     sweep_defaults: &[
-        ("release", "last"),
-        ("order", "free"),
-        ("free-seeds", "0"),
-        ("iterations", "3"),
-        ("case", "suspend-deepest"),
-        ("mode", "parallel"),
+        (&RELEASE, "last"),
+        (&ORDER, "free"),
+        (&FREE_SEEDS, "0"),
+        (&ITERATIONS, "3"),
+        (&CASE, "suspend-deepest"),
+        (&MODE, "parallel"),
     ],
     shipped_sweeps: &[
         Shipped {
@@ -119,9 +138,9 @@ static ABOUT: About = About {
     ],
 };
 
-fn known_case(name: &str) -> Result<(), String> {
+fn known_case(name: &str) -> Result<String, String> {
     match CASES.iter().any(|case| case.name == name) {
-        true => Ok(()),
+        true => Ok(name.to_owned()),
         false => Err(format!("there are: {}", CASE_NAMES.join(", "))),
     }
 }
@@ -152,14 +171,14 @@ impl Experiment for PsciLatency {
 fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     // One instruction is a tick of the counter, so that each single stamp is exact.
     let machine = machine(request, Some(4))?;
-    let iterations = request.settings.number("iterations");
+    let iterations = request.settings.get(ITERATIONS);
     sink.progress().say("building and running the firmware");
     let images = images(request, Build::Instrumented)?;
-    let mut run = payload::Options::new(payload::Run::Latency, iterations);
-    run.limit = Duration::from_secs(120 + iterations * machine.cpus as u64);
+    let mut run = payload::Options::new(payload::Run::Latency, iterations.into());
+    run.limit = Duration::from_secs(120 + u64::from(iterations) * machine.cpus as u64);
     let ran = payload::run(&images, &machine, &run).map_err(Error::failed)?;
     sink.progress().check()?;
-    let recording = firmware::latency(&machine, &ran, iterations as u32);
+    let recording = firmware::latency(&machine, &ran, iterations);
     sink.start(recording.header.clone())?;
     sink.append(&recording)
 }
@@ -176,10 +195,10 @@ struct Simulation {
 impl Simulation {
     fn of(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
-        let platform = PlatformFiles::open(request.platforms, settings.text("platform").unwrap_or_default())?;
+        let platform = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
         let mut names = Vec::new();
-        for given in settings.texts("release") {
-            let name = platform.release_name(given)?;
+        for given in settings.get(RELEASE) {
+            let name = platform.release_name(&given)?;
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -187,11 +206,8 @@ impl Simulation {
         if names.is_empty() {
             names = platform.releases()?;
         }
-        let keys = settings.keys("set");
-        let declared = match settings.text("order") {
-            Some(order) => order == "declared",
-            None => keys.is_empty(),
-        };
+        let keys = settings.get(SET);
+        let declared = settings.get(ORDER).map_or(keys.is_empty(), |order| order == Order::Declared);
         let (mut releases, mut sources) = (Vec::new(), Vec::new());
         for name in &names {
             let mut source = platform.sources(name)?;
@@ -201,18 +217,18 @@ impl Simulation {
             sources.push(source);
             releases.push(Release { machine, orders, uncertainty: Uncertainty::of(&costs) });
         }
-        let (case, mode) = (settings.text("case"), settings.text("mode"));
+        let (case, mode) = (settings.get(CASE), settings.get(MODE));
         let wanted =
-            |it: &Case| case.is_none_or(|case| it.name == case) && mode.is_none_or(|mode| it.mode.name() == mode);
+            |it: &Case| case.as_ref().is_none_or(|case| it.name == case) && mode.is_none_or(|mode| it.mode == mode);
         let cases: Vec<Case> = CASES.into_iter().filter(wanted).collect();
         if cases.is_empty() {
-            let message = format!("there is no case {} {}", case.unwrap_or_default(), mode.unwrap_or_default());
+            let message = format!("there is no case {} {}", case.unwrap_or_default(), mode.map_or("", Mode::name));
             return Err(Error::usage(message, format!("there are: {}", CASE_NAMES.join(", "))));
         }
         let options = Options {
-            iterations: settings.number("iterations") as u32,
-            seed: settings.number("seed"),
-            free_seeds: settings.number("free-seeds") as u32,
+            iterations: settings.get(ITERATIONS),
+            seed: settings.get(SEED),
+            free_seeds: settings.get(FREE_SEEDS),
         };
         Ok(Self { releases, sources, cases, options, keys })
     }

@@ -13,5 +13,4 @@ pub mod uncertainty;
 
 pub use latency::PsciLatency;
 pub use linux_boot::LinuxBoot;
-pub use machine::MACHINE_SETTINGS;
 pub use psci_calls::PsciCalls;

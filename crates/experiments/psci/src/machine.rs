@@ -1,41 +1,42 @@
 //! The emulated machine that real firmware runs on, as settings.
 
-use experiment::{Error, Kind, Request, Setting, World};
+use experiment::setting::{Choice, Number, Or, Switch};
+use experiment::{Error, Request, World};
 use qemu::{Build, Gic, Images, Machine};
 use std::path::Path;
 
-/// Settings of the emulated machine.
-pub const MACHINE_SETTINGS: [Setting; 3] = [
-    Setting::new(
-        "cpus",
-        Kind::Number { min: 1, max: 32 },
-        "CPUs of the emulated machine; the shape of a simulated one is set with --set topology.clusters.",
-    )
-    .or("4")
-    .only(&[World::Qemu]),
-    Setting::new(
-        "gic",
-        Kind::Choice(&[("2", "GICv2, at most 8 CPUs"), ("3", "GICv3, clusters of 16")]),
-        "Version of its interrupt controller.",
-    )
-    .or("3")
-    .only(&[World::Qemu]),
-    Setting::new("virtualization", Kind::Switch, "Give its CPUs an EL2, in which the normal world then runs.")
-        .only(&[World::Qemu]),
-];
+const QEMU: &[World] = &[World::Qemu];
+
+/// CPUs of the emulated machine.
+pub(crate) const CPUS: Or<Number<usize>> = Number::new(
+    "cpus",
+    1..=32,
+    "CPUs of the emulated machine; the shape of a simulated one is set with --set topology.clusters.",
+)
+.only(QEMU)
+.or(4);
+
+/// Its interrupt controller.
+pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
+    "gic",
+    &[("2", Gic::V2, "GICv2, at most 8 CPUs"), ("3", Gic::V3, "GICv3, clusters of 16")],
+    "Version of its interrupt controller.",
+)
+.only(QEMU)
+.or(Gic::V3);
+
+/// Its EL2.
+pub(crate) const VIRTUALIZATION: Switch =
+    Switch::new("virtualization", "Give its CPUs an EL2, in which the normal world then runs.").only(QEMU);
 
 /// The machine that is asked for; an instruction takes 2^`icount` ns of its time, or the host's time passes.
 pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine, Error> {
     let settings = &request.settings;
-    let cpus = settings.number("cpus") as usize;
-    let gic = match settings.text("gic") {
-        Some("2") if cpus > 8 => {
-            return Err(Error::usage(format!("GICv2 has no more than 8 CPUs, not {cpus}"), "use --gic 3"));
-        }
-        Some("2") => Gic::V2,
-        _ => Gic::V3,
-    };
-    Ok(Machine { gic, virtualization: settings.switch("virtualization"), icount, ..Machine::new(cpus) })
+    let (cpus, gic) = (settings.get(CPUS), settings.get(GIC));
+    if gic == Gic::V2 && cpus > 8 {
+        return Err(Error::usage(format!("GICv2 has no more than 8 CPUs, not {cpus}"), "use --gic 3"));
+    }
+    Ok(Machine { gic, virtualization: settings.get(VIRTUALIZATION), icount, ..Machine::new(cpus) })
 }
 
 /// The checkout that firmware is built from.

@@ -1,51 +1,46 @@
 //! `psci-calls`: instructions of each kind of PSCI call, of real firmware.
 
 use crate::firmware;
-use crate::machine::{MACHINE_SETTINGS, images, machine, source_tree};
-use experiment::{About, Error, Example, Experiment, Kind, Need, Request, Setting, Sink, World, WorldAbout};
+use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
+use experiment::setting::{Checked, InputFile, Number, Or, Switch};
+use experiment::{About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout};
 use qemu::{Build, Images, Own, Placement, payload};
-use std::path::PathBuf;
 
 /// Counts the instructions of every PSCI call.
 pub struct PsciCalls;
 
-static SETTINGS: [Setting; 11] = {
-    let [cpus, gic, virtualization] = MACHINE_SETTINGS;
-    let count = Kind::Number { min: 1, max: 1_000_000 };
-    let address = Kind::Checked(is_number, "ADDRESS");
-    let offset = Kind::Checked(is_number, "OFFSET");
-    [
-        cpus,
-        gic,
-        virtualization,
-        Setting::new("cpu", Kind::Checked(is_core, "MODEL"), "Model of its CPUs, as QEMU names them.")
-            .or(qemu::Machine::CPU),
-        Setting::new("count", count, "Calls of each kind.").or("1000"),
-        Setting::new(
-            "firmware",
-            Kind::InputFile,
-            "An EL3 firmware of yours for this machine, as an image for its flash, instead of Stopwatt's. It holds the payload of `stopwatt \
-             payload`, or the payload is put beside it; it enters the payload at 0x60000000.",
-        ),
-        Setting::new(
-            "firmware-at",
-            address,
-            "Load the image at this address and enter it there, rather than in flash.",
-        ),
-        Setting::new("payload-in-memory", Kind::Switch, "Let the machine load the payload at 0x60000000."),
-        Setting::new("payload-offset", offset, "Put the payload into the image at this offset."),
-        Setting::new(
-            "standby-state",
-            Kind::Checked(is_state, "STATE"),
-            "power_state of a standby of level 0 in your firmware [0x1].",
-        ),
-        Setting::new(
-            "power-down-state",
-            Kind::Checked(is_state, "STATE"),
-            "power_state of a power-down of level 0 in your firmware [0x10002].",
-        ),
-    ]
-};
+const CPU: Or<Checked<String>> = Checked::new("cpu", "MODEL", core, "Model of its CPUs, as QEMU names them.")
+    .or(|| qemu::Machine::CPU.to_owned(), String::clone);
+
+const COUNT: Or<Number> = Number::new("count", 1..=1_000_000, "Calls of each kind.").or(1000);
+
+const FIRMWARE: InputFile = InputFile::new(
+    "firmware",
+    "An EL3 firmware of yours for this machine, as an image for its flash, instead of Stopwatt's. It holds the payload of `stopwatt \
+     payload`, or the payload is put beside it; it enters the payload at 0x60000000.",
+);
+
+const FIRMWARE_AT: Checked<u64> = Checked::new(
+    "firmware-at",
+    "ADDRESS",
+    address,
+    "Load the image at this address and enter it there, rather than in flash.",
+);
+
+const PAYLOAD_IN_MEMORY: Switch = Switch::new("payload-in-memory", "Let the machine load the payload at 0x60000000.");
+
+const PAYLOAD_OFFSET: Checked<u64> =
+    Checked::new("payload-offset", "OFFSET", address, "Put the payload into the image at this offset.");
+
+const STANDBY_STATE: Checked<u32> =
+    Checked::new("standby-state", "STATE", state, "power_state of a standby of level 0 in your firmware [0x1].");
+
+const POWER_DOWN_STATE: Checked<u32> = Checked::new(
+    "power-down-state",
+    "STATE",
+    state,
+    "power_state of a power-down of level 0 in your firmware [0x10002].",
+);
 
 /// A number in decimal or, after 0x, in hexadecimal.
 fn number(text: &str) -> Option<u64> {
@@ -55,40 +50,41 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-fn is_number(text: &str) -> Result<(), String> {
-    number(text).map(|_| ()).ok_or_else(|| "a number, such as 0x60000000".to_owned())
+fn address(text: &str) -> Result<u64, String> {
+    number(text).ok_or_else(|| "a number, such as 0x60000000".to_owned())
 }
 
-fn is_state(text: &str) -> Result<(), String> {
-    let state = number(text).filter(|state| u32::try_from(*state).is_ok());
-    state.map(|_| ()).ok_or_else(|| "a number of 32 bits, such as 0x10002".to_owned())
+fn state(text: &str) -> Result<u32, String> {
+    let state = number(text).and_then(|state| u32::try_from(state).ok());
+    state.ok_or_else(|| "a number of 32 bits, such as 0x10002".to_owned())
 }
 
-fn is_core(text: &str) -> Result<(), String> {
+fn core(text: &str) -> Result<String, String> {
     let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
     if is_name {
-        Ok(())
+        Ok(text.to_owned())
     } else {
         Err("a name that `qemu-system-aarch64 -cpu help` prints, such as cortex-a72".to_owned())
     }
 }
 
-/// What is only for firmware of the user's own.
-const FOR_OWN: [&str; 5] = ["firmware-at", "payload-in-memory", "payload-offset", "standby-state", "power-down-state"];
+/// Settings that are only for firmware of the user's own.
+const FOR_OWN: [&dyn Setting; 5] =
+    [&FIRMWARE_AT, &PAYLOAD_IN_MEMORY, &PAYLOAD_OFFSET, &STANDBY_STATE, &POWER_DOWN_STATE];
 
 /// The firmware of the user's own, if one is named.
 fn own(request: &Request<'_>) -> Result<Option<Own>, Error> {
     let settings = &request.settings;
-    let Some(image) = settings.text("firmware") else {
-        return match FOR_OWN.iter().find(|name| settings.is_given(name)) {
-            Some(name) => {
-                Err(Error::usage(format!("--{name} is for firmware of your own"), "name it with --firmware IMAGE"))
+    let Some(image) = settings.get(FIRMWARE) else {
+        return match FOR_OWN.iter().find(|setting| settings.is_given(**setting)) {
+            Some(setting) => {
+                let message = format!("--{} is for firmware of your own", setting.name());
+                Err(Error::usage(message, "name it with --firmware IMAGE"))
             }
             None => Ok(None),
         };
     };
-    let offset = settings.text("payload-offset").and_then(number);
-    let placement = match (settings.switch("payload-in-memory"), offset) {
+    let placement = match (settings.get(PAYLOAD_IN_MEMORY), settings.get(PAYLOAD_OFFSET)) {
         (false, None) => Placement::Packed,
         (true, None) => Placement::InMemory,
         (false, Some(offset)) => Placement::InImage(offset),
@@ -97,8 +93,7 @@ fn own(request: &Request<'_>) -> Result<Option<Own>, Error> {
             return Err(Error::usage(message, "leave one of them out"));
         }
     };
-    let at = settings.text("firmware-at").and_then(number);
-    Ok(Some(Own { image: PathBuf::from(image), at, placement }))
+    Ok(Some(Own { image, at: settings.get(FIRMWARE_AT), placement }))
 }
 
 static ABOUT: About = About {
@@ -112,7 +107,19 @@ static ABOUT: About = About {
         about: "the library as an EL3 image on an emulated machine",
         needs: &[Need::Qemu, Need::SourceTree],
     }],
-    settings: &SETTINGS,
+    settings: &[
+        &CPUS,
+        &GIC,
+        &VIRTUALIZATION,
+        &CPU,
+        &COUNT,
+        &FIRMWARE,
+        &FIRMWARE_AT,
+        &PAYLOAD_IN_MEMORY,
+        &PAYLOAD_OFFSET,
+        &STANDBY_STATE,
+        &POWER_DOWN_STATE,
+    ],
     cases: &[],
     examples: &[
         Example { arguments: "", about: "needs QEMU; builds the firmware" },
@@ -143,7 +150,7 @@ impl Experiment for PsciCalls {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         // One instruction is a nanosecond of the machine's time: the finest that its counter shows over many calls.
         let mut machine = machine(request, Some(0))?;
-        request.settings.text("cpu").unwrap_or_default().clone_into(&mut machine.cpu);
+        machine.cpu = request.settings.get(CPU);
         let progress = sink.progress();
         if let Some(own) = own(request)? {
             return run_own(request, sink, &machine, &own);
@@ -152,7 +159,7 @@ impl Experiment for PsciCalls {
         for (name, build) in [("plain", Build::Plain), ("instrumented", Build::Instrumented)] {
             progress.check()?;
             progress.say(&format!("building and running the {name} firmware"));
-            let run = payload::Options::new(payload::Run::Calls, request.settings.number("count"));
+            let run = payload::Options::new(payload::Run::Calls, request.settings.get(COUNT));
             reports.push((name, payload::run(&images(request, build)?, &machine, &run).map_err(Error::failed)?));
         }
         let builds: Vec<_> = reports.iter().map(|(name, report)| (*name, report)).collect();
@@ -176,9 +183,8 @@ fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &qemu::Machine, 
     let boot = own.boot(payload.as_deref()).map_err(Error::failed)?;
     progress.check()?;
     progress.say(&format!("running {}", own.image.display()));
-    let state = |name: &str| settings.text(name).and_then(number).map(|state| state as u32);
-    let mut run = payload::Options::new(payload::Run::Calls, settings.number("count"));
-    (run.standby, run.power_down) = (state("standby-state"), state("power-down-state"));
+    let mut run = payload::Options::new(payload::Run::Calls, settings.get(COUNT));
+    (run.standby, run.power_down) = (settings.get(STANDBY_STATE), settings.get(POWER_DOWN_STATE));
     let report = payload::run_on(&boot, machine, &run).map_err(Error::failed)?;
     let recording = firmware::calls_of_own(machine, own, &report);
     sink.start(recording.header.clone())?;
@@ -195,7 +201,7 @@ mod tests {
             [number("0x10"), number("16"), number("x"), number("0x"), number("-1")],
             [Some(16), Some(16), None, None, None]
         );
-        assert!(is_state("0x10002").is_ok() && is_state("0x100000000").is_err());
-        assert!(is_core("cortex-a72").is_ok() && is_core("max,sve=off").is_err() && is_core("").is_err());
+        assert!(state("0x10002").is_ok() && state("0x100000000").is_err());
+        assert!(core("cortex-a72").is_ok() && core("max,sve=off").is_err() && core("").is_err());
     }
 }

@@ -48,7 +48,7 @@ pub fn source_tree<'a>(request: &Request<'a>) -> Result<&'a Path, Error> {
 /// The source tree, the emulator or the packages are missing; the guest fails.
 pub fn programs(
     root: &Path,
-    cache: Option<&str>,
+    cache: Option<PathBuf>,
     cpus: usize,
     programs: &[Program],
     say: impl FnMut(&str),
@@ -62,8 +62,8 @@ pub fn programs(
 }
 
 /// Where packages are kept.
-fn folder(root: &Path, cache: Option<&str>) -> PathBuf {
-    cache.map_or_else(|| root.join("target/linux"), PathBuf::from)
+fn folder(root: &Path, cache: Option<PathBuf>) -> PathBuf {
+    cache.unwrap_or_else(|| root.join("target/linux"))
 }
 
 /// Time counts instructions: how busy this machine is does not show.
@@ -77,7 +77,7 @@ fn machine(cpus: usize) -> Machine {
 /// The source tree, the emulator or the packages are missing; the guest fails; a trace cannot be read.
 pub fn doses(
     root: &Path,
-    cache: Option<&str>,
+    cache: Option<PathBuf>,
     plan: &Plan,
     offloaded: bool,
     say: impl FnMut(&str),

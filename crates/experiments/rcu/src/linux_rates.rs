@@ -2,7 +2,8 @@
 
 use crate::guest;
 use crate::queued::{Queued, of_program};
-use experiment::{About, Error, Example, Experiment, Kind, Need, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::{Folder, Number, Or};
+use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
 use qemu::programs::Program;
 use recording::{Header, Recording, metrics};
 
@@ -56,10 +57,10 @@ static PROGRAMS: [Spec; 9] = [
     spec("closes", "closes 1000", Some(1), Unit::Close(1000)),
 ];
 
-static SETTINGS: [Setting; 2] = [
-    Setting::new("seconds", Kind::Number { min: 1, max: 60 }, "How long sleep and aplay run.").unit("s").or("10"),
-    Setting::new("cache", Kind::Folder, "Folder for kernel and packages; by default `target/linux` of the checkout."),
-];
+const SECONDS: Or<Number<u32>> = Number::new("seconds", 1..=60, "How long sleep and aplay run.").unit("s").or(10);
+
+const CACHE: Folder =
+    Folder::new("cache", "Folder for kernel and packages; by default `target/linux` of the checkout.");
 
 static ABOUT: About = About {
     name: "linux-rates",
@@ -73,7 +74,7 @@ static ABOUT: About = About {
         about: "Debian's kernel on the firmware",
         needs: &[Need::Qemu, Need::SourceTree],
     }],
-    settings: &SETTINGS,
+    settings: &[&SECONDS, &CACHE],
     cases: &[],
     examples: &[Example { arguments: "", about: "" }, Example { arguments: "--format json", about: "" }],
     sweep_defaults: &[],
@@ -88,7 +89,7 @@ impl Experiment for LinuxRates {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let root = guest::source_tree(request)?;
         let settings = &request.settings;
-        let asked = settings.number("seconds") as u32;
+        let asked = settings.get(SECONDS);
         let programs: Vec<Program> = PROGRAMS
             .iter()
             .map(|spec| {
@@ -99,7 +100,7 @@ impl Experiment for LinuxRates {
             .collect();
         let progress = sink.progress();
         progress.say("booting");
-        let ran = guest::programs(root, settings.text("cache"), CPUS, &programs, |line| progress.say(line))?;
+        let ran = guest::programs(root, settings.get(CACHE), CPUS, &programs, |line| progress.say(line))?;
         progress.check()?;
 
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");

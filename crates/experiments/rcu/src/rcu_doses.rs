@@ -3,7 +3,8 @@
 use crate::counting::{CpuCounts, count};
 use crate::guest::{self, Plan};
 use crate::small_kernel::{self, CLOSER};
-use experiment::{About, Error, Example, Experiment, Files, Kind, Need, Request, Setting, Sink, World, WorldAbout};
+use experiment::setting::{Folder, Number, Or};
+use experiment::{About, Error, Example, Experiment, Files, Need, Request, Sink, World, WorldAbout};
 use minikernel::{Costs, Hardware};
 use platforms::PlatformFiles;
 use recording::{Header, Recording, metrics};
@@ -20,11 +21,11 @@ const PLATFORM: &str = "tc2";
 /// The guest's idle states. Which of them a governor takes, and whether the tick then stops, is a matter of their times.
 const GUEST: &str = "qemu-virt";
 
-static SETTINGS: [Setting; 3] = [
-    Setting::new("seconds", Kind::Number { min: 1, max: 60 }, "How long each dose is traced.").unit("s").or("3"),
-    Setting::new("runs", Kind::Number { min: 1, max: 10 }, "How often the guest goes through the doses.").or("2"),
-    Setting::new("cache", Kind::Folder, "Folder for kernel and busybox; by default `target/linux` of the checkout."),
-];
+const SECONDS: Or<Number<u32>> = Number::new("seconds", 1..=60, "How long each dose is traced.").unit("s").or(3);
+
+const RUNS: Or<Number<u32>> = Number::new("runs", 1..=10, "How often the guest goes through the doses.").or(2);
+
+const CACHE: Folder = Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.");
 
 static ABOUT: About = About {
     name: "rcu-doses",
@@ -37,7 +38,7 @@ static ABOUT: About = About {
         about: "Debian's kernel on the firmware, and the small kernel beside it",
         needs: &[Need::Qemu, Need::SourceTree],
     }],
-    settings: &SETTINGS,
+    settings: &[&SECONDS, &RUNS, &CACHE],
     cases: &[],
     examples: &[Example { arguments: "", about: "" }, Example { arguments: "--runs 3 --format json", about: "" }],
     sweep_defaults: &[],
@@ -52,12 +53,7 @@ impl Experiment for RcuDoses {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let root = guest::source_tree(request)?;
         let settings = &request.settings;
-        let plan = Plan {
-            cpus: CPUS,
-            rates: RATES.to_vec(),
-            runs: settings.number("runs") as u32,
-            seconds: settings.number("seconds") as u32,
-        };
+        let plan = Plan { cpus: CPUS, rates: RATES.to_vec(), runs: settings.get(RUNS), seconds: settings.get(SECONDS) };
         let hardware = hardware(request.platforms)?;
         let costs = platforms::kernel_costs(request.platforms)?;
         let costs = Costs::of(&Costs::read(&costs)?);
@@ -76,7 +72,7 @@ impl Experiment for RcuDoses {
         for offloaded in [false, true] {
             let mode = if offloaded { "offloaded" } else { "ordinary" };
             progress.say(&format!("booting, {mode}"));
-            let taken = guest::doses(root, settings.text("cache"), &plan, offloaded, |line| progress.say(line))?;
+            let taken = guest::doses(root, settings.get(CACHE), &plan, offloaded, |line| progress.say(line))?;
             progress.check()?;
             for dose in &taken {
                 let (counts, seconds) = count(&dose.recording, CPUS);

@@ -8,7 +8,6 @@
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +16,7 @@ use dataplane::graph::Report;
 use dataplane::plane::Mac;
 use dataplane::show::worker_name;
 use dataplane_experiments::graphs::{destination, network};
+use document::Document;
 use experiment::{Error, Progress};
 use forwarder::workers::Workers;
 
@@ -257,7 +257,7 @@ impl Bench {
         if matches!(self.driver, Driver::Kernel | Driver::Command) {
             return Ok(None);
         }
-        let config = Config::parse(Path::new("the network for measuring"), self.config())?;
+        let config = Config::read(&Document::new("the network for measuring", self.config()))?;
         let cpus = self.worker_cpus.clone();
         let started = self.m.within(move || {
             let graphs = config.router()?.graphs;

@@ -1,0 +1,26 @@
+//! The kinds of worlds.
+
+/// The kinds of worlds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum World {
+    /// Simulated hardware.
+    Sim,
+    /// This machine.
+    Host,
+    /// Real firmware on an emulated machine.
+    Qemu,
+    /// The explorer's machine, in which interleavings and memory orders are choices.
+    Explore,
+}
+
+impl World {
+    /// The world's name on the command line and in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Host => "host",
+            Self::Qemu => "qemu",
+            Self::Explore => "explore",
+        }
+    }
+}
