@@ -200,7 +200,7 @@ fn features() -> Result<(), String> {
 /// Packages the libraries and builds each from its package. Nothing is uploaded: they find each other in a registry on disk that Cargo
 /// makes for the purpose.
 fn packages() -> Result<(), String> {
-    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "stopwatt-engine"];
+    let crates = ["stopwatt-cells", "stopwatt-points", "stopwatt-smc", "stopwatt-psci", "stopwatt-engine"];
     forget_unpacked(&crates)?;
     // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
     let target = root().join("target/packages");
@@ -237,7 +237,16 @@ fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "psci-cases", "idle", "rcu", "placement"];
+    let crates = [
+        "stopwatt-cells",
+        "stopwatt-points",
+        "stopwatt-smc",
+        "stopwatt-psci",
+        "psci-cases",
+        "idle",
+        "rcu",
+        "placement",
+    ];
     let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
     check(&mut cargo(&[&build[..], &packages[..]].concat()))

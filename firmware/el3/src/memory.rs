@@ -4,7 +4,7 @@ use core::arch::{asm, naked_asm};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use psci::{Level, Scalar, SharedCell};
+use psci::{Level, Scalar, SharedCell, SharedWord};
 
 /// SCTLR_EL3 after a reset: the bits that are always one.
 pub const SCTLR_RESET: u64 = 0x30c5_0830;
@@ -237,7 +237,7 @@ const LINE: usize = 64;
 #[repr(align(64))]
 pub struct Word(AtomicU64);
 
-impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
+impl<T: Scalar, P: ?Sized> SharedWord<T, P> for Word {
     fn new(value: T) -> Self {
         Self(AtomicU64::new(value.to_word()))
     }
@@ -256,7 +256,9 @@ impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
     fn fetch_add(&self, _: &P, value: T) -> T {
         T::from_word(self.0.fetch_add(value.to_word(), Ordering::AcqRel))
     }
+}
 
+impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
     #[inline(always)]
     fn clean(&self, _: &P) {
         // SAFETY: maintenance of our own word's line.

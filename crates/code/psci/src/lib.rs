@@ -76,11 +76,14 @@
 //! /// word has a cache line of its own.
 //! struct Word(AtomicU64);
 //!
-//! impl<T: Scalar> SharedCell<T, Board> for Word {
+//! impl<T: Scalar> SharedWord<T, Board> for Word {
 //!     fn new(value: T) -> Self { Self(AtomicU64::new(value.to_word())) }
 //!     fn load(&self, _: &Board) -> T { T::from_word(self.0.load(Acquire)) }
 //!     fn store(&self, _: &Board, value: T) { self.0.store(value.to_word(), Release) }
 //!     fn fetch_add(&self, _: &Board, value: T) -> T { T::from_word(self.0.fetch_add(value.to_word(), AcqRel)) }
+//! }
+//!
+//! impl<T: Scalar> SharedCell<T, Board> for Word {
 //!     fn clean(&self, _: &Board) {}
 //!     fn clean_invalidate(&self, _: &Board) {}
 //! }
@@ -218,7 +221,7 @@ mod trusted_os;
 mod warm_boot;
 
 pub use call::{Call, Endianness, EntryPoint, Outcome};
-pub use cell::{Scalar, SharedCell};
+pub use cell::{Scalar, SharedCell, SharedWord};
 pub use cpu_index::CpuIndex;
 pub use dispatch::{PSCI_VERSION, SMCCC_VERSION};
 pub use error::Error;

@@ -12,7 +12,7 @@
 //!
 //! On a platform with [`Platform::coherent_power_down`] all three are plain.
 
-use crate::cell::{Scalar, SharedCell};
+use crate::cell::{Scalar, SharedCell, SharedWord};
 use crate::platform::Platform;
 
 /// A word that is touched only by CPUs whose caches are on: no maintenance at all.

@@ -5,7 +5,8 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step, Thread, Urgency,
+    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord, Step,
+    Thread, Urgency,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -16,7 +17,7 @@ const LIMIT_S: f64 = 1.0;
 
 struct Word<T>(Cell<T>);
 
-impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
+impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
     fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
@@ -29,6 +30,9 @@ impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
     fn fetch_add(&self, _: &Machine, value: T) -> T {
         self.0.replace(T::from_word(self.0.get().to_word().wrapping_add(value.to_word())))
     }
+}
+
+impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
     fn swap(&self, _: &Machine, value: T) -> T {
         self.0.replace(value)
     }

@@ -7,7 +7,8 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step, Thread, Urgency,
+    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord, Step,
+    Thread, Urgency,
 };
 use std::cell::Cell;
 use std::hint::black_box;
@@ -26,7 +27,7 @@ const LOOKS_PER_REPLACEMENT: u64 = 16;
 /// A word as an atomic of the host.
 struct Word<T>(AtomicU64, PhantomData<T>);
 
-impl<T: Scalar> SharedCell<T, Host> for Word<T> {
+impl<T: Scalar> SharedWord<T, Host> for Word<T> {
     fn new(value: T) -> Self {
         Self(AtomicU64::new(value.to_word()), PhantomData)
     }
@@ -39,6 +40,9 @@ impl<T: Scalar> SharedCell<T, Host> for Word<T> {
     fn fetch_add(&self, _: &Host, value: T) -> T {
         T::from_word(self.0.fetch_add(value.to_word(), SeqCst))
     }
+}
+
+impl<T: Scalar> SharedCell<T, Host> for Word<T> {
     fn swap(&self, _: &Host, value: T) -> T {
         T::from_word(self.0.swap(value.to_word(), SeqCst))
     }

@@ -1,7 +1,7 @@
 //! Queueing on an offloaded CPU in the modern form: the list under its lock, or the bypass list when there is much to queue or it may wait.
 
 use crate::callback::Callback;
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::group::deferred;
 use crate::platform::Platform;

@@ -1,7 +1,7 @@
 //! Queueing a callback.
 
 use crate::callback::{Callback, Urgency};
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::points;

@@ -4,7 +4,7 @@
 //! stands behind a lock.
 
 use crate::callback::Callback;
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::counters::Counters;
 use crate::lock::Spin;
 use crate::platform::{Platform, Thread};

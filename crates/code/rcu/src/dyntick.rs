@@ -1,6 +1,6 @@
 //! Idle CPUs: RCU does not wait for a CPU that is idle, and sees from a counter that it is or was.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::state::Rcu;

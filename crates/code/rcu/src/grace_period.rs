@@ -1,6 +1,6 @@
 //! The grace-period thread: starts grace periods, looks at those who hold them up, and ends them.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::node::READERS;
 use crate::platform::{Platform, Step};
 use crate::points;

@@ -1,6 +1,6 @@
 //! Groups of offloaded CPUs that share a grace-period thread, in the modern form.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::lock::Spin;
 use crate::platform::Platform;
 use crate::sequence::Sequence;

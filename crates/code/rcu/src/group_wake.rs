@@ -1,7 +1,7 @@
 //! Waking the thread of a group of offloaded CPUs, now or later.
 
 use crate::bypass::LAZY_S;
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::cpu::Cpu;
 use crate::group::deferred;
 use crate::platform::{Platform, RcuTimer, Thread};

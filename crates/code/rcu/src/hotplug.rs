@@ -1,6 +1,6 @@
 //! CPUs that go off and come back.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::platform::Platform;
 use crate::settings::Form;
 use crate::state::Rcu;

@@ -1,6 +1,6 @@
 //! What RCU needs of a CPU that wants to go idle.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::state::Rcu;

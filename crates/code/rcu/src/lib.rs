@@ -70,7 +70,7 @@ mod stall_report;
 mod state;
 
 pub use callback::{Callback, Urgency};
-pub use cell::{Scalar, SharedCell};
+pub use cell::{Scalar, SharedCell, SharedWord};
 pub use counters::{Counters, GracePeriodCounters};
 pub use hotplug::Refused;
 pub use idle::{IDLE_DELAY, IDLE_LAZY_DELAY_S, IdleNeed};

@@ -2,7 +2,7 @@
 //!
 //! There is no guard: nothing whose `Drop` matters may live across an operation of a simulated CPU. Whoever acquires, releases.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::platform::Platform;
 
 /// A spin lock.

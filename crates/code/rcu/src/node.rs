@@ -1,6 +1,6 @@
 //! The tree: CPUs report to leaves, leaves to the nodes above them, so that no lock is fought over by all CPUs.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::lock::Spin;
 use crate::platform::Platform;
 use crate::sequence::Sequence;

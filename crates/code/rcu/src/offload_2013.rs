@@ -1,7 +1,7 @@
 //! Offloading as in Linux 3.8 to 3.16: a thread per CPU takes what is queued, waits for a grace period itself, and invokes.
 
 use crate::callback::Callback;
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::{Platform, Step};
 use crate::points;

@@ -3,7 +3,7 @@
 //! In the modern form, a group's grace-period thread makes rounds: it numbers and advances the lists of its CPUs, wakes the threads of those
 //! whose callbacks are ready, and sleeps until the earliest grace period that a list waits for has ended. Each CPU's own thread only invokes.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::cpu::Cpu;
 use crate::group::{Group, Phase, deferred};
 use crate::platform::{Platform, RcuTimer, Step, Thread};

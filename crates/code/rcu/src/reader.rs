@@ -1,6 +1,6 @@
 //! Readers, and what happens when one is preempted.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::node::{Blocked, READERS};
 use crate::platform::Platform;
 use crate::state::Rcu;

@@ -1,6 +1,6 @@
 //! Asking for grace periods, learning of them, and reporting quiescent states up the tree.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::sequence::{Sequence, after_a_whole_one, in_progress};

@@ -1,6 +1,6 @@
 //! The tick and the softirq: where a CPU notices grace periods, reports, and invokes callbacks.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::points;

@@ -1,6 +1,6 @@
 //! Grace periods that take too long.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::node::READERS;
 use crate::platform::Platform;
 use crate::points;

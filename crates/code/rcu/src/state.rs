@@ -1,6 +1,6 @@
 //! The whole state, and how it is made.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::counters::{Counters, GracePeriodCounters};
 use crate::cpu::Cpu;
 use crate::group::{Group, stride};

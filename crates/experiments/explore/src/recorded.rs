@@ -1,7 +1,7 @@
 //! What is explored, as far as recordings need to know it.
 
-use explore::narrate::{CLOCK, Narrator, POWER_CONTROLLER};
-use explore::{KernelScenario, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Subject};
+use explore::narrate::Narrator;
+use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
 use seeded::Fault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -8,10 +8,10 @@
 //! | file | holds |
 //! |---|---|
 //! | `memory` | store buffers, early loads, caches, what maintenance reaches; [`litmus`] tries it against the architecture |
-//! | `machine`, `access` | who goes next; shared words |
-//! | `of_psci` | the PSCI library: the power controller, the machine as the library sees it, scenarios, and what must hold of a run |
+//! | `machine`, `access` | who goes next; shared words. What runs there is a subject's |
+//! | `of_psci` | the PSCI library: the power controller, the board as the library sees it, scenarios, and what must hold of a run |
 //! | `of_rcu` | the RCU library: a kernel with a clock, tasks and threads, and what must hold of a run |
-//! | `model` | [`check`]: tests of one's own |
+//! | `model` | tests of one's own: [`check`] |
 //! | `strategy`, `subject`, `shrink` | who answers, many runs, and what is left of one that failed |
 //! | `names`, [`narrate`] | all of it in words |
 //!
@@ -35,7 +35,6 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod board;
 mod cell;
 mod choice;
 mod failure;
@@ -63,14 +62,14 @@ pub use choice::{Deviation, Kind};
 pub use failure::{Failure, Invariant};
 pub use found::Found;
 pub use machine::Machine;
-pub use model::{Config, Model, check};
-pub use of_psci::{Ask, Psci, Scenario, ScenarioError};
-pub use of_rcu::{Deed, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
-pub use options::{Limits, MOST_CPUS, MachineOptions};
+pub use model::{Bodies, Config};
+pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
+pub use of_rcu::{CLOCK, Deed, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
+pub use options::{Limits, MOST_CPUS};
 pub use place::{MOST_DEEDS, Place};
 pub use run::Ran;
 pub use script::Script;
-pub use step::{Did, Step};
+pub use step::{Act, Did, Step};
 pub use strategy::Strategy;
 pub use subject::{Exploration, FoundIn, Subject, Tally, TallyOf};
 pub use watchdog::{Watchdog, watch};

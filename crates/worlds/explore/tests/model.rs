@@ -1,8 +1,8 @@
 //! Tests of one's own: locks and the like, explored as a firmware engineer would.
 
-use explore::{Config, Machine, Model, Strategy, Word, check};
+use explore::{Board, Config, Model, Strategy, Word, check};
 use psci::lock::{BakeryWord, Lock, Ticket};
-use psci::{CpuIndex, Platform, SharedCell};
+use psci::{CpuIndex, Platform, SharedCell, SharedWord};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,8 +12,8 @@ use std::rc::Rc;
 fn section(
     model: &mut Model,
     cpus: u16,
-    acquire: impl Fn(&Machine, u16) + 'static,
-    release: impl Fn(&Machine, u16) + 'static,
+    acquire: impl Fn(&Board, u16) + 'static,
+    release: impl Fn(&Board, u16) + 'static,
 ) {
     let inside = Rc::new(Cell::new(0));
     let lock = Rc::new((acquire, release));
@@ -31,9 +31,9 @@ fn section(
 }
 
 fn bakery(model: &mut Model, cpus: u16) {
-    let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
     let other = words.clone();
-    let lock = |words: &Rc<Vec<BakeryWord<Machine>>>, machine: &Machine, cpu: u16, acquire: bool| {
+    let lock = |words: &Rc<Vec<BakeryWord<Board>>>, machine: &Board, cpu: u16, acquire: bool| {
         let lock = Lock::bakery(0, words, CpuIndex(0));
         if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
     };
@@ -47,23 +47,23 @@ fn bakery(model: &mut Model, cpus: u16) {
 
 /// A bakery between CPUs of which the first `off` leave coherency and the others do not.
 fn mixed_bakery(model: &mut Model, cpus: u16, off: u16) {
-    let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
     let other = words.clone();
-    let acquire = move |machine: &Machine, cpu: u16| {
+    let acquire = move |machine: &Board, cpu: u16| {
         if cpu < off {
             machine.leave_with_flush();
         }
         Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
     };
-    let release = move |machine: &Machine, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
+    let release = move |machine: &Board, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
     section(model, cpus, acquire, release);
 }
 
 /// A lock in two words as a beginner writes it: looks, then takes.
 fn naive(model: &mut Model) {
-    let word: Rc<Word<u32>> = Rc::new(SharedCell::<u32, Machine>::new(0));
+    let word: Rc<Word<u32>> = Rc::new(SharedWord::<u32, Board>::new(0));
     let other = word.clone();
-    let take = move |machine: &Machine, _| {
+    let take = move |machine: &Board, _| {
         while word.load(machine) != 0 {}
         word.store(machine, 1);
     };
@@ -83,9 +83,9 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
         assert_eq!(check(&config, |model| bakery(model, 3)).schedules, 30_000);
     }
     check(&Config { schedules: 30_000, ..Config::default() }, |model| {
-        let ticket: Rc<Ticket<Machine>> = Rc::new(Ticket::new());
+        let ticket: Rc<Ticket<Board>> = Rc::new(Ticket::new());
         let other = ticket.clone();
-        let lock = |ticket: &Ticket<Machine>, machine: &Machine, cpu, acquire: bool| {
+        let lock = |ticket: &Ticket<Board>, machine: &Board, cpu, acquire: bool| {
             let lock = Lock::ticket(0, ticket);
             if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
         };
@@ -157,7 +157,7 @@ fn what_caches_do_on_their_own_is_tried() {
         let seen = Rc::new(RefCell::new(BTreeSet::new()));
         let tally = check(&config, |model| {
             let words: Rc<[Word<u32>; 2]> =
-                Rc::new([SharedCell::<u32, Machine>::new(0), SharedCell::<u32, Machine>::new(0)]);
+                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
             let (other, seen) = (words.clone(), seen.clone());
             model.cpu(move |machine| {
                 let first = words[0].load(machine);
@@ -196,8 +196,7 @@ fn pruned_runs_come_to_every_end() {
                 let strategies = vec![Strategy::Every(u32::MAX)];
                 let config = Config { strategies, schedules: 400_000, prune, orders, ..Config::default() };
                 let tally = check(&config, |model| {
-                    let words: Rc<Vec<Word<u32>>> =
-                        Rc::new((0..2).map(|_| SharedCell::<u32, Machine>::new(0)).collect());
+                    let words: Rc<Vec<Word<u32>>> = Rc::new((0..2).map(|_| SharedWord::<u32, Board>::new(0)).collect());
                     let loaded = Rc::new(RefCell::new(vec![Vec::new(); cpus]));
                     for (cpu, steps) in steps.iter().enumerate() {
                         let (words, loaded, steps) = (words.clone(), loaded.clone(), steps.clone());
@@ -267,7 +266,7 @@ fn a_missing_barrier_is_found() {
     let dekker = |barrier: bool| {
         move |model: &mut Model| {
             let words: Rc<[Word<u32>; 2]> =
-                Rc::new([SharedCell::<u32, Machine>::new(0), SharedCell::<u32, Machine>::new(0)]);
+                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
             let absent = Rc::new(Cell::new(0));
             for cpu in 0..2 {
                 let (words, absent) = (words.clone(), absent.clone());

@@ -4,7 +4,7 @@
 use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, Thread, ThreadNumber};
 use crate::task::{CpuSet, TaskId};
 use points::{Point, Sink};
-use rcu::{RcuTimer, Reader, Scalar, SharedCell, Stall, Urgency};
+use rcu::{RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
 use std::cell::{Cell, RefCell};
 
 /// RCU, and where its threads may run.
@@ -249,7 +249,7 @@ impl rcu::Platform for Port {
 /// A word of memory.
 pub(crate) struct Word<T>(Cell<T>);
 
-impl<T: Scalar> SharedCell<T, Port> for Word<T> {
+impl<T: Scalar> SharedWord<T, Port> for Word<T> {
     fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
@@ -267,7 +267,9 @@ impl<T: Scalar> SharedCell<T, Port> for Word<T> {
         self.0.set(T::from_word(before.to_word().wrapping_add(value.to_word())));
         before
     }
+}
 
+impl<T: Scalar> SharedCell<T, Port> for Word<T> {
     fn swap(&self, _port: &Port, value: T) -> T {
         self.0.replace(value)
     }

@@ -1,7 +1,7 @@
 //! Shared memory as CPUs see it: through their caches, or past them.
 
 use crate::Soc;
-use psci::{Scalar, SharedCell};
+use psci::{Scalar, SharedCell, SharedWord};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -104,7 +104,7 @@ impl<T> Word<T> {
     }
 }
 
-impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
+impl<T: Scalar> SharedWord<T, Soc> for Word<T> {
     fn new(value: T) -> Self {
         Self {
             memory: Cell::new(value.to_word()),
@@ -151,7 +151,9 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         self.write_copy(soc, sum.to_word());
         T::from_word(before)
     }
+}
 
+impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     fn clean(&self, soc: &Soc) {
         soc.count_call();
         self.maintain(soc, false);
@@ -204,7 +206,7 @@ mod tests {
     use crate::config::Sources;
     use document::Document;
     use engine::{Runner, SplitMix64, Time};
-    use psci::{Platform, SharedCell};
+    use psci::{Platform, SharedCell, SharedWord};
     use std::cell::RefCell;
     use std::path::Path;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use super::board::Board;
 use super::machine::{Fake, locked};
-use crate::cell::{Scalar, SharedCell};
+use crate::cell::{Scalar, SharedCell, SharedWord};
 
 /// A word in memory, and the line that the caches which are on may hold of it.
 ///
@@ -53,7 +53,7 @@ impl<T> Cell<T> {
     }
 }
 
-impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
+impl<T: Scalar, B: Board> SharedWord<T, Fake<B>> for Cell<T> {
     fn new(value: T) -> Self {
         // Made by the boot CPU, with its cache on.
         let line = Line { memory: u64::MAX, cached: Some(value.to_word()), dirty: true };
@@ -105,7 +105,9 @@ impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
         line.dirty = true;
         T::from_word(before)
     }
+}
 
+impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
     fn clean(&self, fake: &Fake<B>) {
         self.maintain(fake, false);
     }

@@ -1,14 +1,17 @@
 //! A kernel as small as can be, in which nothing happens at the same time: one jiffy after the other, and in each, one CPU after the other.
 
 use points::{Point, Sink};
-use rcu::{Callback, IdleNeed, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, Stall, Step, Thread};
+use rcu::{
+    Callback, IdleNeed, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Step,
+    Thread,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A plain cell: nothing happens at the same time.
 pub struct Word<T>(Cell<T>);
 
-impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
+impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
     fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
@@ -24,6 +27,9 @@ impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
         machine.access();
         self.0.replace(T::from_word(self.0.get().to_word().wrapping_add(value.to_word())))
     }
+}
+
+impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
     fn swap(&self, machine: &Machine, value: T) -> T {
         machine.access();
         self.0.replace(value)

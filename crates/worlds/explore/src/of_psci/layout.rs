@@ -3,8 +3,7 @@
 //! States: a CPU's and a cluster's 1 keeps its contents, 2 loses them; the system's 1 loses them. `power_state` has a nibble of its StateID for
 //! the state of each of the levels 0 to 2, then one for the level at which the caller is the last.
 
-/// CPUs of a cluster; the last cluster may have one less.
-pub(crate) const CPUS_PER_CLUSTER: usize = 2;
+use crate::options::CPUS_PER_CLUSTER;
 
 /// The affinity fields of a CPU: Aff1 is its cluster.
 pub(crate) fn mpidr(cpu: usize) -> u64 {
