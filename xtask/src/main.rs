@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod explore;
+mod judge;
 mod mutants;
 mod needs;
 mod python;
+mod quick;
 mod soak;
 mod stages;
 mod words;
@@ -19,6 +21,9 @@ const HELP: &str = "cargo xtask <command>
   test           every check: format, lints, tests, bare-metal build, aarch64 under emulation, recordings of both builds
   test STAGE...  only the stages whose names are given
   stages         names of the stages
+  quick          format, clippy and tests of the packages that differ from main, unit tests of those that use them; installs nothing
+  judge          what takes hours or fetches large sources, with a table of verdicts; before a release. Names after it choose of
+                 costs, core, explore, site, firmware, soak
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
@@ -39,6 +44,8 @@ fn main() -> ExitCode {
     }
     let result = match arguments.first().map(String::as_str) {
         Some("test") => stages::run(&arguments[1..]),
+        Some("quick") => quick::run(),
+        Some("judge") => judge::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),

@@ -15,11 +15,12 @@ pub struct Stage {
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 13] = [
+pub const STAGES: [Stage; 14] = [
     Stage { name: "format", what: "rustfmt has nothing to change, documents wrap", run: format },
     Stage { name: "words", what: "comments wrap, and say what an item is in plain words", run: plain_words },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
     Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
+    Stage { name: "program", what: "what the release build takes, and how large the program is", run: program },
     Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
     Stage { name: "detail", what: "the psci and points crates with and without their features", run: features },
     Stage {
@@ -70,13 +71,18 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn cargo(arguments: &[&str]) -> Command {
+/// Cargo, in the checkout.
+pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
     command
 }
 
-fn check(command: &mut Command) -> Result<(), String> {
+/// Runs a command to its end.
+///
+/// # Errors
+/// It cannot be started, or fails.
+pub fn check(command: &mut Command) -> Result<(), String> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{command:?} ended with {status}")),
@@ -160,6 +166,36 @@ fn web() -> Result<(), String> {
     let mut biome = Command::new(to.join("node_modules/.bin/biome"));
     let check_assets = ["ci", "--config-path", "xtask/web", "crates/results/report/assets"];
     check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
+}
+
+/// The most bytes that the program may have: 22 MB.
+const LARGEST_PROGRAM: u64 = 22_000_000;
+
+/// Builds the program and prints what that took and how large it is.
+fn program() -> Result<(), String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let program = target.join("release/stopwatt");
+    let from = if program.exists() { "of what changed" } else { "from nothing" };
+    let before = children_seconds();
+    check(&mut cargo(&["build", "--quiet", "--release"]))?;
+    let size = std::fs::metadata(&program).map_err(|error| format!("{}: {error}", program.display()))?.len();
+    if let (Some(before), Some(after)) = (before, children_seconds()) {
+        println!("release build {from}: {:.0} s of CPU time (200 is the aim for a build from nothing)", after - before);
+    }
+    println!("program: {:.1} MB", size as f64 / 1e6);
+    match size <= LARGEST_PROGRAM {
+        true => Ok(()),
+        false => Err(format!("the program may have {:.0} MB", LARGEST_PROGRAM as f64 / 1e6)),
+    }
+}
+
+/// The CPU time of all processes that this one has started and waited for, in seconds; `None` where the system does not say.
+fn children_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold anything but ends with the last parenthesis: fields 16 and 17, in ticks of 10 ms.
+    let fields: Vec<f64> =
+        stat.rsplit_once(')')?.1.split_whitespace().skip(13).take(2).filter_map(|field| field.parse().ok()).collect();
+    (fields.len() == 2).then(|| fields.iter().sum::<f64>() / 100.0)
 }
 
 fn tests() -> Result<(), String> {

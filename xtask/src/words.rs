@@ -144,8 +144,9 @@ fn wrapped(text: &str) -> String {
         let words = |line: &str| line[indent + mark.len()..].to_owned();
         let first = words(lines[at]);
         in_code ^= first.trim_start().starts_with("```");
-        let stays = in_code || first.trim().is_empty() || first.trim_start().starts_with(['|', '#', '`']);
-        if stays && !(first.trim_start().starts_with('`') && !first.trim_start().starts_with("```")) {
+        let start = first.trim_start();
+        let stays = in_code || start.is_empty() || start.starts_with(['|', '#']) || start.starts_with("```");
+        if stays {
             out.push(lines[at].to_owned());
             at += 1;
             continue;
