@@ -1,7 +1,8 @@
 //! `cargo xtask`: one command for every check.
 //!
-//! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where it may not, and runs every
-//! stage, with its time. A stage that fails ends the run with its output above.
+//! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where
+//! it may not, and runs every stage, with its time. A stage that fails ends the run with its output
+//! above.
 #![forbid(unsafe_code)]
 
 mod explore;

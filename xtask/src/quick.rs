@@ -9,7 +9,8 @@ use std::time::Instant;
 /// The test files that need a program which `cargo xtask test` installs, or minutes.
 const LEFT_OUT: [&str; 2] = ["browser", "installed"];
 
-/// Format, clippy and tests of the packages that differ from `main`, and the unit tests of those that use them.
+/// Format, clippy and tests of the packages that differ from `main`, and the unit tests of those
+/// that use them.
 ///
 /// # Errors
 /// A check fails, or Git or Cargo cannot say what changed.

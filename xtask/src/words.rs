@@ -1,4 +1,5 @@
-//! The words of comments and documents: phrases that are not used, first words of doc comments, and the width of comments.
+//! The words of comments and documents: phrases that are not used, first words of doc comments, and
+//! the width of comments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,10 +108,13 @@ fn phrase(line: &str) -> Option<String> {
 fn of_code(text: &str) -> Vec<(usize, String)> {
     let mut wrong = Vec::new();
     let mut before: Option<&str> = None;
+    let mut in_code = false;
     for (line, number) in text.lines().zip(1..) {
         let here = mark(line);
+        in_code &= here.is_some();
         if let Some((indent, mark)) = here {
             let words = line[indent + mark.len()..].trim();
+            in_code ^= words.starts_with("```");
             let begins = before != Some(mark) && mark != "//";
             let first = words.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
             if begins && FIRST.contains(&first) {
@@ -119,7 +123,7 @@ fn of_code(text: &str) -> Vec<(usize, String)> {
             wrong.extend(phrase(words).map(|why| (number, why)));
             // An address, or a name without a blank, cannot be broken.
             let is_wide = line.chars().count() > COLUMNS && words.split_whitespace().nth(1).is_some();
-            if is_wide && !words.starts_with('|') {
+            if is_wide && !in_code && !words.starts_with(['|', '#']) {
                 wrong.push((number, format!("the comment has more than {COLUMNS} columns")));
             }
         }
@@ -129,8 +133,8 @@ fn of_code(text: &str) -> Vec<(usize, String)> {
     wrong
 }
 
-/// A text with its wide comments wrapped: paragraph by paragraph, items of lists with their later lines further in. Tables, code and
-/// headings stay.
+/// A text with its wide comments wrapped: paragraph by paragraph, items of lists with their later
+/// lines further in. Tables, code and headings stay.
 fn wrapped(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut out: Vec<String> = Vec::new();
@@ -151,7 +155,8 @@ fn wrapped(text: &str) -> String {
             at += 1;
             continue;
         }
-        // The lines of the paragraph: those with the same mark, up to an empty one, an item, a table or code.
+        // The lines of the paragraph: those with the same mark, up to an empty one, an item, a
+        // table or code.
         let mut end = at + 1;
         while end < lines.len() && self::mark(lines[end]) == Some((indent, mark)) {
             let next = words(lines[end]);
@@ -191,7 +196,8 @@ fn is_item(text: &str) -> bool {
     text.starts_with("- ") || text.starts_with("* ") || numbered
 }
 
-/// Words on lines of at most [`COLUMNS`] columns, each with what stands before it. A span of code is not broken.
+/// Words on lines of at most [`COLUMNS`] columns, each with what stands before it. A span of code
+/// is not broken.
 fn filled(words: &str, first: &str, more: &str) -> Vec<String> {
     let mut lines = vec![first.to_owned()];
     let mut is_empty = true;

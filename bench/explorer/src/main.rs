@@ -1,7 +1,9 @@
-//! The same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a second by random choice and by PCT.
+//! The same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a
+//! second by random choice and by PCT.
 //!
-//! Both run three CPUs that enter a section once. In shuttle each access of a word is one of its atomics, so that it is a choice point there as
-//! it is here; a wait yields. Each program runs in one thread.
+//! Both run three CPUs that enter a section once. In shuttle each access of a word is one of its
+//! atomics, so that it is a choice point there as it is here; a wait yields. Each program runs in
+//! one thread.
 #![allow(missing_docs)]
 
 use explore::{Board, Config, Strategy, Word, check};

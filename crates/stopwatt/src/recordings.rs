@@ -67,11 +67,11 @@ fn release_of(recording: &Recording, given: &str) -> miette::Result<String> {
     Err(miette!(help = one_of(given, &known), "the recording has no release `{given}`"))
 }
 
-/// What was asked for, as the recording keeps it: worlds and settings that were given.
+/// The request, as the recording keeps it: worlds and settings that were given.
 pub type Request = BTreeMap<String, String>;
 
-/// The folder of a run that named none: the experiment's own, with the settings in its name that were given. Of a path it has the
-/// file's name alone.
+/// The folder of a run that named none: the experiment's own, with the settings in its name that
+/// were given. Of a path it has the file's name alone.
 pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
     let usual = |key: &str| matches!(key, "report" | "format");
     let short = |value: &str| match Path::new(value).file_stem() {
@@ -100,7 +100,8 @@ pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
 /// Longest name of a folder that is made up here.
 const LONGEST_NAME: usize = 100;
 
-/// Whether a run may put its recording into a folder: nothing is there, or a recording of the same experiment and request.
+/// Says if a run may put its recording into a folder: nothing is there, or a recording of the same
+/// experiment and request.
 pub fn check_target(
     folder: &Path,
     experiment: &str,

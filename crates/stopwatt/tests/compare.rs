@@ -187,7 +187,7 @@ fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
     assert!(text(&output).contains("│ row ") && text(&output).contains("C/A"), "{}", text(&output));
 }
 
-/// A recording of `psci-calls --firmware` in which PSCI_VERSION takes so many instructions.
+/// A recording of `psci-calls --firmware` in which PSCI_VERSION takes this number of instructions.
 fn counted(folder: &Path, name: &str, instructions: f64) -> String {
     let mut header = Header::new("psci-calls", "qemu", "instructions");
     header.time.counter_hz = Some(62_500_000);
@@ -203,7 +203,8 @@ fn counted(folder: &Path, name: &str, instructions: f64) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The gate of a firmware project's CI: one instruction more fails it, and the policy of the documents lets CPU_ON move by a tick.
+/// The gate of a firmware project's CI: one instruction more fails it, and the policy of the
+/// documents lets CPU_ON move by a tick.
 #[test]
 fn one_instruction_more_in_a_call_is_a_regression() {
     let folder = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&done(&[arguments, &["--format", "json"]].concat())).unwrap()
 }
 
-/// What is refused, in one line.
+/// The refusal, in one line.
 fn refused(arguments: &[&str]) -> String {
     let output = stopwatt(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
@@ -61,7 +61,8 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
     }
 }
 
-/// The kernel's events go the same way as the processor's, which many machines do not count: then a line says so.
+/// The kernel's events go the same way as the processor's, which many machines do not count: then a
+/// line says so.
 #[test]
 fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
     let folder = tempfile::tempdir().unwrap();
@@ -173,7 +174,8 @@ fn another_seed_tells_the_same_story() {
     }
 }
 
-/// The gain over a plain loop is the product of what parallelism gives and what prefetches give, and where lines lie decides how much.
+/// The gain over a plain loop is the product of what parallelism gives and what prefetches give,
+/// and where lines lie decides how much.
 #[test]
 fn gains_are_told_apart_and_places_are_parameters() {
     let folder = tempfile::tempdir().unwrap();
@@ -432,8 +434,8 @@ fn the_checkouts_own_data_is_in_force_in_the_checkout() {
     assert_eq!(data, std::fs::canonicalize(root()).unwrap());
 }
 
-/// The committed recordings, and the promise that is made of them: dual and quad, which no fit used, are predicted better than without a
-/// model.
+/// The committed recordings, and the promise that is made of them: dual and quad, which no fit
+/// used, are predicted better than without a model.
 #[test]
 fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() {
     let [cold, near, other] = ["cold-1", "near-1", "cold-2"].map(|name| format!("recordings/x86-prefetch/{name}"));

@@ -159,7 +159,8 @@ fn causes_add_up_and_tell_the_commentary_of_2017() {
             .unwrap()
     };
     let cause = |cell: &Value, name: &str| cell["causes"][name].as_f64().unwrap_or(0.0);
-    // "CPU 3 has to wait for the 3 other CPUs in the cluster to complete PSCI_ENTRY and release the lock".
+    // "CPU 3 has to wait for the 3 other CPUs in the cluster to complete PSCI_ENTRY and release the
+    // lock".
     let last = find("suspend-deepest", 3, "powerdown");
     assert!(cause(last, "lock-wait") > 100.0, "{last}");
     let holders: Vec<_> =
@@ -177,7 +178,8 @@ fn causes_add_up_and_tell_the_commentary_of_2017() {
     );
 }
 
-/// Multiplies the published value of the rows that `chosen` chooses by their number and whether a fit uses them.
+/// Multiplies the published value of the rows that `chosen` chooses by their number and whether a
+/// fit uses them.
 fn scale(data: &Path, factor: f64, chosen: impl Fn(usize, bool) -> bool) {
     let reference = published::PsciReference::read(&data.join("published/juno-psci.toml")).unwrap();
     let path = data.join("published/juno-psci.csv");

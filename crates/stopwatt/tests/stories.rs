@@ -1,4 +1,5 @@
-//! What `run` prints is read from the recording, so `report` of the recording says the same in every format.
+//! Text of `run` is read from the recording, so `report` of the recording says the same in every
+//! format.
 
 mod common;
 

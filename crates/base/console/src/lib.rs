@@ -1,4 +1,4 @@
-//! Where a program's words go, as one value that is made once and handed down.
+//! The place where a program's words go, as one value that is made once and handed down.
 //!
 //! A [`Console`] prints results, notes and errors, shows the [`Progress`] of a run, and asks the
 //! run to stop when a signal comes. A command makes one for its terminal; a program of which the

@@ -1,4 +1,4 @@
-//! What is wrong with a document, where, and what would be right.
+//! An error in a document: its place, its cause, and what would be right.
 
 use crate::excerpt::Excerpt;
 use crate::printable::printable;

@@ -33,7 +33,8 @@ impl Scalar for bool {
     }
 }
 
-/// One word of memory that several CPUs touch. An access is an operation of the platform: other CPUs may go before and after it.
+/// One word of memory that several CPUs touch. An access is an operation of the platform: other
+/// CPUs may go before and after it.
 ///
 /// In what order CPUs see accesses of several words is for the library to say that uses them.
 pub trait SharedWord<T: Scalar, P: ?Sized> {

@@ -157,7 +157,7 @@ fn an_access_in_no_order_is_an_ordinary_one_by_default() {
     assert_eq!((word.load_relaxed(&bare), word.load(&bare)), (7, 7));
 }
 
-/// What the normal world sees of such a port.
+/// The calls of such a port as the normal world sees them.
 #[test]
 fn calls_of_a_bare_port() {
     let bare: &'static Bare = leak(Bare::default());
@@ -179,7 +179,8 @@ fn calls_of_a_bare_port() {
     assert_eq!(call(id::SYSTEM_RESET, [0; 3]), code(Error::InternalFailure), "the platform did nothing");
     assert_eq!(call(id::CPU_ON | id::SMC64, [1, 0xdead_beef, 0]), SUCCESS);
     assert_eq!(call(id::CPU_SUSPEND | id::SMC64, [0, 0, 0]), SUCCESS, "a standby");
-    // The power-down comes back as an abandoned one, with the other CPU off: the controller was told once.
+    // The power-down comes back as an abandoned one, with the other CPU off: the controller was
+    // told once.
     assert_eq!(call(id::CPU_SUSPEND | id::SMC64, [0x1_0000, 0x1000, 0]), SUCCESS);
     assert_eq!(bare.messages.load(SeqCst), 1);
 }

@@ -1,7 +1,7 @@
-//! What callbacks cost: `cargo bench -p rcu --bench callbacks`.
+//! The cost of callbacks: `cargo bench -p rcu --bench callbacks`.
 //!
-//! One CPU queues a million callbacks, ticks, runs its softirq and the threads, without an engine under it: what is measured is the code of
-//! RCU alone. Each form may take a second.
+//! One CPU queues a million callbacks, ticks, runs its softirq and the threads, without an engine
+//! under it: what is measured is the code of RCU alone. Each form may take a second.
 
 use points::{Point, Sink};
 use rcu::{
@@ -102,7 +102,8 @@ fn step(rcu: &Rcu<Machine>, machine: &Machine, thread: Thread) -> Option<u64> {
     }
 }
 
-/// Queues all callbacks, `per_jiffy` in each jiffy, and goes on until all were invoked. Returns the seconds.
+/// Queues all callbacks, `per_jiffy` in each jiffy, and goes on until all were invoked. Returns the
+/// seconds.
 fn run(settings: Settings, per_jiffy: u64) -> f64 {
     let machine = Machine::default();
     let rcu: Rcu<Machine> = Rcu::new(settings).expect("settings that can be had");

@@ -4,8 +4,8 @@ pub use cells::{Scalar, SharedWord};
 
 /// One word that several CPUs touch.
 ///
-/// All accesses of all cells have one order that every CPU agrees on, as with `SeqCst`. Linux gets by with less in places, and pays for it
-/// with barriers that have to be argued for one by one.
+/// All accesses of all cells have one order that every CPU agrees on, as with `SeqCst`. Linux gets
+/// by with less in places, and pays for it with barriers that have to be argued for one by one.
 pub trait SharedCell<T: Scalar, P: ?Sized>: SharedWord<T, P> {
     /// Writes the cell and returns the value before, in one step.
     fn swap(&self, platform: &P, value: T) -> T;

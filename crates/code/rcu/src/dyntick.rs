@@ -6,7 +6,8 @@ use crate::platform::Platform;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
-    /// This CPU goes idle: no read section until [`Rcu::idle_exit`], but inside interrupts. To be asked before: [`Rcu::idle_need`].
+    /// This CPU goes idle: no read section until [`Rcu::idle_exit`], but inside interrupts. To be
+    /// asked before: [`Rcu::idle_need`].
     pub fn idle_enter(&self, p: &P) {
         let cpu = self.this(p);
         if !cpu.idle.replace(true) && cpu.interrupts.get() == 0 {

@@ -34,7 +34,7 @@ pub trait Setting: Sync {
     /// Checks a value as it is given.
     ///
     /// # Errors
-    /// What would be right.
+    /// The advice: what would be right.
     fn check(&self, text: &str) -> Result<(), String>;
 
     /// Its name, in lower case with hyphens; `--name` on the command line.
@@ -49,18 +49,18 @@ pub trait Setting: Sync {
     }
 }
 
-/// What all settings have.
+/// The description that all settings have.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// Its name, in lower case with hyphens; `--name` on the command line.
     pub name: &'static str,
     /// Its meaning, as help shows it: a sentence or more.
     pub about: &'static str,
-    /// What its number counts, such as `ms`; empty where it is clear or not a number.
+    /// The unit of its number, such as `ms`; empty where it is clear or not a number.
     pub unit: &'static str,
     /// The worlds in which it means something; empty for all.
     pub worlds: &'static [World],
-    /// Whether it stands on the command line without `--name`, as the file does that an experiment
+    /// True if it stands on the command line without `--name`, as the file does that an experiment
     /// is about.
     pub positional: bool,
 }
@@ -131,7 +131,7 @@ pub trait Single: Setting {
     /// Reads a value as it is given.
     ///
     /// # Errors
-    /// What would be right.
+    /// The advice: what would be right.
     fn parse(&self, text: &str) -> Result<Self::Item, String>;
 
     /// The value of a default.
@@ -182,7 +182,7 @@ impl<S: Single> Typed for Or<S> {
     }
 }
 
-/// What every kind of setting can be given beside its name.
+/// The methods that every kind of setting has beside its name.
 macro_rules! described {
     ($($kind:ident $(<$type:ident: $($bound:path),+>)?),+ $(,)?) => {
         $(impl$(<$type: Copy + $($bound +)+ 'static>)? $kind$(<$type>)? {

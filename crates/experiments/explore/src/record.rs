@@ -14,7 +14,7 @@ pub fn experiment<S: Recorded>() -> String {
 /// The loads that missed a newer value are told of this many times at most.
 const MISSED_SHOWN: usize = 3;
 
-/// What was found, with the steps of its run.
+/// Records a finding, with the steps of its run.
 pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limits: Limits, seed: u64) -> Recording {
     let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;

@@ -24,15 +24,16 @@ pub struct Report<'a> {
 const MOST_LANES: (usize, usize) = (400, 96);
 
 impl<'a> Report<'a> {
-    /// Reads a recording that lies in `folder`, with the published figures of its platform beside it.
+    /// Reads a recording that lies in `folder`, with the published figures of its platform beside
+    /// it.
     pub fn new(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
         let findings = stories::findings(recording, folder, published);
         let told = stories::tell(&Run { recording, folder, published }, &findings);
         Self { findings, told }
     }
 
-    /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be shown
-    /// or the answers alone.
+    /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be
+    /// shown or the answers alone.
     pub fn render(&self, format: Format, style: Style, all: bool) -> Vec<u8> {
         let findings = &self.findings;
         let source = || findings.source();

@@ -1,6 +1,8 @@
-//! The folders of `crates/` are floors, and so are those beside them that have crates: imports go down, and within a floor along the order
-//! that `crates/floors.toml` states. Published figures lie above the experiments, so what predicts a figure cannot reach it. Within a crate,
-//! neither files nor modules use each other in a circle, but for those that `crates/floors.toml` names with a reason.
+//! The folders of `crates/` are floors, and so are those beside them that have crates: imports go
+//! down, and within a floor along the order that `crates/floors.toml` states. Published figures lie
+//! above the experiments, so what predicts a figure cannot reach it. Within a crate, neither files
+//! nor modules use each other in a circle, but for those that `crates/floors.toml` names with a
+//! reason.
 
 mod uses;
 
@@ -18,7 +20,7 @@ fn toml(path: &Path) -> toml::Table {
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What `crates/floors.toml` says.
+/// The content of `crates/floors.toml`.
 fn floors() -> toml::Table {
     toml(&root().join("crates/floors.toml"))
 }
@@ -49,7 +51,8 @@ fn from_root(manifest: &str, path: &str) -> Option<String> {
     Some(folder.join("/"))
 }
 
-/// Packages of the workspace in a folder, by the name under which they are imported, with their folders.
+/// Packages of the workspace in a folder, by the name under which they are imported, with their
+/// folders.
 fn folders_by_name(workspace: &str) -> BTreeMap<String, String> {
     let manifest = toml(&root().join(workspace).join("Cargo.toml"));
     let dependencies = manifest["workspace"]["dependencies"].as_table().expect("workspace.dependencies");
@@ -57,7 +60,7 @@ fn folders_by_name(workspace: &str) -> BTreeMap<String, String> {
     ours.filter_map(|(name, path)| Some((name.clone(), from_root(workspace, path)?))).collect()
 }
 
-/// What goes against the order, one line each.
+/// The imports against the order, one line each.
 fn wrong(stated: &[String], imports: &[(String, String)]) -> Vec<String> {
     let place = |folder: &str| stated.iter().position(|other| other == folder);
     let against = |(from, to): &&(String, String)| place(to).is_none_or(|to| Some(to) >= place(from));
@@ -166,7 +169,8 @@ fn read_sources(source: &Path, folder: &Path, sources: &mut uses::Sources) {
     }
 }
 
-/// The circles of all crates that `circles` finds, each as its files' or modules' paths from the root.
+/// The circles of all crates that `circles` finds, each as its files' or modules' paths from the
+/// root.
 fn all_circles(circles: impl Fn(&uses::Sources) -> Vec<Vec<String>>) -> BTreeSet<Vec<String>> {
     let mut all = BTreeSet::new();
     for folder in stated() {

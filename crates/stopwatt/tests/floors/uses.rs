@@ -1,8 +1,8 @@
 //! Which file of a crate uses which, read from the sources' paths, and the circles in that.
 //!
-//! A path that starts with `crate`, `super`, `self` or the name of a child module is a use of the file in which its name is
-//! defined: re-exports are followed. `mod` declarations, what a file hands on from its own children, comments, strings and
-//! modules under `#[cfg(test)]` are no uses.
+//! A path that starts with `crate`, `super`, `self` or the name of a child module is a use of the
+//! file in which its name is defined: re-exports are followed. `mod` declarations, what a file
+//! hands on from its own children, comments, strings and modules under `#[cfg(test)]` are no uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ pub fn circles(sources: &Sources) -> Vec<Vec<String>> {
     loops(&uses(sources)).into_iter().collect()
 }
 
-/// The modules of one folder that use each other in a loop, each circle sorted, by the path below `src`. A module is a file with the folder of
-/// its name.
+/// The modules of one folder that use each other in a loop, each circle sorted, by the path below
+/// `src`. A module is a file with the folder of its name.
 pub fn module_circles(sources: &Sources) -> Vec<Vec<String>> {
     let uses = uses(sources);
     let modules: BTreeMap<&String, Module> = sources.keys().map(|file| (file, module_of(file))).collect();
@@ -39,7 +39,7 @@ pub fn module_circles(sources: &Sources) -> Vec<Vec<String>> {
     circles.into_iter().collect()
 }
 
-/// What each of some files or modules uses.
+/// The imports of each of some files or modules.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 fn loops(uses: &Uses) -> BTreeSet<Vec<String>> {
@@ -112,7 +112,8 @@ struct Path {
 struct House {
     /// Files by module, modules within a file included.
     files: BTreeMap<Module, String>,
-    /// What a module's `use` declarations name, by module and name: the absolute path, or `None` for other crates.
+    /// The names in a module's `use` declarations, by module and name: the absolute path, or `None`
+    /// for other crates.
     names: BTreeMap<(Module, String), Option<Module>>,
 }
 
@@ -188,7 +189,8 @@ impl House {
         }
     }
 
-    /// A path from the crate's root; `None` if it leads to another crate or to a name that is not a module's.
+    /// A path from the crate's root; `None` if it leads to another crate or to a name that is not a
+    /// module's.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = path;
@@ -220,7 +222,8 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Reads the tree of a `use` declaration: full paths with the names that they bind. Returns the place after it.
+/// Reads the tree of a `use` declaration: full paths with the names that they bind. Returns the
+/// place after it.
 fn use_tree(tokens: &[String], mut at: usize, prefix: &[String], trees: &mut Vec<(Vec<String>, String)>) -> usize {
     let mut path = prefix.to_vec();
     let mut name = None;

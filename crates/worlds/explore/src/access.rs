@@ -15,8 +15,8 @@ impl Machine {
         let (last, value, times) = cpu.polled.get();
         if (last, value) == (cell, loaded.value) {
             cpu.polled.set((cell, value, times.saturating_add(1)));
-            // It has looked twice, and would look for ever. What lies in memory it may find after maintenance of its own; what lies in the
-            // caches of others, somebody else must bring.
+            // It has looked twice, and would look for ever. What lies in memory it may find after
+            // maintenance of its own; what lies in the caches of others, somebody else must bring.
             if times >= 1 && loaded.is_newest_here {
                 match loaded.newest_elsewhere {
                     Some(_) if self.memory.borrow().is_coherent(process) => self.let_others_go(),

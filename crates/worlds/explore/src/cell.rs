@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 
 thread_local! {
-    /// The words that were made on this thread and that no machine has taken yet, with what they hold first.
+    /// The words that were made on this thread and that no machine has taken yet, with what they
+    /// hold first.
     static MADE: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -38,7 +39,7 @@ fn next(value: u64) -> u16 {
     })
 }
 
-/// What is on the machine: a platform whose shared words the machine keeps.
+/// A platform on the machine, which keeps its shared words.
 pub(crate) trait OnMachine {
     /// The machine.
     fn machine(&self) -> &Machine;

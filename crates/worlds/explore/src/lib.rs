@@ -1,9 +1,12 @@
-//! Interleavings and memory orders, chosen: finds, replays and shrinks the schedule that breaks firmware.
+//! Interleavings and memory orders, chosen: finds, replays and shrinks the schedule that breaks
+//! firmware.
 //!
-//! The PSCI library runs on a machine without time. At each operation the machine asks who goes next, whether a store stays in its buffer, how
-//! old a value a load may return, whether a cache evicts a line, whether an interrupt comes or the hardware refuses. A [`Strategy`] answers, from a
-//! seed; what differs from the plainest run is written down as [`Deviation`]s, which repeat the run. Where an [`Invariant`] breaks, the run is
-//! shrunk: deviations, calls and CPUs that the failure does not need are left out, until none of them can go.
+//! The PSCI library runs on a machine without time. At each operation the machine asks who goes
+//! next, whether a store stays in its buffer, how old a value a load may return, whether a cache
+//! evicts a line, whether an interrupt comes or the hardware refuses. A [`Strategy`] answers, from
+//! a seed; what differs from the plainest run is written down as [`Deviation`]s, which repeat the
+//! run. Where an [`Invariant`] breaks, the run is shrunk: deviations, calls and CPUs that the
+//! failure does not need are left out, until none of them can go.
 //!
 //! | file | holds |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The machine: CPUs and one process more, without any notion of time. What they are about is the subject's.
+//! The machine: CPUs and one process more, without any notion of time. What they are about is the
+//! subject's.
 
 use crate::choice::{Deviation, Kind};
 use crate::failure::{Failure, Invariant};
@@ -13,7 +14,7 @@ use engine::Scheduler;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
-/// What a CPU's process waits for.
+/// The event that a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waits {
     Nothing,
@@ -60,7 +61,7 @@ pub struct Machine {
     pub(crate) cpus: Vec<Cpu>,
     pub(crate) awake: Cell<u64>,
     asleep: Cell<u64>,
-    /// Who goes next, once the present process gives way.
+    /// The process that goes next, once the present one gives way.
     next: Cell<Option<usize>>,
     pub(crate) operations: Vec<Cell<Place>>,
     pub(crate) steps: Cell<u32>,
@@ -69,7 +70,8 @@ pub struct Machine {
     pub(crate) over: Cell<bool>,
     pub(crate) failure: RefCell<Option<Failure>>,
     hash: Cell<u64>,
-    /// The same for each process by itself: what it did and got. Code that draws on nothing else goes on alike from the same number.
+    /// The same for each process by itself: what it did and got. Code that draws on nothing else
+    /// goes on alike from the same number.
     own_hashes: Vec<Cell<u64>>,
     /// States from which all was tried, where they are kept.
     pub(crate) known: RefCell<Option<HashSet<Vec<u64>>>>,
@@ -78,7 +80,7 @@ pub struct Machine {
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
     pub(crate) names: Cell<Names>,
-    /// Who holds a lock, by the lock's id, as far as it is told.
+    /// The holder of each lock, by the lock's id, as far as it is told.
     pub(crate) holders: RefCell<Vec<(u32, usize)>>,
 }
 
@@ -103,7 +105,8 @@ impl Answers for Asked<'_> {
 }
 
 impl Machine {
-    /// A cold machine whose CPUs lie in clusters of two, with words that hold `values` and that many of them in a cache line.
+    /// A cold machine whose CPUs lie in clusters of two, with words that hold `values` and that
+    /// many of them in a cache line.
     pub(crate) fn new(cpus: usize, values: &[u64], cells_per_line: usize) -> Self {
         let clusters: Vec<u8> = (0..cpus).map(|cpu| (cpu / CPUS_PER_CLUSTER) as u8).collect();
         let cpu = |_| Cpu {
@@ -175,7 +178,8 @@ impl Machine {
         self.holders.borrow_mut().clear();
     }
 
-    /// What distinguishes this run from another one: all operations with their values, in order.
+    /// The hash that distinguishes this run from another one: all operations with their values, in
+    /// order.
     pub(crate) fn hash(&self) -> u64 {
         self.hash.get()
     }
@@ -444,7 +448,7 @@ impl Machine {
         self.over.set(true);
     }
 
-    /// Who waits for what, in words.
+    /// The waits of processes, in words.
     pub(crate) fn describe_waits(&self) -> String {
         let mut text: Vec<String> = Vec::new();
         for (index, cpu) in self.cpus.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Tests of one's own, on any platform: what each CPU does, explored as a library is.
 //!
-//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a shared word: a run that fails is thrown away
-//! where it stands.
+//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
+//! shared word: a run that fails is thrown away where it stands.
 
 use crate::cell::{OnMachine, made_by};
 use crate::choice::Deviation;
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How a test is explored.
+/// The way in which a test is explored.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Strategies, in turn; [`Strategy::Every`] alone.
@@ -36,17 +36,21 @@ pub struct Config {
     pub schedules: u64,
     /// Draws everything that is drawn.
     pub seed: u64,
-    /// What a run may take.
+    /// The limits of a run.
     pub limits: Limits,
-    /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried. Right only for a test that keeps nothing outside
-    /// of shared words but what follows from how far each CPU is and what it has read.
+    /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried.
+    /// Right only for a test that keeps nothing outside of shared words but what follows from how
+    /// far each CPU is and what it has read.
     pub prune: bool,
-    /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well, with everything put off for up to 12 operations of
-    /// its CPU; otherwise memory is sequentially consistent.
+    /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well,
+    /// with everything put off for up to 12 operations of its CPU; otherwise memory is sequentially
+    /// consistent.
     pub orders: bool,
-    /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run, at most, before any operation.
+    /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run,
+    /// at most, before any operation.
     pub acts_of_caches: u32,
-    /// Whether all CPUs are in coherency from the start; otherwise their caches are off, and [`Machine::join`] turns them on.
+    /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
+    /// [`Machine::join`] turns them on.
     pub coherent: bool,
 }
 
@@ -67,7 +71,7 @@ impl Default for Config {
     }
 }
 
-/// How long code may run without an operation.
+/// The time that code may run without an operation.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 type Body<P> = Box<dyn Fn(&P)>;
@@ -91,7 +95,8 @@ impl<P> Model<P> {
         self.bodies.push(Box::new(body));
     }
 
-    /// What must hold once all CPUs are done; `what` says what is wrong if it does not.
+    /// The property that must hold once all CPUs are done; `what` says what is wrong if it does
+    /// not.
     pub fn at_the_end(&mut self, holds: impl Fn(&P) -> bool + 'static, what: &'static str) {
         self.at_the_end.push((Box::new(holds), what));
     }
@@ -127,14 +132,16 @@ impl Machine {
     }
 }
 
-/// Runs a test under [`Config::schedules`] schedules, on a platform that `make` makes of the number of CPUs and what the words hold first. `set_up` makes its words and says what each CPU does; it is called before each run, so that what is
-/// not a shared word starts anew as well.
+/// Runs a test under [`Config::schedules`] schedules, on a platform that `make` makes of the number
+/// of CPUs and what the words hold first. `set_up` makes its words and says what each CPU does; it
+/// is called before each run, so that what is not a shared word starts anew as well.
 ///
-/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule alone is run.
+/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
+/// alone is run.
 ///
 /// # Panics
-/// A run fails. The message has the schedule in sentences, and the file that repeats it: `target/explore/NAME.schedule`, after the thread's
-/// name, which is that of the test.
+/// A run fails. The message has the schedule in sentences, and the file that repeats it:
+/// `target/explore/NAME.schedule`, after the thread's name, which is that of the test.
 pub(crate) fn check<P: OnMachine>(
     config: &Config,
     make: impl Fn(usize, &[u64]) -> P,

@@ -2,10 +2,10 @@
 
 use crate::memory::NOBODY;
 
-/// Who gives words and locks their names.
+/// The subject's names of words and locks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
-    /// What the names of words depend on, as the subject counts it.
+    /// The numbers that the names of words depend on, as the subject counts them.
     counts: [u16; 3],
     word: fn([u16; 3], u16) -> String,
     lock: fn(u32) -> String,
@@ -36,7 +36,7 @@ impl Names {
     }
 }
 
-/// Who stored something.
+/// The name of the one who stored something.
 pub(crate) fn writer(writer: u8) -> String {
     if writer == NOBODY { "nobody".to_owned() } else { format!("CPU {writer}") }
 }

@@ -5,7 +5,8 @@ use crate::names::{self, Names};
 use crate::script::Script;
 use crate::step::{Did, Step};
 
-/// The name of a process on a machine with so many CPUs; `last` is the name of the one that is no CPU.
+/// The name of a process on a machine with `cpus` CPUs; `last` is the name of the one that is no
+/// CPU.
 pub fn process(cpus: usize, last: &str, process: u8) -> String {
     if usize::from(process) == cpus { last.to_owned() } else { format!("CPU {process}") }
 }
@@ -30,7 +31,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         self::process(self.script.cpus(), self.last, process)
     }
 
-    /// What a step did, as the rest of a sentence that starts with who did it.
+    /// The step, as the rest of a sentence that starts with who did it.
     pub fn step(&self, step: &Step) -> String {
         let cell = |cell: u16| self.names.cell(cell);
         match step.did {
@@ -101,7 +102,8 @@ impl<'s, C: Script> Narrator<'s, C> {
         }
     }
 
-    /// What a step's load missed, and the maintenance that would have shown it; `None` for a step that missed nothing.
+    /// The value that a step's load missed, and the maintenance that would have shown it; `None`
+    /// for a step that missed nothing.
     pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
         let here = steps.get(at)?;
         let Did::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };

@@ -1,4 +1,4 @@
-//! How large a machine may be, and what a run on it may take.
+//! The limits of a machine's size, and of what a run on it may take.
 
 /// The most CPUs that a machine to explore has.
 pub const MOST_CPUS: usize = 16;
@@ -6,7 +6,7 @@ pub const MOST_CPUS: usize = 16;
 /// CPUs of a cluster, which share a cache; the last cluster may have one less.
 pub(crate) const CPUS_PER_CLUSTER: usize = 2;
 
-/// What a run may take.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Operations of all processes together; a run that makes more is a livelock.
@@ -14,7 +14,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The numbers of operations that make sense: fewer are not enough to boot 16 CPUs, more take a run's memory.
+    /// The numbers of operations that make sense: fewer are not enough to boot 16 CPUs, more take a
+    /// run's memory.
     pub const STEPS: std::ops::RangeInclusive<u32> = 1_000..=10_000_000;
 }
 

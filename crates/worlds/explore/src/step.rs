@@ -1,4 +1,4 @@
-//! What processes did, for those who read a schedule.
+//! The steps of processes, for those who read a schedule.
 
 use crate::place::Place;
 
@@ -16,7 +16,7 @@ pub enum Did {
         cell: u16,
         /// The value that it got.
         value: u64,
-        /// Who had stored another value by then, and which.
+        /// The one who had stored another value by then, and that value.
         newest: Option<(u8, u64)>,
         /// The CPU's cache was on.
         cached: bool,
@@ -34,7 +34,7 @@ pub enum Did {
     FetchAdd {
         /// The word.
         cell: u16,
-        /// What it added.
+        /// The value that it added.
         value: u64,
     },
     /// It stored a word in one step with the load before.
@@ -80,7 +80,7 @@ pub enum Did {
     },
     /// It did something that only the subject knows.
     Act {
-        /// What.
+        /// The subject.
         act: &'static Act,
         /// With what.
         with: u64,
@@ -90,7 +90,7 @@ pub enum Did {
 /// Something that only processes of a subject do.
 #[derive(Debug)]
 pub struct Act {
-    /// What kind of operation it is, in a word or two.
+    /// The kind of operation, in a word or two.
     pub kind: &'static str,
     /// It ends the deed that the process had started.
     pub ends_deed: bool,
@@ -126,7 +126,7 @@ impl PartialEq for Act {
 impl Eq for Act {}
 
 impl Did {
-    /// What kind of operation it is, in a word or two.
+    /// The kind of operation, in a word or two.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Load { .. } | Self::Loaded { .. } => "load",
@@ -171,6 +171,6 @@ pub struct Step {
     pub process: u8,
     /// Which of the process's operations it is.
     pub operation: Place,
-    /// What it did.
+    /// The node's counters.
     pub did: Did,
 }

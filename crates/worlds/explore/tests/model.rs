@@ -70,7 +70,7 @@ fn naive(model: &mut Model) {
     section(model, 2, take, move |machine, _| other.store(machine, 0));
 }
 
-/// What the panic of a failed check says.
+/// The message of a failed check's panic.
 fn failure(config: &Config, set_up: impl Fn(&mut Model)) -> String {
     let result = catch_unwind(AssertUnwindSafe(|| check(config, set_up)));
     *result.expect_err("the check passes").downcast::<String>().expect("a text")
@@ -93,7 +93,8 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
     });
 }
 
-/// CPUs whose caches are on take a bakery from CPUs whose caches are off, as on the way down and up.
+/// CPUs whose caches are on take a bakery from CPUs whose caches are off, as on the way down and
+/// up.
 #[test]
 fn a_bakery_excludes_between_cpus_in_coherency_and_out_of_it() {
     for off in [1, 2] {
@@ -112,7 +113,8 @@ fn every_run_of_a_bakery_of_two_is_tried() {
     println!("{} of the runs were tried to their end or to a known state", tally.schedules);
 }
 
-/// The same with every order of memory and at most two preemptions: 1.6 M runs, for which an optimised build takes half a minute.
+/// The same with every order of memory and at most two preemptions: 1.6 M runs, for which an
+/// optimised build takes half a minute.
 #[test]
 fn a_bakery_of_two_is_right_in_every_order_with_few_preemptions() {
     let most = if cfg!(debug_assertions) { 1 } else { 2 };
@@ -125,7 +127,8 @@ fn a_bakery_of_two_is_right_in_every_order_with_few_preemptions() {
     }
 }
 
-/// A bakery between a CPU whose caches are on and one whose caches are off, in every order, with caches that act on their own before any operation.
+/// A bakery between a CPU whose caches are on and one whose caches are off, in every order, with
+/// caches that act on their own before any operation.
 #[test]
 fn a_bakery_of_two_is_right_whatever_caches_do() {
     let preemptions = if cfg!(debug_assertions) { 0 } else { 1 };
@@ -144,7 +147,8 @@ fn a_bakery_of_two_is_right_whatever_caches_do() {
     }
 }
 
-/// What is stored outside of coherency is seen in it, after the line was read, only if a cache evicts the line.
+/// The store outside of coherency is seen in it, after the line was read, only if a cache evicts
+/// the line.
 #[test]
 fn what_caches_do_on_their_own_is_tried() {
     let seen = |acts_of_caches| {
@@ -176,13 +180,15 @@ fn what_caches_do_on_their_own_is_tried() {
     assert_eq!(seen(1), BTreeSet::from([(0, 0), (0, 1), (1, 1)]));
 }
 
-/// Small programs come to the same ends with pruning and without: what was loaded, and what the words hold.
+/// Small programs come to the same ends with pruning and without: what was loaded, and what the
+/// words hold.
 #[test]
 fn pruned_runs_come_to_every_end() {
     let mut random = engine::SplitMix64::new(7);
     for orders in [false, true] {
         for program in 0..30 {
-            // Up to eight steps: (whether it stores, the word). Where stores may be put off for up to 12 operations each, four are many.
+            // Up to eight steps: (whether it stores, the word). Where stores may be put off for up
+            // to 12 operations each, four are many.
             let (cpus, most) = if orders { (2, 4) } else { (2 + random.below(2) as usize, 8) };
             let mut steps: Vec<Vec<(bool, usize)>> = (0..cpus)
                 .map(|_| (0..most / cpus).map(|_| (random.below(2) == 0, random.below(2) as usize)).collect())
@@ -233,7 +239,8 @@ fn pruned_runs_come_to_every_end() {
     }
 }
 
-/// What pruning leaves out breaks nothing: with it and without it the same is found, or nothing.
+/// The runs that pruning leaves out break nothing: with it and without it the same is found, or
+/// nothing.
 #[test]
 fn pruned_runs_show_what_all_runs_show() {
     for preemptions in 0..4 {
@@ -262,7 +269,8 @@ fn a_lock_that_looks_and_then_takes_is_found_shrunk_and_left_in_a_file() {
 
 #[test]
 fn a_missing_barrier_is_found() {
-    // Dekker's test with relaxed accesses: both may find the other absent, and a barrier keeps them from it.
+    // Dekker's test with relaxed accesses: both may find the other absent, and a barrier keeps them
+    // from it.
     let dekker = |barrier: bool| {
         move |model: &mut Model| {
             let words: Rc<[Word<u32>; 2]> =

@@ -1,5 +1,5 @@
-//! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a call of it is one step of the kernel, in
-//! which no other CPU runs.
+//! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a
+//! call of it is one step of the kernel, in which no other CPU runs.
 
 use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, Thread, ThreadNumber};
 use crate::task::{CpuSet, TaskId};
@@ -18,7 +18,7 @@ pub struct Rcu {
     idle: Vec<Reader>,
 }
 
-/// Where RCU's threads may run.
+/// The place where RCU's threads may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affinities {
     /// The thread that starts and ends grace periods.

@@ -10,13 +10,14 @@ use crate::cell::{Scalar, SharedCell, SharedWord};
 
 /// A word in memory, and the line that the caches which are on may hold of it.
 ///
-/// The caches are taken as one that never evicts on its own and survives every flush by set/way, which is what a system
-/// cache looks like to a CPU with its own caches off: the least helpful cache that the architecture allows. Where code
-/// relies on luck, the cell panics:
+/// The caches are taken as one that never evicts on its own and survives every flush by set/way,
+/// which is what a system cache looks like to a CPU with its own caches off: the least helpful
+/// cache that the architecture allows. Where code relies on luck, the cell panics:
 /// * a load with caches off while the line is dirty: it reads what is no longer true;
 /// * a store with caches off while the line is dirty: the line's eviction would undo it;
 /// * a load with caches on that hits a line older than memory;
-/// * an access, an event or a power-down after maintenance that no barrier has completed: others may not see it yet.
+/// * an access, an event or a power-down after maintenance that no barrier has completed: others
+///   may not see it yet.
 pub struct Cell<T> {
     line: Mutex<Line>,
     value: PhantomData<fn() -> T>,

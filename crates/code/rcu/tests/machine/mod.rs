@@ -1,4 +1,5 @@
-//! A kernel as small as can be, in which nothing happens at the same time: one jiffy after the other, and in each, one CPU after the other.
+//! A kernel as small as can be, in which nothing happens at the same time: one jiffy after the
+//! other, and in each, one CPU after the other.
 
 use points::{Point, Sink};
 use rcu::{
@@ -122,7 +123,7 @@ impl Platform for Machine {
     }
 }
 
-/// What a CPU does.
+/// The load of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Runs a task, in user space or the kernel.
@@ -134,7 +135,8 @@ pub enum Load {
 struct CpuState {
     load: Cell<Load>,
     need: Cell<IdleNeed>,
-    /// Jiffies in which the CPU was idle and woke for RCU alone: a tick that was kept, or the time that RCU asked for.
+    /// Jiffies in which the CPU was idle and woke for RCU alone: a tick that was kept, or the time
+    /// that RCU asked for.
     wakeups: RefCell<Vec<u64>>,
     reader: Reader,
 }

@@ -1,6 +1,7 @@
-//! What a story is made of: blocks, which every format lays out in its own way.
+//! Blocks, of which a story is made; every format lays them out in its own way.
 //!
-//! A block is data. It knows no width, no colour and no mark-up; a format reads it and nothing else.
+//! A block is data. It knows no width, no colour and no mark-up; a format reads it and nothing
+//! else.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -38,15 +39,15 @@ pub(crate) enum Block {
     Paragraph(Text),
     /// Sentences that belong together.
     List(Vec<Text>),
-    /// What must not be overlooked.
+    /// A warning that must not be overlooked.
     Warning(Text),
-    /// How to read what stands before, or where it is from.
+    /// The way to read what stands before, or where it is from.
     Note(Text),
     /// Figures.
     Table(Table),
     /// A picture.
     Picture(Picture),
-    /// What another program printed, or a packet's trace: lines whose blanks are part of them.
+    /// The output of another program, or a packet's trace: lines whose blanks are part of them.
     Verbatim(String),
     /// Figures to be looked up, which a page folds away and a terminal leaves out.
     Folded {

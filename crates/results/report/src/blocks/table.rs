@@ -41,7 +41,7 @@ pub(crate) struct Bars {
     pub(crate) unit: &'static str,
 }
 
-/// What stands at a place of a table.
+/// The content of a table's cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Cell {
     /// Nothing: there is no such figure.
@@ -169,13 +169,13 @@ impl Column {
 /// A table: columns, and rows with a cell for each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
-    /// What it shows; may be empty.
+    /// The title; may be empty.
     pub(crate) title: Text,
     /// Its columns.
     pub(crate) columns: Vec<Column>,
     /// Its rows, each with a cell for each column.
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// How to read it; may be empty.
+    /// The way to read it; may be empty.
     pub(crate) note: Text,
     /// True if the last rows matter most, so that a page without room for all leaves out the first.
     pub(crate) last_matter: bool,

@@ -46,7 +46,8 @@ struct Access<'r> {
     scatters: bool,
 }
 
-/// The distance between the quartiles of a cell's repetitions, as a share of their median, above which its median is flagged.
+/// The distance between the quartiles of a cell's repetitions, as a share of their median, above
+/// which its median is flagged.
 const SCATTER: f64 = 0.2;
 
 /// True if the median of some repetitions does not stand for them.
@@ -55,8 +56,8 @@ fn scatters(values: &[f64]) -> bool {
     at(0.75) - at(0.25) > SCATTER * at(0.5)
 }
 
-/// A row whose clocks are above those of both its neighbours by more than this factor is flagged: frames of similar sizes take similar
-/// times.
+/// A row whose clocks are above those of both its neighbours by more than this factor is flagged:
+/// frames of similar sizes take similar times.
 const OUTLIER: f64 = 1.5;
 
 /// True if the n-th of some clocks stands out of its neighbours.

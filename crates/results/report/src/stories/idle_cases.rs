@@ -16,7 +16,7 @@ pub(super) struct Cases<'r> {
     sources: &'r [CaseSource],
 }
 
-/// What a governor did on a workload.
+/// The result of a governor on a workload.
 #[derive(Serialize)]
 struct Row<'r> {
     case: &'r str,
@@ -28,7 +28,7 @@ struct Row<'r> {
     published: Option<Reported<'r>>,
 }
 
-/// What was reported of the governor that is nearest to it.
+/// The published report on the governor that is nearest to it.
 #[derive(Serialize)]
 struct Reported<'r> {
     governor: &'r str,

@@ -1,4 +1,5 @@
-//! Latencies of PSCI calls: each case's CPUs beside published figures, what they hung on, and how good the predictions are.
+//! Latencies of PSCI calls: each case's CPUs beside published figures, what they hung on, and how
+//! good the predictions are.
 
 use super::Story;
 use crate::blocks::{
@@ -31,7 +32,8 @@ pub(super) struct Latency<'f> {
     findings: &'f Findings<'f>,
 }
 
-/// A cell with what was published, the error, and the causes in microseconds, which add up to the simulated value.
+/// A cell with what was published, the error, and the causes in microseconds, which add up to the
+/// simulated value.
 #[derive(Serialize)]
 struct CellFacts<'f> {
     release: &'f str,
@@ -284,7 +286,7 @@ pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
         .done()
 }
 
-/// How free-running seeds scatter.
+/// The scatter of free-running seeds.
 fn spreads(spreads: &[Spread]) -> Table {
     let ranks = |spread: &Spread| {
         let shown = spread.by_rank.iter().take(16);
@@ -406,7 +408,8 @@ impl<'f> Case<'f> {
         self.headlines.first().map(|headline| &headline.spending).filter(|spending| spending.total() > 0)
     }
 
-    /// The CPU that the headline names, unless another one's median is longer: of several that take as long, both name the same.
+    /// The CPU that the headline names, unless another one's median is longer: of several that take
+    /// as long, both name the same.
     fn slowest(&self) -> Option<&'f Compared> {
         let metric = principal_metric(&self.group).name;
         let slowest = slowest(&self.group, metric)?;
@@ -488,7 +491,8 @@ impl<'f> Case<'f> {
         table.of_class("figures").ending().noted(note)
     }
 
-    /// A bar for each CPU of what it did itself, with whom it waited for; `None` where no events tell.
+    /// A bar for each CPU of what it did itself, with whom it waited for; `None` where no events
+    /// tell.
     fn why(&self, metric: &str) -> Option<Table> {
         let group = &self.group;
         let cpus = cpus(group).len();

@@ -45,7 +45,7 @@ pub(super) struct Loaded<'r> {
     told: Whole<'r>,
 }
 
-/// What the blocks need beside.
+/// The values that the blocks need besides.
 struct Whole<'r> {
     facts: facts::Loaded,
     clocks: Option<Spread>,
@@ -128,7 +128,8 @@ fn rounds(recording: &Recording) -> Rounds<'_> {
     }
 }
 
-/// Our node that does the work of a published one: names that both have, and the ends that are named after a device.
+/// Our node that does the work of a published one: names that both have, and the ends that are
+/// named after a device.
 fn counterpart(published: &str) -> Option<&str> {
     match published.rsplit_once('-') {
         _ if matches!(published, "ethernet-input" | "l2-input" | "l2-output") => Some(published),

@@ -1,4 +1,5 @@
-//! A recording whose experiment has no story of its own, such as figures that were imported: tables of its measures.
+//! A recording whose experiment has no story of its own, such as figures that were imported: tables
+//! of its measures.
 
 use super::Told;
 use crate::blocks::{Blocks, text};

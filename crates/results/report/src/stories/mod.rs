@@ -1,5 +1,5 @@
-//! The stories of experiments: for each a type, whose fields are its JSON, a function that reads it from
-//! a recording, and one that tells it in blocks.
+//! The stories of experiments: for each a type, whose fields are its JSON, a function that reads it
+//! from a recording, and one that tells it in blocks.
 //!
 //! A recording of an experiment that has no story is told by tables of its measures.
 
@@ -35,7 +35,8 @@ use serde_json::Value;
 
 /// The facts of a story. What it serializes to is its JSON.
 trait Story: Serialize {
-    /// Tells it: the answer first, then a picture, then tables; on demand the rest, and how it was made.
+    /// Tells it: the answer first, then a picture, then tables; on demand the rest, and how it was
+    /// made.
     fn tell(&self, told: &mut Blocks);
 }
 

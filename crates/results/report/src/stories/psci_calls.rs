@@ -19,8 +19,8 @@ pub(super) struct Calls<'r> {
     reference: Option<&'r CallReference>,
 }
 
-/// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with those that PMF serves, or
-/// `firmware` for an image of the user's.
+/// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with
+/// those that PMF serves, or `firmware` for an image of the user's.
 #[derive(Serialize)]
 struct Call<'r> {
     call: &'r str,

@@ -19,8 +19,8 @@ const DIM: &str = "2";
 const CODE: &str = "36";
 const WARNING: &str = "33";
 
-/// All blocks of a story, or, unless `all` are asked for, those that answer, and a line that says how
-/// to see the others.
+/// All blocks of a story, or, unless `all` are asked for, those that answer, and a line that says
+/// how to see the others.
 pub(crate) fn story(blocks: &Blocks, all: bool, style: Style) -> String {
     let mut text = render(blocks.first(), style);
     let others = blocks.others();

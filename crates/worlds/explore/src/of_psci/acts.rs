@@ -1,4 +1,4 @@
-//! What CPUs and the power controller do beside accesses of memory.
+//! The actions of CPUs and of the power controller beside accesses of memory.
 
 use crate::step::Act;
 

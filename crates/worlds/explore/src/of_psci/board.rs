@@ -1,4 +1,5 @@
-//! The board that the PSCI library runs on: clusters, their power, and a power controller, on the explorer's machine.
+//! The board that the PSCI library runs on: clusters, their power, and a power controller, on the
+//! explorer's machine.
 
 use super::names::names;
 use super::options::MachineOptions;
@@ -11,7 +12,7 @@ use std::ops::Deref;
 /// The terminal WFI waits for the power controller.
 pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other("waits to be powered down or turned on");
 
-/// Whether a CPU has power.
+/// True if a CPU has power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Power {
     On,
@@ -34,7 +35,7 @@ impl Command {
     }
 }
 
-/// Where a CPU is to enter the normal world.
+/// The place where a CPU is to enter the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Entered {
     pub(crate) pc: u64,
@@ -49,17 +50,18 @@ pub(crate) struct TurnOn {
     pub(crate) entered: bool,
 }
 
-/// What a CPU is about.
+/// The state of a CPU.
 pub(crate) struct CpuState {
     pub(crate) cluster: usize,
     pub(crate) power: Cell<Power>,
     /// Calls made so far.
     pub(crate) position: Cell<usize>,
-    /// Where the present suspend resumes.
+    /// The place where the present suspend resumes.
     pub(crate) resumes_at: Cell<Entered>,
     /// CPU_ON calls of which this CPU is the target.
     pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
-    /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to know; 0 for neither.
+    /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to
+    /// know; 0 for neither.
     pub(crate) on_since: Cell<u32>,
     pub(crate) off_since: Cell<u32>,
     /// Its context is saved and not restored yet.
@@ -69,20 +71,21 @@ pub(crate) struct CpuState {
 /// A cluster.
 pub(crate) struct Cluster {
     pub(crate) power: Cell<bool>,
-    /// Whether its port of the interconnect is open.
+    /// True if its port of the interconnect is open.
     pub(crate) port: Cell<bool>,
 }
 
-/// A board, for the PSCI library and for tests of one's own. One value stands for all of it; an operation acts on the CPU that runs.
+/// A board, for the PSCI library and for tests of one's own. One value stands for all of it; an
+/// operation acts on the CPU that runs.
 pub struct Board {
     machine: Machine,
     pub(crate) options: MachineOptions,
     pub(crate) states: Vec<CpuState>,
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) commands: RefCell<Vec<Command>>,
-    /// Who has got a lock while another may still be letting it go: the lock's id, the other, and who has got it.
+    /// Locks that another may still be letting go: the lock's id, the other, and who has got it.
     pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
-    /// How many stays of each domain have begun: the system, then the clusters.
+    /// The number of stays of each domain that have begun: the system, then the clusters.
     pub(crate) stays: Vec<Cell<u64>>,
 }
 
@@ -113,7 +116,7 @@ impl Board {
         }
     }
 
-    /// What the CPU that runs is about.
+    /// The state of the CPU that runs.
     #[inline(always)]
     pub(crate) fn state(&self) -> &CpuState {
         &self.states[self.process()]

@@ -23,7 +23,8 @@ impl Board {
         }
     }
 
-    /// Whether the power controller has a command for the CPU's power-down that it has not carried out.
+    /// True if the power controller has a command for the CPU's power-down that it has not carried
+    /// out.
     fn is_going_down(&self, cpu: usize) -> bool {
         self.commands.borrow().iter().any(|command| command.takes_down(cpu))
     }
@@ -117,7 +118,8 @@ impl Board {
     fn power_on(&self, index: usize) {
         match self.states[index].power.get() {
             Power::Off => self.can_go(index),
-            // It is on, or wakes on its own: nothing to do, unless it has found itself on and waits to be turned on.
+            // It is on, or wakes on its own: nothing to do, unless it has found itself on and waits
+            // to be turned on.
             _ if self.cpus[index].waits.get() == FOR_POWER_DOWN && !self.is_going_down(index) => self.unblock(index),
             _ => {}
         }

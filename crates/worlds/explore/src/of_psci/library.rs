@@ -6,7 +6,7 @@ use super::options::MachineOptions;
 use crate::cell::made_by;
 use crate::options::CPUS_PER_CLUSTER;
 
-/// Where a CPU enters the normal world.
+/// The place where a CPU enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Landing {
     pub(crate) entry: Entered,
@@ -14,7 +14,7 @@ pub(crate) struct Landing {
     pub(crate) resumes: bool,
 }
 
-/// What a call returned that did.
+/// The answer of a call that returned.
 pub(crate) enum Answer {
     Return(u64),
     Enter(Landing),
@@ -27,7 +27,8 @@ pub(crate) trait Library {
     fn warm_boot(&self) -> Landing;
 }
 
-/// Implements [`Library`] for one of the two compilations, and a function that builds a board with it.
+/// Implements [`Library`] for one of the two compilations, and a function that builds a board with
+/// it.
 macro_rules! library {
     ($library:ident, $build:ident) => {
         impl Library for $library::Psci<'_, Board> {
@@ -71,7 +72,8 @@ macro_rules! library {
             let table: Vec<_> = (0..cpus).map(of_cpu).collect();
             let topology = Topology { domains: &domains, cpus: &table };
             debug_assert_eq!(CpuIndex(0).get(), 0);
-            // The records ask the machine what CPUs that are off ask for; a board without words can say that.
+            // The records ask the machine what CPUs that are off ask for; a board without words can
+            // say that.
             let blank = Board::new(cpus, &[], options);
             let ((mut records, mut domain_records, words, system), values) = made_by(|| {
                 let records: Vec<CpuRecord<Board>> = table.iter().map(|_| CpuRecord::new(&blank)).collect();

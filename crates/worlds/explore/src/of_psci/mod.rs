@@ -1,4 +1,5 @@
-//! The PSCI library, explored: CPUs that turn each other on and off and suspend, on hardware that may refuse.
+//! The PSCI library, explored: CPUs that turn each other on and off and suspend, on hardware that
+//! may refuse.
 
 mod acts;
 mod board;
@@ -31,7 +32,7 @@ use session::with_session;
 pub struct Psci {
     /// Number of CPUs, 1 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// How the machines are built on which it is tried, in turn. At least one.
+    /// The way in which the machines are built on which it is tried, in turn. At least one.
     pub machines: Vec<MachineOptions>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,

@@ -3,7 +3,8 @@
 use crate::names::Names;
 use crate::options::CPUS_PER_CLUSTER;
 
-/// The words of a CPU's record that a domain's has not, in the order in which the library makes them.
+/// The words of a CPU's record that a domain's has not, in the order in which the library makes
+/// them.
 const OF_CPU: [&str; 18] = [
     "own lock",
     "affinity state",
@@ -41,7 +42,7 @@ const STATISTICS: [&str; 9] = [
     "count of state 4",
 ];
 
-/// How many words a CPU's record has, and a domain's.
+/// The number of words that a CPU's record has, and a domain's.
 pub(crate) const WORDS_OF_CPU: usize = OF_CPU.len() + STATISTICS.len();
 pub(crate) const WORDS_OF_DOMAIN: usize = OF_DOMAIN.len() + STATISTICS.len();
 

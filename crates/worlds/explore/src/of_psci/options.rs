@@ -1,6 +1,6 @@
-//! How a board is built.
+//! The way in which a board is built.
 
-/// How the machine is built.
+/// The way in which the machine is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineOptions {
@@ -15,8 +15,8 @@ pub struct MachineOptions {
 }
 
 impl MachineOptions {
-    /// The kinds of machine that the library supports: CPUs that leave coherency, and CPUs that stay coherent, with bakeries and with ticket
-    /// locks.
+    /// The kinds of machine that the library supports: CPUs that leave coherency, and CPUs that
+    /// stay coherent, with bakeries and with ticket locks.
     pub fn all() -> Vec<Self> {
         let own = Self::default();
         vec![own, Self { coherent: true, ..own }, Self { coherent: true, ticket: true, ..own }]

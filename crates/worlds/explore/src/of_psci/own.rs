@@ -1,4 +1,5 @@
-//! Tests of one's own: any code that is generic over the library's shared words, explored as the library is.
+//! Tests of one's own: any code that is generic over the library's shared words, explored as the
+//! library is.
 //!
 //! ```
 //! use explore::{Config, Word, check};
@@ -27,8 +28,8 @@
 //! assert_eq!(tally.schedules, 2_000);
 //! ```
 //!
-//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a shared word: a run that fails is thrown away
-//! where it stands.
+//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
+//! shared word: a run that fails is thrown away where it stands.
 
 use super::board::Board;
 use super::options::MachineOptions;
@@ -38,14 +39,15 @@ use crate::subject::Tally;
 /// A test on a board: what each CPU does, and what must hold at the end.
 pub type Model = model::Model<Board>;
 
-/// Runs a test under [`Config::schedules`] schedules. `set_up` makes its words and says what each CPU does; it is called before each run, so that
-/// what is not a shared word starts anew as well.
+/// Runs a test under [`Config::schedules`] schedules. `set_up` makes its words and says what each
+/// CPU does; it is called before each run, so that what is not a shared word starts anew as well.
 ///
-/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule alone is run.
+/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
+/// alone is run.
 ///
 /// # Panics
-/// A run fails. The message has the schedule in sentences, and the file that repeats it: `target/explore/NAME.schedule`, after the thread's
-/// name, which is that of the test.
+/// A run fails. The message has the schedule in sentences, and the file that repeats it:
+/// `target/explore/NAME.schedule`, after the thread's name, which is that of the test.
 pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<(), Bodies> {
     model::check(config, |cpus, values| Board::new(cpus, values, MachineOptions::default()), set_up)
 }

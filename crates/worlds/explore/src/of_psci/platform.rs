@@ -33,7 +33,8 @@ impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
         let mut holders = self.holders.borrow_mut();
-        // Who has stored that it lets the lock go says so only after its event: until then it may still stand as the holder.
+        // Who has stored that it lets the lock go says so only after its event: until then it may
+        // still stand as the holder.
         if let Some(at) = holders.iter().position(|&(lock, _)| lock == id) {
             let (_, other) = holders.swap_remove(at);
             self.contested.borrow_mut().push((id, other, cpu));
@@ -102,7 +103,8 @@ impl Board {
         let cluster = layout::loses(1, states[1]);
         if cluster {
             self.check_holder("closes the cluster's port");
-            // Where CPUs stay coherent the hardware sees to it that a port is open for whoever needs it.
+            // Where CPUs stay coherent the hardware sees to it that a port is open for whoever
+            // needs it.
             let looks = !self.options.coherent;
             let runs = |&other: &usize| {
                 looks
@@ -151,7 +153,8 @@ impl Board {
     }
 }
 
-/// Implements the library's platform and its words for one of its two compilations; the faulty one asks for more.
+/// Implements the library's platform and its words for one of its two compilations; the faulty one
+/// asks for more.
 macro_rules! platform {
     ($library:ident, { $($more:tt)* }) => {
         impl<T: $library::Scalar> $library::SharedCell<T, Board> for Word<T> {
@@ -226,7 +229,8 @@ macro_rules! platform {
             }
 
             fn barrier(&self) {
-                // Not an operation that ends a poll: a load with its maintenance is polled as a whole.
+                // Not an operation that ends a poll: a load with its maintenance is polled as a
+                // whole.
                 self.operation(Did::Barrier);
                 self.barrier_now();
             }

@@ -82,7 +82,8 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
 }
 
 impl<M: Fn(usize, u32)> Session<'_, M> {
-    /// Boots the machine as a careful operating system does: one CPU after the other, nobody interrupted.
+    /// Boots the machine as a careful operating system does: one CPU after the other, nobody
+    /// interrupted.
     fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, Ran> {
         let board = self.board;
         let count = board.cpus.len();
@@ -167,7 +168,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     }
 }
 
-/// What must hold once nobody does anything more.
+/// The property that must hold once nobody does anything more.
 fn at_the_end(board: &Board) -> Option<Failure> {
     let fails = |invariant, what, cpu: usize| {
         Some(Failure { invariant, what, process: cpu as u8, operation: board.operation_of(cpu) })
@@ -201,7 +202,7 @@ fn at_the_end(board: &Board) -> Option<Failure> {
     None
 }
 
-/// What a process does.
+/// The frame of a process.
 fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, process: usize, entry: u32) {
     if board.over.get() {
         board.stay();
@@ -289,7 +290,8 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) {
     let entry = Entered { pc, context_id };
     let wide = |function: u32| function | smc::SMC64;
     if matches!(ask, Ask::On(_) | Ask::Affinity(_)) {
-        // What these calls are held to is what was plain when they were made: the caller has heard of it.
+        // What these calls are held to is what was plain when they were made: the caller has heard
+        // of it.
         board.memory.borrow_mut().learn(process);
     }
     match ask {

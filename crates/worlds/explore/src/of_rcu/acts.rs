@@ -1,4 +1,4 @@
-//! What a kernel does beside accesses of memory.
+//! The actions of a kernel beside accesses of memory.
 
 use super::thread::Thread;
 use crate::step::Act;

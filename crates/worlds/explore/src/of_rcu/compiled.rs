@@ -83,7 +83,7 @@ macro_rules! library {
             }
 
             impl Own {
-                /// RCU as the mode and the scenario have it, with so many readers.
+                /// RCU as the mode and the scenario have it, with the given number of readers.
                 pub(crate) fn new(mode: Mode, scenario: &KernelScenario, readers: usize) -> Self {
                     let cpus = scenario.cpus.len();
                     let form = match mode {

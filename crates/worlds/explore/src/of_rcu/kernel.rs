@@ -1,6 +1,7 @@
 //! The kernel under RCU: time in jiffies, tasks, threads, timers, and what each CPU is about.
 //!
-//! A clock moves on when every CPU has done its work of the jiffy: a CPU may stand still in the middle of anything, but not for ever.
+//! A clock moves on when every CPU has done its work of the jiffy: a CPU may stand still in the
+//! middle of anything, but not for ever.
 
 use super::acts;
 use super::library::{Interrupted, Library, Need, Stepped};
@@ -34,7 +35,7 @@ struct ThreadState {
     running: Cell<bool>,
 }
 
-/// What a CPU is about, as the clock sees it.
+/// The activity of a CPU, as the clock sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     Work,
@@ -73,7 +74,8 @@ pub(crate) struct Kernel {
     /// A CPU goes off or comes up; and one that has gone off and whose callbacks are still there.
     hotplug_busy: Cell<bool>,
     gone: Cell<Option<usize>>,
-    /// CPUs that have done all their deeds, and the jiffy within which all callbacks must then have been invoked.
+    /// CPUs that have done all their deeds, and the jiffy within which all callbacks must then have
+    /// been invoked.
     finished: Cell<usize>,
     end: Cell<Option<u64>>,
 }
@@ -83,11 +85,12 @@ const FOR_JIFFY: Waits = Waits::Other("has done its work of this jiffy");
 /// A CPU has nothing to do.
 const FOR_WORK: Waits = Waits::Other("is idle or off");
 
-/// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones where CPUs share a thread.
+/// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones
+/// where CPUs share a thread.
 const PATIENCE: u64 = 22 * super::library::HZ;
 
 impl Kernel {
-    /// A kernel on a machine of so many CPUs.
+    /// A kernel on a machine of `cpus` CPUs.
     pub(crate) fn new(machine: Machine) -> Self {
         let cpus = machine.cpus.len();
         let state = |_| CpuState {
@@ -117,7 +120,8 @@ impl Kernel {
         }
     }
 
-    /// How many readers there are: the tasks, of which there is one more than CPUs, and one for each CPU.
+    /// The number of readers that there are: the tasks, of which there is one more than CPUs, and
+    /// one for each CPU.
     pub(crate) fn readers(&self) -> usize {
         self.tasks.len() + self.states.len()
     }
@@ -171,7 +175,8 @@ impl Kernel {
         }
     }
 
-    /// What this CPU has stored is there for whoever is told: the kernel's own locks see to that when it wakes, hands a task on or sets a timer.
+    /// The stores of this CPU are there for whoever is told: the kernel's own locks see to that
+    /// when it wakes, hands a task on or sets a timer.
     fn publish(&self) {
         self.machine.barrier_now();
     }
@@ -181,9 +186,11 @@ impl Kernel {
         self.machine.memory.borrow_mut().learn(self.machine.process());
     }
 
-    // --- What RCU asks for --------------------------------------------------------------------------
+    // --- What RCU asks for
+    // --------------------------------------------------------------------------
 
-    /// A load of a shared word. RCU does not poll words, so two loads of one in a row are no wait for it.
+    /// A load of a shared word. RCU does not poll words, so two loads of one in a row are no wait
+    /// for it.
     #[inline(always)]
     pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
         self.machine.cpu().polled.set((u16::MAX, 0, 0));
@@ -228,9 +235,10 @@ impl Kernel {
         self.machine.block(Waits::Change(word));
     }
 
-    // --- Threads and time ---------------------------------------------------------------------------
+    // --- Threads and time
+    // ---------------------------------------------------------------------------
 
-    /// Whether a thread could run that nobody runs.
+    /// True if a thread could run that nobody runs.
     fn ready(&self, state: &ThreadState) -> bool {
         let now = self.jiffies.get();
         !state.running.get() && (state.woken.get() || state.until.get().is_some_and(|until| until <= now))
@@ -321,7 +329,8 @@ impl Kernel {
         state.doing.set(Doing::Work);
     }
 
-    // --- What a CPU does ----------------------------------------------------------------------------
+    // --- What a CPU does
+    // ----------------------------------------------------------------------------
 
     /// The life of a CPU: its deeds, and then what RCU wants of it.
     pub(crate) fn cpu(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
@@ -412,7 +421,8 @@ impl Kernel {
         }
     }
 
-    /// Whether the tick of this jiffy comes here, where it could; it may come as late as at the end of the jiffy's work.
+    /// True if the tick of this jiffy comes here, where it could; it may come as late as at the end
+    /// of the jiffy's work.
     fn tick_comes(&self, cpu: usize) -> bool {
         let (state, now) = (&self.states[cpu], self.jiffies.get());
         let comes = state.ticked.get() < now && self.machine.answer(Kind::LateTick, 2) == 0;
@@ -441,7 +451,8 @@ impl Kernel {
         self.tasks.len() + cpu
     }
 
-    /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three times.
+    /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three
+    /// times.
     fn interrupt(&self, rcu: &dyn Library<Kernel>, cpu: usize, tick: bool, interrupted: Interrupted) {
         self.act(&acts::INTERRUPTED, 0);
         rcu.irq_enter(self);

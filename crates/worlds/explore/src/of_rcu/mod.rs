@@ -1,4 +1,5 @@
-//! The RCU library, explored: CPUs that read, replace, switch tasks, idle and go off, on a kernel that is as small as can be.
+//! The RCU library, explored: CPUs that read, replace, switch tasks, idle and go off, on a kernel
+//! that is as small as can be.
 
 mod acts;
 mod compiled;
@@ -23,7 +24,7 @@ use seeded::Fault;
 pub struct Rcu {
     /// Number of CPUs, 2 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// How RCU is configured, in turn. At least one.
+    /// The way in which RCU is configured, in turn. At least one.
     pub modes: Vec<Mode>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,
@@ -67,7 +68,7 @@ impl<'s> Narrator<'s, KernelScenario> {
 }
 
 impl Limits {
-    /// What a run of a kernel may take: its clock passes through hundreds of jiffies.
+    /// The limits of a run of a kernel: its clock passes through hundreds of jiffies.
     pub const fn of_kernel() -> Self {
         Self { steps: 200_000 }
     }

@@ -8,7 +8,8 @@ pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {
     Names::new([cpus, groups, words], word_of)
 }
 
-/// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of groups and of the whole; then the pointers.
+/// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of
+/// groups and of the whole; then the pointers.
 fn word_of([cpus, groups, words]: [u16; 3], cell: u16) -> String {
     let of_cpus = cpus * OF_RCU_CPU.len() as u16;
     let of_groups = groups * OF_GROUP.len() as u16;

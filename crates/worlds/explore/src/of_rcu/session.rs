@@ -50,7 +50,7 @@ struct Made {
     library: Rc<dyn Library<Kernel>>,
     /// The first pointer to an object.
     pointers: u16,
-    /// What the words hold first.
+    /// The values that the words hold first.
     values: Vec<u64>,
     names: Names,
 }

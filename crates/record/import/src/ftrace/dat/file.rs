@@ -2,10 +2,10 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-/// What the file begins with.
+/// The bytes that the file begins with.
 pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
-/// What is wrong with a file, and where.
+/// An error in a file, with its place.
 #[derive(Debug)]
 pub(super) struct Bad {
     /// The byte, from 0.
@@ -99,7 +99,7 @@ impl<R: Read + Seek> File<R> {
     }
 }
 
-/// How parts of a file are compressed.
+/// The compression of parts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     None,

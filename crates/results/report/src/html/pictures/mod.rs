@@ -1,4 +1,5 @@
-//! Pictures as SVG. Each has its figures as text and in a table beneath, so that nothing is told by colour alone.
+//! Pictures as SVG. Each has its figures as text and in a table beneath, so that nothing is told by
+//! colour alone.
 //!
 //! A file for each kind of picture; this one has what they share: title, legend, table and source.
 

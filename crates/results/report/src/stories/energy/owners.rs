@@ -14,7 +14,8 @@ pub(super) struct Shares<'r> {
     configuration: &'static str,
     /// By owner, in percent of the energy: means over the predictions, so that they add up.
     percent: InOrder<'r, f64>,
-    /// The distance of the owners' sum from the energy, as a part of it: the most over the predictions.
+    /// The distance of the owners' sum from the energy, as a part of it: the most over the
+    /// predictions.
     sum_off_by: f64,
 }
 

@@ -50,7 +50,8 @@ struct Policy<'r> {
     energy_unit_s: Option<Interval>,
     energy_j: Option<Option<Interval>>,
     energy_of_all_big: Option<Interval>,
-    /// By which share it finished fewer periods than the policy that finished most: what was left undone took no energy.
+    /// By which share it finished fewer periods than the policy that finished most: what was left
+    /// undone took no energy.
     unfinished_share: f64,
     run_time_s: Option<Interval>,
     running: InOrder<'r, f64>,
@@ -94,7 +95,7 @@ struct Wins<'r> {
     energy_at_latency_within_10_percent: Vec<&'r str>,
 }
 
-/// What was expected of the user interface before it ran, whether it holds, and what came out.
+/// The expectation about the user interface before it ran, whether it holds, and what came out.
 #[derive(Serialize)]
 struct Expected {
     expectation: &'static str,
@@ -255,7 +256,8 @@ fn least<'r>(policies: &[Policy<'r>], of: impl Fn(&Policy<'r>) -> Option<f64>) -
     (known().filter(|(_, own)| *own == value).map(|(name, _)| name).collect(), value)
 }
 
-/// The fastest, the thriftiest, and the thriftiest of those whose p95 is within 10 % of the fastest's.
+/// The fastest, the thriftiest, and the thriftiest of those whose p95 is within 10 % of the
+/// fastest's.
 fn wins<'r>(policies: &[Policy<'r>], task: Option<&str>) -> Wins<'r> {
     let (latency, fastest) = least(policies, |policy| policy.p95(task));
     let is_near = |policy: &Policy<'_>| policy.p95(task).is_some_and(|own| own <= fastest * 1.1);
