@@ -173,7 +173,7 @@ fn wrapped(text: &str) -> String {
             true => {
                 let all: Vec<String> = lines[at..end].iter().map(|line| words(line).trim().to_owned()).collect();
                 let lead = " ".repeat(leading(&first));
-                let more = if is_item(first.trim_start()) { "  " } else { "" };
+                let more = item_indent(first.trim_start());
                 let begin = format!("{}{mark}{lead}", " ".repeat(indent));
                 out.extend(filled(&all.join(" "), &begin, &format!("{begin}{more}")));
             }
@@ -187,6 +187,12 @@ fn wrapped(text: &str) -> String {
 
 fn leading(text: &str) -> usize {
     text.len() - text.trim_start().len()
+}
+
+/// The indentation of an item's later lines: the width of its mark.
+fn item_indent(text: &str) -> String {
+    let width = if is_item(text) { text.find(' ').map_or(0, |blank| blank + 1) } else { 0 };
+    " ".repeat(width)
 }
 
 fn is_item(text: &str) -> bool {

@@ -51,7 +51,10 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
         assert_eq!(recording.series_texts(series), (graph, "mrr", ""));
         assert_eq!(recording.values(series, metrics::RATE.name).len(), 2);
         assert!(recording.header.run.kernel.is_some() && recording.header.run.counter.is_some());
-        assert!(done(&["report", to]).contains("Clocks per packet, by node"), "the recording's picture is drawn");
+        assert!(
+            done(&["report", to, "--all"]).contains("Clocks per packet, by node"),
+            "the recording's picture is drawn"
+        );
         // The cross connect was published, with its input, its output and what lies between.
         let published = result["published_nodes"].as_array().unwrap();
         assert_eq!(published.len(), if graph == "l2-xconnect" { 6 } else { 0 }, "{result}");
@@ -67,7 +70,8 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
 fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let run = ["run", "dataplane", "--windows", "1", "--window", "30", "--replace", "-o", to.to_str().unwrap()];
+    let run =
+        ["run", "dataplane", "--windows", "1", "--window", "30", "--replace", "--all", "-o", to.to_str().unwrap()];
     let shown = done(&run);
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
     assert_ne!(shown.contains("instructions"), shown.contains("No hardware events per packet"), "{shown}");
@@ -87,8 +91,19 @@ fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
 fn a_loaded_graph_reads_like_vpp() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let text =
-        done(&["run", "dataplane", "--windows", "1", "--window", "20", "--trace", "1", "-o", to.to_str().unwrap()]);
+    let text = done(&[
+        "run",
+        "dataplane",
+        "--windows",
+        "1",
+        "--window",
+        "20",
+        "--trace",
+        "1",
+        "--all",
+        "-o",
+        to.to_str().unwrap(),
+    ]);
     for expected in [
         "vector rates in",
         "Vectors/Call",
@@ -469,7 +484,7 @@ fn a_core_without_published_figures_has_the_cells_of_a_host() {
     assert_eq!(cells.len(), 31);
     assert!(cells.iter().all(|cell| cell["published_clocks_per_packet"].is_null()), "{result}");
     assert!(result["gain_prefetch"].as_f64().unwrap() > 1.5, "{result}");
-    let text = done(&["report", &to]);
+    let text = done(&["report", &to, "--all"]);
     assert!(text.contains("modelled zen5") && text.contains("Best\n"), "{text}");
     assert!(
         !text.contains("published column") && !text.contains("Limits"),

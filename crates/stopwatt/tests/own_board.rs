@@ -58,7 +58,7 @@ fn the_example_is_listed_runs_and_is_reported() {
     let (recording, shown) = (recording.to_str().unwrap(), page.to_str().unwrap());
     let run = ["run", "psci-latency", "--platform", "example-server", "-o", recording, "--report", shown];
     let said = printed(&example(), &run);
-    assert!(said.contains("Accuracy of predictions") && !said.contains("bad fit"), "{said}");
+    assert!(said.contains("Accuracy\n") && !said.contains("bad fit"), "{said}");
     assert!(std::fs::read_to_string(page).unwrap().contains("example-1"));
 }
 

@@ -205,6 +205,7 @@ fn the_user_interface_is_judged() {
     let text = stopwatt(&[
         "run",
         "placement",
+        "--all",
         "--policies",
         "all-big,hmp,even",
         "--seconds",

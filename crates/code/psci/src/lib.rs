@@ -22,9 +22,9 @@
 //! CPU_SUSPEND to a power-down state:
 //!
 //! 1. **ENTER_PSCI**: the counter as the vector read it ([`Call::entered`]); arguments are checked,
-//!   the entry point is saved
+//!    the entry point is saved
 //! 2. the locks of the ancestors, lowest level first, up to the highest level the request powers
-//!   down (see below)
+//!    down (see below)
 //! 3. a pending interrupt: release and return; nothing has changed
 //! 4. coordination: the request is noted, each domain's state decided and written
 //! 5. context saved; **ENTER_CFLUSH**, [`Platform::flush_caches`], **EXIT_CFLUSH**

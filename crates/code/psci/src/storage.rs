@@ -95,7 +95,7 @@ impl<P: Platform> EntrySlot<P> {
         }
     }
 
-    /// The source of the CPU goes, which `after`.
+    /// The place where the CPU goes, which comes from `after`.
     pub fn load(&self, platform: &P, after: PowerUp) -> EntryPoint {
         let big = platform.caller_endianness().is_some() && self.endianness.load(platform);
         EntryPoint {

@@ -57,7 +57,7 @@ pub struct Benchmark {
 /// The time that a benchmark runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// So many seconds.
+    /// The seconds.
     Seconds(u64),
     /// Until its main tasks have ended; one that takes longer than this many seconds is broken.
     Work(u64),

@@ -115,8 +115,8 @@ const POWER_CASES: &[&str] = &["suspend-deepest", "suspend-level0", "cpu-off"];
 const POWER_CALLS: &[&str] = &["CPU_SUSPEND", "CPU_OFF"];
 
 macro_rules! metrics {
-    ($(#[doc = $about:literal] $id:ident = $row:expr;)*) => {
-        $(#[doc = $about] pub const $id: Metric = Metric { about: $about.trim_ascii(), ..$row };)*
+    ($($(#[doc = $about:literal])+ $id:ident = $row:expr;)*) => {
+        $($(#[doc = $about])+ pub const $id: Metric = Metric { about: concat!($($about),+).trim_ascii(), ..$row };)*
 
         /// All metrics, in the order in which tables show them.
         pub const METRICS: [Metric; [$(stringify!($id)),*].len()] = [$($id),*];

@@ -111,7 +111,7 @@ pub enum Basis {
         /// Bootstrap interval of the change of the median in percent, at
         /// [`Comparison::interval_level`].
         interval: Option<(f64, f64)>,
-        /// So many iterations say as much as one that is independent of the others, from 1; `p` and
+        /// The number of iterations that say as much as one that is independent of the others, from 1; `p` and
         /// `interval` are corrected for it.
         values_per_independent: f64,
     },

@@ -92,7 +92,7 @@ pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, S
     })
 }
 
-/// So many values of a combination are kept at most.
+/// The most values of a combination that are kept.
 pub const MOST_VALUES: usize = 400;
 
 /// Values in order, with both ends; of more than `most` as many that are evenly spread among them.

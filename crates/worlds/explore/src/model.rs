@@ -311,7 +311,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
     }
 }
 
-/// So many CPUs, each with a body of its own: nothing of what they do can be left out.
+/// A number of CPUs, each with a body of its own: nothing of what they do can be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bodies(usize);
 

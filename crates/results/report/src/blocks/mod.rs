@@ -8,17 +8,19 @@
 //! | `text.rs` | words, in which code, names and causes are told apart |
 //! | `number.rs` | numbers with their precision, and how they are written |
 //! | `table.rs` | tables of columns and cells |
+//! | `lanes.rs` | the declared lanes of a recording over a part of its time |
 //! | `picture.rs` | pictures before they are drawn |
 
+pub(crate) mod lanes;
 mod number;
 mod picture;
 mod table;
 mod text;
 
-pub(crate) use number::{Number, figure, fixed, grouped, percent, quantity, scientific, whole};
+pub(crate) use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
 pub(crate) use picture::axis_words;
 pub use picture::{Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
-pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table, Tone};
+pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table};
 pub(crate) use text::{Span, Text, code, listed, name, text};
 
 /// A part of a story.

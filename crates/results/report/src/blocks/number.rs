@@ -1,6 +1,20 @@
 //! Numbers with their precision, and how they are written.
 
-use super::Tone;
+/// The meaning of a colour. Where there are no colours, words say the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// None.
+    #[default]
+    Plain,
+    /// Of less importance: a fitted figure, an unchanged row.
+    Faint,
+    /// Better, or near.
+    Good,
+    /// Changed, or not quite near.
+    Middling,
+    /// Worse, or far off.
+    Bad,
+}
 
 /// The digits with which a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

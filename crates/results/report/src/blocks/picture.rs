@@ -1,7 +1,8 @@
 //! Pictures before they are drawn.
 
-use super::Text;
-use crate::model::lanes::Lanes;
+use super::lanes::Lanes;
+use super::number::figure;
+use super::text::Text;
 
 /// A picture of the values of one quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,6 +209,18 @@ impl Picture {
             }
         }
         names
+    }
+}
+
+impl From<Lanes> for Picture {
+    fn from(lanes: Lanes) -> Self {
+        let (titles, note) = (lanes.titles(), lanes.left_out());
+        let window = format!("{} us from {:.6} s on", figure(lanes.us(lanes.to)), lanes.zero_s());
+        let picture = Self::new(titles, window, "", Drawing::Lanes(Box::new(lanes)));
+        match note {
+            Some(note) => picture.noted(note),
+            None => picture,
+        }
     }
 }
 

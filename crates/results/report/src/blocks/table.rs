@@ -1,23 +1,8 @@
 //! Tables of columns and cells.
 
-use super::{Number, Span, Text};
+use super::number::{Number, Tone};
+use super::text::{Span, Text};
 use attribution::Cause;
-
-/// The meaning of a colour. Where there are no colours, words say the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// None.
-    #[default]
-    Plain,
-    /// Of less importance: a fitted figure, an unchanged row.
-    Faint,
-    /// Better, or near.
-    Good,
-    /// Changed, or not quite near.
-    Middling,
-    /// Worse, or far off.
-    Bad,
-}
 
 /// The colour of a part of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]

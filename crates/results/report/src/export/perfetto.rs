@@ -8,8 +8,8 @@
 //! <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers from there; a test
 //! decodes a trace with the descriptors that Perfetto publishes.
 
+use crate::blocks::lanes::argument_name;
 use crate::model::findings::Findings;
-use crate::model::lanes::argument_name;
 use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
 use prost::Message;
 use recording::{Event, PointName, Series};

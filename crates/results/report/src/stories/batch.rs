@@ -1,7 +1,8 @@
 //! `batch`: frame sizes.
 
 use super::rows::{median, subjects, sum, values};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole};
 use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};

@@ -1,8 +1,9 @@
 //! `explore psci` and `explore rcu`: what broke, and the schedule that breaks it.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
+use crate::blocks::lanes::Lanes;
 use crate::blocks::{Block, Blocks, Text, code, text};
-use crate::model::lanes::Lanes;
 use recording::Recording;
 use recording::facts::{self, FactsError};
 use serde::Serialize;
@@ -104,7 +105,7 @@ impl Explored<'_> {
             told.answer(format!("{complaint} ({})", self.invariant));
         }
         if let Some(lanes) = &self.lanes {
-            told.picture(lanes.clone().picture());
+            told.picture(lanes.clone().into());
         }
         let sentences = |all: &[String]| all.iter().map(|sentence| Text::from(sentence.as_str())).collect();
         told.list(sentences(&self.scenario));

@@ -1,6 +1,7 @@
 //! `idle-cases`: governors on reported workloads, with the reported counts beside.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, fixed, name, text, whole};
 use published::{CaseFigure, CaseSource};
 use recording::metrics::{self, Metric};

@@ -1,7 +1,8 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use super::rows::subject;
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
 use published::ClockReference;
 use recording::facts::{self, FactsError};
@@ -176,7 +177,8 @@ fn table<R>(
     names: impl Fn(&R) -> (&str, &str),
     times: impl Fn(&R) -> Statistics,
 ) -> Table {
-    let statistics: [(&str, fn(Statistics) -> Option<f64>); 7] = [
+    type Statistic = (&'static str, fn(Statistics) -> Option<f64>);
+    let statistics: [Statistic; 7] = [
         ("average", |times| times.average_ns),
         ("stddev", |times| times.stddev_ns),
         ("min", |times| times.min_ns),

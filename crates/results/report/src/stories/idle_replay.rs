@@ -1,7 +1,8 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
 use super::rows::{InOrder, role, subject};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
 };

@@ -1,7 +1,7 @@
 //! Latencies of PSCI calls: each case's CPUs beside published figures, what they hung on, and how
 //! good the predictions are.
 
-use super::Story;
+use super::story::Story;
 use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed, text, whole,
 };

@@ -2,8 +2,9 @@
 
 use super::nodes::{self, Nodes};
 use super::rows::{counter, median, of, role, subject, subjects, sum, tick_ns, values};
+use super::run::Run;
 use super::spread::Spread;
-use super::{Run, Story};
+use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
 use published::{DataplaneReference, NodeFigure};
 use recording::facts::{self, FactsError};

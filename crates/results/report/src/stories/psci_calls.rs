@@ -1,6 +1,7 @@
 //! `psci-calls`: instructions of the calls, counted on QEMU, beside other firmware's.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Number, Table, code, fixed, text, whole};
 use published::{CallFigure, CallReference};
 use recording::Recording;

@@ -1,6 +1,7 @@
 //! `rcu-doses`: what closing files costs idle CPUs, in a guest and in the small kernel.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, whole};
 use recording::Recording;
 use recording::metrics::{self, Metric};

@@ -1,7 +1,8 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
 use super::rows::{counter, of, subject, subjects, tick_ns, values};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text,
 };

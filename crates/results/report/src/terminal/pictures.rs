@@ -1,9 +1,9 @@
 //! Pictures in a terminal: bars and blocks of characters.
 
 use super::grid::paragraph;
-use super::{BOLD, DIM, painted};
+use super::paint::{BOLD, DIM, painted};
+use crate::blocks::lanes::Lanes;
 use crate::blocks::{Bar, Curve, Dot, Drawing, HeatMap, IntervalRow, Picture, Sample, axis_words, quantity};
-use crate::model::lanes::Lanes;
 use crate::style::Style;
 use recording::stats;
 use std::fmt::Write;

@@ -43,7 +43,7 @@ impl<R: Read + Seek> File<R> {
         Ok(())
     }
 
-    /// So many bytes, neither more nor less.
+    /// The given number of bytes, neither more nor less.
     pub(super) fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Bad> {
         if count > MOST_BYTES {
             return Err(self.bad(format!("a part of {count} bytes is longer than any can be")));

@@ -1,6 +1,6 @@
 //! Curves as SVG.
 
-use super::Rows;
+use super::figures::Rows;
 use crate::blocks::{Curve, Figure, axis_words, quantity};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, nice_step, text};

@@ -6,6 +6,7 @@
 mod bars;
 mod curves;
 mod dots;
+mod figures;
 mod heat_map;
 mod intervals;
 mod lanes;
@@ -17,15 +18,11 @@ use super::palette::Palette;
 use super::svg::{COLOURS, WIDTH};
 use crate::blocks::{Drawing, Figure, Picture, Text, quantity};
 use crate::words::capital;
+use figures::{Cells, Rows};
 use maud::{Markup, PreEscaped, html};
 
 /// More pictures than this are left out of a page.
 pub(super) const MOST_PICTURES: usize = 64;
-
-/// Headings of what names a row, and rows of names and figures.
-type Rows = (Vec<String>, Vec<(Vec<String>, Figure)>);
-/// Headings, and rows of cells.
-type Cells = (Vec<String>, Vec<Vec<String>>);
 
 /// A part of a picture: a name, a height with the SVG, and words for those who cannot see it.
 type Part = (String, (f64, String), String);

@@ -4,6 +4,7 @@
 
 use super::kinds::{self, Form, Kind};
 use super::picture::{Axis, Names, Picture, Span, What, cpu_name};
+use crate::html::svg::nice_step;
 use attribution::{Place, WaitFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -104,7 +105,7 @@ fn share(of_one: f64) -> f64 {
 /// away.
 fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
     let bottom = height(picture);
-    let step = crate::html::svg::nice_step(axis.width() * picture.tick_us / 8.0);
+    let step = nice_step(axis.width() * picture.tick_us / 8.0);
     // A label starts where the one before ends, at the earliest.
     let mut free = 0.0;
     for (index, &(from, to)) in axis.kept.iter().enumerate() {
@@ -236,15 +237,7 @@ mod tests {
 
     #[test]
     fn steps_are_round() {
-        assert_eq!(
-            [
-                crate::html::svg::nice_step(46.0),
-                crate::html::svg::nice_step(11.0),
-                crate::html::svg::nice_step(0.07),
-                crate::html::svg::nice_step(20.0)
-            ],
-            [50.0, 20.0, 0.1, 20.0]
-        );
+        assert_eq!([nice_step(46.0), nice_step(11.0), nice_step(0.07), nice_step(20.0)], [50.0, 20.0, 0.1, 20.0]);
     }
 
     #[test]

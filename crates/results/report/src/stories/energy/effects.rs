@@ -1,8 +1,8 @@
 //! The effects of configurations of RCU beside saving energy: on latencies, and on how long the big
 //! cluster sleeps.
 
-use super::super::Run;
 use super::super::rows::InOrder;
+use super::super::run::Run;
 use super::cells::{CONFIGURATIONS, Energy, REFERENCE, Values};
 use crate::blocks::{Blocks, Table, figure, name, percent};
 use recording::{metrics, stats};

@@ -16,7 +16,8 @@ mod owners;
 mod predictors;
 mod unfitted;
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, text,
 };

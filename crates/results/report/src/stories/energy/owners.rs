@@ -1,7 +1,7 @@
 //! Whose the energy of `rcu-energy` is: shares of each owner.
 
-use super::super::Run;
 use super::super::rows::{InOrder, subjects};
+use super::super::run::Run;
 use super::cells::{CONFIGURATIONS, Energy, REFERENCE, Values};
 use crate::blocks::{Blocks, Table, fixed, name, scientific};
 use recording::{metrics, stats};

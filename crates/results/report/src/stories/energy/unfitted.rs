@@ -1,6 +1,6 @@
 //! Figures of `rcu-energy` that no fit was made for.
 
-use super::super::Run;
+use super::super::run::Run;
 use super::cells::{Energy, REFERENCE, Values, drawn};
 use crate::blocks::{Blocks, Text};
 use recording::{facts, metrics, stats};

@@ -3,7 +3,8 @@
 mod work_costs;
 
 use super::rows::{InOrder, of, role, subject, subjects};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Dot, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name, text, whole,
 };
@@ -522,13 +523,13 @@ impl<'r> Placement<'r> {
 
     /// A percentile of each task that has it, by policy.
     fn latencies(&self, title: &str, of: impl Fn(&Task) -> Option<f64>) -> Table {
-        let has = |task: &&str| self.policies.iter().any(|policy| policy.tasks.get(*task).and_then(&of).is_some());
+        let has = |task: &&str| self.policies.iter().any(|policy| policy.tasks.get(task).and_then(&of).is_some());
         let tasks = self.policies.first().map_or_else(Vec::new, |policy| policy.tasks.names());
         let tasks: Vec<&str> = tasks.into_iter().filter(has).collect();
         Table::of(&tasks)
             .words(title, |task| name(*task))
             .each(&self.policies, |table, policy| {
-                table.numbers(policy.name, "", |task| policy.tasks.get(*task).and_then(&of).map(figure))
+                table.numbers(policy.name, "", |task| policy.tasks.get(task).and_then(&of).map(figure))
             })
             .done()
     }

@@ -1,6 +1,5 @@
 //! The declared lanes of a recording over a part of its time: what a timeline shows.
 
-use crate::blocks::{Drawing, Picture, figure};
 use attribution::{CpuLane, cpu_lanes};
 use recording::Recording;
 use std::collections::BTreeMap;
@@ -93,17 +92,6 @@ impl Lanes {
             Some(Self { case, rows, from, to, per_us, titles, all_stretches, all_rows })
         };
         cases.into_iter().filter_map(of_case).collect()
-    }
-
-    /// The lanes as a picture.
-    pub(crate) fn picture(self) -> Picture {
-        let (titles, note) = (self.titles(), self.left_out());
-        let window = format!("{} us from {:.6} s on", figure(self.us(self.to)), self.zero_s());
-        let picture = Picture::new(titles, window, "", Drawing::Lanes(Box::new(self)));
-        match note {
-            Some(note) => picture.noted(note),
-            None => picture,
-        }
     }
 
     /// A time in microseconds from the window's begin.
