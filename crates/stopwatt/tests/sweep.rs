@@ -376,9 +376,9 @@ fn a_data_set_answers_what_a_what_if_answers() {
 
 /// The text of a report, without what it says of the recording at its end.
 fn reported(of: &Path) -> String {
-    let report = stopwatt(&["report", of.to_str().unwrap()]);
+    let report = stopwatt(&["report", of.to_str().unwrap(), "--all"]);
     let text = String::from_utf8(report.stdout).unwrap();
-    text.split("\nrecording: ").next().unwrap_or_default().to_owned()
+    text.split("\nRecording: ").next().unwrap_or_default().to_owned()
 }
 
 #[test]

@@ -249,6 +249,8 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
         recording.measure(series, 0, metric.name, metric.unit, spread.average).subject = Some(subject);
     }
     let header = &mut recording.header;
+    // Nothing is read on this machine.
+    header.set_facts(&facts::Clocks::default());
     header.seed = seed;
     header.iterations = 1;
     header.platform = Some(recording::Platform {
