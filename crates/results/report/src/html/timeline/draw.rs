@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The measures of a picture that the script draws by, too.
-pub(in crate::html) fn geometry() -> Value {
+pub(crate) fn geometry() -> Value {
     json!({
         "axis": AXIS, "lane": LANE, "bar": BAR.0, "barHeight": BAR.1, "path": PATH, "letter": LETTER, "thin": THIN,
         "shortMargin": SHORT_MARGIN, "flat": FLAT, "middle": MIDDLE, "baseline": BASELINE,
@@ -18,9 +18,9 @@ pub(in crate::html) fn geometry() -> Value {
 }
 
 /// Height of the axis at the top, in pixels.
-pub(in crate::html) const AXIS: usize = 24;
+pub(crate) const AXIS: usize = 24;
 /// Height of a lane.
-pub(in crate::html) const LANE: usize = 38;
+pub(crate) const LANE: usize = 38;
 /// The start of a track's bar, and its height.
 const BAR: (usize, usize) = (8, 18);
 /// The height at which the critical path runs in a track.

@@ -116,7 +116,7 @@ pub(super) fn kinds() -> Vec<Kind> {
 /// The kinds for the script: arrays of class, form (`bar`, `flat`, `line`, `gap`), words, labels,
 /// labels of a wait, whether labels are light, margin, whether `{}` is a CPU, words of a wait,
 /// whether a wait's arrow leads to the SCP, whether it is a cause.
-pub(in crate::html) fn kinds_json() -> Value {
+pub(crate) fn kinds_json() -> Value {
     let form = |form: Form| match form {
         Form::Bar => "bar",
         Form::Flat => "flat",

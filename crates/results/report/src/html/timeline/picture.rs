@@ -108,7 +108,7 @@ pub(super) struct Picture {
 }
 
 /// The way in which a CPU is called.
-pub(in crate::html) type Names = BTreeMap<u16, (u16, u16)>;
+pub(crate) type Names = BTreeMap<u16, (u16, u16)>;
 
 /// `1.3`, or `CPU 3` where cluster and core are not known.
 pub(super) fn cpu_name(names: &Names, cpu: u16) -> String {
