@@ -44,7 +44,7 @@ fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_
         "another order",
         "suspend-level0 serial: powerdown (us)",
         "SCP wait -",
-        "critical path",
+        "Critical path of the slowest CPU (1.0",
         "21 changes are printed, 0 follow from the tables",
         "+2011.59 %",
     ] {

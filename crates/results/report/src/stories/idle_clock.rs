@@ -224,12 +224,12 @@ impl Story for Clocks<'_> {
         }
         let rows = table(&self.divisions, ["division", "compiler"], |of| (of.name, of.mode), |of| of.times);
         told.table(rows.titled("Divisions, each waiting for the one before it, in ns."));
-        self.changed(told);
         if let Some(ns) = self.saving_per_sleep_ns {
             let words = format!("Saved on each sleep by {}: {} ns, two reads' difference.", self.saved_by, figure(ns));
             told.paragraph(words);
         }
         self.bias(told);
+        self.changed(told);
     }
 }
 

@@ -341,7 +341,8 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
 
 /// A case in as few columns as it takes: its name on the command line, and its mode.
 fn short(group: &Group<'_>) -> String {
-    format!("{}, {}", group.case, group.mode)
+    // On one line.
+    format!("{}\u{a0}{}", group.case, group.mode)
 }
 
 /// A note with the documents that the published figures of a release are from.
