@@ -255,7 +255,8 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
         group.release,
         headline.text
     );
-    if let Some(all) = findings.accuracy.last() {
+    // The row of all, or that of most cells.
+    if let Some(all) = findings.accuracy.iter().max_by_key(|row| row.model.cells) {
         let model = all.model;
         words.push_str(&format!(
             " Of {} predicted cells of the parallel tables{}, {} are within 10 % or 1 us of the published ones, with a median error of {:.1} %",
@@ -341,8 +342,8 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
 
 /// A case in as few columns as it takes: its name on the command line, and its mode.
 fn short(group: &Group<'_>) -> String {
-    // On one line.
-    format!("{}\u{a0}{}", group.case, group.mode)
+    // Without a blank, so that a table keeps it on one line.
+    format!("{}/{}", group.case, group.mode)
 }
 
 /// A note with the documents that the published figures of a release are from.

@@ -114,7 +114,10 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
         let words = least.map_or_else(String::new, |(place, figure)| {
             format!("least {} at {place}{best}", quantity(figure.value, unit))
         });
-        let _ = writeln!(text, "{} {blocks}  {words}", columns.name(&curve.name));
+        let line = format!("{} {blocks}  {words}", columns.name(&curve.name));
+        let fits = line.chars().count() <= style.width;
+        text.push_str(if fits { &line } else { line.trim_end_matches(best.as_str()) });
+        text.push('\n');
     }
     let ends = curves.iter().flat_map(|curve| &curve.points).map(|(place, _)| *place);
     let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), place| (low.min(place), high.max(place)));
