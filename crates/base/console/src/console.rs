@@ -10,7 +10,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, IntoDiagnostic, Report, Wra
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where a program's words go, and how they are laid out. A clone prints to the same place.
+/// The place where a program's words go, and their layout. A clone prints to the same place.
 #[derive(Clone, Debug)]
 pub struct Console {
     quiet: bool,
@@ -28,7 +28,7 @@ struct Shared {
     running: Running,
 }
 
-/// What was printed on a console that keeps it.
+/// The words that were printed on a console that keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// On standard output.

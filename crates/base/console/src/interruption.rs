@@ -8,7 +8,7 @@ use signal_hook::iterator::Signals;
 use std::thread;
 use std::time::Duration;
 
-/// How long a run that was asked to stop may take to end by itself, if it may be left at all.
+/// The time that a run which was asked to stop has to end by itself, if it may be left at all.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Console {

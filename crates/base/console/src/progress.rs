@@ -1,11 +1,11 @@
-//! How far a run is, and whether it is to stop.
+//! The progress of a run, and the wish that it stop.
 
 use miette::Diagnostic;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How far a run is, and whether it is to stop.
+/// The progress of a run, and the wish that it stop.
 #[derive(Debug, Default)]
 pub struct Progress {
     total: AtomicU64,

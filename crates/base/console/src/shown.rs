@@ -18,10 +18,10 @@ pub struct Shown {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How often the progress is looked at.
+/// The time between two looks at the progress.
 const EVERY: Duration = Duration::from_millis(80);
 
-/// How often a line is written where no bar can be drawn.
+/// The time between two lines where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 impl Console {

@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal;
 
-/// How text is laid out.
+/// The layout of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether colours may be used.
+    /// True if colours may be used.
     pub colour: bool,
     /// Columns of the terminal.
     pub width: usize,

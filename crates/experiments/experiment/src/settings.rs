@@ -2,12 +2,12 @@
 
 use crate::about::About;
 use crate::error::Error;
-use crate::setting::{Setting, Typed};
+use crate::setting::{Declared, Setting, Takes};
 use crate::world::World;
 use document::nearest;
 use std::collections::BTreeMap;
 
-/// What an experiment is told. Everything in it was checked; what was not given has its default.
+/// All that an experiment is told. Everything in it was checked; what was not given has its default.
 #[derive(Clone, Debug)]
 pub struct Settings {
     about: &'static About,
@@ -52,7 +52,7 @@ impl Settings {
     }
 
     /// The value of a setting, or its default.
-    pub fn get<S: Typed>(&self, setting: S) -> S::Value {
+    pub fn get<K: Takes>(&self, setting: Declared<K>) -> K::Value {
         debug_assert!(self.about.setting(setting.name()).is_some(), "{} is not listed", setting.name());
         setting.value(self.given.get(setting.name()).map_or(&[], Vec::as_slice))
     }
@@ -62,7 +62,7 @@ impl Settings {
         self.given.contains_key(setting.name())
     }
 
-    /// What was given, with the names of the settings.
+    /// The values that were given, with the names of their settings.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.given.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value.as_str())))
     }
@@ -95,7 +95,7 @@ mod tests {
         Choice::new("graph", &[("l2", Graph::CrossConnect, ""), ("ip4", Graph::Route, "")], "Graph.")
             .or(Graph::CrossConnect);
     const HOT: Switch = Switch::new("hot", "Reuse.");
-    const SIZE: Or<Checked<f64>> = Checked::new("size", "MiB", size, "Size.").or(|| 0.5, f64::to_string);
+    const SIZE: Or<Checked<f64>> = Checked::new("size", "MiB", size, "Size.").or((|| 0.5, f64::to_string));
     const SET: Keys = Keys::new("set", "Keys.");
 
     fn size(text: &str) -> Result<f64, String> {
