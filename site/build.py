@@ -22,8 +22,8 @@ import shown
 
 ROOT = shown.ROOT
 SOURCE, OUT = ROOT / "target" / "site-source", ROOT / "target" / "site"
-# Pages that lie outside of docs/, by their name on the site.
-OUTSIDE = {"README.md": "index.md", "ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+# Pages that lie outside of docs/ or are called otherwise, by their name on the site.
+OUTSIDE = {"docs/README.md": "who-reads-what.md", "README.md": "index.md", "ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 
@@ -61,6 +61,8 @@ def pages() -> dict[pathlib.PurePosixPath, pathlib.Path]:
     """Every page of the site, and the file it is made from."""
     found = {pathlib.PurePosixPath(name): ROOT / file for file, name in OUTSIDE.items()}
     for file in sorted((ROOT / "docs").rglob("*.md")):
+        if file.relative_to(ROOT).as_posix() in OUTSIDE:
+            continue
         found[pathlib.PurePosixPath(file.relative_to(ROOT / "docs").as_posix())] = file
     return found
 

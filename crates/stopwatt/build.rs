@@ -1,4 +1,5 @@
-//! Builds the data files into the program, so that it works without its checkout, and notes the commit for `--version`.
+//! Builds the data files into the program, so that it works without its checkout, and notes the
+//! commit for `--version`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

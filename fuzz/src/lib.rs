@@ -1,8 +1,9 @@
-//! What reads bytes from outside, as targets for a fuzzer.
+//! Readers of bytes from outside, as targets for a fuzzer.
 //!
-//! A target takes any bytes and may refuse them, but must not panic, and what it reads must be sound. The binaries in `fuzz_targets` hand
-//! them to libFuzzer (`cargo fuzz run --features libfuzzer TARGET`); the test in `tests` tries seeded damage of good inputs, with no
-//! tools needed.
+//! A target takes any bytes and may refuse them, but must not panic, and what it reads must be
+//! sound. The binaries in `fuzz_targets` hand them to libFuzzer
+//! (`cargo fuzz run --features libfuzzer TARGET`); the test in `tests` tries seeded damage of good
+//! inputs, with no tools needed.
 #![forbid(unsafe_code)]
 
 mod recordings;
@@ -203,7 +204,8 @@ pub const FORWARDER_CONFIG: Target = Target {
 pub const OFFLOAD: Target = Target {
     name: "offload",
     seeds: || {
-        // TCP over IPv4, 3000 bytes to be split into parts of 1000, with the checksum of each to be written.
+        // TCP over IPv4, 3000 bytes to be split into parts of 1000, with the checksum of each to be
+        // written.
         let split: [u8; HEADER_BYTES] = [1, 1, 54, 0, 0xe8, 3, 34, 0, 16, 0];
         let mut packet = vec![0; 54 + 3000];
         packet[12] = 8;
@@ -267,7 +269,7 @@ pub const PLAN: Target = Target {
     },
 };
 
-/// What CPUs are to do under the explorer, for either of its libraries.
+/// The scenario of CPUs under the explorer, for either of its libraries.
 pub const SCENARIO: Target = Target {
     name: "scenario",
     seeds: || {
@@ -360,7 +362,8 @@ fn document(name: &str, bytes: &[u8]) -> Document {
     Document::new(name, String::from_utf8_lossy(bytes))
 }
 
-/// Reads a trace strictly and leniently; whatever the file's form, its events come in the order of time.
+/// Reads a trace strictly and leniently; whatever the file's form, its events come in the order of
+/// time.
 fn traced(bytes: &[u8]) -> bool {
     let mut taken = false;
     for lenient in [false, true] {

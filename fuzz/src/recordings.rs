@@ -1,4 +1,5 @@
-//! Whole recordings: a text of a header and rows becomes a folder, which is read, compared and reported in every format.
+//! Whole recordings: a text of a header and rows becomes a folder, which is read, compared and
+//! reported in every format.
 
 use comparison::{Input, Options, Policy};
 use published::Published;
@@ -7,8 +8,9 @@ use report::{Format, Report, Style};
 use std::fs;
 use std::path::Path;
 
-/// A header, then rows: events as case, iteration, CPU, time, ticks, point and argument; measures as case, iteration, CPU, metric, unit,
-/// value and subject; causes as case, iteration, CPU, metric, cause, holder and ticks.
+/// A header, then rows: events as case, iteration, CPU, time, ticks, point and argument; measures
+/// as case, iteration, CPU, metric, unit, value and subject; causes as case, iteration, CPU,
+/// metric, cause, holder and ticks.
 pub(crate) const SEED: &str = "format = \"stopwatt-recording\"\nversion = 1\nexperiment = \"psci-latency\"\nworld = \"sim\"\nseed = 1\n\
 iterations = 2\n[time]\nunit = \"ps\"\ncounter_hz = 50000000\n[[pictures]]\ntitle = \"p\"\nmetric = \"powerdown\"\nkind = \"curves\"\n\
 x = \"x\"\n[coordinates.a]\nx = 1\n[[lanes]]\ntitle = \"l\"\nbegin = \"enter-psci\"\nend = \"exit-psci\"\n=\n\
@@ -79,7 +81,7 @@ fn row(recording: &mut Recording, line: &str) -> Option<()> {
     Some(())
 }
 
-/// What a reader of the recording does with it.
+/// Uses a recording as its readers do.
 fn used(recording: &Recording) {
     let published = published(&recording.header.experiment);
     let report = Report::new(recording, "r", &published);

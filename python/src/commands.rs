@@ -1,4 +1,4 @@
-//! What the command does, in Python.
+//! The command, in Python.
 
 use crate::recording::Recording;
 use crate::work::{Error, exception, work};
@@ -22,7 +22,8 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| stopwatt::command_line(arguments))
 }
 
-/// A command within the program: exit status (0 or 1), what it printed, and what it noted on standard error.
+/// A command within the program: exit status (0 or 1), what it printed, and what it noted on
+/// standard error.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<(u8, String, String)> {
     let console = Console::kept();
@@ -64,7 +65,8 @@ pub fn compare(
     work(py, &Arc::default(), None, does)?.map_err(|error: miette::Report| exception(&error))
 }
 
-/// Begins the data set of the text of a plan, or finds it; returns the numbers of the chunks that are missing, and points of a chunk.
+/// Begins the data set of the text of a plan, or finds it; returns the numbers of the chunks that
+/// are missing, and points of a chunk.
 #[pyfunction]
 pub fn begin_sweep(py: Python<'_>, text: &str, folder: PathBuf, at_most: u64) -> PyResult<(Vec<u64>, u64)> {
     let does = || {
@@ -77,7 +79,8 @@ pub fn begin_sweep(py: Python<'_>, text: &str, folder: PathBuf, at_most: u64) ->
     py.detach(does).map_err(|error: miette::Report| exception(&error))
 }
 
-/// Runs chunks of a data set that was begun, by their numbers, or all that are missing; returns what became of them as JSON.
+/// Runs chunks of a data set that was begun, by their numbers, or all that are missing; returns
+/// what became of them as JSON.
 #[pyfunction]
 #[pyo3(signature = (folder, chunks=None, threads=None, tell=None))]
 pub fn run_sweep(

@@ -1,4 +1,5 @@
-//! Stopwatt as a Python package: the extension module `stopwatt._native`, on which the Python files beside it are built.
+//! Stopwatt as a Python package: the extension module `stopwatt._native`, on which the Python files
+//! beside it are built.
 //!
 //! | file | what it is about |
 //! |---|---|
@@ -7,8 +8,10 @@
 //! | `recording.rs` | a recording in Python |
 //! | `commands.rs` | what the command does, in Python |
 //!
-//! Experiments, commands and their options are not listed here: they come from the experiments' descriptions and from the command line.
-// `tables` hands memory to other libraries by Arrow's C data interface; that is where unsafe code is, with its reasons, in the libraries.
+//! Experiments, commands and their options are not listed here: they come from the experiments'
+//! descriptions and from the command line.
+// `tables` hands memory to other libraries by Arrow's C data interface; that is where unsafe code
+// is, with its reasons, in the libraries.
 #![forbid(unsafe_code)]
 
 mod commands;

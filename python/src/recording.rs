@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use stopwatt::data::Data;
 use stopwatt::experiments;
 
-/// What a run left: its rows, and what repeats it.
+/// The recording of a run: its rows, and what repeats it.
 #[pyclass(frozen, module = "stopwatt._native")]
 pub struct Recording {
     pub(crate) rows: Arc<recording::Recording>,
@@ -29,7 +29,7 @@ impl Recording {
         Self { rows: Arc::new(rows), folder, measures, events, causes }
     }
 
-    /// What the recording goes by where it is shown.
+    /// The name of the recording where it is shown.
     pub(crate) fn name(&self) -> String {
         match &self.folder {
             Some(folder) => folder.display().to_string(),
@@ -66,7 +66,7 @@ impl Recording {
         self.table(py, &self.events, Table::events)
     }
 
-    /// What measured spans were spent on: a :class:`Table` with a row per span and cause.
+    /// The causes of measured spans: a :class:`Table` with a row per span and cause.
     #[getter]
     fn causes(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.table(py, &self.causes, Table::causes)

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// Rows with columns of Arrow.
 ///
-/// pyarrow, pandas, polars and duckdb take it by the Arrow C data interface: ``pyarrow.table(t)``, ``polars.DataFrame(t)``. The columns are
-/// not copied.
+/// pyarrow, pandas, polars and duckdb take it by the Arrow C data interface: ``pyarrow.table(t)``,
+/// ``polars.DataFrame(t)``. The columns are not copied.
 #[pyclass(frozen, module = "stopwatt._native")]
 pub struct Table {
     batch: RecordBatch,
@@ -33,7 +33,8 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The rows as a capsule, for whoever takes Arrow's C data interface. The columns are as they are, whatever schema is asked for.
+    /// The rows as a capsule, for whoever takes Arrow's C data interface. The columns are as they
+    /// are, whatever schema is asked for.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -46,7 +47,7 @@ impl Table {
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
 
-    /// How many rows.
+    /// The number of rows.
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }
@@ -57,8 +58,8 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Where the values of each column lie in memory; for a text, its numbers in the dictionary. Whoever took the table without a copy has
-    /// the same addresses.
+    /// The place of the values of each column in memory; for a text, its numbers in the dictionary.
+    /// Whoever took the table without a copy has the same addresses.
     fn addresses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
@@ -145,7 +146,7 @@ impl Table {
         )
     }
 
-    /// What the spans of a recording were spent on.
+    /// The causes of the spans of a recording.
     pub fn causes(of: &Recording) -> PyResult<Self> {
         let rows = of.causes();
         let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));

@@ -20,11 +20,12 @@ pub fn exception(report: &miette::Report) -> PyErr {
     Error::new_err(console::plain(report).trim_end().to_owned())
 }
 
-/// How often signals are looked for and progress is told.
+/// The number of times that signals are looked for and progress is told.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Does work with the GIL released. `tell` is called with steps done, steps in all (0 where that is not known) and what is going on. A
-/// signal such as Ctrl-C asks the work to stop, and is raised when it has.
+/// Does work with the GIL released. `tell` is called with steps done, steps in all (0 where that is
+/// not known) and what is going on. A signal such as Ctrl-C asks the work to stop, and is raised
+/// when it has.
 pub fn work<T: Send>(
     py: Python<'_>,
     progress: &Arc<Progress>,

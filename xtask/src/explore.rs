@@ -1,4 +1,5 @@
-//! The explorer's own measure: what it finds, what it does not find where nothing is, and how fast it is. Takes some half an hour.
+//! The explorer's own measure: what it finds, what it does not find where nothing is, and how fast
+//! it is. Takes some half an hour.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,15 +1,19 @@
 //! `cargo xtask`: one command for every check.
 //!
-//! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where it may not, and runs every
-//! stage, with its time. A stage that fails ends the run with its output above.
+//! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where
+//! it may not, and runs every stage, with its time. A stage that fails ends the run with its output
+//! above.
 #![forbid(unsafe_code)]
 
 mod explore;
+mod judge;
 mod mutants;
 mod needs;
 mod python;
+mod quick;
 mod soak;
 mod stages;
+mod words;
 
 use std::process::ExitCode;
 
@@ -18,6 +22,9 @@ const HELP: &str = "cargo xtask <command>
   test           every check: format, lints, tests, bare-metal build, aarch64 under emulation, recordings of both builds
   test STAGE...  only the stages whose names are given
   stages         names of the stages
+  quick          format, clippy and tests of the packages that differ from main, unit tests of those that use them; installs nothing
+  judge          what takes hours or fetches large sources, with a table of verdicts; before a release. Names after it choose of
+                 costs, core, explore, site, firmware, soak
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
@@ -25,6 +32,7 @@ const HELP: &str = "cargo xtask <command>
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change
+  wrap           wraps comments at 100 columns
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
 Example: cargo xtask test lints tests";
@@ -37,11 +45,14 @@ fn main() -> ExitCode {
     }
     let result = match arguments.first().map(String::as_str) {
         Some("test") => stages::run(&arguments[1..]),
+        Some("quick") => quick::run(),
+        Some("judge") => judge::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),
         Some("soak") => soak::run(&arguments[1..]),
         Some("site") => stages::site(&arguments[1..]),
+        Some("wrap") => words::wrap(&stages::root()),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())

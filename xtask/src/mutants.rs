@@ -10,13 +10,15 @@ struct Tester {
     targets: &'static [&'static str],
 }
 
-/// A package's tests, all but those in the documentation: to build those takes longer than to build everything else.
+/// A package's tests, all but those in the documentation: to build those takes longer than to build
+/// everything else.
 const fn all_of(package: &'static str) -> Tester {
     Tester { package, targets: &["--tests"] }
 }
 
-/// The crates in which a fault would change figures without a word, each with the tests that see it: the quick ones first, and each of the
-/// others on what the ones before it let through. The library's interleavings are tried in `explore`.
+/// The crates in which a fault would change figures without a word, each with the tests that see
+/// it: the quick ones first, and each of the others on what the ones before it let through. The
+/// library's interleavings are tried in `explore`.
 const PACKAGES: [(&str, &[Tester]); 4] = [
     ("attribution", &[all_of("attribution")]),
     ("stopwatt-engine", &[all_of("stopwatt-engine"), all_of("soc")]),
@@ -34,16 +36,16 @@ const PACKAGES: [(&str, &[Tester]); 4] = [
 /// The fake machine of `psci` is a test's own: a fault there is one of a test.
 const LEFT_OUT: [&str; 2] = ["--exclude", "**/psci/src/fake/**"];
 
-/// What the mutants of a package came to.
+/// The outcome of a package's mutants.
 #[derive(Default)]
 struct Outcome {
-    /// How many there are, with those that `.cargo/mutants.toml` leaves out.
+    /// The number of all, with those that `.cargo/mutants.toml` leaves out.
     all: usize,
-    /// How many are left out as equivalent.
+    /// The number that are left out as equivalent.
     equivalent: usize,
-    /// How many do not compile.
+    /// The number that do not compile.
     unviable: usize,
-    /// How many a test caught.
+    /// The number that a test caught.
     caught: usize,
     /// Those with which a test ran out of time.
     hung: Vec<String>,
@@ -51,8 +53,9 @@ struct Outcome {
     missed: Vec<String>,
 }
 
-/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught. `more` are options of cargo-mutants that
-/// choose among them: all take hours, so this is no stage of `test`, and a file that was changed (`--file`) takes minutes.
+/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught. `more`
+/// are options of cargo-mutants that choose among them: all take hours, so this is no stage of
+/// `test`, and a file that was changed (`--file`) takes minutes.
 pub fn run(more: &[String]) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let version = Command::new(&cargo).args(["mutants", "--version"]).output();
@@ -102,7 +105,7 @@ struct Run<'a> {
     cargo: &'a OsString,
     root: &'a Path,
     package: &'a str,
-    /// Where it leaves its lists, below `root`.
+    /// The place where it leaves its lists, below `root`.
     output: PathBuf,
 }
 
@@ -126,8 +129,8 @@ impl Run<'_> {
         }
     }
 
-    /// Those of the mutants that were asked for that are in a list which cargo-mutants left. It also tests those that leave out a field,
-    /// whatever names it is given.
+    /// Those of the mutants that were asked for that are in a list which cargo-mutants left. It
+    /// also tests those that leave out a field, whatever names it is given.
     fn list(&self, name: &str, asked: &[String]) -> Result<Vec<String>, String> {
         let path = self.root.join(&self.output).join("mutants.out").join(name);
         let text =
@@ -135,7 +138,8 @@ impl Run<'_> {
         Ok(asked.iter().filter(|mutant| text.lines().any(|line| line == *mutant)).cloned().collect())
     }
 
-    /// Tests mutants, each with the testers until one sees it. Whoever runs a test sees that it hangs, so the next ones are not asked then.
+    /// Tests mutants, each with the testers until one sees it. Whoever runs a test sees that it
+    /// hangs, so the next ones are not asked then.
     fn test(&self, testers: &[Tester], mutants: Vec<String>, outcome: &mut Outcome) -> Result<(), String> {
         let folder = self.root.join(&self.output);
         std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
@@ -144,15 +148,20 @@ impl Run<'_> {
             println!("-- tests of {} {}", tester.package, tester.targets.join(" "));
             let mut command = self.command();
             command.args(["--test-package", tester.package, "--profile", "mutants", "--output"]).arg(&self.output);
-            // A test that waits for what a mutant took away waits for ever, and so may a constant that is computed.
+            // A test that waits for what a mutant took away waits for ever, and so may a constant
+            // that is computed.
             command.args(["--minimum-test-timeout", "10", "--build-timeout", "300"]);
-            // By name: with --iterate, a shard would be one of what is left over, and so of other mutants.
+            // By name: with --iterate, a shard would be one of what is left over, and so of other
+            // mutants.
             command.args(outcome.missed.iter().flat_map(|mutant| ["--re".to_owned(), exactly(mutant)]));
-            // To cargo's every run: what follows `--` would be heeded by that which tests, and not by that which builds.
+            // To cargo's every run: what follows `--` would be heeded by that which tests, and not
+            // by that which builds.
             command.args(tester.targets.iter().map(|target| format!("--cargo-arg={target}")));
-            // A mutant changes one function, and the next one changes it back: what is kept between builds is most of the build.
+            // A mutant changes one function, and the next one changes it back: what is kept between
+            // builds is most of the build.
             command.env("CARGO_INCREMENTAL", "1");
-            // The seeded faults are changes of text, and so are mutants: a fault whose text a mutant took is left out.
+            // The seeded faults are changes of text, and so are mutants: a fault whose text a
+            // mutant took is left out.
             command.env("SEEDED_LENIENT", "1");
             let status = command.status().map_err(|error| format!("cannot start cargo mutants: {error}"))?;
             // 2: a mutant was missed; 3: one ran out of time.

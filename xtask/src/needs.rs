@@ -1,4 +1,4 @@
-//! What the tests need on a machine.
+//! The programs that the tests need on a machine.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -71,11 +71,12 @@ fn succeeds(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// How long another apt is waited for.
+/// The time that another apt is waited for.
 const APT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Runs apt-get. If another apt holds one of its locks, waits until that one is done; by itself, apt-get ends at once where the lists of
-/// packages are locked, and says nothing while it waits for dpkg.
+/// Runs apt-get. If another apt holds one of its locks, waits until that one is done; by itself,
+/// apt-get ends at once where the lists of packages are locked, and says nothing while it waits for
+/// dpkg.
 fn apt_get(arguments: &[&str]) -> Result<(), String> {
     wait_while_locked(APT_TIMEOUT, Duration::from_secs(2), || {
         let mut command = Command::new("apt-get");
@@ -89,8 +90,8 @@ fn apt_get(arguments: &[&str]) -> Result<(), String> {
     .map_err(|error| format!("`apt-get {}` failed: {}", arguments.join(" "), error.trim_end()))
 }
 
-/// Tries until `attempt` succeeds, fails for another reason than a lock, or `timeout` is over. A failed attempt yields the program's
-/// messages.
+/// Tries until `attempt` succeeds, fails for another reason than a lock, or `timeout` is over. A
+/// failed attempt yields the program's messages.
 fn wait_while_locked(
     timeout: Duration,
     pause: Duration,
@@ -118,7 +119,8 @@ fn wait_while_locked(
     }
 }
 
-/// Whether apt-get failed because another one runs, by its messages (`E: Could not get lock ...`, `E: Unable to lock directory ...`).
+/// True if apt-get failed because another one runs, by its messages (`E: Could not get lock ...`,
+/// `E: Unable to lock directory ...`).
 fn is_about_a_lock(message: &str) -> bool {
     // Without the right to write there is a lock that no waiting frees.
     !message.contains("Permission denied")
@@ -141,7 +143,8 @@ mod tests {
     const LISTS: &str = "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)\n\
                          E: Unable to lock directory /var/lib/apt/lists/\n";
 
-    /// Runs attempts that end as given, the last one again and again; returns the result and how many were made.
+    /// Runs attempts that end as given, the last one again and again; returns the result and how
+    /// many were made.
     fn attempts(timeout: Duration, ends: &[Result<(), &str>]) -> (Result<(), String>, usize) {
         let mut made = 0;
         let result = wait_while_locked(timeout, Duration::from_millis(1), || {

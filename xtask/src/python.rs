@@ -1,9 +1,11 @@
-//! The Python package: a wheel, installed into a fresh environment, and the tests of it; the documentation site, which shows the package.
+//! The Python package: a wheel, installed into a fresh environment, and the tests of it; the
+//! documentation site, which shows the package.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Builds the wheel, installs it into a fresh environment, runs its tests there, and builds the site.
+/// Builds the wheel, installs it into a fresh environment, runs its tests there, and builds the
+/// site.
 pub fn run(root: &Path) -> Result<(), String> {
     no_arrow_below(root)?;
     let python = installed(root)?;
@@ -14,7 +16,8 @@ pub fn run(root: &Path) -> Result<(), String> {
     build_site(root, &python, &[])
 }
 
-/// Builds the documentation as a site below `target`, with its commands run and its links looked up.
+/// Builds the documentation as a site below `target`, with its commands run and its links looked
+/// up.
 pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
     build_site(root, &installed(root)?, more)
 }
@@ -45,7 +48,8 @@ fn no_arrow_below(root: &Path) -> Result<(), String> {
     }
 }
 
-/// An environment with what the tests need, made once and made anew when the list of packages changes.
+/// An environment with what the tests need, made once and made anew when the list of packages
+/// changes.
 fn tools(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/python/tools");
     let list = root.join("python/requirements.txt");
@@ -80,7 +84,8 @@ fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
     Ok(wheel.path())
 }
 
-/// A fresh environment with the wheel; the tools' packages are seen from it, and are not installed again. Returns its Python.
+/// A fresh environment with the wheel; the tools' packages are seen from it, and are not installed
+/// again. Returns its Python.
 fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/python/fresh");
     let _ = std::fs::remove_dir_all(&folder);
@@ -96,7 +101,7 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// Where a Python has its packages.
+/// The place where a Python has its packages.
 fn packages(python: &Path) -> Result<String, String> {
     let script = "import sysconfig; print(sysconfig.get_paths()['platlib'])";
     let output = Command::new(python).args(["-c", script]).stderr(Stdio::inherit()).output();

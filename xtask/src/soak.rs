@@ -1,4 +1,5 @@
-//! The forwarder for a long time: it loses nothing that no counter names, and needs no more memory at the end than at the beginning.
+//! The forwarder for a long time: it loses nothing that no counter names, and needs no more memory
+//! at the end than at the beginning.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +10,7 @@ const TESTS: [[&str; 3]; 2] = [
     ["forwarder-experiments", "namespaces", "under_full_load"],
 ];
 
-/// Runs them for so many seconds each: those that are given, or ten minutes.
+/// Runs them for a number of seconds each: those that are given, or ten minutes.
 pub fn run(given: &[String]) -> Result<(), String> {
     let seconds = match given {
         [] => 600,

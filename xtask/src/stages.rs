@@ -1,6 +1,6 @@
 //! The stages of `cargo xtask test`.
 
-use crate::{needs, python as package};
+use crate::{needs, python as package, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -9,15 +9,17 @@ use std::time::Instant;
 pub struct Stage {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it checks.
+    /// The check.
     pub what: &'static str,
     run: fn() -> Result<(), String>,
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 12] = [
+pub const STAGES: [Stage; 14] = [
     Stage { name: "format", what: "rustfmt has nothing to change, documents wrap", run: format },
+    Stage { name: "words", what: "comments wrap, and say what an item is in plain words", run: plain_words },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
+    Stage { name: "program", what: "what the release build takes, and how large the program is", run: program },
     Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
     Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
     Stage { name: "detail", what: "the psci and points crates with and without their features", run: features },
@@ -38,6 +40,9 @@ pub const STAGES: [Stage; 12] = [
     Stage { name: "recordings", what: "debug and release, one thread and many: the same recording", run: recordings },
 ];
 
+/// The stages that need Rust alone.
+const WITHOUT_NEEDS: [&str; 4] = ["format", "words", "lints", "program"];
+
 /// Runs the named stages, or all.
 pub fn run(names: &[String]) -> Result<(), String> {
     if let Some(unknown) = names.iter().find(|name| STAGES.iter().all(|stage| stage.name != **name)) {
@@ -45,10 +50,15 @@ pub fn run(names: &[String]) -> Result<(), String> {
         return Err(format!("`{unknown}` is no stage; there are: {}", known.join(", ")));
     }
     let mut times = Vec::new();
-    let begin = Instant::now();
-    needs::install()?;
-    times.push(("needs", begin.elapsed()));
+    let mut is_installed = false;
     for stage in STAGES.iter().filter(|stage| names.is_empty() || names.iter().any(|name| name == stage.name)) {
+        // What is wrong with the text alone is said before anything is installed.
+        if !is_installed && !WITHOUT_NEEDS.contains(&stage.name) {
+            let begin = Instant::now();
+            needs::install()?;
+            times.push(("needs", begin.elapsed()));
+            is_installed = true;
+        }
         println!("== {}: {}", stage.name, stage.what);
         let begin = Instant::now();
         (stage.run)().map_err(|error| format!("stage {} failed: {error}", stage.name))?;
@@ -64,17 +74,23 @@ pub fn run(names: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-fn root() -> PathBuf {
+/// The checkout.
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn cargo(arguments: &[&str]) -> Command {
+/// Cargo, in the checkout.
+pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
     command
 }
 
-fn check(command: &mut Command) -> Result<(), String> {
+/// Runs a command to its end.
+///
+/// # Errors
+/// It cannot be started, or fails.
+pub fn check(command: &mut Command) -> Result<(), String> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{command:?} ended with {status}")),
@@ -86,6 +102,10 @@ fn format() -> Result<(), String> {
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
     check(&mut firmware_cargo(&["fmt", "--all", "--check"]))?;
     documents()
+}
+
+fn plain_words() -> Result<(), String> {
+    words::check(&root())
 }
 
 /// Columns at which documents wrap.
@@ -148,12 +168,45 @@ fn web() -> Result<(), String> {
         let copied = std::fs::copy(from.join(name), to.join(name));
         copied.map_err(|error| format!("cannot copy {}: {error}", at(&from.join(name))))?;
     }
-    // Not `npm ci`: a registry may lack the builds for other systems, which the lock then does not name either.
+    // Not `npm ci`: a registry may lack the builds for other systems, which the lock then does not
+    // name either.
     let install = ["install", "--no-audit", "--no-fund", "--loglevel", "error"];
     check(Command::new("npm").args(install).current_dir(&to))?;
     let mut biome = Command::new(to.join("node_modules/.bin/biome"));
     let check_assets = ["ci", "--config-path", "xtask/web", "crates/results/report/assets"];
     check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
+}
+
+/// The most bytes that the program may have: 22 MB.
+const LARGEST_PROGRAM: u64 = 22_000_000;
+
+/// Builds the program and prints what that took and how large it is.
+fn program() -> Result<(), String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let program = target.join("release/stopwatt");
+    let from = if program.exists() { "of what changed" } else { "from nothing" };
+    let before = children_seconds();
+    check(&mut cargo(&["build", "--quiet", "--release"]))?;
+    let size = std::fs::metadata(&program).map_err(|error| format!("{}: {error}", program.display()))?.len();
+    if let (Some(before), Some(after)) = (before, children_seconds()) {
+        println!("release build {from}: {:.0} s of CPU time (200 is the aim for a build from nothing)", after - before);
+    }
+    println!("program: {:.1} MB", size as f64 / 1e6);
+    match size <= LARGEST_PROGRAM {
+        true => Ok(()),
+        false => Err(format!("the program may have {:.0} MB", LARGEST_PROGRAM as f64 / 1e6)),
+    }
+}
+
+/// The CPU time of all processes that this one has started and waited for, in seconds; `None` where
+/// the system does not say.
+fn children_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold anything but ends with the last parenthesis: fields 16 and
+    // 17, in ticks of 10 ms.
+    let fields: Vec<f64> =
+        stat.rsplit_once(')')?.1.split_whitespace().skip(13).take(2).filter_map(|field| field.parse().ok()).collect();
+    (fields.len() == 2).then(|| fields.iter().sum::<f64>() / 100.0)
 }
 
 fn tests() -> Result<(), String> {
@@ -191,10 +244,10 @@ fn features() -> Result<(), String> {
     check(&mut cargo(&["test", "--quiet", "-p", "stopwatt-psci", "-p", "stopwatt-points", "--all-features"]))
 }
 
-/// Packages the libraries and builds each from its package. Nothing is uploaded: they find each other in a registry on disk that Cargo
-/// makes for the purpose.
+/// Packages the libraries and builds each from its package. Nothing is uploaded: they find each
+/// other in a registry on disk that Cargo makes for the purpose.
 fn packages() -> Result<(), String> {
-    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "stopwatt-engine"];
+    let crates = ["stopwatt-cells", "stopwatt-points", "stopwatt-smc", "stopwatt-psci", "stopwatt-engine"];
     forget_unpacked(&crates)?;
     // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
     let target = root().join("target/packages");
@@ -206,15 +259,16 @@ fn packages() -> Result<(), String> {
     check(&mut cargo(&[&package[..], &packages].concat()))
 }
 
-/// Removes what Cargo unpacked of these packages earlier. Cargo takes a package of one version to stay the same for ever, so it would
-/// build the others against the text of an earlier run.
+/// Removes what Cargo unpacked of these packages earlier. Cargo takes a package of one version to
+/// stay the same for ever, so it would build the others against the text of an earlier run.
 fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home =
         home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).ok_or("there is no home directory")?;
     let Ok(registries) = std::fs::read_dir(home.join("registry/src")) else { return Ok(()) };
     for registry in registries.filter_map(Result::ok) {
-        // A registry on disk has no host, so its directory's name starts with the dash before the hash.
+        // A registry on disk has no host, so its directory's name starts with the dash before the
+        // hash.
         if !registry.file_name().to_string_lossy().starts_with('-') {
             continue;
         }
@@ -231,7 +285,16 @@ fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates = ["stopwatt-points", "stopwatt-smc", "stopwatt-psci", "psci-cases", "idle", "rcu", "placement"];
+    let crates = [
+        "stopwatt-cells",
+        "stopwatt-points",
+        "stopwatt-smc",
+        "stopwatt-psci",
+        "psci-cases",
+        "idle",
+        "rcu",
+        "placement",
+    ];
     let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
     let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
     check(&mut cargo(&[&build[..], &packages[..]].concat()))
@@ -246,7 +309,8 @@ fn firmware_cargo(arguments: &[&str]) -> Command {
 
 /// The firmware's workspace, what of it the host can test, and then everything on the emulator.
 fn firmware() -> Result<(), String> {
-    // All of them together, as a plain `cargo build` in the workspace does, and the image as it is measured without what a product needs.
+    // All of them together, as a plain `cargo build` in the workspace does, and the image as it is
+    // measured without what a product needs.
     let lint = ["clippy", "--quiet", "--locked", "--release"];
     for what in [&["--workspace"][..], &["--package", "el3", "--no-default-features", "--features", "plain"]] {
         check(&mut firmware_cargo(&[&lint[..], what, &["--", "-D", "warnings"]].concat()))?;
@@ -272,7 +336,7 @@ fn python() -> Result<(), String> {
     package::run(&root())
 }
 
-/// What experiments say beside a real kernel.
+/// The answers of experiments beside a real kernel.
 fn guest() -> Result<(), String> {
     check(&mut cargo(&["test", "--package", "idle-experiments", "--features", "emulator", "--test", "guest"]))
 }
@@ -293,7 +357,8 @@ fn aarch64() -> Result<(), String> {
     check(&mut command)
 }
 
-/// Makes the pictures of the documents: a run with its report, then the page's first timeline in headless Chromium.
+/// Makes the pictures of the documents: a run with its report, then the page's first timeline in
+/// headless Chromium.
 pub fn screenshots() -> Result<(), String> {
     needs::install()?;
     // Named from the root, where cargo runs: the page shows its command.
@@ -314,7 +379,8 @@ pub fn screenshots() -> Result<(), String> {
     Ok(())
 }
 
-/// Makes the same recording with the debug and the release build, and with one thread, and compares the bytes.
+/// Makes the same recording with the debug and the release build, and with one thread, and compares
+/// the bytes.
 fn recordings() -> Result<(), String> {
     let folder = root().join("target/xtask-recordings");
     let record = |name: &str, build: &[&str], threads: &str| -> Result<PathBuf, String> {

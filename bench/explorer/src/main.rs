@@ -1,11 +1,13 @@
-//! The same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a second by random choice and by PCT.
+//! The same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a
+//! second by random choice and by PCT.
 //!
-//! Both run three CPUs that enter a section once. In shuttle each access of a word is one of its atomics, so that it is a choice point there as
-//! it is here; a wait yields. Each program runs in one thread.
+//! Both run three CPUs that enter a section once. In shuttle each access of a word is one of its
+//! atomics, so that it is a choice point there as it is here; a wait yields. Each program runs in
+//! one thread.
 #![allow(missing_docs)]
 
-use explore::{Config, Machine, Strategy, Word, check};
-use psci::SharedCell;
+use explore::{Board, Config, Strategy, Word, check};
+use psci::SharedWord;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Instant;
@@ -65,7 +67,7 @@ mod theirs {
 fn ours(strategy: Strategy, seed: u64) {
     let config = Config { strategies: vec![strategy], schedules: SCHEDULES, seed, ..Config::default() };
     check(&config, |model| {
-        let words: Rc<Vec<Word<u32>>> = Rc::new((0..CPUS).map(|_| SharedCell::<u32, Machine>::new(0)).collect());
+        let words: Rc<Vec<Word<u32>>> = Rc::new((0..CPUS).map(|_| SharedWord::<u32, Board>::new(0)).collect());
         let inside = Rc::new(Cell::new(0));
         for me in 0..CPUS {
             let (words, inside) = (words.clone(), inside.clone());

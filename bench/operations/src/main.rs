@@ -1,14 +1,16 @@
-//! The rate of the simulation's operations beside that of nexosim's events: each CPU is busy for a drawn time, records a stamp, and is busy
-//! again. Nearly every operation gives way to another CPU, which is the dearest thing that a simulation does.
+//! The rate of the simulation's operations beside that of nexosim's events: each CPU is busy for a
+//! drawn time, records a stamp, and is busy again. Nearly every operation gives way to another CPU,
+//! which is the dearest thing that a simulation does.
 //!
 //! ```text
 //! cargo run --release --manifest-path bench/operations/Cargo.toml
 //! cargo run --release --manifest-path bench/operations/Cargo.toml -- --beside OTHER
 //! ```
 //!
-//! The two take turns, several times, and what is printed is the median of the ratios: machines differ, and a machine differs from one minute to
-//! the next. Both must leave the same stamps. With `--beside`, the other program is this one as another checkout built it, and only the
-//! engines take turns.
+//! The two take turns, several times, and what is printed is the median of the ratios: machines
+//! differ, and a machine differs from one minute to the next. Both must leave the same stamps. With
+//! `--beside`, the other program is this one as another checkout built it, and only the engines
+//! take turns.
 
 use nexosim::model::{Context, Model, schedulable};
 use nexosim::simulation::{Mailbox, SimInit};
@@ -23,13 +25,13 @@ use std::time::{Duration, Instant};
 
 /// Operations of a run in all, however many CPUs make them.
 const OPERATIONS: u64 = 3_000_000;
-/// How often the two take turns.
+/// The number of times that the two take turns.
 const ROUNDS: usize = 7;
 
 /// A stamp: when, in ns, and on which CPU.
 type Stamp = (u64, u16);
 
-/// How long operation `number` of a CPU takes, in ns: 1 to 1000, as drawn.
+/// The time that operation `number` of a CPU takes, in ns: 1 to 1000, as drawn.
 fn duration(cpu: u16, number: u64) -> u64 {
     let mut z = (number << 16 | u64::from(cpu)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -50,7 +52,7 @@ fn machine(cpus: u16) -> Machine {
     sources.machine().expect("a sound machine")
 }
 
-/// What each CPU does on the simulated machine.
+/// The work of each CPU on the simulated machine.
 struct Busy {
     operations: u64,
 }

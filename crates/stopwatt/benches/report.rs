@@ -1,7 +1,8 @@
-//! What a report of a million events costs: `cargo bench -p stopwatt`.
+//! The cost of a report of a million events: `cargo bench -p stopwatt`.
 //!
-//! Runs 37 iterations of the PSCI cases, then times what `stopwatt report` does (read the recording, render) for each format, and in
-//! headless Chromium how long the page takes to open, and to draw a view after a step of zoom or pan.
+//! Runs 37 iterations of the PSCI cases, then times what `stopwatt report` does (read the
+//! recording, render) for each format, and in headless Chromium how long the page takes to open,
+//! and to draw a view after a step of zoom or pan.
 
 #[path = "../tests/chromium/mod.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]

@@ -1,7 +1,8 @@
-//! Pictures of a report's page: `cargo run -p stopwatt --example screenshots -- PAGE.html FOLDER [SECTION [VIEW]]`.
+//! Pictures of a report's page: `cargo run -p stopwatt --example screenshots -- PAGE.html FOLDER
+//! [SECTION [VIEW]]`.
 //!
-//! Writes the page's head and one case, 1280 and 400 pixels wide, light and dark, and without scripts. `cargo xtask screenshots`
-//! makes the README's picture with it.
+//! Writes the page's head and one case, 1280 and 400 pixels wide, light and dark, and without
+//! scripts. `cargo xtask screenshots` makes the README's picture with it.
 
 #[path = "../tests/chromium/mod.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]

@@ -1,4 +1,4 @@
-//! What a command that was done has found.
+//! The result of a command that was done.
 
 use console::Console;
 

@@ -15,7 +15,8 @@ use crate::{run, run_arguments, what_if, what_if_from};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// What `--help` shows: the commands by what they are for, and where to start. A test holds it to the commands that there are.
+/// The text of `--help`: the commands by what they are for, and where to start. A test holds it to
+/// the commands that there are.
 const HELP: &str = "\
 {about-with-newline}
 {usage-heading} {usage}
@@ -49,38 +50,44 @@ Install:
 Options:
 {options}{after-help}";
 
-/// Shows where time goes in low-level Arm system software, and why.
+/// Shows where time and energy go in low-level Arm system software, and why.
 ///
-/// Real code (a PSCI library, a packet loop) runs in a world (a simulated SoC, an emulator, this machine); the world leaves
-/// a recording; tables, pictures and causes are read from recordings.
+/// Real code (a PSCI library, idle governors, RCU, packet nodes) runs in a world: a simulated SoC,
+/// real firmware on an emulator, this machine, or an explorer of interleavings. Each world leaves a
+/// recording; answers, pictures and tables are read from recordings.
 #[derive(Parser)]
 #[command(name = "stopwatt", version = provenance::VERSION, max_term_width = 100)]
-#[command(after_help = "A first hour:
-  stopwatt list                                          1. what is there
-  stopwatt run psci-latency --report latency.html        2. run, then open the page: who waited for whom
+#[command(after_help = "A first hour, a question of each story:
+  stopwatt run psci-latency --report latency.html   who waits for whom when CPUs power down? open the page
   stopwatt run psci-latency --set scp.channels=2 -o recordings/two
   stopwatt compare recordings/psci-latency recordings/two
-                                                         3. what would a second channel change, and why
-  stopwatt report recordings/psci-latency -o t.rst       4. take the tables along
+                                                    what would a second channel to the SCP change, and why?
+  stopwatt run idle-replay                          would another idle governor have saved energy on a trace?
+  stopwatt run placement                            which joule is whose on big.LITTLE, and what does HMP cost?
+  stopwatt run dataplane                            how many clocks does a packet take, and in which node?
+  stopwatt explore psci --for 10s                   which interleaving breaks the firmware?
 
 Every command has examples: stopwatt COMMAND --help
 Exit status: 0 when done, 1 when the answer is no (a regression, a check that fails), 2 when it cannot be done.")]
 pub struct Arguments {
-    /// Folder with `platforms` and `published`; by default the nearest one above the working folder, or what is built in.
+    /// Folder with `platforms` and `published`; by default the nearest one above the working
+    /// folder, or what is built in.
     #[arg(long, global = true, value_name = "DIR", env = "STOPWATT_DATA")]
     pub data: Option<PathBuf>,
     /// Show no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Tell each step on a line of its own: the data that is in force, what is done, what is written.
+    /// Tell each step on a line of its own: the data that is in force, what is done, what is
+    /// written.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The commands whose options are fixed. Those of `run`, `what-if` and `forward` come from the experiments' descriptions.
+/// The commands whose options are fixed. Those of `run`, `what-if` and `forward` come from the
+/// experiments' descriptions.
 #[derive(Subcommand)]
 pub enum Command {
     /// Make a report of a recording: tables, a page with the CPU timeline, a trace.
@@ -104,14 +111,15 @@ pub enum Command {
         #[command(subcommand)]
         what: Import,
     },
-    /// Try interleavings, memory orders and refusals of the hardware, until one breaks an invariant.
+    /// Try interleavings, memory orders and refusals of the hardware, until one breaks an
+    /// invariant.
     #[command(after_help = "Examples:
   stopwatt explore psci --cpus 6 --for 60s
   stopwatt explore psci --fault rejected-cpu-on -o recordings/f
   stopwatt explore replay recordings/f
   stopwatt explore litmus")]
     Explore {
-        /// What.
+        /// The subject.
         #[command(subcommand)]
         what: Explore,
     },
@@ -123,7 +131,7 @@ pub enum Command {
     Man(ManOptions),
 }
 
-/// What can be imported.
+/// The formats that can be imported.
 #[derive(Subcommand)]
 pub enum Import {
     /// UART log of the Trusted Firmware-A test framework: its <RT_INSTR:…> lines.

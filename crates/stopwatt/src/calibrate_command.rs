@@ -34,7 +34,7 @@ pub struct CalibrateOptions {
     /// Compare with the costs files and write nothing.
     #[arg(long)]
     check: bool,
-    /// How to print the result.
+    /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
@@ -54,7 +54,7 @@ pub struct CalibratePrefetchOptions {
     check: bool,
     #[command(flatten)]
     study: StudyOptions,
-    /// How to print the fit.
+    /// The way to print the fit.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
@@ -74,7 +74,8 @@ fn checked(console: &Console, differs: &[String], command: &str) -> Answer {
     }
 }
 
-/// Fits the modelled core, and writes or checks its costs file; the answer is no where a check fails.
+/// Fits the modelled core, and writes or checks its costs file; the answer is no where a check
+/// fails.
 pub fn run_prefetch(console: &Console, data: &Data, options: &CalibratePrefetchOptions) -> miette::Result<Answer> {
     let platform = options.platform.as_deref();
     if options.study.any() {
@@ -115,7 +116,8 @@ pub fn run_prefetch(console: &Console, data: &Data, options: &CalibratePrefetchO
     Ok(checked(console, &differs, "calibrate-prefetch"))
 }
 
-/// Fits the releases, the one that others carry from first, and writes or checks their costs files; the answer is no where a check fails.
+/// Fits the releases, the one that others carry from first, and writes or checks their costs files;
+/// the answer is no where a check fails.
 pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
     let files = data.platforms();
     let opened = PlatformFiles::open(&files, &options.platform)?;

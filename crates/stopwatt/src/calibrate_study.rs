@@ -1,4 +1,5 @@
-//! `stopwatt calibrate-prefetch --from`: a core fitted to recordings, and how well it predicts what the fit did not use.
+//! `stopwatt calibrate-prefetch --from`: a core fitted to recordings, and how well it predicts what
+//! the fit did not use.
 
 use crate::answer::Answer;
 use crate::costs_files::write_costs_file;
@@ -23,8 +24,8 @@ const USUAL_PLATFORM: &str = "zen5";
 /// Options of `calibrate-prefetch` that are about recordings.
 #[derive(Args)]
 pub struct StudyOptions {
-    /// Fit a core to the single loops of a recording of `run prefetch --world host`, and predict the others; may be given again, for
-    /// studies of one machine that differ in where lines lie.
+    /// Fit a core to the single loops of a recording of `run prefetch --world host`, and predict
+    /// the others; may be given again, for studies of one machine that differ in where lines lie.
     #[arg(long, value_name = "RECORDING")]
     from: Vec<String>,
     /// Predict a recording of which the fit uses nothing; may be given again.
@@ -33,7 +34,8 @@ pub struct StudyOptions {
     /// Leave a part of the model out; may be given again.
     #[arg(long, value_name = "PART", requires = "from")]
     without: Vec<Part>,
-    /// Also write the costs file of the platform, with which `run prefetch --world sim --platform NAME` predicts.
+    /// Also write the costs file of the platform, with which
+    /// `run prefetch --world sim --platform NAME` predicts.
     #[arg(long, requires = "from", conflicts_with = "without")]
     save: bool,
     /// Frames of each run of the search.
@@ -56,7 +58,7 @@ enum Part {
 }
 
 impl StudyOptions {
-    /// Whether recordings are to be fitted to.
+    /// True if recordings are to be fitted to.
     pub fn any(&self) -> bool {
         !self.from.is_empty()
     }
@@ -120,7 +122,7 @@ pub fn run(
 struct Told {
     study: MeasuredStudy,
     predicted: Predicted,
-    /// Whether the fit used its single loop.
+    /// True if the fit used its single loop.
     used: bool,
 }
 

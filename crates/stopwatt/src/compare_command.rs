@@ -54,12 +54,12 @@ pub struct CompareOptions {
     /// Seed of the resampling.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// How to print the result.
+    /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,
 }
 
-/// How a comparison is printed.
+/// The way in which a comparison is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormat {
     /// Tables for people.
@@ -115,7 +115,8 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     Ok(if comparison.has_regression() { Answer::No } else { Answer::Yes })
 }
 
-/// What a document prints as changes between the two releases that are compared, where there is one that does.
+/// The changes that a document prints between the two releases that are compared, where there is
+/// one that does.
 ///
 /// # Errors
 /// The published figures cannot be read.

@@ -14,7 +14,8 @@ pub fn write_costs(console: &Console, data: &Data, file: &str, text: &str) -> mi
     output::write_file(console, &path, text.as_bytes())
 }
 
-/// Writes the costs file of a modelled core. `options` are those of `calibrate-prefetch` that made it.
+/// Writes the costs file of a modelled core. `options` are those of `calibrate-prefetch` that made
+/// it.
 pub fn write_costs_file(
     console: &Console,
     data: &Data,

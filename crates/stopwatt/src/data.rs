@@ -1,4 +1,4 @@
-//! Where platforms and published figures are: built into the program, or in a folder that overrides them.
+//! Platforms and published figures: built into the program, or in a folder that overrides them.
 
 use document::Error;
 use experiment::{Files, Folder};
@@ -11,14 +11,15 @@ static BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/data_fil
 /// The data that is in force.
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// What the program was built with.
+    /// The data that the program was built with.
     BuiltIn,
     /// A folder with `platforms` and `published`.
     Folder(PathBuf),
 }
 
 impl Data {
-    /// The given folder, or the nearest one above the working folder that has both `platforms` and `published`, or what is built in.
+    /// The given folder, or the nearest one above the working folder that has both `platforms` and
+    /// `published`, or what is built in.
     pub fn find(given: Option<&Path>) -> miette::Result<Self> {
         let holds_data = |folder: &Path| folder.join("platforms").is_dir() && folder.join("published").is_dir();
         if let Some(folder) = given {
@@ -66,7 +67,8 @@ impl Data {
         }
     }
 
-    /// The checkout that firmware can be built from: where the data is, or above the working folder.
+    /// The checkout that firmware can be built from: where the data is, or above the working
+    /// folder.
     pub fn source_tree(&self) -> Option<PathBuf> {
         let is_checkout = |folder: &Path| folder.join("firmware/Cargo.toml").is_file();
         let here = std::env::current_dir().ok();

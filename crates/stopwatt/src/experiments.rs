@@ -29,7 +29,8 @@ pub fn names() -> Vec<&'static str> {
     EXPERIMENTS.iter().map(|experiment| experiment.about().name).collect()
 }
 
-/// What an experiment is called today that is given these settings. Rates are searched by the forwarder, and once were by `dataplane`.
+/// The name that an experiment with these settings has today. Rates are searched by the forwarder,
+/// and once were by `dataplane`.
 pub fn name_today(name: &str, mut settings: impl Iterator<Item = impl AsRef<str>>) -> &str {
     match name {
         "dataplane" if settings.any(|setting| setting.as_ref() == "find-rate") => "forward",

@@ -33,7 +33,8 @@ pub struct ImportOptions {
     /// Put before a release that the file names: `juno-` makes juno-v2.12 of v2.12.
     #[arg(long, default_value = "", value_name = "TEXT")]
     prefix: String,
-    /// Platform that was measured (see `stopwatt list`): numbers CPUs as it does and refuses those that it lacks.
+    /// Platform that was measured (see `stopwatt list`): numbers CPUs as it does and refuses those
+    /// that it lacks.
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<String>,
     /// Unit of RST tables, ns, us or ms, whatever their captions say.
@@ -48,12 +49,12 @@ pub struct ImportOptions {
     /// Folder of the recording; an older recording there is replaced.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: PathBuf,
-    /// How to print what was read.
+    /// The way to print what was read.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
 
-/// What kind of file it is.
+/// The kind of the file.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// A UART log of the test framework.
@@ -64,7 +65,8 @@ pub enum Kind {
     Csv,
 }
 
-/// Reads the file, writes the recording and says what is in it. Nothing is written when the file cannot be read.
+/// Reads the file, writes the recording and says what is in it. Nothing is written when the file
+/// cannot be read.
 pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<()> {
     let files = data.platforms();
     let platform = options.platform.as_deref().map(|name| PlatformFiles::open(&files, name)).transpose()?;
@@ -188,10 +190,10 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
 #[command(after_help = "Example:
   stopwatt import vpp-runtime show-runtime.txt --output recordings/vpp")]
 pub struct ImportRuntimeOptions {
-    /// What `show runtime` of VPP printed.
+    /// The output of VPP's `show runtime`.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What was measured: a version, a machine.
+    /// The name of what was measured: a version, a machine.
     #[arg(long, default_value = "vpp", value_name = "NAME")]
     variant: String,
     /// Frequency of the counter that the clocks count, where it is known.
@@ -200,7 +202,7 @@ pub struct ImportRuntimeOptions {
     /// Folder of the recording; an older recording there is replaced.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: PathBuf,
-    /// How to print what was read.
+    /// The way to print what was read.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }

@@ -16,19 +16,21 @@ use std::path::PathBuf;
   stopwatt import ftrace trace.txt
   stopwatt import ftrace trace.txt --output recordings/phone")]
 pub struct ImportTraceOptions {
-    /// The kernel's `trace` file, what `trace-cmd report` printed, a systrace page, trace.dat, or a trace of Perfetto.
+    /// The kernel's `trace` file, what `trace-cmd report` printed, a systrace page, trace.dat, or a
+    /// trace of Perfetto.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What was traced: a kernel, a machine; by default the file's name.
+    /// The name of what was traced: a kernel, a machine; by default the file's name.
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
     lenient: bool,
-    /// Folder of the recording; an older recording there is replaced. Without it the file is only looked at.
+    /// Folder of the recording; an older recording there is replaced. Without it the file is only
+    /// looked at.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: Option<PathBuf>,
-    /// How to print what was read.
+    /// The way to print what was read.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }

@@ -1,4 +1,5 @@
-//! What the `stopwatt` command does, as a library: the command is a line on top of it, and the Python package uses the same.
+//! The `stopwatt` command as a library: the command is a line on top of it, and the Python package
+//! uses the same.
 #![forbid(unsafe_code)]
 // The console prints.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -36,12 +37,17 @@ use miette::miette;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Does what the program's arguments say, of which the first is the program's name: 0 when done, 1 when the answer is no, 2 when it cannot
-/// be done. Signals stop it from now on.
+/// Does what the program's arguments say, of which the first is the program's name: 0 when done, 1
+/// when the answer is no, 2 when it cannot be done. Signals stop it from now on.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let console = Console::terminal();
     console.watch_signals();
-    match run(&arguments::command().get_matches_from(spelt_today(arguments)), &console) {
+    let arguments = spelt_today(arguments);
+    if let Some(error) = run_was_meant(&arguments) {
+        console.error(&error);
+        return 2;
+    }
+    match run(&arguments::command().get_matches_from(arguments), &console) {
         Ok(answer) => answer.status(),
         Err(error) => {
             console.error(&error);
@@ -50,8 +56,8 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Does what arguments say, without the program's name, in a program of which this is a part, and which
-/// has a console of its own.
+/// Does what arguments say, without the program's name, in a program of which this is a part, and
+/// which has a console of its own.
 ///
 /// # Errors
 /// It cannot be done: the text is what the command prints.
@@ -59,6 +65,18 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console)
     let arguments = spelt_today(std::iter::once(OsString::from("stopwatt")).chain(arguments));
     let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| error.to_string())?;
     run(&matches, console).map_err(|error| console::plain(&error))
+}
+
+/// An error for a command line that starts with the name of an experiment: `run` stands before it.
+fn run_was_meant(arguments: &[OsString]) -> Option<miette::Report> {
+    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let first = words.by_ref().find(|word| !word.starts_with('-'))?;
+    let names =
+        |command: &clap::Command| command.get_name() == first || command.get_all_aliases().any(|name| name == first);
+    let is_command = first == "help" || arguments::command().get_subcommands().any(names);
+    let name = document::nearest(first, experiments::names()).filter(|_| !is_command)?;
+    let rest: String = words.map(|word| format!(" {word}")).collect();
+    Some(miette!(help = format!("stopwatt run {name}{rest}"), "`{first}` is no command; `{name}` is an experiment"))
 }
 
 /// Arguments with the name that an experiment has today.

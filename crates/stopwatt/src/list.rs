@@ -17,12 +17,13 @@ use std::fmt::Write;
 #[command(after_help = "Example:
   stopwatt list --format json")]
 pub struct ListOptions {
-    /// How to print the list.
+    /// The way to print the list.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     pub format: Format,
 }
 
-/// Prints which data is in force, platforms with their releases, and experiments with their worlds and cases.
+/// Prints which data is in force, platforms with their releases, and experiments with their worlds
+/// and cases.
 pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Result<()> {
     let (files, published) = (data.platforms(), data.published());
     let mut platforms = Vec::new();

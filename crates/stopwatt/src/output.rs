@@ -1,4 +1,4 @@
-//! Where results go: the terminal, or a file that is there whole or not at all.
+//! The place to which results go: the terminal, or a file that is there whole or not at all.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum};
@@ -8,8 +8,8 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::Path;
 
-/// Prints a text for people: on a terminal, and where COLUMNS is given, no line is wider than that, but
-/// for words that cannot be broken.
+/// Prints a text for people: on a terminal, and where COLUMNS is given, no line is wider than that,
+/// but for words that cannot be broken.
 pub fn print_text(console: &Console, text: &str) -> miette::Result<()> {
     match console.folds_at() {
         Some(width) => console.print(report::folded(text, width).as_bytes()),
@@ -22,7 +22,7 @@ pub fn print_json(console: &Console, value: &serde_json::Value) -> miette::Resul
     console.print(format!("{value:#}\n").as_bytes())
 }
 
-/// How small results are printed.
+/// The form in which small results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Tables for people.
@@ -35,7 +35,7 @@ pub enum Format {
 /// A way to print: its name, and what it is for.
 pub type PrintFormat = (&'static str, &'static str);
 
-/// How runs and small commands print.
+/// The forms in which runs and small commands print.
 pub const RUN_FORMATS: [PrintFormat; 2] = [("term", "tables for people"), ("json", "for machines")];
 
 /// `--format`, with the first as the default.
@@ -62,7 +62,8 @@ pub fn format(matches: &ArgMatches) -> &str {
     }
 }
 
-/// Finds what would keep [`write_file`] from writing a file: for those who would rather know before a long run than after it.
+/// Finds what would keep [`write_file`] from writing a file: for those who would rather know before
+/// a long run than after it.
 pub fn check_file(path: &Path) -> miette::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
@@ -81,7 +82,8 @@ pub fn check_file(path: &Path) -> miette::Result<()> {
     fs::File::create(partial.path()).map(drop).into_diagnostic().wrap_err_with(cannot)
 }
 
-/// Writes a file beside its place and moves it there when whole. What was there is replaced; a failure leaves it as it was.
+/// Writes a file beside its place and moves it there when whole. What was there is replaced; a
+/// failure leaves it as it was.
 pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Result<()> {
     let cannot = || format!("cannot write {}", path.display());
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

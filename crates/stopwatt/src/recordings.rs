@@ -67,14 +67,19 @@ fn release_of(recording: &Recording, given: &str) -> miette::Result<String> {
     Err(miette!(help = one_of(given, &known), "the recording has no release `{given}`"))
 }
 
-/// What was asked for, as the recording keeps it: worlds and settings that were given.
+/// The request, as the recording keeps it: worlds and settings that were given.
 pub type Request = BTreeMap<String, String>;
 
-/// The folder of a run that named none: the experiment's own, with what was asked for in its name where it was not the usual.
+/// The folder of a run that named none: the experiment's own, with the settings in its name that
+/// were given. Of a path it has the file's name alone.
 pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
     let usual = |key: &str| matches!(key, "report" | "format");
-    let parts: Vec<String> =
-        request.iter().filter(|(key, _)| !usual(key)).map(|(key, value)| format!("{key}={value}")).collect();
+    let short = |value: &str| match Path::new(value).file_stem() {
+        Some(stem) if value.contains('/') => stem.to_string_lossy().into_owned(),
+        _ => value.to_owned(),
+    };
+    let given = request.iter().filter(|(key, _)| !usual(key));
+    let parts: Vec<String> = given.map(|(key, value)| format!("{key}={}", short(value))).collect();
     let mut name = experiment.to_owned();
     for part in parts {
         name.push('-');
@@ -95,7 +100,8 @@ pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
 /// Longest name of a folder that is made up here.
 const LONGEST_NAME: usize = 100;
 
-/// Whether a run may put its recording into a folder: nothing is there, or a recording of the same experiment and request.
+/// Says if a run may put its recording into a folder: nothing is there, or a recording of the same
+/// experiment and request.
 pub fn check_target(
     folder: &Path,
     experiment: &str,

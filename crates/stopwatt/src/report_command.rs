@@ -42,7 +42,7 @@ pub struct ReportOptions {
     /// Folder of the recording; RECORDING@RELEASE picks one of its releases.
     #[arg(value_name = "RECORDING[@RELEASE]")]
     pub recording: String,
-    /// What to make of it [default: what the ending of --output says, else term].
+    /// The form of the result [default: what the ending of --output says, else term].
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub format: Option<Format>,
     /// File to write, whole or not at all; standard output if not given.
@@ -89,8 +89,8 @@ pub fn format_of(path: &Path) -> miette::Result<Format> {
     })
 }
 
-/// Writes a report of a recording that lies in `folder`, to a file or to standard output; there the answers alone unless `all` is to be
-/// shown.
+/// Writes a report of a recording that lies in `folder`, to a file or to standard output; there the
+/// answers alone unless `all` is to be shown.
 pub fn write(
     console: &Console,
     published: &Published,

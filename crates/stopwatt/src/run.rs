@@ -97,7 +97,7 @@ pub fn run(
     }
 }
 
-/// What was asked for in full, as a recording keeps it.
+/// The request in full, as a recording keeps it.
 fn asked(about: &About, world: World, settings: &Settings) -> Asked {
     let mut asked: Asked = Asked::new();
     if world != about.worlds[0].world {
@@ -112,7 +112,8 @@ fn asked(about: &About, world: World, settings: &Settings) -> Asked {
     asked
 }
 
-/// Runs an experiment that is told `given` and keeps its recording in memory, with what its spans were spent on.
+/// Runs an experiment that is told `given` and keeps its recording in memory, with what its spans
+/// were spent on.
 ///
 /// # Errors
 /// As of the command: an unknown setting, a run that failed or was stopped.

@@ -4,7 +4,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use experiment::{About, Error, Kind, Setting, Settings, World};
 
-/// The command that runs an experiment; `command` is what stands before the experiment's arguments in examples.
+/// The command that runs an experiment; `command` is what stands before the experiment's arguments
+/// in examples.
 pub fn command(about: &'static About, command: &str) -> Command {
     let mut built =
         Command::new(about.name).about(about.summary).max_term_width(100).after_help(after_help(about, command));
@@ -34,7 +35,8 @@ fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
     if !described.unit.is_empty() {
         help.push_str(&format!(" In {}.", described.unit));
     }
-    // A default that help shows and the parser does not know: what was given must be told from what was not.
+    // A default that help shows and the parser does not know: what was given must be told from what
+    // was not.
     if let Some(default) = setting.default() {
         help.push_str(&format!(" [default: {default}]"));
     }

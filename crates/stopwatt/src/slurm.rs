@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// An array of jobs, a task for each shard.
 pub struct Array {
-    /// How many shards.
+    /// The number of shards.
     pub shards: u64,
     /// Lines behind `#SBATCH`, as sbatch takes them.
     pub options: Vec<String>,
@@ -20,7 +20,8 @@ pub struct Array {
 }
 
 impl Array {
-    /// The script. A task runs what is missing of its shard, so one that Slurm starts again goes on.
+    /// The script. A task runs what is missing of its shard, so one that Slurm starts again goes
+    /// on.
     pub fn script(&self) -> miette::Result<String> {
         let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
         let mut call = quoted(&program);

@@ -46,31 +46,34 @@ pub struct SweepOptions {
     /// Go on with the sweep in this folder, from the plan that lies in it.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     resume: Option<PathBuf>,
-    /// Folder of the data set [default: recordings/ and the plan's name]; one that was begun goes on.
+    /// Folder of the data set [default: recordings/ and the plan's name]; one that was begun goes
+    /// on.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Run only the chunks of shard I of N, from 1; shards may run at the same time, on machines that share the folder.
+    /// Run only the chunks of shard I of N, from 1; shards may run at the same time, on machines
+    /// that share the folder.
     #[arg(long, value_name = "I/N")]
     shard: Option<Share>,
-    /// Write an array of N jobs, one a shard, into the folder, and submit it with sbatch; the nodes must share the folder.
+    /// Write an array of N jobs, one a shard, into the folder, and submit it with sbatch; the nodes
+    /// must share the folder.
     #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     slurm: Option<u64>,
     /// A line for sbatch, such as --partition=long; may be given again.
     #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
     slurm_option: Vec<String>,
-    /// Run a plan of more points than a million, up to so many.
+    /// Run a plan of more points than a million, up to this number.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MOST, hide_default_value = true)]
     at_most: u64,
     /// Say what would run, and run nothing.
     #[arg(long)]
     dry_run: bool,
-    /// How to print the result.
+    /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
 
-/// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are missing. `given` is the folder of the data if
-/// one was named.
+/// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are
+/// missing. `given` is the folder of the data if one was named.
 pub fn run(console: &Console, data: &Data, given: Option<&Path>, options: &SweepOptions) -> miette::Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
         (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
@@ -173,7 +176,7 @@ fn read_plan(path: &Path) -> miette::Result<Plan> {
     Ok(Plan::read(&document)?)
 }
 
-/// Where a plan's data goes if nobody says.
+/// The place where a plan's data goes if nobody says.
 fn default_folder(plan: &Path) -> PathBuf {
     Path::new("recordings").join(plan.file_stem().unwrap_or_else(|| "sweep".as_ref()))
 }
@@ -187,7 +190,7 @@ fn settings(point: &Point) -> String {
     parts.join(" ")
 }
 
-/// What a plan would run.
+/// The runs that a plan would make.
 fn foretold(fitting: &Fitting, folder: &Path) -> String {
     let plan = &fitting.plan;
     let points = plan.points().unwrap_or(0);
@@ -227,7 +230,7 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
     text
 }
 
-/// What came of a run, for machines.
+/// The result of a run, for machines.
 pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
     let named = |points: &[Failed]| -> Vec<_> {
         points.iter().map(|named| json!({ "point": named.point, "why": named.why })).collect()
@@ -249,7 +252,7 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
     })
 }
 
-/// What keeps the answer from being yes.
+/// The complaint that keeps the answer from being yes.
 fn complaint(plan: &Plan, dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) -> Option<miette::Report> {
     let mut lines = Vec::new();
     let mut name = |count: u64, what: &str, named: &[Failed]| {

@@ -16,7 +16,7 @@ use report::WhatIf;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How a what-if is printed.
+/// The way in which a what-if is printed.
 pub const FORMATS: [output::PrintFormat; 4] = [
     ("term", "a table and a chart for people"),
     ("html", "one self-contained page, with how the CPUs scatter"),
@@ -164,7 +164,8 @@ pub fn run(
     print(console, &what_if, how, shipped.map(|shipped| shipped.what))
 }
 
-/// Prints a what-if in one of [`FORMATS`], the answers alone or all; `asked` is the question, if it was asked in words.
+/// Prints a what-if in one of [`FORMATS`], the answers alone or all; `asked` is the question, if it
+/// was asked in words.
 pub fn print(
     console: &Console,
     what_if: &WhatIf,
@@ -201,7 +202,7 @@ pub fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
     Ok(wanted.map(String::as_str))
 }
 
-/// Whether a setting that was given is the key that is to be varied.
+/// True if a setting that was given is the key that is to be varied.
 fn is_about(name: &str, value: &str, key: &str) -> bool {
     name == key || (name == "set" && value.split_once('=').is_some_and(|(known, _)| known.trim() == key))
 }
@@ -247,7 +248,8 @@ fn what_is_measured(recording: &Recording, metric: String) -> (String, (String, 
     (variant.to_owned(), (case.to_owned(), mode.to_owned(), metric))
 }
 
-/// Adds a combination's recording to the whole, each of its variants under a name that says which combination it is of.
+/// Adds a combination's recording to the whole, each of its variants under a name that says which
+/// combination it is of.
 fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combination) {
     let whole = whole.get_or_insert_with(|| {
         let mut header = recording.header.clone();
@@ -271,7 +273,8 @@ fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combi
     }
     let (Some(from), Some(to)) = (&header.platform, &mut whole.header.platform) else { return };
     for (name, figures) in &from.figures {
-        // The release with the combination's settings under their whole keys: what a comparison names as the inputs that differ.
+        // The release with the combination's settings under their whole keys: what a comparison
+        // names as the inputs that differ.
         let mut figures = figures.as_table().cloned().unwrap_or_default();
         figures.extend(combination.iter().map(|(key, value)| (key.clone(), toml::Value::String(value.clone()))));
         to.figures.insert(format!("{name}{suffix}"), toml::Value::Table(figures));

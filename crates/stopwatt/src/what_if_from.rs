@@ -93,7 +93,8 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// What is asked for; else what there is alone; else what a what-if of the experiment has by default.
+    /// The metric that is asked for; else the one that there is alone; else what a what-if of the
+    /// experiment has by default.
     fn of(points: &[PointRecording], matches: &ArgMatches) -> miette::Result<Self> {
         let mut known: BTreeSet<(String, String, String)> = BTreeSet::new();
         for point in points {

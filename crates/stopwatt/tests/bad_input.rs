@@ -1,4 +1,5 @@
-//! Files that are no files, recordings that were tampered with, and signals: an error, soon, and nothing left behind.
+//! Files that are no files, recordings that were tampered with, and signals: an error, soon, and
+//! nothing left behind.
 
 mod common;
 
@@ -14,7 +15,7 @@ fn stopwatt(arguments: &[&str], folder: &Path) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// What the command says, which must end within some seconds and without much memory.
+/// The output of the command, which must end within some seconds and without much memory.
 fn ended(arguments: &[&str], folder: &Path) -> (Output, String) {
     let mut child = stopwatt(arguments, folder);
     let start = Instant::now();
@@ -101,7 +102,8 @@ fn a_report_that_cannot_be_written_is_told_before_the_run() {
     }
 }
 
-/// A counter that ticks once a second makes each cause of a span a million times as long as the span.
+/// A counter that ticks once a second makes each cause of a span a million times as long as the
+/// span.
 #[test]
 fn causes_that_do_not_fit_their_span_are_drawn_as_wide_as_the_span() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +153,8 @@ fn a_run_that_is_stopped_says_that_nothing_was_kept_and_leaves_what_was_there() 
             assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
             child.wait_with_output().unwrap()
         };
-        // On a busy machine the run may not have begun by then: the signal ends the program at once.
+        // On a busy machine the run may not have begun by then: the signal ends the program at
+        // once.
         let mut output = stopped_after(500);
         if output.status.code().is_none() {
             output = stopped_after(4000);
@@ -166,14 +169,16 @@ fn a_run_that_is_stopped_says_that_nothing_was_kept_and_leaves_what_was_there() 
     }
 }
 
-/// One simulation of 512 CPUs and thousands of iterations: it is the only step of the run, and would go on for minutes.
+/// One simulation of 512 CPUs and thousands of iterations: it is the only step of the run, and
+/// would go on for minutes.
 #[test]
 fn a_single_long_simulation_is_left_in_the_middle() {
     let folder = tempfile::tempdir().unwrap();
     let case = ["--case", "suspend-deepest", "--mode", "parallel", "--free-seeds", "0", "--iterations", "5000"];
     let run = ["run", "psci-latency", "--release", "v2.12", "--set", "topology.clusters=128x4", "-v", "-o", "r"];
     let mut child = stopwatt(&[&run[..], &case].concat(), folder.path());
-    // Until it says that it runs, a signal ends the program at once, which is not what is asked here.
+    // Until it says that it runs, a signal ends the program at once, which is not what is asked
+    // here.
     std::thread::sleep(Duration::from_secs(3));
     assert!(child.try_wait().unwrap().is_none(), "it is over before it is stopped");
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

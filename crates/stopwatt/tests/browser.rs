@@ -9,7 +9,8 @@ use common::stopwatt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Runs the cases with these arguments and writes the page of them; the recording goes into the folder.
+/// Runs the cases with these arguments and writes the page of them; the recording goes into the
+/// folder.
 fn write_page(page: &Path, folder: &Path, arguments: &[&str]) {
     let recording = folder.join("recording");
     let files = ["--report", page.to_str().unwrap(), "-o", recording.to_str().unwrap()];
@@ -42,7 +43,7 @@ fn view(page: &Page) -> (f64, f64) {
     (page.number(&format!("Number({plot}.dataset.from)")), page.number(&format!("Number({plot}.dataset.to)")))
 }
 
-/// Where the middle of the drawing is in the window.
+/// The place where the middle of the drawing is in the window.
 fn middle(page: &Page) -> (f64, f64) {
     let at = |side: &str, size: &str| {
         page.number(&format!("(b => b.{side} + b.{size} / 2)({}.getBoundingClientRect())", within(".plot")))
@@ -193,7 +194,8 @@ fn the_address_holds_the_view_and_the_way_back_leads_back() {
         page.settle();
     };
     back(&first);
-    // The click chose a lane, perhaps; then comes the whole wakeup, and at last how it was at first.
+    // The click chose a lane, perhaps; then comes the whole wakeup, and at last how it was at
+    // first.
     for _ in 0..2 {
         if view(&first) != wakeup {
             back(&first);

@@ -24,7 +24,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&done(&[arguments, &["--format", "json"]].concat())).unwrap()
 }
 
-/// What is refused, in one line.
+/// The refusal, in one line.
 fn refused(arguments: &[&str]) -> String {
     let output = stopwatt(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
@@ -51,7 +51,10 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
         assert_eq!(recording.series_texts(series), (graph, "mrr", ""));
         assert_eq!(recording.values(series, metrics::RATE.name).len(), 2);
         assert!(recording.header.run.kernel.is_some() && recording.header.run.counter.is_some());
-        assert!(done(&["report", to]).contains("Clocks per packet, by node"), "the recording's picture is drawn");
+        assert!(
+            done(&["report", to, "--all"]).contains("Clocks per packet, by node"),
+            "the recording's picture is drawn"
+        );
         // The cross connect was published, with its input, its output and what lies between.
         let published = result["published_nodes"].as_array().unwrap();
         assert_eq!(published.len(), if graph == "l2-xconnect" { 6 } else { 0 }, "{result}");
@@ -61,12 +64,14 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
     }
 }
 
-/// The kernel's events go the same way as the processor's, which many machines do not count: then a line says so.
+/// The kernel's events go the same way as the processor's, which many machines do not count: then a
+/// line says so.
 #[test]
 fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let run = ["run", "dataplane", "--windows", "1", "--window", "30", "--replace", "-o", to.to_str().unwrap()];
+    let run =
+        ["run", "dataplane", "--windows", "1", "--window", "30", "--replace", "--all", "-o", to.to_str().unwrap()];
     let shown = done(&run);
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
     assert_ne!(shown.contains("instructions"), shown.contains("No hardware events per packet"), "{shown}");
@@ -86,8 +91,19 @@ fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
 fn a_loaded_graph_reads_like_vpp() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let text =
-        done(&["run", "dataplane", "--windows", "1", "--window", "20", "--trace", "1", "-o", to.to_str().unwrap()]);
+    let text = done(&[
+        "run",
+        "dataplane",
+        "--windows",
+        "1",
+        "--window",
+        "20",
+        "--trace",
+        "1",
+        "--all",
+        "-o",
+        to.to_str().unwrap(),
+    ]);
     for expected in [
         "vector rates in",
         "Vectors/Call",
@@ -173,7 +189,8 @@ fn another_seed_tells_the_same_story() {
     }
 }
 
-/// The gain over a plain loop is the product of what parallelism gives and what prefetches give, and where lines lie decides how much.
+/// The gain over a plain loop is the product of what parallelism gives and what prefetches give,
+/// and where lines lie decides how much.
 #[test]
 fn gains_are_told_apart_and_places_are_parameters() {
     let folder = tempfile::tempdir().unwrap();
@@ -432,8 +449,8 @@ fn the_checkouts_own_data_is_in_force_in_the_checkout() {
     assert_eq!(data, std::fs::canonicalize(root()).unwrap());
 }
 
-/// The committed recordings, and the promise that is made of them: dual and quad, which no fit used, are predicted better than without a
-/// model.
+/// The committed recordings, and the promise that is made of them: dual and quad, which no fit
+/// used, are predicted better than without a model.
 #[test]
 fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() {
     let [cold, near, other] = ["cold-1", "near-1", "cold-2"].map(|name| format!("recordings/x86-prefetch/{name}"));
@@ -467,8 +484,8 @@ fn a_core_without_published_figures_has_the_cells_of_a_host() {
     assert_eq!(cells.len(), 31);
     assert!(cells.iter().all(|cell| cell["published_clocks_per_packet"].is_null()), "{result}");
     assert!(result["gain_prefetch"].as_f64().unwrap() > 1.5, "{result}");
-    let text = done(&["report", &to]);
-    assert!(text.contains("modelled zen5") && text.contains("Best\n"), "{text}");
+    let text = done(&["report", &to, "--all"]);
+    assert!(text.contains("modelled zen5") && text.contains("│ best "), "{text}");
     assert!(
         !text.contains("published column") && !text.contains("Limits"),
         "the limits are those of another core:\n{text}"

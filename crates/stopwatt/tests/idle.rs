@@ -50,7 +50,8 @@ fn a_trace_is_replayed_with_every_governor() {
             }
         }
     }
-    // The traced kernel's own row counts every interval once, but for those that the trace does not end.
+    // The traced kernel's own row counts every interval once, but for those that the trace does not
+    // end.
     let unfinished = json["unknown_because"]["the interval has no end in the trace"].as_u64().unwrap_or(0);
     let entered: u64 =
         governors[0]["states"].as_array().unwrap().iter().map(|state| state["entered"].as_u64().unwrap()).sum();

@@ -31,7 +31,7 @@ impl Installed {
             .unwrap()
     }
 
-    /// What it prints when it is done.
+    /// The output when the command is done.
     fn done(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,11 +1,13 @@
-//! Narrow terminals: no line that a command prints is wider than COLUMNS says, but for words that cannot be broken.
+//! Narrow terminals: no line that a command prints is wider than COLUMNS says, but for words that
+//! cannot be broken.
 
 mod common;
 
 use common::root;
 use std::process::Command;
 
-/// Runs a command in so many columns and returns the lines that are wider, with the command.
+/// Runs a command in a terminal of `columns` and returns the lines that are wider, with the
+/// command.
 fn too_wide(columns: usize, arguments: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
         .args(arguments)

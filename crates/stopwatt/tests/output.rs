@@ -1,4 +1,4 @@
-//! What the command does with its standard output.
+//! The standard output of the command.
 
 mod common;
 

@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A user's own file, with a comment, a comma too many and a name that is used twice, as rt-app allows.
+/// A user's own file, with a comment, a comma too many and a name that is used twice, as rt-app
+/// allows.
 const OWN: &str = r#"{
     "global": { "duration": 2, "stopwatt_settings": { "work": 900 } },
     "tasks": {
@@ -35,7 +36,7 @@ fn done(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What is said about something that is wrong, in one line.
+/// The refusal of something that is wrong, in one line.
 fn refused(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -204,6 +205,7 @@ fn the_user_interface_is_judged() {
     let text = stopwatt(&[
         "run",
         "placement",
+        "--all",
         "--policies",
         "all-big,hmp,even",
         "--seconds",
@@ -215,7 +217,7 @@ fn the_user_interface_is_judged() {
     ]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert_eq!(text.matches("Expected: ").count(), 3, "{text}");
-    for said in ["Lowest latency: ", "Least energy: ", "the integral", "2.87 times the energy"] {
+    for said in ["Lowest latency: ", "Least energy of all: ", "the integral", "2.87 times the energy"] {
         assert!(text.contains(said), "{said}: {text}");
     }
 }

@@ -1,5 +1,5 @@
-//! `run forward --find-rate`: rates and latencies over interfaces that the command makes. Needs root and `ip`; where the test may not, it
-//! says so.
+//! `run forward --find-rate`: rates and latencies over interfaces that the command makes. Needs
+//! root and `ip`; where the test may not, it says so.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whether a test that needs network namespaces can run; if not, says so under the test's name.
+/// True if a test that needs network namespaces can run; if not, says so under the test's name.
 fn may_run(test: &str) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let is_root = status.lines().any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"));
@@ -160,7 +160,7 @@ fn settings_that_do_not_go_together_are_refused() {
     }
 }
 
-/// What was written before rates were searched by the forwarder.
+/// The commands written before rates were searched by the forwarder.
 #[test]
 fn the_old_spelling_means_the_same() {
     for (old, expected) in [

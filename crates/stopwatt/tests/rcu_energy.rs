@@ -14,7 +14,8 @@ fn run(arguments: &[&str], folder: &Path) -> Value {
     serde_json::from_slice(&said.stdout).unwrap()
 }
 
-/// What `--explain` names comes out: cyclictest with one thread and 100 Hz, beside busy kernel threads, is a cell that can be reached.
+/// The setting that `--explain` names comes out: cyclictest with one thread and 100 Hz, beside busy
+/// kernel threads, is a cell that can be reached.
 #[test]
 fn a_setting_that_explain_names_gives_the_published_figure() {
     let folder = tempfile::tempdir().unwrap();

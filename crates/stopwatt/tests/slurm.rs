@@ -17,7 +17,7 @@ struct Cluster {
     folder: PathBuf,
 }
 
-/// What keeps a cluster from being started here.
+/// The reason why a cluster cannot be started here.
 fn missing() -> Option<String> {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     if !is_root {

@@ -1,4 +1,5 @@
-//! What `run` prints is read from the recording, so `report` of the recording says the same in every format.
+//! Text of `run` is read from the recording, so `report` of the recording says the same in every
+//! format.
 
 mod common;
 
@@ -62,6 +63,8 @@ fn a_report_says_what_the_run_printed() {
         let at = folder.path().join(run[0]).display().to_string();
         let printed = said(&[&["run"], run, &["-o", &at]].concat());
         let (story, _) = printed.rsplit_once("Recording: ").unwrap();
+        // A report has more to show behind the story.
+        let story = story.split("There is more").next().unwrap();
         let told = said(&["report", &at]);
         assert!(told.contains(story), "{run:?}: the report is\n{told}\nand the run printed\n{printed}");
         // Elsewhere tables are drawn otherwise: every word of the story is there.
@@ -69,9 +72,30 @@ fn a_report_says_what_the_run_printed() {
             let report = said(&["report", &at, "--format", format]);
             let report = if format == "html" { without_tags(&report) } else { report };
             let there: std::collections::HashSet<String> = words(&report).into_iter().collect();
-            let missing: Vec<String> = words(story).into_iter().filter(|word| !there.contains(word)).collect();
+            // A picture is drawn otherwise on a page.
+            let is_drawn = |line: &&str| line.contains(['●', '✕', '█', '▁', '─']) || line.starts_with("  from ");
+            let story: String = story.lines().filter(|line| !is_drawn(line)).map(|line| format!("{line}\n")).collect();
+            let missing: Vec<String> = words(&story).into_iter().filter(|word| !there.contains(word)).collect();
             assert!(missing.is_empty(), "{run:?}, {format}: {missing:?} of\n{story}");
         }
+    }
+}
+
+#[test]
+fn a_run_answers_first_and_in_sixty_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let latency: &[&str] = &["psci-latency", "--platform", "juno-r1"];
+    for run in RUNS.into_iter().chain([latency]) {
+        let at = folder.path().join(run[0]).display().to_string();
+        let printed = said(&[&["run"], run, &["-o", &at]].concat());
+        assert!(printed.lines().count() <= 60, "{run:?}: {} lines\n{printed}", printed.lines().count());
+        let first = printed.lines().next().unwrap();
+        assert!(first.starts_with(char::is_alphanumeric), "{run:?} begins with a picture or a table: {first}");
+        // The answer ends with its sentence and has figures.
+        let answer: Vec<&str> = printed.lines().take_while(|line| !line.starts_with(['┌', ' ', '#'])).take(4).collect();
+        assert!(answer.concat().contains(|c: char| c.is_ascii_digit()), "{run:?}: {answer:?}");
+        let all = said(&[&["run"], run, &["-o", &at, "--all"]].concat());
+        assert!(all.lines().count() >= printed.lines().count() - 1, "{run:?}: --all is shorter");
     }
 }
 

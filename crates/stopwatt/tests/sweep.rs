@@ -118,7 +118,8 @@ fn killed_ten_times_it_goes_on_and_loses_and_doubles_no_point() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
         command.args(["-q", "sweep"]).arg(&plan).arg("-o").arg(&to).env("RAYON_NUM_THREADS", "2");
         let mut child = command.current_dir(root()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Killed at once after it wrote another chunk, so in the middle of the next; each goes a little further.
+        // Killed at once after it wrote another chunk, so in the middle of the next; each goes a
+        // little further.
         let (before, begin) = (chunks(), Instant::now());
         while chunks() == before && begin.elapsed() < Duration::from_secs(20) {
             thread::sleep(Duration::from_micros(200 * kill));
@@ -373,11 +374,11 @@ fn a_data_set_answers_what_a_what_if_answers() {
     assert!(csv.starts_with("scp.channels,topology.clusters,cpus,") && csv.lines().count() == 7, "{csv}");
 }
 
-/// What a report says, without what it says of the recording at its end.
+/// The text of a report, without what it says of the recording at its end.
 fn reported(of: &Path) -> String {
-    let report = stopwatt(&["report", of.to_str().unwrap()]);
+    let report = stopwatt(&["report", of.to_str().unwrap(), "--all"]);
     let text = String::from_utf8(report.stdout).unwrap();
-    text.split("\nrecording: ").next().unwrap_or_default().to_owned()
+    text.split("\nRecording: ").next().unwrap_or_default().to_owned()
 }
 
 #[test]

@@ -49,11 +49,11 @@ fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
     let printed = String::from_utf8_lossy(&stopwatt(&VARY).stdout).into_owned();
     for part in [
         "scp.channels",
-        "most of the longest",
-        "longest (us) against cores",
-        "a scp.channels=1",
-        "b scp.channels=2",
-        "12 cores",
+        "hung on",
+        "longest powerdown against cores (us)",
+        "channels=1",
+        "channels=2",
+        "cores from 4 to 12",
     ] {
         assert!(printed.contains(part), "`{part}` is not in:\n{printed}");
     }
@@ -71,7 +71,7 @@ fn the_shipped_question_of_the_message_order_leaves_recordings_that_compare() {
     let path = folder.path().join("r").to_str().unwrap().to_owned();
     let output = stopwatt(&["what-if", "psci-latency", "--shipped", "message-order", "-o", &path]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && printed.starts_with("What if: the message to the SCP sent after"), "{printed}");
+    assert!(output.status.success() && printed.contains("message to the SCP"), "{printed}");
     let of = |order: &str| format!("{path}@juno-v2.12 psci.scp_send={order} topology.clusters=2");
     let output = stopwatt(&["compare", &of("inside-locks"), &of("outside-locks"), "--format", "json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -1,7 +1,9 @@
-//! How fast a sweep is beside a bare loop: 10 000 points of one iteration of the six PSCI cases on as many threads as rayon uses. The loop
-//! runs the same points into memory and writes nothing. Both are timed in turns, and the medians compared.
+//! The speed of a sweep beside a bare loop: 10 000 points of one iteration of the six PSCI cases on
+//! as many threads as rayon uses. The loop runs the same points into memory and writes nothing.
+//! Both are timed in turns, and the medians compared.
 //!
-//! Run it with `cargo run --release -p sweep --example sweep_rate`; a number of points and one of rounds may follow.
+//! Run it with `cargo run --release -p sweep --example sweep_rate`; a number of points and one of
+//! rounds may follow.
 
 use document::Document;
 use experiment::{Conditions, Experiment, Folder, Memory, Progress, Request};

@@ -1,4 +1,4 @@
-//! What varies in a plan: grids, lists, draws, parts and repetitions.
+//! The axes of a plan: grids, lists, draws, parts and repetitions.
 
 use crate::draw::Stream;
 use std::ops::Range;
@@ -28,7 +28,7 @@ impl Value {
     }
 }
 
-/// What the values of a key are, over all points.
+/// The values of a key, over all points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Whole,
@@ -65,7 +65,7 @@ pub(crate) enum Values {
 /// From where to where a key is drawn.
 #[derive(Clone, Debug)]
 pub(crate) enum Span {
-    /// Numbers, rounded to so many digits behind the point if that is said.
+    /// Numbers, rounded to the given number of digits behind the point, if one is given.
     Numbers { from: f64, to: f64, digits: Option<u32>, unit: Option<String> },
     /// Whole numbers, both ends included.
     Whole { from: i64, to: i64 },
@@ -89,7 +89,8 @@ pub(crate) enum Axis {
     Grid { key: String, place: Range<usize>, values: Values },
     /// Settings that go together, a row a point.
     List(Vec<Vec<(String, Placed)>>),
-    /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its span once.
+    /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its
+    /// span once.
     Draws { count: u64, is_latin: bool, keys: Vec<Drawn> },
     /// The work of a point, divided: the setting `part` is 1/count, 2/count and so on.
     Parts { count: u64, place: Range<usize> },
@@ -106,7 +107,7 @@ pub(crate) fn part(index: u64, count: u64) -> Value {
 }
 
 impl Axis {
-    /// How many there are of it.
+    /// The number of those of it.
     pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Grid { values: Values::Each(values), .. } => values.len() as u64,
@@ -178,7 +179,8 @@ impl Drawn {
             true => (self.stream.place(index, count) as f64 + self.stream.unit(index)) / count as f64,
             false => self.stream.unit(index),
         };
-        // Of `count` parts in a row, so that a Latin hypercube takes whole numbers and choices evenly, too.
+        // Of `count` parts in a row, so that a Latin hypercube takes whole numbers and choices
+        // evenly, too.
         let below = |length: u64| ((unit * length as f64) as u64).min(length - 1);
         match &self.span {
             Span::Numbers { from, to, digits, unit: of } => {

@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What every point needs beside its settings.
+/// The surroundings that every point needs beside its settings.
 pub(crate) struct Surroundings<'a> {
     pub(crate) fitting: &'a Fitting,
     pub(crate) platforms: &'a dyn Files,
@@ -26,7 +26,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) source_tree: Option<&'a Path>,
 }
 
-/// What became of a point.
+/// The result of a point.
 struct Ran {
     point: Point,
     /// Frequency of the counter, where there are rows and it is known.
@@ -35,11 +35,12 @@ struct Ran {
     why: Option<String>,
 }
 
-/// What became of points: those of the first kind have no rows.
+/// The kinds of results of points: those of the first kind have no rows.
 const FAILED: &str = "failed";
 const COMPLAINT: &str = "complaint";
 
-/// Runs the points of a chunk and writes it; returns what is said of it. `each` is called after each point.
+/// Runs the points of a chunk and writes it; returns what is said of it. `each` is called after
+/// each point.
 pub(crate) fn run(
     dataset: &Dataset,
     around: &Surroundings<'_>,
@@ -120,7 +121,8 @@ fn move_there(dataset: &Dataset, chunk: u64, whole: &Path) -> Result<(), Error> 
     let to = dataset.chunk_folder(chunk);
     if to.exists() {
         let old = dataset.partial(chunk, "replaced")?;
-        // Another program may have done the same chunk meanwhile, and may be moving it as well: what is there then is as good as ours.
+        // Another program may have done the same chunk meanwhile, and may be moving it as well:
+        // what is there then is as good as ours.
         let _ = fs::rename(&to, old.path());
     }
     match fs::rename(whole, &to) {
@@ -166,7 +168,7 @@ fn keep(recording: &mut Recording, plan: &crate::plan::Plan) {
     }
 }
 
-/// What is kept of a point's header for the chunk: nothing that differs from run to run.
+/// The part of a point's header that is kept for the chunk: nothing that differs from run to run.
 fn header_of(recording: &Recording) -> Header {
     let mut header = recording.header.clone();
     header.make_printable();

@@ -7,7 +7,8 @@
 //! runs/                     who ran which chunks: nothing of it is needed to read the data
 //! ```
 //!
-//! A chunk's folder is written beside `data` and renamed into it, so it is there whole or not at all.
+//! A chunk's folder is written beside `data` and renamed into it, so it is there whole or not at
+//! all.
 
 use crate::error::Error;
 use crate::fits::Fitting;
@@ -26,7 +27,7 @@ pub(crate) const POINTS_FILE: &str = "points.parquet";
 const DATA: &str = "data";
 pub(crate) const RUNS: &str = "runs";
 
-/// Whether a folder holds the data set of a sweep.
+/// True if a folder holds the data set of a sweep.
 pub fn is_sweep(folder: &Path) -> bool {
     folder.join(MARKS_FILE).is_file()
 }
@@ -40,10 +41,12 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Begins the data set of a plan, or finds the one that was begun: several programs may do so at the same time.
+    /// Begins the data set of a plan, or finds the one that was begun: several programs may do so
+    /// at the same time.
     ///
     /// # Errors
-    /// Something else is in the way; it was begun from another plan or by another version; the system refuses.
+    /// Something else is in the way; it was begun from another plan or by another version; the
+    /// system refuses.
     pub fn begin(folder: &Path, fitting: &Fitting) -> Result<Self, Error> {
         let plan = &fitting.plan;
         let marks = Marks {
@@ -60,7 +63,8 @@ impl Dataset {
         let there = fs::read_dir(folder);
         match there {
             Ok(mut entries) => {
-                // What another program is about to begin here starts with a dot, or is one of our names.
+                // What another program is about to begin here starts with a dot, or is one of our
+                // names.
                 let is_ours = |name: &str| {
                     name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
                 };
@@ -126,7 +130,7 @@ impl Dataset {
         Ok(Self { folder: folder.to_owned(), marks, plan })
     }
 
-    /// Whether the data set is the one of these marks.
+    /// True if the data set is the one of these marks.
     fn must_be(&self, marks: &Marks) -> Result<(), Error> {
         if self.marks.plan != marks.plan {
             let help = "name another folder with --output, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
@@ -160,14 +164,15 @@ impl Dataset {
         self.folder.join(DATA).join(chunk_name(chunk))
     }
 
-    /// A folder beside the data in which a chunk is written. What a program of this machine that was killed left of the chunk is removed.
+    /// A folder beside the data in which a chunk is written. What a program of this machine that
+    /// was killed left of the chunk is removed.
     pub(crate) fn partial(&self, chunk: u64, what: &str) -> Result<Partial, Error> {
         let beside = self.folder.join(chunk_name(chunk));
         // Processes of another machine cannot be looked up, so theirs are told apart by its name.
         Partial::beside(&beside, &format!("{what}-{}", host())).map_err(Error::io(&self.folder, "write in"))
     }
 
-    /// What is said of a chunk; `None` if it is not there, or its files are not as long as is said.
+    /// The manifest of a chunk; `None` if it is not there, or its files are not as long as it says.
     ///
     /// # Errors
     /// What is said cannot be read.
@@ -188,7 +193,7 @@ impl Dataset {
         Ok(is_whole.then_some(said))
     }
 
-    /// How many chunks are there.
+    /// The number of chunks that are there.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -214,7 +219,7 @@ impl Dataset {
         Ok(missing)
     }
 
-    /// How many points and chunks it is to have.
+    /// The number of points and chunks that it is to have.
     pub fn size(&self) -> (u64, u64) {
         (self.marks.points, self.marks.chunks)
     }

@@ -1,15 +1,18 @@
-//! Random numbers and permutations that are functions of a seed, a key and an index, and of nothing else: whoever asks for the draw of a
-//! point gets it without making those before it, on any machine. No function of the system's mathematical library is used.
+//! Random numbers and permutations that are functions of a seed, a key and an index, and of nothing
+//! else: whoever asks for the draw of a point gets it without making those before it, on any
+//! machine. No function of the system's mathematical library is used.
 
 /// Scrambles 64 bits; every bit of the input moves about half of those of the output.
 fn scramble(mut bits: u64) -> u64 {
-    // Multipliers and shifts of Stafford's thirteenth variant of the MurmurHash3 finalizer, which splitmix64 uses, too.
+    // Multipliers and shifts of Stafford's thirteenth variant of the MurmurHash3 finalizer, which
+    // splitmix64 uses, too.
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
 }
 
-/// What a stream of draws starts from: a key has one of its own, so a further key in a plan leaves the draws of the others as they are.
+/// The start of a stream of draws: a key has one of its own, so a further key in a plan leaves the
+/// draws of the others as they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream(u64);
 
@@ -28,14 +31,17 @@ impl Stream {
         (self.bits(index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number from 0 up to but not including `below`, each as likely as the others to one part in 2^64 / `below`.
+    /// A number from 0 up to but not including `below`, each as likely as the others to one part in
+    /// 2^64 / `below`.
     pub(crate) fn below(self, index: u64, below: u64) -> u64 {
         ((u128::from(self.bits(index)) * u128::from(below)) >> 64) as u64
     }
 
-    /// Where a permutation of 0 to `length` - 1 puts an index: what a Latin hypercube needs of each key.
+    /// The place where a permutation of 0 to `length` - 1 puts an index: what a Latin hypercube
+    /// needs of each key.
     ///
-    /// A Feistel network of four rounds permutes the next power of four; what falls outside goes through it again until it is inside.
+    /// A Feistel network of four rounds permutes the next power of four; what falls outside goes
+    /// through it again until it is inside.
     pub(crate) fn place(self, index: u64, length: u64) -> u64 {
         let bits = u64::BITS - length.saturating_sub(1).leading_zeros();
         let half = bits.div_ceil(2).max(1);

@@ -15,9 +15,10 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was attempted, as in "cannot ...".
+        /// The attempt, as in "cannot ...".
         doing: &'static str,
-        /// The system's answer; part of the message already, so not a source that would be printed again.
+        /// The system's answer; part of the message already, so not a source that would be printed
+        /// again.
         cause: io::Error,
     },
     /// The folder holds something else.
@@ -25,9 +26,9 @@ pub enum Error {
     Folder {
         /// The folder or file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         message: String,
-        /// What would be right.
+        /// The advice: what would be right.
         help: String,
     },
     /// A file of rows is wrong.
@@ -36,7 +37,7 @@ pub enum Error {
     /// The experiment refuses the plan's first, middle and last point.
     #[error("no point of the plan can run; of the first it is said")]
     NoPoint {
-        /// What it says of the first.
+        /// The error of the first.
         source: experiment::Error,
     },
     /// It was to stop, and did.

@@ -23,7 +23,8 @@ impl Fitting {
     /// Checks the plan against the experiment that `find` knows by its name; `known` are all names.
     ///
     /// # Errors
-    /// An unknown experiment, world or key, or a value that a setting does not take, with its line and what would be right.
+    /// An unknown experiment, world or key, or a value that a setting does not take, with its line
+    /// and what would be right.
     pub fn new(
         plan: Plan,
         find: impl Fn(&str) -> Option<&'static dyn Experiment>,
@@ -142,7 +143,7 @@ impl Fitting {
         }
     }
 
-    /// What the experiment is told at a point.
+    /// The settings of the experiment at a point.
     ///
     /// # Errors
     /// A value that a setting does not take.

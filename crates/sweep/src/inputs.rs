@@ -1,4 +1,5 @@
-//! The files of a sweep: platform files are read once, and each chunk notes which it used and which its settings name.
+//! The files of a sweep: platform files are read once, and each chunk notes which it used and which
+//! its settings name.
 
 use document::Error;
 use experiment::Files;
@@ -8,7 +9,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Files that are read once and kept: every point sees the same text, whatever happens to the file meanwhile.
+/// Files that are read once and kept: every point sees the same text, whatever happens to the file
+/// meanwhile.
 pub(crate) struct Kept<'f> {
     files: &'f dyn Files,
     texts: Mutex<BTreeMap<String, Result<String, Error>>>,
@@ -39,7 +41,8 @@ impl Files for Kept<'_> {
     }
 }
 
-/// The CRC-32 of a file that a setting names; `None` for what is no file, such as the folder of a recording, or cannot be read.
+/// The CRC-32 of a file that a setting names; `None` for what is no file, such as the folder of a
+/// recording, or cannot be read.
 pub(crate) fn sum_of(path: &Path) -> Option<u32> {
     // A pipe would wait for ever.
     if !path.metadata().ok()?.is_file() {

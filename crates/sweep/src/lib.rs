@@ -1,8 +1,9 @@
 //! Sweeps: an experiment run at every point of a plan, on one machine or on many.
 //!
-//! A [`Plan`] is a TOML file. It expands to numbered points, the same everywhere, and fixes the chunks that they are written in. Whoever
-//! runs it (all cores of one machine, the tasks of a Slurm array, the workers of a Dask cluster) runs a [`Share`] of its chunks. Each chunk
-//! is a folder of Parquet files that is there whole or not at all, so a sweep that was killed goes on where it was
+//! A [`Plan`] is a TOML file. It expands to numbered points, the same everywhere, and fixes the
+//! chunks that they are written in. Whoever runs it (all cores of one machine, the tasks of a Slurm
+//! array, the workers of a Dask cluster) runs a [`Share`] of its chunks. Each chunk is a folder of
+//! Parquet files that is there whole or not at all, so a sweep that was killed goes on where it was
 //! ([ADR 0015](../../../docs/adr/0015-the-plan-fixes-the-chunks.md)).
 //!
 //! | file | what it is about |

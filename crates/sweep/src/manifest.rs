@@ -1,5 +1,5 @@
-//! What is said of a data set (`sweep.toml`) and of each of its chunks (`chunk.toml`). The same plan gives the same text, whoever ran it;
-//! who that was lies apart, in `runs/`.
+//! The manifests of a data set (`sweep.toml`) and of each of its chunks (`chunk.toml`). The same
+//! plan gives the same text, whoever ran it; who that was lies apart, in `runs/`.
 
 use recording::{FileFacts, Header};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub(crate) struct Marks {
 pub struct Failed {
     /// Its number.
     pub point: u64,
-    /// What was said.
+    /// The reason.
     pub why: String,
 }
 
@@ -47,7 +47,8 @@ pub(crate) struct Chunk {
     /// Points without rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed: Vec<Failed>,
-    /// Points whose experiment found something that should not be. They have rows, and are not run again.
+    /// Points whose experiment found something that should not be. They have rows, and are not run
+    /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) complaints: Vec<Failed>,
     /// Platform files that were read, each with the CRC-32 of its text.
@@ -66,7 +67,7 @@ pub(crate) struct Chunk {
 /// `runs/NAME.toml`: who ran which chunks, when and how fast.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Run {
-    /// What was asked to be run: `shard 2/7`.
+    /// The share that was asked for: `shard 2/7`.
     pub(crate) share: String,
     /// The machine's name.
     pub(crate) host: String,

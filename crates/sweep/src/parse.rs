@@ -8,7 +8,7 @@ use recording::Kept;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// What a plan may say.
+/// The keys that a plan may have.
 const KEYS: [&str; 13] = [
     "experiment",
     "world",
@@ -123,8 +123,8 @@ impl Parser<'_> {
         Err(self.source.wrong(place, message, help))
     }
 
-    /// The keys of a table with their values, in the order of the text. A table in it is a dotted key: `scp.channels` is the same as
-    /// `"scp.channels"`. One with a key `from` is a range.
+    /// The keys of a table with their values, in the order of the text. A table in it is a dotted
+    /// key: `scp.channels` is the same as `"scp.channels"`. One with a key `from` is a range.
     fn leaves<'a, 'i>(&self, value: &'a Spanned<DeValue<'i>>, name: &str) -> Result<Vec<Item<'a, 'i>>, Error> {
         let DeValue::Table(table) = value.get_ref() else {
             let help = format!("write it as a table: [{name}], and keys with their values on the lines below");

@@ -11,7 +11,8 @@ pub const DEFAULT_MOST: u64 = 1_000_000;
 /// Points of a chunk at most, where the plan does not say.
 const MOST_IN_A_CHUNK: u64 = 256;
 
-/// Into how many chunks a plan is cut where it does not say: enough for as many shards, each with several.
+/// Into how many chunks a plan is cut where it does not say: enough for as many shards, each with
+/// several.
 const CHUNKS: u64 = 64;
 
 /// A plan: an experiment, what holds at every point, and what varies.
@@ -55,12 +56,13 @@ impl Plan {
         self.source.name()
     }
 
-    /// How many points it has; `None` for more than 2^64 - 1.
+    /// The number of points that it has; `None` for more than 2^64 - 1.
     pub fn points(&self) -> Option<u64> {
         self.axes.iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.count()))
     }
 
-    /// How the number of its points comes about: `3 scp.channels x 16 topology.clusters x 10 seed`.
+    /// The way in which the number of its points comes about:
+    /// `3 scp.channels x 16 topology.clusters x 10 seed`.
     pub fn product(&self) -> String {
         let parts = self.axes.iter().map(|axis| {
             let what = match axis {
@@ -96,7 +98,8 @@ impl Plan {
         }
     }
 
-    /// A point by its number, which must be below [`Plan::points`]. It depends on the plan's text alone.
+    /// A point by its number, which must be below [`Plan::points`]. It depends on the plan's text
+    /// alone.
     pub fn point(&self, number: u64) -> Point {
         let mut rest = number;
         let mut places = vec![0; self.axes.len()];
@@ -115,7 +118,8 @@ impl Plan {
         Point { number, varied, repetition }
     }
 
-    /// The keys that vary with their values at a point, but for the part: points that differ in it alone are one run.
+    /// The keys that vary with their values at a point, but for the part: points that differ in it
+    /// alone are one run.
     pub(crate) fn without_part(&self, number: u64) -> Vec<(String, Value)> {
         let has_parts = self.axes.iter().any(|axis| matches!(axis, Axis::Parts { .. }));
         let mut varied = self.point(number).varied;
@@ -123,7 +127,7 @@ impl Plan {
         varied
     }
 
-    /// Whether all its points are parts of one run.
+    /// True if all its points are parts of one run.
     pub(crate) fn is_one_run(&self) -> bool {
         self.axes.iter().all(|axis| matches!(axis, Axis::Parts { .. }))
     }
@@ -134,7 +138,7 @@ impl Plan {
         self.chunk.unwrap_or_else(usual)
     }
 
-    /// How many chunks it has.
+    /// The number of chunks that it has.
     pub fn chunks(&self) -> u64 {
         self.points().unwrap_or(u64::MAX).div_ceil(self.chunk())
     }
@@ -151,7 +155,7 @@ impl Plan {
         all.map(|(key, kind)| (key.to_owned(), kind)).collect()
     }
 
-    /// Whether points are repeated.
+    /// True if points are repeated.
     pub(crate) fn repeats(&self) -> bool {
         self.axes.iter().any(|axis| matches!(axis, Axis::Repetitions(_)))
     }

@@ -10,24 +10,27 @@ use std::path::Path;
 /// With more keys than this, a point is named by its number and not by its settings.
 const MOST_KEYS: usize = 4;
 
-/// Most points that are read as one recording: each has variants of its own, of which a recording has at most 65 536.
+/// Most points that are read as one recording: each has variants of its own, of which a recording
+/// has at most 65 536.
 const MOST_POINTS: u64 = 16_384;
 
 /// A point of a data set with what it left.
 pub struct PointRecording {
     /// Its number in the plan.
     pub number: u64,
-    /// What varies, and its values here. Repetitions are no setting.
+    /// The settings that vary, and their values here. Repetitions are no setting.
     pub settings: Vec<(String, String)>,
     /// Its rows.
     pub recording: Recording,
 }
 
-/// Reads a data set whole, each variant under a name that says of which point it is: `juno-v2.12 scp.channels=2`, or `juno-v2.12 point=17`
-/// where more than four keys vary. Parts of a run are one again. Chunks that are not there yet are left out.
+/// Reads a data set whole, each variant under a name that says of which point it is:
+/// `juno-v2.12 scp.channels=2`, or `juno-v2.12 point=17` where more than four keys vary. Parts of a
+/// run are one again. Chunks that are not there yet are left out.
 ///
 /// # Errors
-/// It is no data set, is damaged, has no chunk yet, or has too many points to be read as one recording.
+/// It is no data set, is damaged, has no chunk yet, or has too many points to be read as one
+/// recording.
 pub fn read(folder: &Path) -> Result<Recording, Error> {
     let dataset = opened(folder)?;
     let mut whole: Option<Recording> = None;
@@ -48,7 +51,8 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     Ok(whole)
 }
 
-/// Reads a data set point by point, in the plan's order; with it a note if chunks are not there yet. Points that left no rows are left out.
+/// Reads a data set point by point, in the plan's order; with it a note if chunks are not there
+/// yet. Points that left no rows are left out.
 ///
 /// # Errors
 /// As [`read`].
@@ -146,7 +150,7 @@ impl Points {
     }
 }
 
-/// What stands behind a variant's name: which point it is of.
+/// The suffix of a variant's name: which point it is of.
 fn suffix(plan: &Plan, number: u64) -> String {
     let varied = plan.without_part(number);
     if varied.len() > MOST_KEYS {

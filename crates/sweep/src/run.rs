@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 pub enum Share {
     /// All.
     All,
-    /// Those of shard `index` of `of`, from 1: every `of`-th chunk, so that shards have about as much to do where neighbours are alike.
+    /// Those of shard `index` of `of`, from 1: every `of`-th chunk, so that shards have about as
+    /// much to do where neighbours are alike.
     Shard {
         /// Which.
         index: u64,
@@ -68,7 +69,7 @@ impl Share {
     }
 }
 
-/// Where a sweep runs.
+/// The place where a sweep runs.
 pub struct Place<'a> {
     /// The platform files.
     pub platforms: &'a dyn Files,
@@ -89,7 +90,7 @@ pub struct Unwritten {
     pub why: Error,
 }
 
-/// What came of a run of a share.
+/// The result of a run of a share.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Chunks of the share that were there before.
@@ -100,29 +101,33 @@ pub struct Outcome {
     pub points: u64,
     /// Points that failed, the first [`NAMED`]; they are run again with their chunk the next time.
     pub failed: Vec<Failed>,
-    /// How many points failed.
+    /// The number of points that failed.
     pub failures: u64,
-    /// Points whose experiment found something that should not be, the first [`NAMED`], also of chunks that were there before.
+    /// Points whose experiment found something that should not be, the first [`NAMED`], also of
+    /// chunks that were there before.
     pub complaints: Vec<Failed>,
-    /// How many such points there are.
+    /// The number of such points that there are.
     pub complained: u64,
     /// Chunks that could not be written. After the first of them no further one is begun.
     pub unwritten: Vec<Unwritten>,
-    /// Whether it was to stop before its end.
+    /// True if it was to stop before its end.
     pub cancelled: bool,
-    /// How long it took.
+    /// The time that it took.
     pub time: Duration,
 }
 
 /// Failed points that an outcome names.
 pub const NAMED: usize = 20;
 
-/// Runs what is missing of a share of a data set, on as many threads as rayon would use. A point that fails is noted, and the others go on.
+/// Runs what is missing of a share of a data set, on as many threads as rayon would use. A point
+/// that fails is noted, and the others go on.
 ///
-/// Memory is bounded: each thread holds the rows of one point, and those that do not fill a row group yet.
+/// Memory is bounded: each thread holds the rows of one point, and those that do not fill a row
+/// group yet.
 ///
 /// # Errors
-/// A platform file is not the one that earlier chunks were made from; what is said of a chunk cannot be read.
+/// A platform file is not the one that earlier chunks were made from; what is said of a chunk
+/// cannot be read.
 pub fn run(
     dataset: &Dataset,
     fitting: &Fitting,
@@ -173,8 +178,8 @@ pub fn run(
     let outcomes = Mutex::new(&mut outcome);
     thread::scope(|scope| {
         for worker in 0..workers {
-            // What an experiment does side by side stays within the worker's own share of the cores: a thread that took up another chunk
-            // while it waits would hold two.
+            // What an experiment does side by side stays within the worker's own share of the
+            // cores: a thread that took up another chunk while it waits would hold two.
             let threads = cores / workers + usize::from(worker < cores % workers);
             let (missing, around, next, done, full, pace, outcomes) =
                 (&missing, &around, &next, &done, &full, &pace, &outcomes);
@@ -202,7 +207,8 @@ pub fn run(
                                 break;
                             }
                             Err(why) => {
-                                // A disk that is full for one chunk is so for the next: nothing further is computed for it.
+                                // A disk that is full for one chunk is so for the next: nothing
+                                // further is computed for it.
                                 full.store(true, Relaxed);
                                 outcome.unwritten.push(Unwritten { chunk, why });
                             }
@@ -228,7 +234,8 @@ pub fn run(
     Ok(outcome)
 }
 
-/// The files must be those that earlier chunks were made from. `now` says what an error calls a file, and its sum.
+/// The files must be those that earlier chunks were made from. `now` says what an error calls a
+/// file, and its sum.
 fn same_inputs(
     inputs: &BTreeMap<String, (u32, u64)>,
     now: impl Fn(&str) -> (String, Option<u32>),
@@ -244,7 +251,8 @@ fn same_inputs(
     Ok(())
 }
 
-/// Finds a mistake that is in every point, before anything is written: the experiment is asked about the first, the middle and the last.
+/// Finds a mistake that is in every point, before anything is written: the experiment is asked
+/// about the first, the middle and the last.
 ///
 /// # Errors
 /// It refuses all three.
@@ -274,7 +282,7 @@ pub fn some_point_can_run(fitting: &Fitting, place: &Place<'_>) -> Result<(), Er
     }
 }
 
-/// How fast it goes.
+/// The speed of a sweep.
 struct Pace {
     begin: Instant,
     /// When it was last said, in tenths of a second.

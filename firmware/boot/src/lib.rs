@@ -1,6 +1,7 @@
-//! What the EL3 image decides before anything runs: its options and its idle states.
+//! The decisions of the EL3 image before anything runs: its options and its idle states.
 //!
-//! All of it is input that someone else wrote, so it is read here, in safe code that the host can test.
+//! All of it is input that someone else wrote, so it is read here, in safe code that the host can
+//! test.
 #![no_std]
 #![forbid(unsafe_code)]
 

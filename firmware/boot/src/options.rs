@@ -1,4 +1,5 @@
-//! Boot options: one `key=value` a line, as QEMU's `-fw_cfg name=opt/stopwatt/firmware` hands them over.
+//! Boot options: one `key=value` a line, as QEMU's `-fw_cfg name=opt/stopwatt/firmware` hands them
+//! over.
 
 use core::ops::Range;
 
@@ -10,17 +11,18 @@ pub const FILE: &str = "opt/stopwatt/firmware";
 /// Longest that the file may be, in bytes.
 pub const MAX_SIZE: usize = 4096;
 
-/// Who coordinates the power domains' states, according to the device tree.
+/// The one who coordinates the power domains' states, according to the device tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SuspendMode {
     /// The firmware: each CPU names the deepest state that it allows.
     #[default]
     Platform,
-    /// The operating system: the tree describes power domains, and the last CPU of a domain asks for the domain's state.
+    /// The operating system: the tree describes power domains, and the last CPU of a domain asks
+    /// for the domain's state.
     OsInitiated,
 }
 
-/// How to boot.
+/// The way to boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options<'a> {
     /// `entry`: where the normal world starts.
@@ -33,7 +35,8 @@ pub struct Options<'a> {
     pub suspend_mode: SuspendMode,
     /// `initrd`: `START..END`, for the tree's `/chosen`.
     pub initrd: Option<Range<u64>>,
-    /// `images`: `START..END`, where the machine loads images at each reset. MEM_PROTECT leaves it alone.
+    /// `images`: `START..END`, where the machine loads images at each reset. MEM_PROTECT leaves it
+    /// alone.
     pub images: Option<Range<u64>>,
     /// `bootargs`: the rest of the line, for the tree's `/chosen`.
     pub bootargs: Option<&'a str>,
@@ -86,13 +89,14 @@ pub enum OptionError<'a> {
         key: &'a str,
         /// The value.
         value: &'a str,
-        /// What would be right.
+        /// The advice: what would be right.
         expected: &'static str,
     },
 }
 
 impl<'a> Options<'a> {
-    /// Where the machine loads images: unless `images` says, the 64 MiB from the entry on.
+    /// The range to which the machine loads images: unless `images` says, the 64 MiB from the entry
+    /// on.
     pub fn images(&self) -> Range<u64> {
         const IMAGES: u64 = 64 << 20;
         self.images.clone().unwrap_or(self.entry..self.entry.saturating_add(IMAGES))

@@ -1,7 +1,7 @@
-//! What MEM_PROTECT protects: memory that a cold reset overwrites before anybody sees it.
+//! MEM_PROTECT's memory, which a cold reset overwrites before anybody sees it.
 //!
-//! All of the normal world's memory, but for what the machine itself fills again at each reset, before the firmware runs: the device tree
-//! and the images.
+//! All of the normal world's memory, but for what the machine itself fills again at each reset,
+//! before the firmware runs: the device tree and the images.
 
 use core::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::options::Options;
 
 /// Number of parts that [`Options::protected`] has at most.
 pub const PARTS: usize = 4;
-/// Where the machine puts its tree: the start of memory.
+/// The place where the machine puts its tree: the start of memory.
 const TREE: u64 = 1 << 20;
 /// Parts end at multiples of this, so that they can be cleaned line by line.
 const GRANULE: u64 = 4096;
 
 impl Options<'_> {
-    /// The parts of `memory` that MEM_PROTECT protects, in ascending order, the last ones empty. What the machine fills is widened to
-    /// whole pages.
+    /// The parts of `memory` that MEM_PROTECT protects, in ascending order, the last ones empty.
+    /// What the machine fills is widened to whole pages.
     pub fn protected(&self, memory: &Range<u64>) -> [Range<u64>; PARTS] {
         let widened =
             |range: Range<u64>| range.start & !(GRANULE - 1)..range.end.saturating_add(GRANULE - 1) & !(GRANULE - 1);

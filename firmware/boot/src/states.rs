@@ -1,8 +1,9 @@
-//! The idle states of the emulated machine: one table, from which CPU_SUSPEND's argument is decoded and the device tree
-//! is written, so that the two cannot disagree.
+//! The idle states of the emulated machine: one table, from which CPU_SUSPEND's argument is decoded
+//! and the device tree is written, so that the two cannot disagree.
 //!
-//! Three levels: cores (0), clusters (1), the system (2). StateID has four bits a level, lowest level first, and in bits
-//! 15:12 the highest level at which the caller is the last to go down (0 where nobody coordinates by it).
+//! Three levels: cores (0), clusters (1), the system (2). StateID has four bits a level, lowest
+//! level first, and in bits 15:12 the highest level at which the caller is the last to go down (0
+//! where nobody coordinates by it).
 
 use psci::{CompositeState, Error, Level, LocalState, PowerState, PowerStateFormat, SuspendRequest};
 
@@ -20,7 +21,8 @@ pub struct IdleState {
     pub name: &'static str,
     /// State of core, cluster and system.
     pub levels: [LocalState; 3],
-    /// Time to enter in microseconds. These three are chosen, in the states' order: the machine has no power to save.
+    /// Time to enter in microseconds. These three are chosen, in the states' order: the machine has
+    /// no power to save.
     pub entry_us: u32,
     /// Time to leave in microseconds.
     pub exit_us: u32,
@@ -71,7 +73,7 @@ impl IdleState {
         level
     }
 
-    /// Whether the core loses its contents: StateType.
+    /// True if the core loses its contents: StateType.
     pub const fn powers_down(&self) -> bool {
         self.levels[0].0 == OFF.0
     }
@@ -121,7 +123,7 @@ static ENCODED: [Encoded; STATES.len()] = {
     all
 };
 
-/// What a `power_state` argument asks for.
+/// The request in a `power_state` argument.
 ///
 /// # Errors
 /// [`Error::InvalidParameters`]: no such state.
@@ -171,7 +173,8 @@ mod tests {
 
     #[test]
     fn nothing_else_is_a_state() {
-        // Wrong type, wrong level, a level too many, a hole, reserved bits, last at a level that there is not.
+        // Wrong type, wrong level, a level too many, a hole, reserved bits, last at a level that
+        // there is not.
         for raw in [0x2, 0x0101_0002, 0x0301_2222, 0x0001_0020, 0x0002_0000, 0x0001_3002, 0] {
             assert_eq!(decode(PowerStateFormat::Original, raw), Err(Error::InvalidParameters), "{raw:#x}");
         }

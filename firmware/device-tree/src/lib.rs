@@ -1,9 +1,11 @@
-//! The device tree that the normal world is handed: what the machine's tree says, without what belongs to the secure
-//! world, and with PSCI and the idle states in it.
+//! The device tree that the normal world is handed: what the machine's tree says, without what
+//! belongs to the secure world, and with PSCI and the idle states in it.
 //!
-//! The tree lies in memory that anyone could have written, so nothing in it is believed before it is checked.
+//! The tree lies in memory that anyone could have written, so nothing in it is believed before it
+//! is checked.
 //!
-//! It is a crate of its own because it needs a heap: the payload has none, and shares the crate `boot` with the EL3 image.
+//! It is a crate of its own because it needs a heap: the payload has none, and shares the crate
+//! `boot` with the EL3 image.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -23,11 +25,13 @@ use thiserror::Error;
 use boot::options::{Options, SuspendMode};
 use boot::states::{IdleState, STATES};
 
-/// The largest tree that is read, in bytes of its blocks (QEMU pads its own to a megabyte of zeros).
+/// The largest tree that is read, in bytes of its blocks (QEMU pads its own to a megabyte of
+/// zeros).
 pub const MAX_SIZE: usize = 1 << 20;
 /// The deepest nesting of nodes that is read.
 const MAX_DEPTH: usize = 16;
-/// Affinity fields of an MPIDR that the interrupt controllers of this machine can address: Aff1 and Aff0.
+/// Affinity fields of an MPIDR that the interrupt controllers of this machine can address: Aff1 and
+/// Aff0.
 const AFFINITY: u64 = 0xffff;
 
 /// Why a device tree cannot be used.
@@ -71,7 +75,7 @@ pub struct Cpu {
     pub node: String,
 }
 
-/// What a tree says of the machine.
+/// The machine that a tree describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// The CPUs, by ascending affinity.
@@ -141,7 +145,7 @@ pub fn edit(tree: &mut DeviceTree, machine: &Machine, options: &Options<'_>) -> 
     Ok(())
 }
 
-/// Whether nodes are nested no deeper than `left`.
+/// True if nodes are nested no deeper than `left`.
 fn is_within(node: &FdtNode<'_>, left: usize) -> bool {
     left > 0 && node.children().all(|child| is_within(&child, left - 1))
 }
@@ -179,7 +183,8 @@ fn cpus_of(tree: &DeviceTree) -> Result<Vec<Cpu>, TreeError> {
     }
 }
 
-/// The first memory node of the normal world. Two cells for address and size each, as on every 64-bit machine.
+/// The first memory node of the normal world. Two cells for address and size each, as on every
+/// 64-bit machine.
 fn memory_of(tree: &DeviceTree) -> Result<Range<u64>, TreeError> {
     let is_memory = |node: &&DeviceTreeNode| {
         text(node, "device_type").as_deref() == Some("memory") && !belongs_to_secure_world(node)
@@ -250,7 +255,8 @@ fn phandle_of(node: &mut DeviceTreeNode, phandles: &mut Phandles) -> Result<u32,
     Ok(handle)
 }
 
-/// The nodes below /cpus that describe states, and the handles of those that a CPU enters by itself.
+/// The nodes below /cpus that describe states, and the handles of those that a CPU enters by
+/// itself.
 struct StateNodes {
     cpu: DeviceTreeNode,
     domain: Option<DeviceTreeNode>,

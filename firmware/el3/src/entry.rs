@@ -1,4 +1,5 @@
-//! Where EL3's stack begins and where it is forgotten: at a reset, real or emulated, and into the normal world.
+//! The begin of EL3's stack, and where it is forgotten: at a reset, real or emulated, and into the
+//! normal world.
 
 use core::arch::naked_asm;
 
@@ -31,7 +32,8 @@ pub(crate) use identify;
 /// Enters the normal world, and forgets EL3's stack.
 pub fn enter(entry: EntryPoint) -> ! {
     set_endianness(entry.endianness);
-    // SAFETY: the entry point was checked when it was given; the normal world cannot reach our memory.
+    // SAFETY: the entry point was checked when it was given; the normal world cannot reach our
+    // memory.
     unsafe { leave(entry.context_id, entry.pc, spsr_of_normal_world()) }
 }
 

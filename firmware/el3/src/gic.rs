@@ -1,7 +1,8 @@
 //! The interrupt controller, of either version, as far as PSCI needs it.
 //!
-//! All interrupts are the normal world's (Group 1), but for two software interrupts of Group 0: by one the emulated power controller turns
-//! CPUs on, by the other it stops them for a warm reset. Group 0 comes to EL3, which masks it while it works.
+//! All interrupts are the normal world's (Group 1), but for two software interrupts of Group 0: by
+//! one the emulated power controller turns CPUs on, by the other it stops them for a warm reset.
+//! Group 0 comes to EL3, which masks it while it works.
 
 use core::ptr::{NonNull, addr_of_mut};
 
@@ -41,7 +42,7 @@ impl Taken {
     }
 }
 
-/// What an interface was set to when a CPU turned it off.
+/// The settings of an interface when a CPU turned it off.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     group1: bool,
@@ -111,7 +112,8 @@ impl Gic {
                         .write_volatile(!(1 << POWER_ON_SGI | 1 << RESET_SGI));
                     addr_of_mut!((*gicd).icactiver[0]).cast::<u32>().write_volatile(u32::MAX);
                     for four in 0..8 {
-                        // Group 1 in the normal world's half of the priorities, our interrupts in the other.
+                        // Group 1 in the normal world's half of the priorities, our interrupts in
+                        // the other.
                         const { assert!(POWER_ON_SGI == 8 && RESET_SGI == 9) };
                         let priorities = if four == 2 { 0x8080_0000 } else { 0x8080_8080 };
                         addr_of_mut!((*gicd).ipriorityr[four]).cast::<u32>().write_volatile(priorities);
@@ -174,8 +176,9 @@ impl Gic {
         }
     }
 
-    /// What a power controller does for a CPU that is down: lets any interrupt of the normal world wake it, whatever
-    /// its priority. With the interface off, no interrupt is signalled and the emulator's WFI never ends.
+    /// The part of a power controller for a CPU that is down: lets any interrupt of the normal
+    /// world wake it, whatever its priority. With the interface off, no interrupt is signalled and
+    /// the emulator's WFI never ends.
     pub fn listen_for_interrupts(self) {
         match self {
             Self::V2 => {
@@ -285,7 +288,8 @@ unsafe fn unique<T>(address: usize) -> UniqueMmioPointer<'static, T> {
 
 /// The redistributor of a CPU: two frames of 64 KiB, without those of virtual LPIs.
 fn redistributor(cpu: usize) -> GicRedistributor<'static> {
-    // SAFETY: mapped as a device; a CPU uses its own, the first CPU all of them before another runs.
+    // SAFETY: mapped as a device; a CPU uses its own, the first CPU all of them before another
+    // runs.
     GicRedistributor::new(unsafe { unique::<GicrSgi>(GIC_REDISTRIBUTORS + cpu * size_of::<GicrSgi>()) })
 }
 

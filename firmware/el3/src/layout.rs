@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-/// What EL3 maps of the normal world's memory: the first two gigabytes.
+/// The part of the normal world's memory that EL3 maps: the first two gigabytes.
 pub const MAPPED_MEMORY: Range<u64> = 0x4000_0000..0xc000_0000;
 /// EL3 stack of a CPU, in bytes; `image.ld` has it too.
 pub const STACK_SIZE: usize = 0x4000;

@@ -10,7 +10,8 @@
 //!                         warm_boot ──▶ normal world                                   back to the caller
 //! ```
 //!
-//! To port the library to a board, read `platform.rs` first: it is the whole of what the library asks for.
+//! To port the library to a board, read `platform.rs` first: it is the whole of what the library
+//! asks for.
 #![no_std]
 #![no_main]
 

@@ -4,7 +4,7 @@ use core::arch::{asm, naked_asm};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use psci::{Level, Scalar, SharedCell};
+use psci::{Level, Scalar, SharedCell, SharedWord};
 
 /// SCTLR_EL3 after a reset: the bits that are always one.
 pub const SCTLR_RESET: u64 = 0x30c5_0830;
@@ -24,7 +24,8 @@ const SCTLR_UNCACHED: u64 = SCTLR_RESET
     | SCTLR_WRITE_IMPLIES_NO_EXECUTE;
 const SCTLR_CACHED: u64 = SCTLR_UNCACHED | SCTLR_DATA_CACHE;
 
-/// 4 KiB granule, 39 bits of address, write-back inner shareable walks, 40 bits of physical address.
+/// 4 KiB granule, 39 bits of address, write-back inner shareable walks, 40 bits of physical
+/// address.
 const TCR: u64 = 0x8080_0000 | 0b010 << 16 | 0b11 << 12 | 0b01 << 10 | 0b01 << 8 | (64 - 39);
 /// Attribute 0: device nGnRE. Attribute 1: normal write-back.
 const MAIR: u64 = 0xff04;
@@ -53,7 +54,8 @@ static LOWEST: Table = {
         let address = (index as u64) << 21;
         table.0[index] = match address {
             0..0x0400_0000 => address | FLASH,
-            // The interrupt controller and the peripherals; not the secure RAM that follows, nor the PCI window.
+            // The interrupt controller and the peripherals; not the secure RAM that follows, nor
+            // the PCI window.
             0x0800_0000..0x0a00_0000 => address | DEVICE,
             0x0e00_0000..0x0f00_0000 => address | SECURE_RAM,
             _ => 0,
@@ -63,7 +65,8 @@ static LOWEST: Table = {
     table
 };
 
-/// Gigabytes: the lowest by its own table, which `enable_mmu_uncached` enters here, then the normal world's memory.
+/// Gigabytes: the lowest by its own table, which `enable_mmu_uncached` enters here, then the normal
+/// world's memory.
 #[expect(dead_code, reason = "assembly writes it and the MMU reads it")]
 struct Root(core::cell::UnsafeCell<Table>);
 
@@ -84,7 +87,8 @@ static ROOT: Root = Root(core::cell::UnsafeCell::new(Table({
 #[unsafe(naked)]
 pub unsafe extern "C" fn enable_mmu_and_caches() {
     naked_asm!(
-        // An address in a static's initialiser cannot be shifted: the link to the lower table is made here.
+        // An address in a static's initialiser cannot be shifted: the link to the lower table is
+        // made here.
         "adrp x0, {root}
          add x0, x0, :lo12:{root}
          adrp x1, {lowest}
@@ -143,13 +147,15 @@ pub fn data_cache_on() {
     unsafe { asm!("msr sctlr_el3, {}", "isb", in(reg) SCTLR_CACHED, options(nostack, preserves_flags)) }
 }
 
-/// Turns the data cache off and cleans and invalidates by set/way: L1 for level 0, all levels for a cluster.
+/// Turns the data cache off and cleans and invalidates by set/way: L1 for level 0, all levels for a
+/// cluster.
 pub fn data_cache_off(level: Level) {
     // SAFETY: changes no contents of memory that a coherent observer could see.
     unsafe { clean_off(if level == 0 { 1 } else { 7 }) }
 }
 
-/// Uses no stack: between the first instruction and the last, what the cache holds of it cannot be read.
+/// Uses no stack: between the first instruction and the last, what the cache holds of it cannot be
+/// read.
 ///
 /// # Safety
 /// MMU on.
@@ -206,7 +212,8 @@ pub fn clean(address: usize, length: usize) {
     barrier();
 }
 
-/// Writes zeros over a part of the normal world's memory, whose ends are multiples of a line, through to memory.
+/// Writes zeros over a part of the normal world's memory, whose ends are multiples of a line,
+/// through to memory.
 pub fn overwrite(part: &Range<u64>) {
     let (mut address, end) = (part.start & !(LINE as u64 - 1), part.end & !(LINE as u64 - 1));
     while address < end {
@@ -237,7 +244,7 @@ const LINE: usize = 64;
 #[repr(align(64))]
 pub struct Word(AtomicU64);
 
-impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
+impl<T: Scalar, P: ?Sized> SharedWord<T, P> for Word {
     fn new(value: T) -> Self {
         Self(AtomicU64::new(value.to_word()))
     }
@@ -256,7 +263,9 @@ impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
     fn fetch_add(&self, _: &P, value: T) -> T {
         T::from_word(self.0.fetch_add(value.to_word(), Ordering::AcqRel))
     }
+}
 
+impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
     #[inline(always)]
     fn clean(&self, _: &P) {
         // SAFETY: maintenance of our own word's line.
@@ -270,11 +279,13 @@ impl<T: Scalar, P: ?Sized> SharedCell<T, P> for Word {
     }
 }
 
-/// Leaves (`false`) or joins (`true`) the coherency of the cluster, on cores that have a switch for it.
+/// Leaves (`false`) or joins (`true`) the coherency of the cluster, on cores that have a switch for
+/// it.
 pub fn coherency(join: bool) {
     const SMP_ENABLE: u64 = 1 << 6;
     let part = arm_sysregs::el1::accessors::read_midr_el1().bits() >> 4 & 0xfff;
-    // Cortex-A53, A57 and A72 (their manuals: CPUECTLR_EL1.SMPEN). Others of the machine have none, or another register.
+    // Cortex-A53, A57 and A72 (their manuals: CPUECTLR_EL1.SMPEN). Others of the machine have none,
+    // or another register.
     if matches!(part, 0xd03 | 0xd07 | 0xd08) {
         // SAFETY: these cores have the register; the caches are off and clean.
         unsafe {

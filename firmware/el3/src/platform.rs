@@ -16,7 +16,7 @@ use crate::power;
 use crate::registers::{self, interrupt_signalled, read, set_up_el3, set_up_normal_world};
 use machine::{MAX_CPUS, index_of, say};
 
-/// What a CPU keeps for itself, in a line of its own.
+/// The state that a CPU keeps for itself, in a line of its own.
 #[repr(align(64))]
 struct Own(Cell<Interface>);
 
@@ -25,9 +25,9 @@ pub struct Virt {
     /// Number of CPUs.
     cpus: usize,
     format: PowerStateFormat,
-    /// Where the normal world may be entered.
+    /// The place where the normal world may be entered.
     memory: Range<u64>,
-    /// What MEM_PROTECT overwrites.
+    /// The memory that MEM_PROTECT overwrites.
     protected: [Range<u64>; PARTS],
     gic: Gic,
     own: [Own; MAX_CPUS],
@@ -166,7 +166,8 @@ impl Platform for Virt {
         unsafe { asm!("dsb sy", "sev", options(nostack, preserves_flags)) }
     }
 
-    /// Nothing: PSCI promises the normal world no more than what [`set_up_normal_world`] sets, and it saves the rest itself.
+    /// Nothing: PSCI promises the normal world no more than what [`set_up_normal_world`] sets, and
+    /// it saves the rest itself.
     fn save_context(&self) {}
 
     fn restore_context(&self) {

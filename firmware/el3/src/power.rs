@@ -1,8 +1,9 @@
 //! The power controller, emulated.
 //!
-//! The machine has none: with `secure=on` QEMU leaves power to the firmware. A CPU that is told to go down therefore waits
-//! in WFI and then takes the way of a reset: MMU and caches off, stack forgotten, from the first instruction of the warm
-//! boot path. What is not lost, because nothing loses power, is said in the table.
+//! The machine has none: with `secure=on` QEMU leaves power to the firmware. A CPU that is told to
+//! go down therefore waits in WFI and then takes the way of a reset: MMU and caches off, stack
+//! forgotten, from the first instruction of the warm boot path. What is not lost, because nothing
+//! loses power, is said in the table.
 //!
 //! | | a board | here |
 //! |---|---|---|
@@ -26,7 +27,8 @@ use boot::states;
 use machine::{CLUSTER, MAX_CPUS, SECURE_GPIO};
 use psci::{CompositeState, HwState, Level, LocalState};
 
-/// What a CPU that goes down waits for; in a line of its own, because it is stored with the cache off.
+/// The interrupts that a CPU which goes down waits for; in a line of its own, because it is stored
+/// with the cache off.
 #[repr(align(64))]
 struct WaitsForInterrupt(AtomicBool);
 
@@ -67,7 +69,7 @@ fn note(cpu: usize, state: &CompositeState, becomes: impl Fn(LocalState) -> u8) 
     }
 }
 
-/// What the controller says of a domain.
+/// The controller's state of a domain.
 pub fn state_of(cpu: usize, level: Level) -> Option<HwState> {
     Some(match domain(cpu, level)?.0.load(Ordering::Acquire) {
         POWER_ON => HwState::On,
@@ -84,7 +86,8 @@ pub fn prepare(cpu: usize, state: &CompositeState, suspends: bool) {
     note(cpu, state, |local| if local == states::OFF { POWER_OFF } else { POWER_STANDBY });
 }
 
-/// The domains of this CPU that were in `state`, and those of the first CPU at its boot, have power.
+/// The domains of this CPU that were in `state`, and those of the first CPU at its boot, have
+/// power.
 pub fn up(cpu: usize, state: &CompositeState) {
     note(cpu, state, |_| POWER_ON);
 }
@@ -112,8 +115,8 @@ pub fn wait(gic: Gic, cpu: usize) -> ! {
     unsafe { hold_without_memory() }
 }
 
-/// Where CPUs that are off wait: the others than the first from their reset on. With the MMU off, and without data but [`KEPT`]: the
-/// first CPU may be making it.
+/// The place where CPUs that are off wait: the others than the first from their reset on. With the
+/// MMU off, and without data but [`KEPT`]: the first CPU may be making it.
 pub extern "C" fn hold() -> ! {
     let (gic, cpu) = (Gic::find(), this_cpu() as usize);
     loop {
@@ -139,14 +142,16 @@ pub extern "C" fn hold() -> ! {
     }
 }
 
-// In `start.rs`, which is above: a power controller knows where CPUs start by these addresses alone.
+// In `start.rs`, which is above: a power controller knows where CPUs start by these addresses
+// alone.
 unsafe extern "C" {
     #[link_name = "reset"]
     fn first_instruction() -> !;
     fn warm_boot() -> !;
 }
 
-/// Stops this CPU for a warm reset: the first waits until all others are off, and boots; the others are off.
+/// Stops this CPU for a warm reset: the first waits until all others are off, and boots; the others
+/// are off.
 ///
 /// # Safety
 /// Nothing that the caller has on its stack may be needed again.
@@ -218,7 +223,8 @@ unsafe extern "C" fn emulated_reset() -> ! {
     )
 }
 
-/// What a reset leaves as it was. What is not one of the marks is as good as 0: memory holds anything when power comes.
+/// The state that a reset leaves as it was. A value that is not one of the marks is as good as 0:
+/// memory holds anything when power comes.
 #[repr(C, align(64))]
 struct Kept {
     resetting: AtomicU64,
@@ -256,7 +262,8 @@ fn set_at_rest(cpu: usize, at_rest: bool) {
     crate::memory::barrier();
 }
 
-/// Resets the cores and the interrupt controller and keeps memory: asks all CPUs to stop, this one first.
+/// Resets the cores and the interrupt controller and keeps memory: asks all CPUs to stop, this one
+/// first.
 pub fn reset_warm(gic: Gic, cpus: usize) -> ! {
     KEPT.cpus.store(cpus, Ordering::SeqCst);
     KEPT.resetting.store(RESETTING, Ordering::SeqCst);
@@ -280,8 +287,8 @@ fn stop_for_reset() -> ! {
     unsafe { restart() }
 }
 
-/// The first CPU waits until no other touches anything; with the MMU off. One that crashed never gets there: then the pin
-/// resets all.
+/// The first CPU waits until no other touches anything; with the MMU off. One that crashed never
+/// gets there: then the pin resets all.
 extern "C" fn wait_for_the_others() {
     const PATIENCE_S: u64 = 1;
     let now = || crate::registers::read!("cntpct_el0");
@@ -295,12 +302,13 @@ extern "C" fn wait_for_the_others() {
     }
 }
 
-/// Whether this boot is that of a warm reset, which is over with it.
+/// True if this boot is that of a warm reset, which is over with it.
 pub fn was_warm_reset() -> bool {
     KEPT.resetting.swap(0, Ordering::SeqCst) == RESETTING
 }
 
-/// MEM_PROTECT: says whether memory is overwritten at the next cold reset, and returns whether it would have been.
+/// MEM_PROTECT: says whether memory is overwritten at the next cold reset, and returns whether it
+/// would have been.
 pub fn protect_memory(enable: bool) -> bool {
     KEPT.protects.swap(if enable { PROTECTS } else { 0 }, Ordering::SeqCst) == PROTECTS
 }
@@ -325,7 +333,8 @@ pub fn reset() {
     pull(PIN_RESET);
 }
 
-/// Makes a pin of the secure GPIO an output that is high (PL061: the address selects the bits of the data register).
+/// Makes a pin of the secure GPIO an output that is high (PL061: the address selects the bits of
+/// the data register).
 fn pull(pin: usize) {
     const DIRECTION: usize = 0x400;
     // SAFETY: mapped as a device; what follows ends this image's run.

@@ -33,33 +33,34 @@ pub(crate) use read;
 /// The normal world is entered at EL1 although there is an EL2, or because there is none.
 static AT_EL1: AtomicBool = AtomicBool::new(false);
 
-/// Whether the CPUs have EL2.
+/// True if the CPUs have EL2.
 pub fn has_el2() -> bool {
     read_id_aa64pfr0_el1().el2() != 0
 }
 
-/// Whether the interrupt controller's CPU interface is in system registers (GICv3).
+/// True if the interrupt controller's CPU interface is in system registers (GICv3).
 pub fn has_gic_registers() -> bool {
     read_id_aa64pfr0_el1().gic() != 0
 }
 
-/// Says at which exception level the normal world starts: 1 or 2. Once, on the first CPU, which has looked around.
+/// Says at which exception level the normal world starts: 1 or 2. Once, on the first CPU, which has
+/// looked around.
 pub fn choose_exception_level(level: u8) {
     AT_EL1.store(level == 1, Ordering::Release);
     CONTROLS.call_once(|| controls(FEATURES.get().unwrap_or(&Features::default()), level == 1));
 }
 
-/// Whether an interrupt is signalled to this CPU.
+/// True if an interrupt is signalled to this CPU.
 #[inline(always)]
 pub fn interrupt_signalled() -> bool {
     read_isr_el1().bits() != 0
 }
 
-/// What this machine's cores have; they are all alike.
+/// The features of this machine's cores; they are all alike.
 pub static FEATURES: Once<Features> = Once::new();
 static CONTROLS: Once<Controls> = Once::new();
 
-/// What this core is.
+/// The kind of this core.
 pub fn core() -> Core {
     cores::core(read!("midr_el1"), FEATURES.get().unwrap_or(&Features::default()))
 }
@@ -81,7 +82,7 @@ pub fn look_around() {
     write!("vbar_el3", vector_table(core().predictor));
 }
 
-/// Where the vectors are that a core with that branch predictor needs.
+/// The place where the vectors are that a core with that branch predictor needs.
 fn vector_table(predictor: Predictor) -> u64 {
     // In `vectors.rs`, which is above: EL3 comes there by this address alone.
     unsafe extern "C" {
@@ -131,7 +132,8 @@ const SCTLR_EL2_RESET: u64 = 0x30c5_0830;
 const SCTLR_EE: u64 = 1 << 25;
 const CNTHCTL_EL1_COUNTER_AND_TIMER: u64 = 0b11;
 
-/// Sets the registers that the normal world may count on at its first instruction: MMU and caches off.
+/// Sets the registers that the normal world may count on at its first instruction: MMU and caches
+/// off.
 pub fn set_up_normal_world() {
     let at_el1 = AT_EL1.load(Ordering::Acquire);
     let Some((controls, features)) = CONTROLS.get().zip(FEATURES.get()) else { return };
@@ -242,7 +244,7 @@ pub fn this_cpu() -> u64 {
     read!("tpidr_el3")
 }
 
-/// What the last exception was: ESR, ELR, FAR and SPSR of EL3.
+/// The syndrome of the last exception: ESR, ELR, FAR and SPSR of EL3.
 pub fn syndrome() -> (u64, u64, u64, u64) {
     (read!("esr_el3"), read!("elr_el3"), read!("far_el3"), read!("spsr_el3"))
 }

@@ -1,4 +1,5 @@
-//! The start of a CPU: its first instruction, the boot of the first one, and the way of those that were down.
+//! The start of a CPU: its first instruction, the boot of the first one, and the way of those that
+//! were down.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -19,8 +20,8 @@ use crate::memory::{self, enable_mmu_and_caches};
 use crate::platform::{Virt, give_up, stop};
 use crate::{power, registers};
 
-/// First instruction of every CPU. All start at once: the first boots, the others are off until a CPU_ON. The power controller comes here
-/// again for a warm reset.
+/// First instruction of every CPU. All start at once: the first boots, the others are off until a
+/// CPU_ON. The power controller comes here again for a warm reset.
 ///
 /// # Safety
 /// Only the machine comes here.
@@ -127,7 +128,8 @@ extern "C" fn cold_boot() -> ! {
     if blob.len() > MAX_SIZE {
         give_up(&"device tree: no room for it after the idle states were added");
     }
-    // SAFETY: the place of the machine's own tree, which is not used any more; the normal world is not running.
+    // SAFETY: the place of the machine's own tree, which is not used any more; the normal world is
+    // not running.
     unsafe { core::ptr::copy_nonoverlapping(blob.as_ptr(), MEMORY as *mut u8, blob.len()) }
     memory::clean(MEMORY, blob.len());
 
@@ -150,7 +152,8 @@ extern "C" fn cold_boot() -> ! {
     })
 }
 
-/// The tree that the machine brings. The one in memory is the normal world's to overwrite, so a copy is kept for a warm reset.
+/// The tree that the machine brings. The one in memory is the normal world's to overwrite, so a
+/// copy is kept for a warm reset.
 fn machines_tree(warm: bool) -> &'static [u8] {
     struct Copy(core::cell::UnsafeCell<[u8; MAX_SIZE]>);
     // SAFETY: touched by the first CPU only, while it boots.
@@ -168,7 +171,8 @@ fn machines_tree(warm: bool) -> &'static [u8] {
     }
 }
 
-/// A CPU after an emulated reset, with MMU and caches off. The power controller comes here as a reset would: by the address alone.
+/// A CPU after an emulated reset, with MMU and caches off. The power controller comes here as a
+/// reset would: by the address alone.
 #[unsafe(no_mangle)]
 extern "C" fn warm_boot() -> ! {
     match PSCI.get() {

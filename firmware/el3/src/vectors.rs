@@ -1,11 +1,14 @@
-//! Exceptions that EL3 takes: SMCs; what the normal world tried and may not; the warm reset's interrupt; and what should not happen.
+//! Exceptions that EL3 takes: SMCs; what the normal world tried and may not; the warm reset's
+//! interrupt; and what should not happen.
 //!
 //! # What a product needs on this way, and what it costs
 //! * **Speculation past ERET**: a barrier stands behind each, which is never executed.
-//! * **SErrors** (feature `serror`): those that are pending when an SMC comes in are the normal world's, whose they stay (SCR_EL3.EA is 0 while it
-//!   runs): if it has them unmasked, the SMC is started again after it took them. While EL3 works, SErrors come to EL3 (EA is 1, A
-//!   is open), which reports them as its own; before it leaves, it waits for those of its own accesses.
-//! * **Trained branch predictors** (feature `predictor`): a table of vectors for each kind of core, see [`exceptions::cores`].
+//! * **SErrors** (feature `serror`): those that are pending when an SMC comes in are the normal
+//!   world's, whose they stay (SCR_EL3.EA is 0 while it runs): if it has them unmasked, the SMC is
+//!   started again after it took them. While EL3 works, SErrors come to EL3 (EA is 1, A is open),
+//!   which reports them as its own; before it leaves, it waits for those of its own accesses.
+//! * **Trained branch predictors** (feature `predictor`): a table of vectors for each kind of core,
+//!   see [`exceptions::cores`].
 
 use core::arch::global_asm;
 
@@ -18,8 +21,8 @@ use crate::{entry, power};
 use exceptions::undefined::undefined;
 use machine::say;
 
-// An SMC keeps X4 to X30 (SMCCC DEN0028, 2.6: all but the result registers). The function below keeps X19 to X29 by
-// itself, so 16 registers are saved, and the results are laid beside them.
+// An SMC keeps X4 to X30 (SMCCC DEN0028, 2.6: all but the result registers). The function below
+// keeps X19 to X29 by itself, so 16 registers are saved, and the results are laid beside them.
 #[cfg(feature = "plain")]
 macro_rules! read_counter {
     () => {
@@ -192,8 +195,8 @@ handle_smc64:
     ldp x4, x5, [sp], #160
     leave_el3
 
-    // A caller at EL1 with SErrors open takes it, and calls again. One that masks them, or an EL2 to which it may not go, has
-    // its call first.
+    // A caller at EL1 with SErrors open takes it, and calls again. One that masks them, or an EL2
+    // to which it may not go, has its call first.
 serror_is_pending:
     mrs x6, spsr_el3
     tbnz x6, #8, serror_stays_pending
@@ -278,11 +281,13 @@ const CLASS_SMC32: u64 = 0x13;
 const CLASS_SMC64: u64 = 0x17;
 const NOT_SUPPORTED: u64 = u64::MAX;
 
-/// What the normal world did other than an SMC of AArch64. It may cost the normal world what it asked for, and never the CPU.
+/// Handles whatever the normal world did other than an SMC of AArch64. It may cost the normal world
+/// what it asked for, and never the CPU.
 extern "C" fn other(registers: &mut Registers, kind: u64) {
     match kind % 4 {
         0 => match registers::syndrome().0 >> 26 & 0x3f {
-            // From AArch32: there is nobody to serve there. With an immediate: another convention (SMCCC DEN0028, 2.4).
+            // From AArch32: there is nobody to serve there. With an immediate: another convention
+            // (SMCCC DEN0028, 2.4).
             CLASS_SMC32 => registers[0] = NOT_SUPPORTED & 0xffff_ffff,
             CLASS_SMC64 => registers[0] = NOT_SUPPORTED,
             _ => {
@@ -299,7 +304,7 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
     }
 }
 
-/// What the vector could save of an exception that should not have happened.
+/// The registers that the vector could save of an exception that should not have happened.
 #[repr(C)]
 struct Saved {
     x2: u64,

@@ -1,7 +1,8 @@
 //! The trap table: which bits of SCR_EL3, CPTR_EL3 and MDCR_EL3 let the normal world use a feature.
 //!
-//! There is one world below EL3, so a feature's registers need not be saved and given to another: whatever the core has, the normal world may
-//! use. What is not named here stays trapped, and a trap that is taken becomes an undefined instruction ([`crate::undefined`]).
+//! There is one world below EL3, so a feature's registers need not be saved and given to another:
+//! whatever the core has, the normal world may use. What is not named here stays trapped, and a
+//! trap that is taken becomes an undefined instruction ([`crate::undefined`]).
 
 /// ID registers of a core. Those that it lacks read as 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +47,8 @@ enum Id {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
     Scr,
-    /// SCR_EL3, for registers of EL2 that change what EL1 may do: only where somebody at EL2 sets them.
+    /// SCR_EL3, for registers of EL2 that change what EL1 may do: only where somebody at EL2 sets
+    /// them.
     ScrForEl2,
     Cptr,
     Mdcr,
@@ -137,7 +139,8 @@ const RULES: [Rule; 38] = {
     ]
 };
 
-/// SCR_EL3: the normal world is non-secure, reserved ones, no instructions from its memory at EL3 (SIF), AArch64 below.
+/// SCR_EL3: the normal world is non-secure, reserved ones, no instructions from its memory at EL3
+/// (SIF), AArch64 below.
 const SCR_ALWAYS: u64 = 1 << 0 | 0b11 << 4 | 1 << 9 | 1 << 10;
 /// SCR_EL3.FIQ: Group 0 is taken at EL3, and the normal world has no access to its registers.
 const SCR_FIQ: u64 = 1 << 2;
@@ -153,7 +156,7 @@ const CPTR_EL2_RES1: u64 = 0x33ff;
 const CPTR_EL2_TZ: u64 = 1 << 8;
 const CPTR_EL2_TSM: u64 = 1 << 12;
 
-/// What EL3 writes for the normal world.
+/// The controls that EL3 writes for the normal world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Controls {
     /// SCR_EL3.
@@ -166,7 +169,8 @@ pub struct Controls {
     pub zcr: Option<u64>,
     /// SMCR_EL3, and SMCR_EL2 for a normal world at EL1. `None` without SME.
     pub smcr: Option<u64>,
-    /// HCR_EL2: 0 for a normal world at EL2; below an EL2 that nobody uses, nothing of what EL1 does is trapped.
+    /// HCR_EL2: 0 for a normal world at EL2; below an EL2 that nobody uses, nothing of what EL1
+    /// does is trapped.
     pub hcr_el2: u64,
     /// CPTR_EL2.
     pub cptr_el2: u64,
@@ -196,18 +200,19 @@ impl Features {
         }
     }
 
-    /// Whether there is an EL2.
+    /// True if there is an EL2.
     pub fn has_el2(&self) -> bool {
         self.field(Id::Pfr0, 8) != 0
     }
 
-    /// Whether the performance monitors of the architecture are there.
+    /// True if the performance monitors of the architecture are there.
     pub fn has_counters(&self) -> bool {
         self.field(Id::Dfr0, 8) != 0
     }
 }
 
-/// The controls for a core with these features, and a normal world that starts at EL1 (`at_el1`) or at EL2.
+/// The controls for a core with these features, and a normal world that starts at EL1 (`at_el1`) or
+/// at EL2.
 pub fn controls(features: &Features, at_el1: bool) -> Controls {
     let mut controls = Controls { scr: SCR_ALWAYS | SCR_FIQ, mdcr: MDCR_ALWAYS, ..Controls::default() };
     let runs_el2 = features.has_el2() && !at_el1;

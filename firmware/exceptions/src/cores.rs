@@ -1,22 +1,26 @@
-//! Which core needs which mitigation against speculation, as far as firmware has a part in it (SMCCC DEN0028, 7.5 to 7.7; Arm's notes on
-//! speculative processor vulnerabilities and on Spectre-BHB name the cores).
+//! Which core needs which mitigation against speculation, as far as firmware has a part in it
+//! (SMCCC DEN0028, 7.5 to 7.7; Arm's notes on speculative processor vulnerabilities and on
+//! Spectre-BHB name the cores).
 
 use crate::controls::Features;
 
-/// What the vectors do before they branch anywhere by what the normal world may have trained.
+/// The barrier of the vectors before they branch anywhere by what the normal world may have
+/// trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Predictor {
     /// Nothing: the core is not affected.
     Safe,
-    /// The MMU is turned off and on, which on these cores drops the branch predictor's contents: against CVE-2017-5715 and CVE-2022-23960.
+    /// The MMU is turned off and on, which on these cores drops the branch predictor's contents:
+    /// against CVE-2017-5715 and CVE-2022-23960.
     Mmu,
-    /// So many taken branches that nothing of the normal world's is left in the branch history: against CVE-2022-23960.
+    /// The number of taken branches after which nothing of the normal world's is left in the branch
+    /// history: against CVE-2022-23960.
     History(u8),
     /// The core may be affected, and nothing is known here that helps.
     Unknown,
 }
 
-/// Whether loads pass older stores to the same address (CVE-2018-3639).
+/// True if loads pass older stores to the same address (CVE-2018-3639).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreBypass {
     /// The core is not affected, or the normal world decides for itself by PSTATE.SSBS.
@@ -38,7 +42,7 @@ pub struct Core {
     pub targets_apart: bool,
 }
 
-/// What a core needs, by MIDR_EL1 and ID registers.
+/// The mitigations that a core needs, by MIDR_EL1 and ID registers.
 pub fn core(midr: u64, features: &Features) -> Core {
     const ARM: u64 = 0x41;
     let (implementer, part) = (midr >> 24 & 0xff, midr >> 4 & 0xfff);
@@ -72,7 +76,8 @@ const NEEDED: i32 = 0;
 const NOT_NEEDED: i32 = 1;
 
 impl Core {
-    /// SMCCC_ARCH_FEATURES of SMCCC_ARCH_WORKAROUND_1 (CVE-2017-5715), where the vectors do what [`Predictor`] says.
+    /// SMCCC_ARCH_FEATURES of SMCCC_ARCH_WORKAROUND_1 (CVE-2017-5715), where the vectors do what
+    /// [`Predictor`] says.
     pub fn workaround_1(&self) -> i32 {
         match self.predictor {
             Predictor::Mmu => NEEDED,
@@ -90,7 +95,8 @@ impl Core {
         }
     }
 
-    /// SMCCC_ARCH_FEATURES of SMCCC_ARCH_WORKAROUND_3 (CVE-2022-23960), where the vectors do what [`Predictor`] says.
+    /// SMCCC_ARCH_FEATURES of SMCCC_ARCH_WORKAROUND_3 (CVE-2022-23960), where the vectors do what
+    /// [`Predictor`] says.
     pub fn workaround_3(&self) -> i32 {
         match self.predictor {
             Predictor::Mmu | Predictor::History(_) => NEEDED,

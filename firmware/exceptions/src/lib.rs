@@ -1,5 +1,5 @@
-//! Decisions of the exception vectors, as plain functions of registers, so that the host can test them for cores that no emulator
-//! has:
+//! Decisions of the exception vectors, as plain functions of registers, so that the host can test
+//! them for cores that no emulator has:
 //!
 //! * [`controls`]: which features the normal world may use, from the ID registers;
 //! * [`undefined`]: how an exception that EL3 took is handed back as an undefined instruction;

@@ -1,9 +1,9 @@
-//! Hands an exception that EL3 took from a lower level back to that level, as an undefined instruction: what the core itself would have done
-//! if it lacked what was tried.
+//! Hands an exception that EL3 took from a lower level back to that level, as an undefined
+//! instruction: what the core itself would have done if it lacked what was tried.
 
 use crate::controls::Features;
 
-/// What EL3 finds of an exception, and of the level that it came from.
+/// The exception as EL3 finds it, and the level that it came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trapped {
     /// ELR_EL3: the instruction.
@@ -18,7 +18,7 @@ pub struct Trapped {
     pub el2: Level,
 }
 
-/// What decides how a level takes an exception.
+/// The registers that decide how a level takes an exception.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     /// SCTLR.
@@ -27,10 +27,10 @@ pub struct Level {
     pub vbar: u64,
 }
 
-/// Who takes the exception, and how EL3 enters them.
+/// The level that takes the exception, and the way in which EL3 enters it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined {
-    /// What is written on the target's behalf.
+    /// The writes on the target's behalf.
     pub target: Target,
     /// New ELR_EL3: the vector.
     pub elr: u64,
@@ -38,7 +38,7 @@ pub struct Undefined {
     pub spsr: u64,
 }
 
-/// Who takes the exception.
+/// The level that takes the exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// EL1 in AArch64: these go to ESR_EL1, ELR_EL1 and SPSR_EL1.
@@ -54,7 +54,7 @@ pub enum Target {
     },
 }
 
-/// What the target's own registers say of the exception.
+/// The syndrome of the exception in the target's own registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syndrome {
     /// ESR: an instruction of 32 bits, of unknown reason.
@@ -195,7 +195,8 @@ mod tests {
             (0x8, 0, el2(0x8), 0x8000, 0x3c9),
             (0x0, HCR_RW, el1(0x0), 0x1400, 0x3c5),
             (0x0, HCR_RW | HCR_TGE, el2(0x0), 0x8400, 0x3c9),
-            // A program in AArch32 under a kernel in AArch64, and under a hypervisor that is a kernel.
+            // A program in AArch32 under a kernel in AArch64, and under a hypervisor that is a
+            // kernel.
             (0x10, HCR_RW, el1(0x10), 0x1600, 0x3c5),
             (0x10, HCR_RW | HCR_TGE, el2(0x10), 0x8600, 0x3c9),
             (0x10, HCR_TGE, el2(0x10), 0x8600, 0x3c9),
@@ -207,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_kernel_in_aarch32_takes_it_in_its_undefined_mode() {
-        // Supervisor mode, A32, with A masked and I open; then T32 in a system with high vectors, in Thumb, big-endian.
+        // Supervisor mode, A32, with A masked and I open; then T32 in a system with high vectors,
+        // in Thumb, big-endian.
         let taken = undefined(&trapped(0x113, 0), &A57);
         let target = Target::Mode32 { lr: 0x6000_0104, spsr: FLAGS | 0x113 };
         assert_eq!(taken, Undefined { target, elr: 0x1004, spsr: FLAGS | 0x19b });

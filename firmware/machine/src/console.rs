@@ -8,15 +8,16 @@ use spin::mutex::SpinMutex;
 
 static LOCK: SpinMutex<()> = SpinMutex::new(());
 
-/// How often a CPU asks for the console before it writes without it: a CPU that crashed in the middle of a line must not
-/// silence the others.
+/// The number of times that a CPU asks for the console before it writes without it: a CPU that
+/// crashed in the middle of a line must not silence the others.
 const PATIENCE: u32 = 1_000_000;
 
 /// Prints a line.
 pub fn print(arguments: core::fmt::Arguments<'_>) {
     let guard = (0..PATIENCE).find_map(|_| LOCK.try_lock());
     let Some(registers) = NonNull::new(crate::UART as *mut PL011Registers) else { return };
-    // SAFETY: the UART is mapped as a device; the lock keeps this image's CPUs apart, and the worlds share it by convention.
+    // SAFETY: the UART is mapped as a device; the lock keeps this image's CPUs apart, and the
+    // worlds share it by convention.
     let mut uart = Uart::new(unsafe { UniqueMmioPointer::new(registers) });
     let _ = uart.write_fmt(arguments);
     let _ = uart.write_str("\n");

@@ -1,4 +1,5 @@
-//! QEMU's fw_cfg device (QEMU, docs/specs/fw_cfg): files that the command line gives to the machine.
+//! QEMU's fw_cfg device (QEMU, docs/specs/fw_cfg): files that the command line gives to the
+//! machine.
 //!
 //! Read a byte at a time: the one crate for it reads words and loses its place in the directory.
 
@@ -9,8 +10,8 @@ const DATA: usize = crate::FW_CFG;
 const DIRECTORY: u16 = 0x19;
 const NAME: usize = 56;
 
-/// Copies the file `name` into `buffer` and returns its bytes; `None` if there is no such file or it is larger. Not for
-/// two CPUs at once: the device keeps one place.
+/// Copies the file `name` into `buffer` and returns its bytes; `None` if there is no such file or
+/// it is larger. Not for two CPUs at once: the device keeps one place.
 pub fn read<'a>(name: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     select(DIRECTORY);
     let count = u32::from_be_bytes(take());
@@ -30,7 +31,8 @@ pub fn read<'a>(name: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
 }
 
 fn select(key: u16) {
-    // SAFETY: the device is mapped there in both worlds; selecting has no effect but on what is read.
+    // SAFETY: the device is mapped there in both worlds; selecting has no effect but on what is
+    // read.
     unsafe { (SELECTOR as *mut u16).write_volatile(key.to_be()) }
 }
 

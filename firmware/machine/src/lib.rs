@@ -1,4 +1,5 @@
-//! QEMU's `virt` machine with `secure=on`, as far as firmware and payload share it (hw/arm/virt.c, memory map).
+//! QEMU's `virt` machine with `secure=on`, as far as firmware and payload share it (hw/arm/virt.c,
+//! memory map).
 #![no_std]
 
 pub mod console;

@@ -11,8 +11,8 @@ use crate::cpu::{self, counter};
 use crate::interrupts;
 use machine::{mpidr_of, say};
 
-/// Makes `count` calls and returns the ticks that they took, the caller's loop included: each turn loads the four arguments
-/// anew.
+/// Makes `count` calls and returns the ticks that they took, the caller's loop included: each turn
+/// loads the four arguments anew.
 #[inline(never)]
 fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
     let begin = counter();
@@ -59,8 +59,8 @@ extern "C" fn arrive(_: u64) -> ! {
     }
 }
 
-/// Turns the second CPU on and off `count` times: ticks of the call, and until the CPU is in the normal world. The caller
-/// sleeps meanwhile; its few instructions before that are counted too.
+/// Turns the second CPU on and off `count` times: ticks of the call, and until the CPU is in the
+/// normal world. The caller sleeps meanwhile; its few instructions before that are counted too.
 fn turn_on(count: u64) -> Option<(u64, u64)> {
     const OFF: u64 = 1;
     let (mut call, mut arrival) = (0, 0);

@@ -1,5 +1,5 @@
-//! What must hold on the machine, and the host's tests of the library cannot see: registers that the vector keeps, stamps
-//! of real calls, a real power-down beside a real CPU_ON.
+//! Checks on the machine that the host's tests of the library cannot make: registers that the
+//! vector keeps, stamps of real calls, a real power-down beside a real CPU_ON.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -30,10 +30,10 @@ const ALREADY_ON: i64 = -4;
 const INVALID_ADDRESS: i64 = -9;
 const OFF: i64 = 1;
 
-/// What the second CPU does next, and what it did.
+/// The next step of the second CPU, and its result.
 static STEP: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU64 = AtomicU64::new(0);
-/// Where a rejected CPU_ON pointed; nobody should ever come there.
+/// The place where a rejected CPU_ON pointed; nobody should ever come there.
 static ASTRAY: AtomicU64 = AtomicU64::new(0);
 static EXTENDED: AtomicU64 = AtomicU64::new(0);
 
@@ -149,7 +149,8 @@ fn answers(checks: &mut Checks, cpus: usize) {
     }
 }
 
-/// Patterns in X4 to X17, X19 to X28 and X30 through a call; the others are the results, X18 with them, and the frame.
+/// Patterns in X4 to X17, X19 to X28 and X30 through a call; the others are the results, X18 with
+/// them, and the frame.
 fn registers_are_kept() -> bool {
     let sum: u64;
     // SAFETY: every register that is written is named.
@@ -245,7 +246,8 @@ fn statistics(checks: &mut Checks) {
 /// Rounds of the second CPU; the last is a standby.
 const ROUNDS: u64 = 20;
 
-/// A CPU_ON that is rejected must not reach a CPU that sleeps: it resumes where its own CPU_SUSPEND said.
+/// A CPU_ON that is rejected must not reach a CPU that sleeps: it resumes where its own CPU_SUSPEND
+/// said.
 fn rejected_cpu_on(checks: &mut Checks) {
     checks.check("CPU_ON", cpu::turn_on(1, &SECOND.0), SUCCESS);
     while call(INFO, [mpidr_of(1), 0, 0]) != SUCCESS {
@@ -278,7 +280,8 @@ fn rejected_cpu_on(checks: &mut Checks) {
     checks.check("resumed at the rejected address", ASTRAY.load(Ordering::Acquire) as i64, 0);
 }
 
-/// A CPU that is turned on by a big-endian caller starts big-endian, and by a little-endian one little-endian.
+/// A CPU that is turned on by a big-endian caller starts big-endian, and by a little-endian one
+/// little-endian.
 fn byte_order(checks: &mut Checks) {
     for (big, expected) in [(true, 1), (false, 0), (true, 1)] {
         ORDER.store(u64::MAX, Ordering::Release);
@@ -294,7 +297,7 @@ fn byte_order(checks: &mut Checks) {
     }
 }
 
-/// What the CPU that was turned on found: 1 for big-endian.
+/// The byte order that the CPU which was turned on found: 1 for big-endian.
 static ORDER: AtomicU64 = AtomicU64::new(0);
 
 fn nap(microseconds: u64) {

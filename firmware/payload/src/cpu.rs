@@ -1,4 +1,4 @@
-//! What a CPU can do: calls to the firmware, suspends that come back, the counter, the timer.
+//! The abilities of a CPU: calls to the firmware, suspends that come back, the counter, the timer.
 
 use core::arch::{asm, naked_asm};
 
@@ -125,14 +125,16 @@ pub fn mpidr() -> u64 {
     read_mpidr_el1().bits()
 }
 
-/// CPU_ON by a caller whose data are big-endian if `big`. The MMU is off meanwhile: its tables would be read in that order, too.
+/// CPU_ON by a caller whose data are big-endian if `big`. The MMU is off meanwhile: its tables
+/// would be read in that order, too.
 pub fn turn_on_in_order(big: bool, mpidr: u64, entry: u64, context: u64) -> i64 {
     const EE: u64 = 1 << 25;
     const MMU_AND_CACHES: u64 = 1 << 12 | 1 << 2 | 1;
     macro_rules! call {
         ($sctlr:literal) => {{
             let mut code = u64::from(psci::id::CPU_ON | psci::id::SMC64);
-            // SAFETY: nothing but registers is touched until the register is as it was; addresses are the same without MMU.
+            // SAFETY: nothing but registers is touched until the register is as it was; addresses
+            // are the same without MMU.
             unsafe {
                 asm!(
                     "dsb sy",
@@ -161,7 +163,8 @@ pub fn turn_on_in_order(big: bool, mpidr: u64, entry: u64, context: u64) -> i64 
     if exception_level() == 2 { call!("sctlr_el2") } else { call!("sctlr_el1") }
 }
 
-/// First and last code of a CPU that says in which byte order it started: stores EE at the address in X0, little-endian.
+/// First and last code of a CPU that says in which byte order it started: stores EE at the address
+/// in X0, little-endian.
 #[unsafe(naked)]
 pub unsafe extern "C" fn report_order() -> ! {
     naked_asm!(
@@ -188,14 +191,15 @@ pub unsafe extern "C" fn report_order() -> ! {
     )
 }
 
-/// How a CPU that is turned on starts `main` at the top of its own stack.
+/// The way in which a CPU that is turned on starts `main` at the top of its own stack.
 pub const fn start_of(cpu: usize, main: extern "C" fn(u64) -> !) -> SuspendContext {
     // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
     let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
     SuspendContext { stack_ptr, entry: main, arg: cpu as u64 }
 }
 
-/// CPU_SUSPEND with `function` as its id, with all registers kept: returns when the call returns, and when the CPU comes back through the entry point.
+/// CPU_SUSPEND with `function` as its id, with all registers kept: returns when the call returns,
+/// and when the CPU comes back through the entry point.
 ///
 /// The value is PSCI's return code, 0 in the second case.
 pub fn suspend(function: u32, power_state: u32) -> i64 {
@@ -203,7 +207,8 @@ pub fn suspend(function: u32, power_state: u32) -> i64 {
     unsafe { suspend_and_keep(u64::from(function), u64::from(power_state), warm_boot_entry as *const () as u64) as i64 }
 }
 
-/// Lays the registers that a caller counts on onto the stack, and below them the context that the runtime's entry reads.
+/// Lays the registers that a caller counts on onto the stack, and below them the context that the
+/// runtime's entry reads.
 ///
 /// # Safety
 /// `entry` must be [`warm_boot_entry`].
@@ -235,7 +240,8 @@ unsafe extern "C" fn suspend_and_keep(function: u64, power_state: u64, entry: u6
     )
 }
 
-/// Where the runtime's entry goes after a power-down, with the stack as the suspend left it.
+/// The place where the runtime's entry goes after a power-down, with the stack as the suspend left
+/// it.
 #[unsafe(naked)]
 extern "C" fn resumed(_: u64) -> ! {
     naked_asm!(

@@ -1,11 +1,13 @@
 //! Random SMCs from all CPUs at once, for as long as it takes.
 //!
-//! CPU 0 is the watchdog: it wakes CPUs that sleep, turns on those that are off, and says so if one of them makes no more
-//! calls. The others call: ids at and near the valid ones, wild arguments, among them what goes down and what
-//! turns others on. SYSTEM_OFF, SYSTEM_RESET and their kin are left out; they end the run when they work.
+//! CPU 0 is the watchdog: it wakes CPUs that sleep, turns on those that are off, and says so if one
+//! of them makes no more calls. The others call: ids at and near the valid ones, wild arguments,
+//! among them what goes down and what turns others on. SYSTEM_OFF, SYSTEM_RESET and their kin are
+//! left out; they end the run when they work.
 //!
-//! An entry point is either this program's or one that must be refused: a CPU that the firmware sends to a wild address in
-//! the normal world's memory, as it was told, is no fault of the firmware.
+//! An entry point is either this program's or one that must be refused: a CPU that the firmware
+//! sends to a wild address in the normal world's memory, as it was told, is no fault of the
+//! firmware.
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +19,7 @@ use psci::{PowerStateFormat, id};
 use crate::cpu;
 use crate::interrupts;
 
-/// What a CPU did, each in a line of its own.
+/// The progress of each CPU, in a line of its own.
 #[repr(align(64))]
 struct Progress {
     calls: AtomicU64,
@@ -34,7 +36,8 @@ const ON: u32 = id::CPU_ON | id::SMC64;
 const INFO: u32 = id::AFFINITY_INFO | id::SMC64;
 const OFF: u64 = 1;
 
-/// Looks without progress before a CPU counts as lost; each look is [`LOOK_US`] apart, and wakes and turns on.
+/// Looks without progress before a CPU counts as lost; each look is [`LOOK_US`] apart, and wakes
+/// and turns on.
 const PATIENCE: u32 = 20_000;
 const LOOK_US: u64 = 200;
 
@@ -89,7 +92,8 @@ fn turn_on(cpu: usize) {
     cpu::smc(ON, [mpidr_of(cpu), enter as *const () as u64, 0]);
 }
 
-/// Where CPUs start and resume, with any context id: everything is found by the CPU's own number.
+/// The place where CPUs start and resume, with any context id: everything is found by the CPU's own
+/// number.
 ///
 /// # Safety
 /// Only the firmware comes here.
@@ -162,7 +166,8 @@ fn draw(random: &mut Random) -> (u32, [u64; 3]) {
         }
     };
     let mut arguments = [(); 3].map(|()| argument(random));
-    // Most calls that go down or turn on get an entry that is right; others none that could be taken.
+    // Most calls that go down or turn on get an entry that is right; others none that could be
+    // taken.
     let entry = if random.one_in(4) { bad_entry(random) } else { enter as *const () as u64 };
     let power_state = match random.one_in(4) {
         true => random.next(),

@@ -1,5 +1,5 @@
-//! The interrupt controller of the normal world: one software interrupt and the timer of each CPU. Interrupts stay masked;
-//! WFI sees them, and the program asks for them.
+//! The interrupt controller of the normal world: one software interrupt and the timer of each CPU.
+//! Interrupts stay masked; WFI sees them, and the program asks for them.
 
 use core::ptr::NonNull;
 
@@ -17,7 +17,7 @@ const TIMER: IntId = IntId::ppi(14);
 /// The one software interrupt.
 const WAKE: IntId = IntId::sgi(0);
 
-/// What a CPU took.
+/// The exception that a CPU took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// Its timer's.
@@ -106,8 +106,8 @@ pub fn take() -> Option<Taken> {
     let raw = if is_v3() {
         u32::from(GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?)
     } else {
-        // The normal world's acknowledge register is the plain one. The whole of it, sender included, goes back.
-        // SAFETY: the CPU's own interface.
+        // The normal world's acknowledge register is the plain one. The whole of it, sender
+        // included, goes back. SAFETY: the CPU's own interface.
         unsafe { ((CPU_INTERFACE + 0xc) as *const u32).read_volatile() }
     };
     let id = raw & 0x3ff;

@@ -1,4 +1,5 @@
-//! A normal-world program over the EL3 image: counts calls, runs the measured procedures, checks what must hold.
+//! A normal-world program over the EL3 image: counts calls, runs the measured procedures, checks
+//! what must hold.
 //!
 //! What it prints for machines starts with `@`; `@done` is the last line of a run that went well.
 #![no_std]

@@ -1,18 +1,18 @@
-//! What to run: one `key=value` a line in the fw_cfg file `opt/stopwatt/payload`.
+//! The choice of a run: one `key=value` a line in the fw_cfg file `opt/stopwatt/payload`.
 
 use machine::fw_cfg;
 
 /// Name of the fw_cfg file.
 const FILE: &str = "opt/stopwatt/payload";
 
-/// What to run.
+/// The run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
     /// Counts calls.
     Calls,
     /// The measured procedures.
     Latency,
-    /// What must hold on real hardware.
+    /// The checks that must hold on real hardware.
     Checks,
     /// Random SMCs.
     Fuzz,
@@ -31,7 +31,8 @@ pub struct Options {
     pub seed: u64,
     /// `cpus`: how many the machine has. The firmware below may not say.
     pub cpus: usize,
-    /// `standby` and `power-down`: the `power_state` of each at level 0, where the firmware is another.
+    /// `standby` and `power-down`: the `power_state` of each at level 0, where the firmware is
+    /// another.
     pub states: [Option<u32>; 2],
     /// `extended`: 1 if the firmware takes the extended power_state.
     pub extended: bool,

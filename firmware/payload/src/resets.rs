@@ -1,4 +1,5 @@
-//! Warm and cold resets, and what they leave of memory: each step ends in a reset, and the next one finds it in memory that no reset touches.
+//! Warm and cold resets, and what they leave of memory: each step ends in a reset, and the next one
+//! finds it in memory that no reset touches.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +11,8 @@ use psci::{PowerStateFormat, id};
 use crate::cpu;
 use crate::interrupts;
 
-/// In what the machine fills at each reset, and so MEM_PROTECT leaves alone; behind the image, so that the machine does.
+/// In what the machine fills at each reset, and so MEM_PROTECT leaves alone; behind the image, so
+/// that the machine does.
 const STEP: *mut u64 = 0x6300_0000 as *mut u64;
 /// In memory that MEM_PROTECT protects.
 const SECRET: *mut u64 = 0x5000_0000 as *mut u64;
@@ -101,7 +103,8 @@ pub fn run(cpus: usize) -> bool {
     false
 }
 
-/// Brings the other CPUs into each state that there is: running, asleep with the cluster, off; and lets the last of them reset.
+/// Brings the other CPUs into each state that there is: running, asleep with the cluster, off; and
+/// lets the last of them reset.
 fn reset_from_another(cpus: usize) {
     LAST.store(cpus as u64 - 1, Ordering::Release);
     for cpu in 1..cpus {

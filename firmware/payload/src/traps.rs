@@ -1,4 +1,5 @@
-//! Tries what EL3 traps: each thing either works, because the core has it, or is an undefined instruction here; and the CPU lives on.
+//! Tries what EL3 traps: each thing either works, because the core has it, or is an undefined
+//! instruction here; and the CPU lives on.
 
 use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,7 +25,8 @@ pub fn catch(state: &mut RegisterStateRef<'_>) -> bool {
     true
 }
 
-/// Runs `attempt`, one instruction of which may take an exception; the exception's class, if it did.
+/// Runs `attempt`, one instruction of which may take an exception; the exception's class, if it
+/// did.
 fn class_of(attempt: fn()) -> Option<u64> {
     CAUGHT.store(NOTHING, Ordering::Release);
     EXPECTED.store(true, Ordering::Release);
@@ -64,10 +66,11 @@ macro_rules! id {
     }};
 }
 
-/// What is tried: its name, whether the core has it, and how.
+/// The attempts: name, whether the core has it, and how.
 type Attempt = (&'static str, bool, fn());
 
-/// Calls `check` with each attempt's name, and what came of it and should have: an exception's class, 0 for undefined, -1 for none.
+/// Calls `check` with each attempt's name, and what came of it and should have: an exception's
+/// class, 0 for undefined, -1 for none.
 pub fn run(mut check: impl FnMut(&str, i64, i64)) {
     let at_least = |register: u64, field: u32, least: u64| register >> field & 0xf >= least;
     let (pfr0, pfr1) = (id!("id_aa64pfr0_el1"), id!("id_aa64pfr1_el1"));
@@ -113,7 +116,8 @@ pub fn run(mut check: impl FnMut(&str, i64, i64)) {
         check(name, class, if is_there { -1 } else { 0 });
     }
     let answer: u64;
-    // SAFETY: an SMC with an immediate is of no convention that the firmware knows; it keeps X4 and up all the same.
+    // SAFETY: an SMC with an immediate is of no convention that the firmware knows; it keeps X4 and
+    // up all the same.
     unsafe {
         asm!("smc #1", inout("x0") 0x8400_0000u64 => answer, out("x1") _, out("x2") _, out("x3") _, options(nostack))
     }
@@ -145,7 +149,8 @@ fn open_vectors(el2: bool, sve: bool, sme: bool) {
 const END_32: u64 = 1;
 const UNDEFINED_32: u64 = 2;
 
-/// A program for EL1 in AArch32, with its vectors: `smc #0` with PSCI_VERSION, keeps the answer in R1, reads ICC_IAR0.
+/// A program for EL1 in AArch32, with its vectors: `smc #0` with PSCI_VERSION, keeps the answer in
+/// R1, reads ICC_IAR0.
 #[repr(C, align(64))]
 struct Program([u32; 16]);
 
@@ -168,7 +173,7 @@ static PROGRAM: Program = Program([
     0,
 ]);
 
-/// What the program left in R1, and the immediate of the HVC that ended it.
+/// The value that the program left in R1, and the immediate of the HVC that ended it.
 static LEFT: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// For the handler of exceptions from EL1: ends the program.
@@ -220,7 +225,7 @@ unsafe extern "C" fn enter_32(program: u64) {
     )
 }
 
-/// Where an exception of the program goes on, on the stack that [`enter_32`] left.
+/// The place where an exception of the program goes on, on the stack that [`enter_32`] left.
 #[unsafe(naked)]
 unsafe extern "C" fn back_from_32() {
     naked_asm!(

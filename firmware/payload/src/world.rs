@@ -17,7 +17,7 @@ static CPUS: AtomicUsize = AtomicUsize::new(1);
 static EXTENDED: AtomicUsize = AtomicUsize::new(0);
 static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
 
-/// How each CPU starts when it is turned on.
+/// The way in which each CPU starts when it is turned on.
 struct Starts([SuspendContext; MAX_CPUS]);
 
 // SAFETY: never written.
@@ -96,8 +96,9 @@ impl NormalWorld for Qemu {
         WORDS[word as usize].fetch_add(value, Ordering::AcqRel)
     }
 
-    /// Where CPUs act one by one, a CPU that waits must not execute: with `-icount`, the instructions of all CPUs are
-    /// counted together, and QEMU's WFE only yields. There the CPU looks again after a sleep.
+    /// If CPUs act one by one, a CPU that waits must not execute: with `-icount`, the instructions
+    /// of all CPUs are counted together, and QEMU's WFE only yields. There the CPU looks again
+    /// after a sleep.
     fn wait_event(&self) {
         match current_case().mode {
             Mode::Parallel => cpu::wait_for_event(),
@@ -142,7 +143,7 @@ impl NormalWorld for Qemu {
     }
 }
 
-/// How long a CPU that waits sleeps before it looks again.
+/// The time that a CPU that waits sleeps before it looks again.
 const NAP_US: u64 = 5_000;
 
 fn current_case() -> Case {
@@ -166,7 +167,8 @@ fn fail(case: Case, failure: &Failure) {
     say!("@failure {} {} CPU {}: {failure}", case.name, case.mode.name(), cpu::this());
 }
 
-/// What the test framework calls per case; the cases it does not have are printed by their own name only.
+/// The name that the test framework calls per case; the cases it does not have are printed by their
+/// own name only.
 fn name_of_test(case: Case) -> &'static str {
     match (case.name, case.mode) {
         ("suspend-deepest", Mode::Parallel) => "test_rt_instr_susp_deep_parallel",

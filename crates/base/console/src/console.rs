@@ -10,7 +10,8 @@ use miette::{GraphicalReportHandler, GraphicalTheme, IntoDiagnostic, Report, Wra
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The place where a program's words go, and their layout. A clone prints to the same place.
+/// The place where a program's words go, and how they are laid out. A clone prints to the same
+/// place.
 #[derive(Clone, Debug)]
 pub struct Console {
     quiet: bool,

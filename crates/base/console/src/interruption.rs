@@ -8,7 +8,7 @@ use signal_hook::iterator::Signals;
 use std::thread;
 use std::time::Duration;
 
-/// The time that a run which was asked to stop has to end by itself, if it may be left at all.
+/// The time that a run that was asked to stop may take to end by itself, if it may be left at all.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Console {
@@ -23,7 +23,8 @@ impl Console {
 
 fn watch(console: &Console, mut signals: Signals) {
     for signal in signals.forever() {
-        // A first signal asks a run to stop, which it does after the step it is at; a second ends the program at once.
+        // A first signal asks a run to stop, which it does after the step it is at; a second ends
+        // the program at once.
         if let Some(progress) = console.running().take() {
             progress.cancel();
             console.note("stopping after the step at hand; a second signal ends the program at once");

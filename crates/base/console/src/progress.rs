@@ -1,11 +1,11 @@
-//! The progress of a run, and the wish that it stop.
+//! The progress of a run, and the wish to stop it.
 
 use miette::Diagnostic;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The progress of a run, and the wish that it stop.
+/// The progress of a run, and the wish to stop it.
 #[derive(Debug, Default)]
 pub struct Progress {
     total: AtomicU64,

@@ -18,10 +18,10 @@ pub struct Shown {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The time between two looks at the progress.
+/// The number of times that the progress is looked at.
 const EVERY: Duration = Duration::from_millis(80);
 
-/// The time between two lines where no bar can be drawn.
+/// The number of times that a line is written where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 impl Console {

@@ -5,13 +5,15 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// Longest text that is read whole: 64 MiB, far more than any platform file, workload or header of a recording has.
+/// Longest text that is read whole: 64 MiB, far more than any platform file, workload or header of
+/// a recording has.
 pub const MOST_TEXT: u64 = 64 << 20;
 
 /// Longest binary file that is read whole, such as a capture or a firmware image: 1 GiB.
 pub const MOST_BYTES: u64 = 1 << 30;
 
-/// Opens a regular file for reading. It may be of any length: for readers that hold a part of it at a time.
+/// Opens a regular file for reading. It may be of any length: for readers that hold a part of it at
+/// a time.
 ///
 /// # Errors
 /// The system refuses; it is a folder, a FIFO, a socket or a device.

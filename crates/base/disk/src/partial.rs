@@ -1,4 +1,4 @@
-//! What is being written.
+//! The file that is being written.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,8 @@ fn open() -> MutexGuard<'static, Vec<PathBuf>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path of a file or a folder that is being written. What is there is removed when this is dropped.
+/// The path of a file or a folder that is being written. What is there is removed when this is
+/// dropped.
 #[derive(Debug)]
 pub struct Partial(PathBuf);
 
@@ -39,7 +40,8 @@ impl Partial {
         Ok(Self::at(parent.join(start)))
     }
 
-    /// A path in the system's folder for temporary files, of this program and this call alone. Nothing is there yet.
+    /// A path in the system's folder for temporary files, of this program and this call alone.
+    /// Nothing is there yet.
     pub fn temporary(what: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -65,7 +67,8 @@ impl Drop for Partial {
     }
 }
 
-/// Removes everything that is not whole. The program must end right afterwards: whoever still writes finds its files gone.
+/// Removes everything that is not whole. The program must end right afterwards: whoever still
+/// writes finds its files gone.
 pub fn remove_partials() {
     // Held to the end of the program, so that nothing begins that nobody would remove.
     let open = open();
@@ -79,7 +82,8 @@ fn remove(path: &Path) {
     }
 }
 
-/// Removes what programs that are no more left in a folder: a program that is killed cannot clean up.
+/// Removes what programs that are no more left in a folder: a program that is killed cannot clean
+/// up.
 fn remove_stale(folder: &Path, start: &OsString) {
     // Without /proc nobody can tell who is still there.
     if !Path::new("/proc/self").exists() {

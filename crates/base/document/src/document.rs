@@ -85,7 +85,8 @@ impl Document {
         self.refused(message.as_ref(), Some(place.into()), Some(help.into()))
     }
 
-    /// An error about a line of this text, counted from 1, with what would be right; 0 is the whole.
+    /// An error about a line of this text, counted from 1, with what would be right; 0 is the
+    /// whole.
     pub fn wrong_line(&self, line: usize, message: impl AsRef<str>, help: impl Into<String>) -> Error {
         let Some(number) = line.checked_sub(1) else { return self.wrong_as_a_whole(message, help) };
         let before: usize = self.text.split_inclusive('\n').take(number).map(str::len).sum();

@@ -1,4 +1,4 @@
-//! Errors about documents: the place, the cause, and what would be right.
+//! An error in a document: its place, its cause, and what would be right.
 
 use crate::excerpt::Excerpt;
 use crate::printable::{printable, printable_lines};

@@ -130,7 +130,7 @@ impl Parser<'_> {
         Err(self.document.wrong(start..self.at, what, help))
     }
 
-    /// The next character, for messages.
+    /// The value that is there, for messages.
     fn found(&mut self) -> String {
         self.peek().map_or("the end of the file".to_owned(), |found| quoted(found.encode_utf8(&mut [0; 4])))
     }

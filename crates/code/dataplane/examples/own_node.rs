@@ -1,5 +1,5 @@
-//! A node of one's own in the standard graph: it counts what is sent to a port, and drops it, by a reason and with a line in traces of its
-//! own. Nothing of it is in the crate itself.
+//! A node of one's own in the standard graph: it counts what is sent to a port, and drops it, by a
+//! reason and with a line in traces of its own. Nothing of it is in the crate itself.
 //!
 //! `cargo run --example own_node -p dataplane`
 
@@ -54,7 +54,8 @@ impl Node for PortFilter {
     }
 }
 
-/// The standard graph with the filter between `ip4-input` and `ip4-lookup`, and two packets to go through.
+/// The standard graph with the filter between `ip4-input` and `ip4-lookup`, and two packets to go
+/// through.
 fn filtered() -> Result<Graph, Box<dyn std::error::Error>> {
     let mut registry = Registry::standard();
     registry.add("port-filter", Arcs::Fixed(3), |_| PortFilter { port: 0x2000 });

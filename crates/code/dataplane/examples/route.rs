@@ -7,7 +7,8 @@
 //!                                                  └─▶ drop: no route
 //! ```
 //!
-//! It prints what a user of VPP would look at: the path of some packets, calls and clocks of each node, and what was dropped and why.
+//! It prints what a user of VPP would look at: the path of some packets, calls and clocks of each
+//! node, and what was dropped and why.
 //!
 //! Run it with `cargo run --release -p dataplane --example route`.
 

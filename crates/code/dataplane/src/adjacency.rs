@@ -1,7 +1,8 @@
-//! Where packets may be sent next: a table that forwarding reads without a lock.
+//! Adjacencies, to which packets may be sent next: a table that forwarding reads without a lock.
 //!
-//! What changes while packets flow, the neighbour's Ethernet address, is one word, so a packet gets the old address or the new one and
-//! never half of each. The rest of an entry is written before the entry is in use.
+//! What changes while packets flow, the neighbour's Ethernet address, is one word, so a packet gets
+//! the old address or the new one and never half of each. The rest of an entry is written before
+//! the entry is in use.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -34,15 +35,15 @@ const _: () = assert!((LIMIT as usize) < ENTRIES);
 /// Bytes of an Ethernet header, which an MTU leaves out.
 const ETHERNET: u16 = 14;
 
-/// Where each word of an entry stands.
+/// The place where each word of an entry stands.
 const TO: usize = 0;
 const FROM: usize = 1;
 const REST: usize = 2;
 
 const MAC_BITS: u64 = 0xffff_ffff_ffff;
 
-/// A neighbour's Ethernet address, and above it the longest packet that may be sent there: none while the address is not known, so that
-/// one comparison of a packet's length finds both.
+/// A neighbour's Ethernet address, and above it the longest packet that may be sent there: none
+/// while the address is not known, so that one comparison of a packet's length finds both.
 fn to_word(mac: Mac, mtu: u16) -> u64 {
     let longest = if mac == Mac::default() { 0 } else { mtu.saturating_add(ETHERNET) };
     mac.bits() | (u64::from(longest) << 48)
@@ -59,7 +60,8 @@ pub struct Adjacency {
     pub from: Mac,
     /// Bytes of the largest IP packet on the interface.
     pub mtu: u16,
-    /// The neighbour's address; `None` for a network at hand, where each packet's destination is the neighbour.
+    /// The neighbour's address; `None` for a network at hand, where each packet's destination is
+    /// the neighbour.
     pub address: Option<Ipv4Addr>,
 }
 
@@ -150,7 +152,7 @@ pub struct Rewrite {
 }
 
 impl Rewrite {
-    /// Whether the neighbour's address is known.
+    /// True if the neighbour's address is known.
     #[inline(always)]
     pub fn is_resolved(self) -> bool {
         self.to & MAC_BITS != 0
@@ -168,20 +170,21 @@ impl Rewrite {
         (self.rest >> 16) as u16
     }
 
-    /// Whether a packet of that length, from the Ethernet header on, can be sent: the interface takes it, and the neighbour's address is
-    /// known.
+    /// True if a packet of that length, from the Ethernet header on, can be sent: the interface
+    /// takes it, and the neighbour's address is known.
     #[inline(always)]
     pub fn takes(self, length: u16) -> bool {
         length <= (self.to >> 48) as u16
     }
 
-    /// What is stored at the packet's start. Its last two bytes mean nothing: [`Rewrite::at_6`] is stored over them.
+    /// The bytes stored at the packet's start. The last two mean nothing: [`Rewrite::at_6`] is
+    /// stored over them.
     #[inline(always)]
     pub fn at_0(self) -> [u8; 8] {
         self.to.to_le_bytes()
     }
 
-    /// What is stored from byte 6 on, after [`Rewrite::at_0`].
+    /// The bytes stored from byte 6 on, after [`Rewrite::at_0`].
     #[inline(always)]
     pub fn at_6(self) -> [u8; 8] {
         self.from.to_le_bytes()

@@ -9,7 +9,7 @@ pub const FIRST_ARC: u8 = 2;
 /// A node has at most this many arcs.
 pub const ARCS_MAX: usize = 64;
 
-/// Where a frame's packets go.
+/// The place where a frame's packets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// All packets take the same arc.

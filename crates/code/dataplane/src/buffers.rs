@@ -4,8 +4,8 @@
 pub const LINE: usize = 64;
 /// Bytes of packet data a buffer holds.
 pub const DATA_BYTES: usize = 2048;
-/// A buffer: a header line and the data. An odd number of lines, so that the same line of all buffers spreads over
-/// all sets of a cache; with a power of two they would meet in a few.
+/// A buffer: a header line and the data. An odd number of lines, so that the same line of all
+/// buffers spreads over all sets of a cache; with a power of two they would meet in a few.
 pub const SLOT_BYTES: usize = LINE + DATA_BYTES;
 
 const _: () = assert!((SLOT_BYTES / LINE) % 2 == 1);
@@ -25,12 +25,14 @@ struct Slot {
 pub enum Reuse {
     /// The last one freed first: buffers stay in the caches.
     Hot,
-    /// The one freed longest ago first: a run cycles through all buffers, as with a device's deep ring.
+    /// The one freed longest ago first: a run cycles through all buffers, as with a device's deep
+    /// ring.
     Cycle,
 }
 
-/// All buffers of a pool, to read and write what is in them. Unlike the pool it has nothing that a packet's bytes could overlap with, as
-/// far as the compiler knows: its place and length stay in registers while a loop writes packets.
+/// All buffers of a pool, to read and write what is in them. Unlike the pool it has nothing that a
+/// packet's bytes could overlap with, as far as the compiler knows: its place and length stay in
+/// registers while a loop writes packets.
 pub struct Slots<'a>(&'a mut [Slot]);
 
 impl Slots<'_> {
@@ -106,7 +108,7 @@ impl Pool {
         self.free_count
     }
 
-    /// Whether the kernel was asked for huge pages and did not refuse.
+    /// True if the kernel was asked for huge pages and did not refuse.
     pub fn huge_pages_advised(&self) -> bool {
         self.slots.huge_pages_advised()
     }
@@ -250,8 +252,9 @@ pub mod region {
     // SAFETY: zeros are a value of each element.
     unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
-    /// A zeroed array. From 2 MB on it starts at a multiple of that, and huge pages were asked for before anything touched it: a page
-    /// that is there already stays small. All its pages are there from the start.
+    /// A zeroed array. From 2 MB on it starts at a multiple of that, and huge pages were asked for
+    /// before anything touched it: a page that is there already stays small. All its pages are
+    /// there from the start.
     pub struct Region<T: Plain> {
         memory: NonNull<T>,
         count: usize,
@@ -272,7 +275,7 @@ pub mod region {
             Self { memory: pages.start().cast(), count, pages }
         }
 
-        /// Whether huge pages were asked for and not refused.
+        /// True if huge pages were asked for and not refused.
         pub fn huge_pages_advised(&self) -> bool {
             self.pages.huge_pages_advised()
         }
@@ -334,12 +337,14 @@ pub mod region {
                 let mapping = mapping.unwrap_or_else(|error| panic!("no memory for {bytes} bytes: {error}"));
                 let mapping = mapping.cast::<u8>();
                 let skip = if large { mapping.addr().get().next_multiple_of(HUGE) - mapping.addr().get() } else { 0 };
-                // SAFETY: less than `HUGE` further on, and there are as many bytes more than are needed.
+                // SAFETY: less than `HUGE` further on, and there are as many bytes more than are
+                // needed.
                 let start = unsafe { mapping.add(skip) };
                 // SAFETY: advice on whole pages of the mapping.
                 let advise = || unsafe { madvise(start.cast(), mapped - HUGE, MmapAdvise::MADV_HUGEPAGE) };
                 let huge = large && advise().is_ok();
-                // A page that is made when the first packet needs it holds that packet up, and those behind it are lost.
+                // A page that is made when the first packet needs it holds that packet up, and
+                // those behind it are lost.
                 for page in (0..bytes).step_by(4096) {
                     // SAFETY: within the mapping, and nobody else has it yet.
                     unsafe { start.add(page).write_volatile(0) };
@@ -449,8 +454,9 @@ mod tests {
             let found = lines.find_map(|line| line.strip_prefix(what))?;
             Some(found.trim().trim_end_matches(" kB").parse::<usize>().unwrap())
         };
-        // Where advice is refused, the mapping is not cut at the start; a kernel may be told never to give a huge page; and an emulator of
-        // another processor's programs takes advice and does nothing, so that the mapping is not cut either.
+        // Where advice is refused, the mapping is not cut at the start; a kernel may be told never
+        // to give a huge page; and an emulator of another processor's programs takes advice and
+        // does nothing, so that the mapping is not cut either.
         let told = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
         if region.huge_pages_advised()
             && (told.contains("[madvise]") || told.contains("[always]"))

@@ -1,18 +1,20 @@
 //! The Internet checksum.
 
-/// The largest [`header_product`] of a header whose checksum is valid. It is the number of multiples of 0xffff below 2^64.
+/// The largest [`header_product`] of a header whose checksum is valid. It is the number of
+/// multiples of 0xffff below 2^64.
 pub const LARGEST_VALID_PRODUCT: u64 = u64::MAX / 0xffff;
 
-/// For a header of 20 bytes that are not all zero, given as numbers with the first byte lowest: at most [`LARGEST_VALID_PRODUCT`] if its
-/// checksum is valid, else more.
+/// For a header of 20 bytes that are not all zero, given as numbers with the first byte lowest: at
+/// most [`LARGEST_VALID_PRODUCT`] if its checksum is valid, else more.
 #[inline(always)]
 pub fn header_product(first: u64, second: u64, third: u32) -> u64 {
-    // Adding with the carry brought round is adding modulo 2^64 - 1, which 0xffff divides: the sum of the 16-bit words modulo 0xffff
-    // stays in it, and is zero if the checksum is right.
+    // Adding with the carry brought round is adding modulo 2^64 - 1, which 0xffff divides: the sum
+    // of the 16-bit words modulo 0xffff stays in it, and is zero if the checksum is right.
     let (sum, carry) = first.overflowing_add(second);
     let (sum, again) = sum.overflowing_add(u64::from(third) + u64::from(carry));
     let sum = sum + u64::from(again);
-    // The inverse of 0xffff modulo 2^64 maps its multiples, and nothing else, to what they are multiples of.
+    // The inverse of 0xffff modulo 2^64 maps its multiples, and nothing else, to what they are
+    // multiples of.
     sum.wrapping_mul(LARGEST_VALID_PRODUCT.wrapping_neg())
 }
 
@@ -29,11 +31,13 @@ pub fn write_header(header: &mut [u8; 20]) {
     header[10..12].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The four bytes from the TTL to the checksum, as a number with the first byte lowest, after a TTL of 1 or more was decremented (RFC
-/// 1624, for a difference of 0x0100): the same bits as a fresh checksum, so zero is never written as 0xffff.
+/// The four bytes from the TTL to the checksum, as a number with the first byte lowest, after a TTL
+/// of 1 or more was decremented (RFC 1624, for a difference of 0x0100): the same bits as a fresh
+/// checksum, so zero is never written as 0xffff.
 #[inline(always)]
 pub fn decrement_ttl(word: u32) -> u32 {
-    // One less at the bottom, one more at the top; and once more where the top reaches 0xffff or passes it.
+    // One less at the bottom, one more at the top; and once more where the top reaches 0xffff or
+    // passes it.
     let (twice, passes) = word.overflowing_add(0x1_ffff);
     if passes { twice } else { twice.wrapping_sub(0x1_0000) }
 }

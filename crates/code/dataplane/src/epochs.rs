@@ -1,7 +1,8 @@
 //! When memory that was taken out of a shared table may be used again.
 //!
-//! Who reads a table takes no lock. A reader says after each round that it holds nothing ([`Epochs::pass`]); what was taken out before
-//! that cannot be held any more once every reader has said so. It is the idea of read-copy update with quiescent states.
+//! Who reads a table takes no lock. A reader says after each round that it holds nothing
+//! ([`Epochs::pass`]); what was taken out before that cannot be held any more once every reader has
+//! said so. It is the idea of read-copy update with quiescent states.
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -49,11 +50,13 @@ impl Epochs {
     /// The reader holds nothing that it read before.
     #[inline(always)]
     pub fn pass(&self, reader: &Reader) {
-        // What was read before stays before; what is read from here on sees at least the changes up to this epoch.
+        // What was read before stays before; what is read from here on sees at least the changes up
+        // to this epoch.
         self.slots[reader.0].0.store(self.current.load(Ordering::Acquire), Ordering::Release);
     }
 
-    /// Something was taken out of a table just now: it is free when [`Epochs::passed`] is at least the number that this returns.
+    /// Something was taken out of a table just now: it is free when [`Epochs::passed`] is at least
+    /// the number that this returns.
     pub fn retire(&self) -> u64 {
         self.current.fetch_add(1, Ordering::SeqCst) + 1
     }

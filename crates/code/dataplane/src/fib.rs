@@ -1,15 +1,18 @@
-//! Longest-prefix match for IPv4: one table read for the first 24 bits and, where there are longer prefixes, a second one for the rest.
+//! Longest-prefix match for IPv4: one table read for the first 24 bits and, where there are longer
+//! prefixes, a second one for the rest.
 //!
 //! ```text
 //!   address ── 24 bits ──► first[2^24] ── plain ──────────────► adjacency
 //!                               └──────── extended ── 8 bits ──► groups[n][256] ──► adjacency
 //! ```
-//! An entry takes 16 bits, so the first table is 32 MB. Beside each entry stands the length of the prefix that wrote it, in
-//! tables that only changes touch. The default route has no entries: an address that finds none takes it.
+//! An entry takes 16 bits, so the first table is 32 MB. Beside each entry stands the length of the
+//! prefix that wrote it, in tables that only changes touch. The default route has no entries: an
+//! address that finds none takes it.
 //!
-//! A [`Table`] is read by any number of threads without a lock while the one [`Fib`] that owns it changes it. Each entry is one word that
-//! changes at once, from what held before to what holds after, so a lookup gives the one or the other. A group that is no longer
-//! pointed to is used again only when every reader has passed ([`Epochs`]).
+//! A [`Table`] is read by any number of threads without a lock while the one [`Fib`] that owns it
+//! changes it. Each entry is one word that changes at once, from what held before to what holds
+//! after, so a lookup gives the one or the other. A group that is no longer pointed to is used
+//! again only when every reader has passed ([`Epochs`]).
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -47,7 +50,7 @@ impl Prefix {
         self.address.into()
     }
 
-    /// Whether an address is in it.
+    /// True if an address is in it.
     pub fn covers(self, address: Ipv4Addr) -> bool {
         u32::from(address) & mask(self.length) == self.address
     }
@@ -100,7 +103,7 @@ impl std::fmt::Display for RouteError {
 
 impl std::error::Error for RouteError {}
 
-/// What only changes need of a group.
+/// The part of a group that only changes need.
 #[derive(Clone)]
 struct Group {
     lengths: [u8; 256],
@@ -108,7 +111,7 @@ struct Group {
     prefixes: u32,
 }
 
-/// What lookups read.
+/// The table that lookups read.
 pub struct Table {
     first: Region<AtomicU16>,
     groups: Region<[AtomicU16; 256]>,
@@ -148,7 +151,7 @@ impl Fib {
         }
     }
 
-    /// What lookups read.
+    /// The table that lookups read.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
     }
@@ -176,7 +179,8 @@ impl Fib {
         Ok(before)
     }
 
-    /// Deletes a route; the next shorter one that covers it takes over. Returns its adjacency, `None` if it was not there.
+    /// Deletes a route; the next shorter one that covers it takes over. Returns its adjacency,
+    /// `None` if it was not there.
     pub fn delete(&mut self, prefix: Prefix, miss: Adjacency) -> Option<Adjacency> {
         let length = prefix.length;
         let before = self.routes[length as usize].remove(&prefix.address)?;
@@ -203,7 +207,7 @@ impl Fib {
         self.routes.iter().map(HashMap::len).sum()
     }
 
-    /// Whether there is no route.
+    /// True if there is no route.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -227,12 +231,13 @@ impl Fib {
         size_of_val(self.table.first.as_slice()) + self.groups.len() * 256 * size_of::<u16>()
     }
 
-    /// Whether huge pages were asked for the first table and not refused.
+    /// True if huge pages were asked for the first table and not refused.
     pub fn huge_pages_advised(&self) -> bool {
         self.table.first.huge_pages_advised()
     }
 
-    /// Writes an entry over all that `over` admits, by the length of the prefix that wrote what is there.
+    /// Writes an entry over all that `over` admits, by the length of the prefix that wrote what is
+    /// there.
     fn write(&mut self, prefix: Prefix, length: u8, entry: u16, over: impl Fn(u8) -> bool) {
         if prefix.length == 0 {
             self.table.default.store(entry - 1, Ordering::Relaxed);

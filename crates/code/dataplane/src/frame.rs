@@ -8,8 +8,9 @@ pub const FRAME_MAX: usize = 1024;
 /// The frame sizes that can be chosen.
 pub const FRAME_SIZES: [usize; 5] = [64, 128, 256, 512, 1024];
 
-/// A vector of packets. Each column is a *lane* array: one packet's metadata is spread over the lanes at its place, so a
-/// node that needs the length and nothing else touches the lengths and nothing else.
+/// A vector of packets. Each column is a *lane* array: one packet's metadata is spread over the
+/// lanes at its place, so a node that needs the length and nothing else touches the lengths and
+/// nothing else.
 ///
 /// All packets of a frame came in on the same interface.
 #[derive(Clone)]
@@ -19,7 +20,7 @@ pub struct Frame {
     pub len: usize,
     /// The interface they came in on.
     pub rx: u16,
-    /// Whether a packet of the frame is traced.
+    /// True if a packet of the frame is traced.
     pub traced: bool,
     /// Buffers.
     pub buffer: [Buffer; FRAME_MAX],
@@ -29,7 +30,8 @@ pub struct Frame {
     pub adjacency: [u16; FRAME_MAX],
     /// The arc that the node chose.
     pub next: [u8; FRAME_MAX],
-    /// Why a packet is dropped or punted, as an index into the reasons of the node that sent it there.
+    /// Why a packet is dropped or punted, as an index into the reasons of the node that sent it
+    /// there.
     pub reason: [u8; FRAME_MAX],
     /// Number of the packet's trace, 0 for none.
     pub trace: [u16; FRAME_MAX],
@@ -67,7 +69,8 @@ impl Frame {
         self.len += 1;
     }
 
-    /// Copies packets' lanes from another frame to the end of this one, which must have room for them.
+    /// Copies packets' lanes from another frame to the end of this one, which must have room for
+    /// them.
     pub fn take(&mut self, from: &Frame, lanes: &[u16]) {
         fn copy<T: Copy>(to: &mut [T], from: &[T; FRAME_MAX], lanes: &[u16]) {
             for (to, lane) in to.iter_mut().zip(lanes) {

@@ -5,9 +5,10 @@
 //!                             ├─► ip4-input ─► ip4-lookup ─► ip4-rewrite ─► B-output ─► B-tx
 //!                             └─► (every node) drop, punt
 //! ```
-//! Arcs lead forward, but for those that packets which nodes make may take: one pass over the nodes empties the graph of what came in, and
-//! a second one follows only where there is an answer to send. A frame whose packets all take the same arc is handed on as it is; only where they
-//! part are lanes copied.
+//! Arcs lead forward, but for those that packets which nodes make may take: one pass over the nodes
+//! empties the graph of what came in, and a second one follows only where there is an answer to
+//! send. A frame whose packets all take the same arc is handed on as it is; only where they part
+//! are lanes copied.
 
 use crate::epochs::Reader;
 use crate::frame::{FRAME_MAX, Frame};
@@ -21,7 +22,7 @@ use std::sync::Arc;
 pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
 pub use crate::node::{Input, Node, Reason, Severity};
 
-/// What a node did.
+/// The counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeCounters {
     /// Calls with packets.
@@ -43,10 +44,10 @@ pub struct NodeCounters {
 /// Most kinds of events that a probe counts.
 pub const EVENTS: usize = 4;
 
-/// Reads counters of events between two nodes' calls, such as those of the processor. It costs far more than a node, so the clocks of a
-/// graph that has one mean nothing.
+/// Reads counters of events between two nodes' calls, such as those of the processor. It costs far
+/// more than a node, so the clocks of a graph that has one mean nothing.
 pub trait Probe: Send {
-    /// How often each event has happened so far.
+    /// The number of times that each event has happened so far.
     fn read(&mut self) -> [u64; EVENTS];
 }
 
@@ -77,7 +78,7 @@ pub struct RuntimeRow {
     pub name: String,
     /// `polling` for inputs, `active` for others.
     pub state: &'static str,
-    /// What it did.
+    /// The node's counters.
     pub counters: NodeCounters,
 }
 
@@ -92,7 +93,7 @@ pub struct ErrorRow {
     pub reason: Reason,
 }
 
-/// What a graph did, for those who print it while it goes on.
+/// The state of a graph, for those who print it while it goes on.
 #[derive(Clone)]
 pub struct Report {
     /// [`Graph::runtime`].
@@ -118,8 +119,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// What several workers did together: their counters added up by the names of nodes. An input that is named after a queue of one worker
-    /// stays a row of its own. `None` of none.
+    /// The sum of several workers' counters, by the names of nodes. An input that is named after a
+    /// queue of one worker stays a row of its own. `None` of none.
     pub fn sum(reports: &[Self]) -> Option<Self> {
         let (first, others) = reports.split_first()?;
         let mut sum = first.clone();
@@ -167,9 +168,9 @@ fn add_rows<R: Clone>(sum: &mut Vec<R>, others: &[R], same: impl Fn(&R, &R) -> b
 
 /// Nodes, inputs, and what they share.
 pub struct Graph {
-    /// What the nodes share.
+    /// The plane that the nodes share.
     pub plane: Plane,
-    /// Who is traced.
+    /// The packets that are traced.
     pub tracer: Tracer,
     slots: Vec<Slot>,
     inputs: Vec<InputSlot>,
@@ -182,7 +183,7 @@ pub struct Graph {
     due: u64,
     interval: u64,
     reader: Option<Reader>,
-    /// What counts events, and what it said last.
+    /// The probe that counts events, and its last counts.
     probe: Option<(Box<dyn Probe>, [u64; EVENTS])>,
 }
 
@@ -217,8 +218,8 @@ impl Graph {
         }
     }
 
-    /// Adds a node with its arcs, in the order of their numbers. Nodes are added from the end: an arc leads to one that is there, or is
-    /// added later with [`Graph::add_arc`].
+    /// Adds a node with its arcs, in the order of their numbers. Nodes are added from the end: an
+    /// arc leads to one that is there, or is added later with [`Graph::add_arc`].
     ///
     /// # Panics
     /// With more than [`ARCS_MAX`] arcs.
@@ -273,7 +274,8 @@ impl Graph {
         passed
     }
 
-    /// One round: every input is polled, and every frame walks through the graph. Returns the packets that came in.
+    /// One round: every input is polled, and every frame walks through the graph. Returns the
+    /// packets that came in.
     pub fn run_once(&mut self) -> usize {
         let mut received = 0;
         if self.probe.is_some() {
@@ -397,7 +399,8 @@ impl Graph {
         while arcs != 0 {
             let arc = arcs.trailing_zeros() as u8;
             arcs &= arcs - 1;
-            // The lanes of this arc. Each lane is written, and stays if it is one: no branch tells them apart.
+            // The lanes of this arc. Each lane is written, and stays if it is one: no branch tells
+            // them apart.
             let mut count = 0;
             for (lane, taken) in (0..).zip(next) {
                 lanes[count % FRAME_MAX] = lane;
@@ -415,7 +418,7 @@ impl Graph {
         self.spare.push(frame);
     }
 
-    /// What a node emitted takes its arcs.
+    /// The packets that a node emitted take its arcs.
     #[cold]
     fn send_emitted(&mut self, index: usize) {
         let mut emitted = std::mem::take(&mut self.plane.emitted);
@@ -455,12 +458,12 @@ impl Graph {
         waiting.last_mut().expect("there is one by now")
     }
 
-    /// Whether no input will ever have more packets.
+    /// True if no input will ever have more packets.
     pub fn is_done(&self) -> bool {
         self.inputs.iter().all(|slot| slot.input.is_done())
     }
 
-    /// What nodes did, inputs first, then in the order of the packets' way.
+    /// The counters of nodes, inputs first, then in the order of the packets' way.
     pub fn runtime(&self) -> Vec<RuntimeRow> {
         let inputs = self.inputs.iter().map(|slot| RuntimeRow {
             name: slot.input.name().to_owned(),
@@ -475,7 +478,7 @@ impl Graph {
         inputs.chain(nodes).collect()
     }
 
-    /// What was dropped or punted, and why; counts of zero too.
+    /// The packets that were dropped or punted, by reason; counts of zero too.
     pub fn errors(&self) -> Vec<ErrorRow> {
         let inputs = self.inputs.iter().flat_map(|slot| {
             let node = slot.input.name();
@@ -517,7 +520,8 @@ impl Graph {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Sets the nodes' counters to zero, as `clear runtime` does. Errors and interface counters stay.
+    /// Sets the nodes' counters to zero, as `clear runtime` does. Errors and interface counters
+    /// stay.
     pub fn clear_runtime(&mut self) {
         for slot in &mut self.slots {
             slot.counters = NodeCounters::default();
@@ -539,7 +543,8 @@ impl Graph {
         }
     }
 
-    /// Packets that came in, went out, were dropped, were punted, and that a device refused, over all interfaces.
+    /// Packets that came in, went out, were dropped, were punted, and that a device refused, over
+    /// all interfaces.
     pub fn balance(&self) -> Balance {
         let mut balance = Balance::default();
         for interface in &self.plane.interfaces {
@@ -556,7 +561,7 @@ impl Graph {
     }
 }
 
-/// Where packets ended.
+/// The ends that packets came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Came in.
@@ -578,7 +583,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Whether every packet that came in or was made is accounted for.
+    /// True if every packet that came in or was made is accounted for.
     pub fn holds(&self) -> bool {
         self.received + self.generated == self.sent + self.dropped + self.punted + self.refused + self.local + self.held
     }

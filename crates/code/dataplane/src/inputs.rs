@@ -9,7 +9,8 @@ use crate::machine;
 use crate::node::Input;
 use crate::plane::{Mac, Plane};
 
-/// A minimal UDP packet as it lies in memory: 64 bytes on the wire with the frame check sequence, 60 without.
+/// A minimal UDP packet as it lies in memory: 64 bytes on the wire with the frame check sequence,
+/// 60 without.
 pub const PACKET_BYTES: u16 = 60;
 
 /// Builds a 60-byte UDP packet; the four bytes after it are zero.
@@ -117,7 +118,8 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Packets for an interface. A packet longer than a buffer is cut, so that the graph sees a giant and counts it.
+    /// Packets for an interface. A packet longer than a buffer is cut, so that the graph sees a
+    /// giant and counts it.
     pub fn new(interface: u16, name: &str, packets: Vec<Vec<u8>>) -> Self {
         Self { interface, name: name.to_owned(), packets: packets.into_iter(), too_long: 0 }
     }

@@ -1,11 +1,14 @@
-//! Vector packet processing: a graph of nodes, each of which works on a frame of up to 1024 packets at a time.
+//! Vector packet processing: a graph of nodes, each of which works on a frame of up to 1024 packets
+//! at a time.
 //!
-//! What is measured here is how the loops over a frame touch memory. They are written once ([`walk`]), for every shape and
-//! prefetch stride, over [`memory::PacketMemory`]: host memory when packets are forwarded, a model of a core when their cycles are
-//! predicted. Drivers, neighbours, ICMP and threads are another crate's, which forwards.
+//! What is measured here is how the loops over a frame touch memory. They are written once
+//! ([`walk`]), for every shape and prefetch stride, over [`memory::PacketMemory`]: host memory when
+//! packets are forwarded, a model of a core when their cycles are predicted. Drivers, neighbours,
+//! ICMP and threads are another crate's, which forwards.
 //!
 //! # What to read first
-//! [`frame`], then [`graph`] with its picture, then [`walk`]; `examples/route.rs` puts them together.
+//! [`frame`], then [`graph`] with its picture, then [`walk`]; `examples/route.rs` puts them
+//! together.
 //!
 //! | module | what it has |
 //! |---|---|

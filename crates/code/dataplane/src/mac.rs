@@ -5,7 +5,8 @@
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {
-    /// The address as the low 48 bits of a number, first byte lowest: as a load from a packet gives it.
+    /// The address as the low 48 bits of a number, first byte lowest: as a load from a packet gives
+    /// it.
     pub fn bits(self) -> u64 {
         let [a, b, c, d, e, f] = self.0;
         u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
@@ -20,7 +21,7 @@ impl Mac {
     /// The address of everyone.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// Whether it is the address of several, or of nobody.
+    /// True for the address of several, or of nobody.
     pub fn is_group_or_zero(self) -> bool {
         self.0[0] & 1 != 0 || self == Self::default()
     }

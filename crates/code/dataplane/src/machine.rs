@@ -1,11 +1,13 @@
-//! What the processor offers beside loads and stores: a prefetch and a counter.
+//! A prefetch and a counter: the processor's offers beside loads and stores.
 #![expect(unsafe_code, reason = "a prefetch and a counter are instructions, not functions")]
 
-/// Asks for the cache line at `address`, for reading, into L1. Any address is allowed: a prefetch never faults.
+/// Asks for the cache line at `address`, for reading, into L1. Any address is allowed: a prefetch
+/// never faults.
 #[inline(always)]
 pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction reads nothing that the program can see, and does not fault on any address.
+    // SAFETY: the instruction reads nothing that the program can see, and does not fault on any
+    // address.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }
@@ -18,12 +20,13 @@ pub fn prefetch<T>(address: *const T) {
     let _ = address;
 }
 
-/// Asks for the cache line at `address`, for writing, into L1: a store that comes later finds it owned. Any address is allowed.
+/// Asks for the cache line at `address`, for writing, into L1: a store that comes later finds it
+/// owned. Any address is allowed.
 #[inline(always)]
 pub fn prefetch_for_store<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction changes nothing that the program can see, and does not fault on any address. A 64-bit processor without it
-    // takes it for a no-operation.
+    // SAFETY: the instruction changes nothing that the program can see, and does not fault on any
+    // address. A 64-bit processor without it takes it for a no-operation.
     unsafe {
         core::arch::asm!("prefetchw [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
@@ -101,11 +104,12 @@ pub fn cpu() -> Option<usize> {
     nix::sched::sched_getcpu().ok()
 }
 
-/// Bytes of the machine code of a function, by its address: the length of its entry in the table for unwinding, which a program without
-/// symbols has, too. `None` where there is no such table, or the address is not that of a function.
+/// Bytes of the machine code of a function, by its address: the length of its entry in the table
+/// for unwinding, which a program without symbols has, too. `None` where there is no such table, or
+/// the address is not that of a function.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn code_bytes(function: *const ()) -> Option<usize> {
-    /// Where parts of the program lie, as the unwinder hands it out.
+    /// The places of parts of the program, as the unwinder hands them out.
     #[repr(C)]
     struct Bases {
         text: *const u8,
@@ -122,8 +126,9 @@ pub fn code_bytes(function: *const ()) -> Option<usize> {
     if entry.is_null() || bases.function != function.cast() {
         return None;
     }
-    // SAFETY: an entry has four words and more: its length, its header's place, where the function starts, and how long it is. Compilers
-    // on Linux write the last two in 32 bits each (System V ABI, AMD64 and AArch64, chapters on DWARF).
+    // SAFETY: an entry has four words and more: its length, its header's place, where the function
+    // starts, and how long it is. Compilers on Linux write the last two in 32 bits each (System V
+    // ABI, AMD64 and AArch64, chapters on DWARF).
     let bytes = unsafe { entry.add(3).read_unaligned() } as usize;
     // In another encoding it would not be the length of a function.
     (1..1 << 20).contains(&bytes).then_some(bytes)
@@ -135,7 +140,7 @@ pub fn code_bytes(_function: *const ()) -> Option<usize> {
     None
 }
 
-/// What [`ticks`] counts.
+/// The unit that [`ticks`] counts.
 pub const COUNTER: &str = if cfg!(target_arch = "x86_64") {
     "TSC"
 } else if cfg!(target_arch = "aarch64") {
@@ -144,7 +149,8 @@ pub const COUNTER: &str = if cfg!(target_arch = "x86_64") {
     "nanoseconds"
 };
 
-/// Frequency of the counter in ticks a second: read where the processor says it, measured against the clock otherwise.
+/// Frequency of the counter in ticks a second: read where the processor says it, measured against
+/// the clock otherwise.
 pub fn counter_hz() -> u64 {
     #[cfg(target_arch = "aarch64")]
     {

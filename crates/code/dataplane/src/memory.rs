@@ -1,18 +1,19 @@
 //! The memory in which packets lie, as the loops see it.
 //!
-//! The hot loops touch packets through [`PacketMemory`] and nothing else. On the host its operations are loads and stores;
-//! a model of a core can stand in its place and charge for each. Two layouts share the loops: [`InFrame`] keeps metadata
-//! in the lanes of the frame, so a packet costs one line; [`InBuffer`] keeps it in a line of its own in front of the data,
-//! as VPP does, so a packet costs two.
+//! The hot loops touch packets through [`PacketMemory`] and nothing else. On the host its
+//! operations are loads and stores; a model of a core can stand in its place and charge for each.
+//! Two layouts share the loops: [`InFrame`] keeps metadata in the lanes of the frame, so a packet
+//! costs one line; [`InBuffer`] keeps it in a line of its own in front of the data, as VPP does, so
+//! a packet costs two.
 
 use crate::buffers::{Buffer, Pool, Slots};
 use crate::frame::Frame;
 use crate::machine;
 
-/// What a node knows of a packet before it reads the data.
+/// The fields that a node knows of a packet before it reads the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// Where the packet starts within the buffer's data.
+    /// The place where the packet starts within the buffer's data.
     pub offset: u16,
     /// Bytes of the packet.
     pub length: u16,
@@ -20,7 +21,7 @@ pub struct Meta {
 
 /// Memory that holds packets.
 pub trait PacketMemory {
-    /// Whether metadata lies in a line of its own, which is worth a prefetch.
+    /// True if metadata lies in a line of its own, which is worth a prefetch.
     const HEADER_LINE: bool;
 
     /// Asks for the metadata's line, if there is one.
@@ -32,7 +33,8 @@ pub trait PacketMemory {
     /// Reads a packet's metadata.
     fn meta(&mut self, frame: &Frame, lane: usize) -> Meta;
 
-    /// Notes the result in the metadata's line, if there is one: where the network header starts, and which arc was chosen.
+    /// Notes the result in the metadata's line, if there is one: where the network header starts,
+    /// and which arc was chosen.
     fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8);
 
     /// Reads `N` bytes of the packet.
@@ -53,7 +55,8 @@ pub trait PacketMemory {
     /// Writes `N` bytes of the packet.
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]);
 
-    /// Says that a packet's work is done. A model charges for instructions that touch no memory; real memory does nothing.
+    /// Says that a packet's work is done. A model charges for instructions that touch no memory;
+    /// real memory does nothing.
     #[inline(always)]
     fn worked(&mut self) {}
 }

@@ -1,10 +1,10 @@
-//! What a node and an input are.
+//! Nodes and inputs.
 
 use crate::arcs::Verdict;
 use crate::frame::Frame;
 use crate::plane::Plane;
 
-/// How much an error matters.
+/// The weight of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The packet is malformed, or no interface takes it.
@@ -28,7 +28,7 @@ impl Severity {
 pub struct Reason {
     /// The reason, as `show errors` prints it.
     pub text: &'static str,
-    /// How much it matters.
+    /// The weight of the error.
     pub severity: Severity,
 }
 
@@ -54,18 +54,20 @@ pub trait Node: Send {
         &[]
     }
 
-    /// The arcs, as bits, that are taken for a reason: [`Frame::reason`] has it, and it is counted. Drop and punt are among them.
+    /// The arcs, as bits, that are taken for a reason: [`Frame::reason`] has it, and it is counted.
+    /// Drop and punt are among them.
     fn reasoned_arcs(&self) -> u64 {
         0b11
     }
 
-    /// Does what is due without a packet. It is called about once a millisecond and may [emit](Plane::emit).
+    /// Does what is due without a packet. It is called about once a millisecond and may
+    /// [emit](Plane::emit).
     fn housekeeping(&mut self, _plane: &mut Plane) {}
 
     /// Works on a frame that is not empty.
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;
 
-    /// What a packet looked like to this node, one line each.
+    /// The packets of a frame as this node saw them, one line each.
     fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String>;
 }
 
@@ -77,20 +79,22 @@ pub trait Input: Send {
     /// The interface that packets come in on.
     fn interface(&self) -> u16;
 
-    /// Puts up to [`crate::plane::Settings::frame_size`] packets in an empty frame. An empty one is an empty poll.
+    /// Puts up to [`crate::plane::Settings::frame_size`] packets in an empty frame. An empty one is
+    /// an empty poll.
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame);
 
-    /// Whether there will never be more packets.
+    /// True if there will never be more packets.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// How packets come in, for `show hardware`: the driver, its mode, and what it does in a device's place.
+    /// The way in which packets come in, for `show hardware`: the driver, its mode, and what it
+    /// does in a device's place.
     fn hardware(&self) -> String {
         "memory of this process".to_owned()
     }
 
-    /// What it met that `show errors` tells, and how often.
+    /// The counts of what it met, for `show errors`.
     fn counts(&self) -> Vec<(Reason, u64)> {
         Vec::new()
     }

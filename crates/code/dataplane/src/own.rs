@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::fib::Prefix;
 
-/// Who answers what is sent to one of our addresses.
+/// The one who answers what is sent to one of our addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The kernel has the address on the same interface and sees each packet itself.
@@ -32,7 +32,7 @@ pub struct OwnAddress {
     pub length: u8,
     /// The interface that has it.
     pub interface: u16,
-    /// Who answers for it.
+    /// The one who answers for it.
     pub owner: Owner,
 }
 
@@ -85,8 +85,9 @@ impl Own {
         &self.addresses
     }
 
-    /// Not 0 for a source that has to be looked at: one that may be ours, or that starts as no host's address does. 0 for nearly all others,
-    /// and surely not for those. Two bytes from the cache are what a loop can afford; they are the address's first and last one.
+    /// Not 0 for a source that has to be looked at: one that may be ours, or that starts as no
+    /// host's address does. 0 for nearly all others, and surely not for those. Two bytes from the
+    /// cache are what a loop can afford; they are the address's first and last one.
     #[inline(always)]
     pub fn suspects(&self, first: u8, last: u8) -> u8 {
         self.first[first as usize] & self.last[last as usize]
@@ -97,7 +98,8 @@ impl Own {
         self.addresses.iter().find(|own| own.address == address)
     }
 
-    /// The address from which an interface speaks to a neighbour: that of the neighbour's network, or else the interface's first one.
+    /// The address from which an interface speaks to a neighbour: that of the neighbour's network,
+    /// or else the interface's first one.
     pub fn source(&self, interface: u16, to: Option<Ipv4Addr>) -> Option<Ipv4Addr> {
         let mut here = self.addresses.iter().filter(|own| own.interface == interface);
         let shares = |own: &&OwnAddress| {
@@ -106,7 +108,8 @@ impl Own {
         here.clone().find(shares).or_else(|| here.next()).map(|own| own.address)
     }
 
-    /// The address from which an interface sends what concerns a packet that came in there: one of its own, or else any of ours.
+    /// The address from which an interface sends what concerns a packet that came in there: one of
+    /// its own, or else any of ours.
     pub fn speaker(&self, interface: u16) -> Option<Ipv4Addr> {
         self.source(interface, None).or_else(|| self.addresses.first().map(|own| own.address))
     }

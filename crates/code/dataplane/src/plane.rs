@@ -1,4 +1,4 @@
-//! What all nodes share: buffers, interfaces, tables, settings.
+//! The state that all nodes share: buffers, interfaces, tables, settings.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub use crate::mac::Mac;
 
 pub use crate::adjacency::{DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, MISS, OURS};
 
-/// What an interface does with packets that come in.
+/// The use that an interface makes of packets that come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// All go out of the other interface, as they are.
@@ -54,13 +54,13 @@ pub struct Interface {
     pub mac: Mac,
     /// Bytes of the largest IP packet.
     pub mtu: u16,
-    /// What is done with packets that come in.
+    /// The use that is made of packets that come in.
     pub mode: Mode,
     /// VLANs whose tagged packets are taken; on a routing interface their tag is removed.
     pub vlans: Vec<u16>,
-    /// Whether the kernel sees each packet that comes in, too.
+    /// True if the kernel sees each packet that comes in, too.
     pub kernel_sees: bool,
-    /// Whether its device is there and up.
+    /// True if its device is there and up.
     pub is_up: bool,
     /// Traffic that came in.
     pub rx: Traffic,
@@ -112,11 +112,12 @@ impl Interface {
 pub struct Settings {
     /// Number of packets per iteration of every node's loop.
     pub shape: Shape,
-    /// Prefetch strides of the first node that reads packets; the ones after it find their lines in the cache.
+    /// Prefetch strides of the first node that reads packets; the ones after it find their lines in
+    /// the cache.
     pub strides: Strides,
     /// Packets that an input puts in a frame.
     pub frame_size: usize,
-    /// Whether `ip4-input` verifies the header's checksum.
+    /// True if `ip4-input` verifies the header's checksum.
     pub verify_checksum: bool,
 }
 
@@ -154,7 +155,7 @@ pub struct Emitted {
     pub reason: u8,
 }
 
-/// What all nodes of a worker share.
+/// The state that all nodes of a worker share.
 pub struct Plane {
     /// Packet buffers.
     pub pool: Pool,
@@ -176,7 +177,8 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// A plane without interfaces, and with no routes but those of networks that are never forwarded to (RFC 1122, section 3.2.1.3).
+    /// A plane without interfaces, and with no routes but those of networks that are never
+    /// forwarded to (RFC 1122, section 3.2.1.3).
     pub fn new(buffers: usize, reuse: Reuse, settings: Settings) -> Self {
         let tables = Tables::new();
         for (network, length, adjacency) in [
@@ -203,7 +205,8 @@ impl Plane {
         }
     }
 
-    /// A plane for one more worker: the same interfaces, addresses and settings over the same tables, with buffers and counters of its own.
+    /// A plane for one more worker: the same interfaces, addresses and settings over the same
+    /// tables, with buffers and counters of its own.
     pub fn for_another_worker(&self) -> Self {
         let mut interfaces = self.interfaces.clone();
         for interface in &mut interfaces {
@@ -285,7 +288,8 @@ impl Plane {
         Ok(())
     }
 
-    /// The address of ours that a packet to a destination leaves from; one of the interface where it came in if there is no route.
+    /// The address of ours that a packet to a destination leaves from; one of the interface where
+    /// it came in if there is no route.
     pub fn address_towards(&self, destination: Ipv4Addr, rx: u16) -> Option<Ipv4Addr> {
         let adjacency = self.tables.routes.reader().lookup(destination.into());
         let leaves = (adjacency >= FIRST_NEIGHBOUR).then(|| self.tables.adjacencies.get(adjacency));

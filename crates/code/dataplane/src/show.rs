@@ -1,6 +1,8 @@
-//! Tables of what nodes did: `show runtime`, `show errors` and `show trace`, in the words that users of VPP know.
+//! Tables of what nodes did: `show runtime`, `show errors` and `show trace`, in the words that
+//! users of VPP know.
 //!
-//! They are made of what each worker reports: what is counted is added up, and `show runtime` and `show trace` also tell workers apart.
+//! They are made of what each worker reports: what is counted is added up, and `show runtime` and
+//! `show trace` also tell workers apart.
 
 use std::fmt::Write;
 

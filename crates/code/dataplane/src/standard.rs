@@ -1,4 +1,5 @@
-//! The graph that is measured: the nodes of this crate, wired as `standard.graph` says and the picture in [`crate::graph`] shows.
+//! The graph that is measured: the nodes of this crate, wired as `standard.graph` says and the
+//! picture in [`crate::graph`] shows.
 
 use crate::graph::{Graph, NodeId};
 use crate::nodes::Device;
@@ -10,7 +11,7 @@ pub use crate::wiring::INTERFACES_MAX;
 /// The text of that graph.
 pub const TEXT: &str = include_str!("standard.graph");
 
-/// How the work on IPv4 packets is divided into nodes.
+/// The way in which the work on IPv4 packets is divided into nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ip4Path {
     /// Three nodes, each with a loop of its own.
@@ -20,7 +21,8 @@ pub enum Ip4Path {
     Fused,
 }
 
-/// Builds the graph over a plane's interfaces, one device each. Returns it with the node that inputs lead to.
+/// Builds the graph over a plane's interfaces, one device each. Returns it with the node that
+/// inputs lead to.
 ///
 /// # Panics
 /// If there is not one device for each interface, or more than [`INTERFACES_MAX`].

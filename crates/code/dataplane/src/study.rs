@@ -1,8 +1,8 @@
 //! The loop of the stride study: the first node that looks at a packet, in the shape of the slides.
 //!
-//! It is the hot path of `ethernet-input` with metadata in a line of its own: read the metadata, read the Ethernet header,
-//! classify, note the result. [`StudyBody::rounds`] adds work on the header, for cores so wide that the bare loop hides its misses
-//! by itself.
+//! It is the hot path of `ethernet-input` with metadata in a line of its own: read the metadata,
+//! read the Ethernet header, classify, note the result. [`StudyBody::rounds`] adds work on the
+//! header, for cores so wide that the bare loop hides its misses by itself.
 
 use crate::frame::Frame;
 use crate::memory::PacketMemory;
@@ -20,20 +20,21 @@ pub const NEXT_OTHER: u8 = 2;
 pub struct StudyBody {
     /// Rounds of a hash over the header: extra work a packet, a multiplication each.
     pub rounds: u32,
-    /// What a round depends on.
+    /// The dependence of rounds.
     pub work: Work,
     /// Folds what was hashed, so that the work is not dead.
     pub hash: u64,
 }
 
-/// What the rounds of a packet's work depend on.
+/// The dependence of the rounds of a packet's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Work {
-    /// Each needs the one before. A core that reorders overlaps the chains of several packets, so a loop of several lanes gains without any
-    /// prefetch.
+    /// Each needs the one before. A core that reorders overlaps the chains of several packets, so a
+    /// loop of several lanes gains without any prefetch.
     #[default]
     Chained,
-    /// Four chains side by side: a core overlaps the rounds of one packet, and a loop of several lanes gains little by it.
+    /// Four chains side by side: a core overlaps the rounds of one packet, and a loop of several
+    /// lanes gains little by it.
     Independent,
 }
 

@@ -44,9 +44,9 @@ impl std::error::Error for NoRoom {}
 pub struct Tables {
     /// Routes, to read.
     pub routes: Arc<Table>,
-    /// Where packets may be sent next, to read.
+    /// The adjacencies to which packets may be sent next, to read.
     pub adjacencies: Arc<Adjacencies>,
-    /// Who reads.
+    /// The readers.
     pub epochs: Arc<Epochs>,
     changes: Mutex<Changes>,
     start: Instant,
@@ -99,7 +99,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Adds an adjacency and returns its number. All zero as an Ethernet address says that it is not known yet.
+    /// Adds an adjacency and returns its number. All zero as an Ethernet address says that it is
+    /// not known yet.
     ///
     /// # Errors
     /// Every adjacency is in use.
@@ -129,7 +130,8 @@ impl Changes {
         self.adjacencies.set_mac(adjacency, mac);
     }
 
-    /// Takes an adjacency out of use. No route leads to it any more; packets that wait for its neighbour have it until that time.
+    /// Takes an adjacency out of use. No route leads to it any more; packets that wait for its
+    /// neighbour have it until that time.
     pub fn retire(&mut self, adjacency: u16, until: Duration) {
         self.retired.push((self.epochs.retire(), until, adjacency));
     }

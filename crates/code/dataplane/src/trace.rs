@@ -10,14 +10,14 @@ use crate::mac::Mac;
 use crate::node::Node;
 use crate::plane::Plane;
 
-/// What one node saw of one packet.
+/// The trace of one packet in one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Microseconds since the tracer was made.
     pub microseconds: u64,
     /// The node's name.
     pub node: String,
-    /// What the node saw, one line each.
+    /// The node's trace, one line each.
     pub lines: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ pub fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
     format!("{kind}: {} -> {}", mac(6), mac(0))
 }
 
-/// Where the network header starts: tags are gone by now.
+/// The place where the network header starts: tags are gone by now.
 const L3: usize = 14;
 
 /// A packet's IPv4 header as a person reads it, one line each.

@@ -4,9 +4,9 @@
 //!   lane:      i        i + 1     ...    i + S1·N      ...    i + S2·N
 //!              load, finish              prefetch header      prefetch data
 //! ```
-//! `N` lanes are handled together: their prefetches first, then their loads, then the rest of the work, so that the loads
-//! of `N` packets are under way at once. Strides count iterations, as the literature does: a dual loop with stride 3
-//! prefetches 6 packets ahead.
+//! `N` lanes are handled together: their prefetches first, then their loads, then the rest of the
+//! work, so that the loads of `N` packets are under way at once. Strides count iterations, as the
+//! literature does: a dual loop with stride 3 prefetches 6 packets ahead.
 
 use crate::arcs::{ARCS_MAX, DROP, Verdict};
 use crate::frame::{FRAME_MAX, Frame};
@@ -15,7 +15,7 @@ use crate::memory::PacketMemory;
 use std::hint::cold_path;
 use std::ops::Range;
 
-/// How many packets an iteration handles.
+/// The number of packets that an iteration handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Shape {
     /// One packet.
@@ -60,7 +60,7 @@ impl std::str::FromStr for Shape {
     }
 }
 
-/// How many iterations ahead the loop prefetches; with 0 it does not prefetch.
+/// The numbers of iterations by which the loop prefetches ahead; with 0 it does not prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Strides {
     /// S1: the metadata's line.
@@ -76,13 +76,15 @@ impl Strides {
     }
 }
 
-/// Stands in [`Frame::next`] for the arc of a packet that waits for [`Body::slow_path`]. No node has as many arcs.
+/// Stands in [`Frame::next`] for the arc of a packet that waits for [`Body::slow_path`]. No node
+/// has as many arcs.
 const SLOW_PATH: u8 = 0x80;
 const _: () = assert!(SLOW_PATH as usize > ARCS_MAX);
 
-/// Returns from a function if a condition holds that hardly any packet meets. Each such rule is a branch of its own that is never taken,
-/// which is cheaper than to gather what is wrong in a number and to ask once. The compiler would gather it if the branches did nothing but
-/// return, so each has a box that it cannot look into.
+/// Returns from a function if a condition holds that hardly any packet meets. Each such rule is a
+/// branch of its own that is never taken, which is cheaper than to gather what is wrong in a number
+/// and to ask once. The compiler would gather it if the branches did nothing but return, so each
+/// has a box that it cannot look into.
 macro_rules! rare {
     ($condition:expr => $result:expr) => {
         if $condition {
@@ -94,25 +96,28 @@ macro_rules! rare {
 }
 pub(crate) use rare;
 
-/// What a loop does with one packet, in the two steps between which the loop interleaves its lanes.
+/// The work of a loop on one packet, in the two steps between which the loop interleaves its lanes.
 ///
-/// Neither step calls anything that is not inlined, so the loop keeps all that it needs in registers. Rare packets have a pass of their own.
+/// Neither step calls anything that is not inlined, so the loop keeps all that it needs in
+/// registers. Rare packets have a pass of their own.
 pub trait Body<M: PacketMemory> {
-    /// What the first step hands to the second.
+    /// The value that the first step hands to the second.
     type Loaded: Copy + Default;
 
-    /// The arc that the frame's packets will probably take. A packet that takes it costs one comparison, and none where this is a constant
-    /// that [`Body::finish`] returns; another one is noted aside.
+    /// The arc that the frame's packets will probably take. A packet that takes it costs one
+    /// comparison, and none where this is a constant that [`Body::finish`] returns; another one is
+    /// noted aside.
     fn expected(&self, frame: &Frame) -> u8;
 
     /// Reads what the packet's work needs.
     fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded;
 
-    /// Does the work of a common packet and returns its next arc. Returns `None` and leaves the packet as it is if it is not common.
+    /// Does the work of a common packet and returns its next arc. Returns `None` and leaves the
+    /// packet as it is if it is not common.
     fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Self::Loaded) -> Option<u8>;
 
-    /// Does all the work of a packet for which [`Body::finish`] returned `None`, after the loop. A body whose packets are all common need
-    /// not have this method.
+    /// Does all the work of a packet for which [`Body::finish`] returned `None`, after the loop. A
+    /// body whose packets are all common need not have this method.
     fn slow_path(&mut self, _memory: &mut M, _frame: &mut Frame, _lane: usize) -> u8 {
         DROP
     }
@@ -134,7 +139,8 @@ pub fn walk<M: PacketMemory, B: Body<M>>(
     }
 }
 
-/// Bytes of the machine code of a shape's loop over a body, without what runs for rare packets; `None` where it cannot be found out.
+/// Bytes of the machine code of a shape's loop over a body, without what runs for rare packets;
+/// `None` where it cannot be found out.
 pub fn code_bytes<M: PacketMemory, B: Body<M>>(shape: Shape) -> Option<usize> {
     type Loop<M, B> = fn(Strides, &mut M, &mut Frame, &mut B) -> Verdict;
     let function: Loop<M, B> = match shape {
@@ -159,7 +165,8 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     frame.next[..len].fill(expected);
     let mut odd_ones = 0;
     let mut lane = 0;
-    // The loops know nothing of packets that take another arc: each is written here, and the loops go on behind it.
+    // The loops know nothing of packets that take another arc: each is written here, and the loops
+    // go on behind it.
     while let Some((odd, arc)) =
         packets::<N, false, M, B>(memory, frame, body, expected, lane..len, header_ahead, data_ahead)
     {
@@ -174,8 +181,9 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     if odd_ones > 0 { part(memory, frame, body, len) } else { Verdict::All(expected) }
 }
 
-/// Where so many packets of a frame took another arc than expected, the others may do so as well. Then it is cheaper to store each arc than
-/// to leave the loop, which the processor cannot foresee.
+/// Once this number of packets of a frame took another arc than expected, the others may do so as
+/// well. Then it is cheaper to store each arc than to leave the loop, which the processor cannot
+/// foresee.
 const MANY: u32 = 4;
 
 /// Handles packets each of which may take another arc.
@@ -191,8 +199,8 @@ fn mixed<const N: usize, M: PacketMemory, B: Body<M>>(
     packets::<N, true, M, B>(memory, frame, body, SLOW_PATH, lanes, header_ahead, data_ahead);
 }
 
-/// Handles packets until one takes another arc than expected; returns its lane and its arc. Where packets are `MIXED` it stores the arc of
-/// each, and goes on to the end.
+/// Handles packets until one takes another arc than expected; returns its lane and its arc. Where
+/// packets are `MIXED` it stores the arc of each, and goes on to the end.
 #[inline(always)]
 fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
@@ -208,7 +216,8 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     let mut odd = None;
     while odd.is_none() && lane < len {
         if lane % N == 0 {
-            // While every prefetch stays within the frame, there is nothing to ask but whether there is a prefetch at all.
+            // While every prefetch stays within the frame, there is nothing to ask but whether
+            // there is a prefetch at all.
             if ahead > 0 {
                 while lane + ahead + N <= len {
                     odd = step::<N, MIXED, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
@@ -262,7 +271,8 @@ fn part<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &m
     }
 }
 
-/// One iteration, up to a packet that takes another arc than expected: its lane and its arc. Where packets are `MIXED`, all of it.
+/// One iteration, up to a packet that takes another arc than expected: its lane and its arc. Where
+/// packets are `MIXED`, all of it.
 #[inline(always)]
 fn step<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
@@ -273,7 +283,8 @@ fn step<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     header_ahead: usize,
     data_ahead: usize,
 ) -> Option<(usize, u8)> {
-    // Lanes are below the frame's size already; the masks say so to the compiler. An iteration's first lane is a multiple of `N`.
+    // Lanes are below the frame's size already; the masks say so to the compiler. An iteration's
+    // first lane is a multiple of `N`.
     let at = |lane: usize| lane & (FRAME_MAX - 1);
     let lane = lane & (FRAME_MAX - N);
     if header_ahead > 0 {
@@ -311,7 +322,8 @@ mod tests {
 
     const LAST: u8 = 5;
 
-    /// Arcs by the buffers' numbers: most take the last arc, and each 13th is not common and takes arc 4 by the slow path.
+    /// Arcs by the buffers' numbers: most take the last arc, and each 13th is not common and takes
+    /// arc 4 by the slow path.
     struct ByNumber;
 
     fn arc_of(buffer: u32) -> u8 {

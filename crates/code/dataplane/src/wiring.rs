@@ -1,8 +1,10 @@
 //! Graphs from a text: which nodes there are, and where their arcs lead.
 //!
-//! A line is a node and its arcs, in the order of their numbers: `l2-input: error-drop error-punt l2-output`. Packets that come in start at
-//! the first one. `output` and `tx` stand for a node of each interface, and `outputs` for an arc to each interface's output. A line that
-//! starts with # is a remark. Whoever has nodes of their own adds them to a [`Registry`]; `examples/own_node.rs` is a whole one.
+//! A line is a node and its arcs, in the order of their numbers:
+//! `l2-input: error-drop error-punt l2-output`. Packets that come in start at the first one.
+//! `output` and `tx` stand for a node of each interface, and `outputs` for an arc to each
+//! interface's output. A line that starts with # is a remark. Whoever has nodes of their own adds
+//! them to a [`Registry`]; `examples/own_node.rs` is a whole one.
 
 use std::collections::HashMap;
 
@@ -54,7 +56,8 @@ impl Registry {
         registry
     }
 
-    /// Adds a node, or puts one in the place of another of that name. Drop and punt are among its arcs.
+    /// Adds a node, or puts one in the place of another of that name. Drop and punt are among its
+    /// arcs.
     pub fn add<N: Node + 'static>(&mut self, name: &str, arcs: Arcs, make: impl Fn(&Plane) -> N + 'static) {
         self.nodes.insert(name.to_owned(), (arcs, Box::new(move |plane| Box::new(make(plane)))));
     }
@@ -66,7 +69,7 @@ impl Registry {
     }
 }
 
-/// What is wrong with a text: the line, counted from 1, and why.
+/// An error in a text: the line, counted from 1, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WiringError {
     /// The line; 0 if it is the whole.
@@ -90,10 +93,12 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// Reads a text and compares it with the nodes that there are, so that [`Wiring::build`] finds nothing wrong any more.
+    /// Reads a text and compares it with the nodes that there are, so that [`Wiring::build`] finds
+    /// nothing wrong any more.
     ///
     /// # Errors
-    /// A line is none, a node is unknown or there twice, or has another number of arcs, or an arc leads nowhere.
+    /// A line is none, a node is unknown or there twice, or has another number of arcs, or an arc
+    /// leads nowhere.
     pub fn parse(text: &str, registry: &Registry) -> Result<Self, WiringError> {
         let mut nodes: Vec<(usize, String, Vec<String>)> = Vec::new();
         for (line, content) in (1..).zip(text.lines()) {
@@ -153,10 +158,12 @@ impl Wiring {
         }
     }
 
-    /// Builds the graph over a plane's interfaces, one device each. Returns it with the node that inputs lead to.
+    /// Builds the graph over a plane's interfaces, one device each. Returns it with the node that
+    /// inputs lead to.
     ///
     /// # Panics
-    /// If there is not one device for each interface, or more than [`INTERFACES_MAX`], or the registry is another one than at reading.
+    /// If there is not one device for each interface, or more than [`INTERFACES_MAX`], or the
+    /// registry is another one than at reading.
     pub fn build(&self, plane: Plane, devices: Vec<Box<dyn Device>>, registry: &Registry) -> (Graph, NodeId) {
         assert_eq!(plane.interfaces.len(), devices.len(), "one device for each interface");
         assert!(

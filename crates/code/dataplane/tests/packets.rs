@@ -1,4 +1,5 @@
-//! Packets through the graph that is measured: what goes in comes out or is counted, and the right ones come out right.
+//! Packets through the graph that is measured: what goes in comes out or is counted, and the right
+//! ones come out right.
 
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
@@ -59,7 +60,8 @@ fn plane(mode: Mode, settings: Settings) -> Plane {
     plane
 }
 
-/// What goes out of the second interface. Out of the first one go errors to the sender.
+/// Runs a graph and returns the packets that go out of the second interface. Out of the first one
+/// go errors to the sender.
 fn run_on(plane: Plane, path: Ip4Path, packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
     let sent = Sent::default();
     let devices: Vec<Box<dyn Device>> = vec![Box::<Capture>::default(), Box::new(Capture(sent.clone()))];

@@ -86,7 +86,8 @@ fn two_hundred_thousand_routes_agree_with_the_oracle() {
     let mut random = fastrand::Rng::with_seed(42);
     let mut both = Both::new();
     let mut routes: HashMap<Prefix, ()> = HashMap::new();
-    // Lengths as in the Internet's table: most of them 24 bits, few very short; and some longer than 24.
+    // Lengths as in the Internet's table: most of them 24 bits, few very short; and some longer
+    // than 24.
     while both.ours.len() < 200_000 {
         let length = match random.u8(..100) {
             0 => random.u8(8..16),

@@ -12,7 +12,7 @@ pub const REPLY: u8 = 2;
 /// Bytes of a packet: the least that Ethernet takes, without the frame check sequence.
 pub const PACKET_BYTES: u16 = 60;
 
-/// Where the message starts, and its bytes.
+/// The place where the message starts, and its bytes.
 const AT: usize = 14;
 const BYTES: usize = 28;
 /// Ethernet, IPv4, and the lengths of their addresses.
@@ -32,7 +32,7 @@ pub fn write(data: &mut [u8; DATA_BYTES], operation: u8, to: Mac, sender: (Mac, 
     data[AT + 24..AT + 28].copy_from_slice(&target.1);
 }
 
-/// What a packet says.
+/// The fields of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// [`REQUEST`] or [`REPLY`].
@@ -46,7 +46,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// Reads a packet, from its Ethernet header on; `None` if it is not one that this module writes, too.
+    /// Reads a packet, from its Ethernet header on; `None` if it is not one that this module
+    /// writes, too.
     pub fn read(packet: &[u8]) -> Option<Self> {
         let message = packet.get(AT..AT + BYTES)?;
         let address = |at: usize| Ipv4Addr::new(message[at], message[at + 1], message[at + 2], message[at + 3]);

@@ -1,4 +1,5 @@
-//! Neighbours, which are found by asking (ARP, RFC 826), and whose adjacencies and routes are in the tables.
+//! Neighbours, which are found by asking (ARP, RFC 826), and whose adjacencies and routes are in
+//! the tables.
 //!
 //! ```text
 //!              packet for it                 answer
@@ -17,7 +18,7 @@ use dataplane::fib::Prefix;
 use dataplane::plane::{MISS, Mac};
 use dataplane::tables::{NoRoom, Side, Tables};
 
-/// How neighbours are found and kept.
+/// The way in which neighbours are found and kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Time between two requests.
@@ -48,13 +49,13 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// How long a packet waits for a neighbour.
+    /// The time that a packet waits for a neighbour.
     pub fn patience(&self) -> Duration {
         self.interval * self.requests
     }
 }
 
-/// What is known of a neighbour.
+/// The knowledge of a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Its Ethernet address was given and does not change.
@@ -65,7 +66,8 @@ pub enum State {
     Asking(u32, Duration),
     /// It answered then.
     Known(Duration),
-    /// It is known, and asked whether it is still there; requests so far, and when the last one was.
+    /// It is known, and asked whether it is still there; requests so far, and when the last one
+    /// was.
     Checking(u32, Duration),
 }
 
@@ -87,7 +89,7 @@ impl State {
 pub struct Neighbour {
     /// Its adjacency.
     pub adjacency: u16,
-    /// What is known.
+    /// The knowledge of the neighbour.
     pub state: State,
     /// A route leads to it, so it stays when it is away.
     named: bool,
@@ -100,11 +102,11 @@ pub struct Request {
     pub interface: u16,
     /// Whom to ask for.
     pub address: Ipv4Addr,
-    /// Where it was last; zero to ask everyone.
+    /// The place where it was last; zero to ask everyone.
     pub mac: Mac,
 }
 
-/// What came of an address that somebody told.
+/// The result of an address that somebody told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Learnt {
     /// It is in the table.
@@ -134,7 +136,7 @@ impl Control {
 /// Neighbours, by interface and address.
 #[derive(Default)]
 pub struct Neighbours {
-    /// How neighbours are found and kept.
+    /// The way in which neighbours are found and kept.
     pub timing: Timing,
     neighbours: HashMap<(u16, Ipv4Addr), Neighbour>,
 }
@@ -148,7 +150,8 @@ impl Neighbours {
         all
     }
 
-    /// The adjacency of a neighbour that a route leads to: the one that is there, or a new one that is asked for when a packet comes.
+    /// The adjacency of a neighbour that a route leads to: the one that is there, or a new one that
+    /// is asked for when a packet comes.
     ///
     /// # Errors
     /// The tables have no room for it.
@@ -202,7 +205,8 @@ impl Neighbours {
         now + 2 * self.timing.patience()
     }
 
-    /// A packet waits for a neighbour. Returns its adjacency, and the request that has to be sent now, if one has.
+    /// A packet waits for a neighbour. Returns its adjacency, and the request that has to be sent
+    /// now, if one has.
     ///
     /// # Errors
     /// There are [`Timing::most`] neighbours already, or the tables have no room for one more.
@@ -237,7 +241,8 @@ impl Neighbours {
         Ok((there.adjacency, request))
     }
 
-    /// A neighbour told its Ethernet address. One that is not there yet is taken if it asked for us.
+    /// A neighbour told its Ethernet address. One that is not there yet is taken if it asked for
+    /// us.
     pub fn learn(
         &mut self,
         tables: &Tables,
@@ -266,7 +271,7 @@ impl Neighbours {
         }
     }
 
-    /// What is due: requests to repeat, neighbours to check, neighbours that are away.
+    /// The actions that are due: requests to repeat, neighbours to check, neighbours that are away.
     pub fn due(&mut self, tables: &Tables, now: Duration) -> Vec<Request> {
         let Timing { interval, requests, lifetime, .. } = self.timing;
         let (mut due, mut away) = (Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! A router on the data plane's graph: drivers, neighbours, ICMP, workers, and a prompt to look at them.
+//! A router on the data plane's graph: drivers, neighbours, ICMP, workers, and a prompt to look at
+//! them.
 //!
 //! ```text
 //!   driver ──► ethernet-input ─┬─► l2-input ─► l2-output ──────────┬─► A-output ─► A-tx

@@ -1,4 +1,5 @@
-//! A network namespace for the calling thread: a network stack of its own, which needs no name and goes with those who are in it.
+//! A network namespace for the calling thread: a network stack of its own, which needs no name and
+//! goes with those who are in it.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,9 +19,10 @@ fn wrong(what: &str) -> impl FnOnce(Errno) -> io::Error {
     }
 }
 
-/// Moves the calling thread into a new network namespace, with a view of `/sys` that shows it. Threads and programs that it starts from
-/// then on are there, too. The namespace has no name: the kernel removes it, with its interfaces, when nobody is left in it, however its
-/// last thread ended.
+/// Moves the calling thread into a new network namespace, with a view of `/sys` that shows it.
+/// Threads and programs that it starts from then on are there, too. The namespace has no name: the
+/// kernel removes it, with its interfaces, when nobody is left in it, however its last thread
+/// ended.
 ///
 /// # Errors
 /// The thread may not (it needs root), or the system has no namespaces.
@@ -33,7 +35,8 @@ pub fn enter_new() -> io::Result<()> {
     mounted.map_err(wrong("cannot mount /sys for a network namespace"))
 }
 
-/// Where programs such as `ip` find the calling thread's network namespace, as long as the thread lives.
+/// The path at which programs such as `ip` find the calling thread's network namespace, as long as
+/// the thread lives.
 ///
 /// # Errors
 /// `/proc` is not mounted.

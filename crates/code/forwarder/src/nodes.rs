@@ -23,8 +23,8 @@ use crate::control::Control;
 /// ICMP errors per second where the configuration says nothing, as the kernel sends them.
 pub const ICMP_PER_SECOND: u32 = 1000;
 
-/// The nodes that the text of one worker's graph may name: those of the common path and those of this crate. All of the worker's ICMP
-/// errors together are at most `icmp_per_second`.
+/// The nodes that the text of one worker's graph may name: those of the common path and those of
+/// this crate. All of the worker's ICMP errors together are at most `icmp_per_second`.
 pub fn registry(control: &Arc<Control>, icmp_per_second: u32) -> Registry {
     let mut registry = Registry::standard();
     registry.add("local-end", Arcs::Fixed(0), |_| Local);

@@ -1,4 +1,5 @@
-//! Capture files in the classic format: read with either byte order and either resolution, written in microseconds.
+//! Capture files in the classic format: read with either byte order and either resolution, written
+//! in microseconds.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -6,7 +6,7 @@ use dataplane::show::{errors, runtime, trace};
 use crate::control::Control;
 use crate::show;
 
-/// What a command does.
+/// The action of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// An empty line, or a remark.
@@ -17,7 +17,8 @@ pub enum Command {
     TraceAdd(String, usize),
     /// Sets counters to zero, or deletes traces.
     Clear(What),
-    /// Makes the given number of rounds. Only where nothing else makes them, before the first packet.
+    /// Makes the given number of rounds. Only where nothing else makes them, before the first
+    /// packet.
     Run(usize),
     /// Prints what there is, of the commands that start so.
     Help(String),
@@ -28,7 +29,7 @@ pub enum Command {
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// What nodes did.
+    /// The counters of nodes.
     Runtime,
     /// Why packets were dropped or punted.
     Errors,
@@ -40,7 +41,7 @@ pub enum Table {
     Address,
     /// Neighbours.
     Neighbor,
-    /// What interfaces do with packets that come in.
+    /// The use that interfaces make of packets that come in.
     Mode,
     /// The way of packets; at most the given number of them.
     Trace(usize),
@@ -50,7 +51,7 @@ pub enum Table {
     Threads,
 }
 
-/// What can be cleared.
+/// The counters that can be cleared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Counters of nodes.
@@ -88,7 +89,7 @@ const COMMANDS: [(&str, &str); 20] = [
     ("quit", "stop the forwarder"),
 ];
 
-/// Whether a word of a line stands for a word of a command.
+/// True if a word of a line stands for a word of a command.
 fn stands_for(given: &str, word: &str) -> bool {
     let is_name = word.chars().all(|c| c.is_ascii_uppercase());
     is_name || word.starts_with(given)
@@ -103,7 +104,7 @@ fn candidates(words: &[&str]) -> Vec<&'static str> {
     COMMANDS.iter().map(|(command, _)| *command).filter(fits).collect()
 }
 
-/// What may come next at the end of a line: whole words, for completion at a terminal.
+/// The words that may come next at the end of a line, whole, for completion at a terminal.
 pub fn completions(line: &str, inputs: &[String]) -> Vec<String> {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     let last = if line.is_empty() || line.ends_with(' ') { "" } else { words.pop().unwrap_or_default() };
@@ -172,7 +173,7 @@ pub fn parse(line: &str) -> Result<Command, String> {
     })
 }
 
-/// What a command changes in one worker's graph.
+/// Applies a command to one worker's graph.
 ///
 /// # Errors
 /// What is wrong with what was given.
@@ -204,7 +205,7 @@ pub fn inputs(graph: &Graph) -> Vec<String> {
     graph.runtime().into_iter().filter(|row| row.state == "polling").map(|row| row.name).collect()
 }
 
-/// What a command prints. `threads` says what `show threads` does.
+/// The text that a command prints. `threads` says what `show threads` does.
 pub fn answer(reports: &[Report], control: &Control, threads: &str, command: &Command) -> String {
     let first = reports.first();
     let of_first = |table: &dyn Fn(&Report) -> String| first.map(table).unwrap_or_default();
@@ -240,7 +241,7 @@ fn help(start: &str) -> String {
 /// Runs one command on a graph that nobody else runs.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The error.
 pub fn run(graph: &mut Graph, control: &Control, line: &str) -> Result<String, String> {
     let command = parse(line)?;
     apply(graph, &command)?;

@@ -1,5 +1,5 @@
-//! Tables of interfaces, routes and neighbours that the prompt prints, in the words that users of VPP know. Those of what nodes did are
-//! [`dataplane::show`]'s.
+//! Tables of interfaces, routes and neighbours that the prompt prints, in the words that users of
+//! VPP know. Those of what nodes did are [`dataplane::show`]'s.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Workers: threads that each run a graph of their own over the tables that all share.
 //!
-//! Between its rounds a worker does what it is asked: that is how counters are read and traces are set while packets flow. Nothing that
-//! a packet needs is locked.
+//! Between its rounds a worker does what it is asked: that is how counters are read and traces are
+//! set while packets flow. Nothing that a packet needs is locked.
 
 use std::io;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const ROUNDS: u32 = 64;
 
 type Ask = Box<dyn FnOnce(&mut Graph) + Send>;
 
-/// What a worker tells without being asked.
+/// The state that a worker tells without being asked.
 #[derive(Default)]
 struct State {
     done: AtomicBool,
@@ -55,7 +55,8 @@ impl std::fmt::Display for Gone {
 impl std::error::Error for Gone {}
 
 impl Workers {
-    /// Starts a worker for each graph. The n-th is kept on the n-th of `cpus`, if there is one; a `busy` one never sleeps.
+    /// Starts a worker for each graph. The n-th is kept on the n-th of `cpus`, if there is one; a
+    /// `busy` one never sleeps.
     ///
     /// # Errors
     /// The system starts no thread, or does not have the processor.
@@ -84,7 +85,8 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Does something in each worker, between two of its rounds; returns what came of it, in the workers' order.
+    /// Does something in each worker, between two of its rounds; returns what came of it, in the
+    /// workers' order.
     ///
     /// # Errors
     /// A worker is gone.
@@ -107,7 +109,7 @@ impl Workers {
         asked.into_iter().map(|answer| answer.recv().map_err(|_| Gone)).collect()
     }
 
-    /// What each did.
+    /// The reports of all workers.
     ///
     /// # Errors
     /// A worker is gone.
@@ -115,12 +117,12 @@ impl Workers {
         self.each(|graph| graph.report())
     }
 
-    /// Whether no input of any worker will ever have more packets.
+    /// True if no input of any worker will ever have more packets.
     pub fn are_done(&self) -> bool {
         self.workers.iter().all(|worker| worker.state.done.load(Ordering::Relaxed))
     }
 
-    /// Whether a worker's thread has ended before it was told to.
+    /// True if a worker's thread has ended before it was told to.
     pub fn is_one_gone(&self) -> bool {
         self.workers.iter().any(|worker| worker.thread.is_finished())
     }
@@ -148,7 +150,8 @@ impl Workers {
 }
 
 impl Drop for Workers {
-    /// Threads that are not waited for end by themselves: where one cannot be started, those before it do not forward on.
+    /// Threads that are not waited for end by themselves: where one cannot be started, those before
+    /// it do not forward on.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }

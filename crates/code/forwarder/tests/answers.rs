@@ -1,4 +1,5 @@
-//! What the data plane says by itself: ARP, echo replies, ICMP errors, fragments; and how packets wait for a neighbour.
+//! Packets that the data plane sends by itself: ARP, echo replies, ICMP errors, fragments; and how
+//! packets wait for a neighbour.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -181,7 +182,8 @@ fn resum(packet: &mut [u8]) {
     packet[14..34].copy_from_slice(&header);
 }
 
-/// Type and code of an ICMP error from the router's left address to A about a packet, whose start it quotes.
+/// Type and code of an ICMP error from the router's left address to A about a packet, whose start
+/// it quotes.
 fn error_about(error: &[u8], about: &[u8]) -> (u8, u8) {
     assert_eq!((&error[..6], &error[6..12], &error[12..14]), (&A.0[..], &LEFT.0[..], &[8, 0][..]));
     assert_eq!(checksum::sum(&error[14..34]), 0xffff);

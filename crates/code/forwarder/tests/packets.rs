@@ -1,4 +1,5 @@
-//! Packets through the forwarder's graph: what goes in comes out or is counted, also beside the common path.
+//! Packets through the forwarder's graph: what goes in comes out or is counted, also beside the
+//! common path.
 
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
@@ -38,7 +39,7 @@ impl Device for Capture {
     }
 }
 
-/// How the work on IPv4 packets is divided into nodes.
+/// The way in which the work on IPv4 packets is divided into nodes.
 #[derive(Clone, Copy)]
 enum Path {
     Nodes,
@@ -71,7 +72,8 @@ fn plane(mode: Mode, settings: Settings) -> (Plane, Arc<Control>) {
     (plane, control)
 }
 
-/// What goes out of the second interface. Out of the first one go errors to the sender.
+/// Runs a graph and returns the packets that go out of the second interface. Out of the first one
+/// go errors to the sender.
 fn run_on((plane, control): (Plane, Arc<Control>), path: Path, packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
     let sent = Sent::default();
     let devices: Vec<Box<dyn Device>> = vec![Box::<Capture>::default(), Box::new(Capture(sent.clone()))];
@@ -159,7 +161,8 @@ fn any_bytes_at_all_are_forwarded_dropped_or_punted_and_counted() {
     for round in 0..60 {
         let packets: Vec<Vec<u8>> = (0..500)
             .map(|_| {
-                // Half of them begin as good packets with a few bytes changed, so that they get past the first test.
+                // Half of them begin as good packets with a few bytes changed, so that they get
+                // past the first test.
                 let mut packet = good(random.u8(..));
                 packet.resize(random.usize(..2100), 0);
                 if random.bool() {

@@ -1,4 +1,5 @@
-//! Two workers forward while routes change under them: each packet goes to a next hop that its route had at that time, and none is lost.
+//! Two workers forward while routes change under them: each packet goes to a next hop that its
+//! route had at that time, and none is lost.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -28,7 +29,7 @@ const HOPS: u8 = 5;
 const CHANGES_A_SECOND: u64 = 10_000;
 const BATCH: u64 = 100;
 
-/// What each destination's packets may take just now, as bits; and what was seen.
+/// The ways that each destination's packets may take just now, as bits; and those that were seen.
 struct Watch {
     allowed: Vec<AtomicU8>,
     checked: AtomicU64,
@@ -103,7 +104,8 @@ fn ten_thousand_route_changes_a_second_lose_nothing_and_lead_nobody_astray() {
     let workers = Workers::start(graphs, &[], true).unwrap();
     let (start, total) = (Instant::now(), seconds * CHANGES_A_SECOND);
     let mut random = fastrand::Rng::with_seed(0x9e37_79b9);
-    // Changes whose old next hop a packet under way may still take, with the epoch after which none does.
+    // Changes whose old next hop a packet under way may still take, with the epoch after which none
+    // does.
     let mut under_way: VecDeque<(u64, Vec<(usize, u8)>)> = VecDeque::new();
     let (mut changes, mut slot, mut early) = (0, 0, None);
     while changes < total {

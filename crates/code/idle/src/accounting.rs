@@ -1,8 +1,9 @@
-//! What Linux counts of idle states.
+//! Linux's counts of idle states.
 
 use crate::states::{MAX_STATES, States};
 
-/// How a stay's length is counted. Linux counts nanoseconds today; before 2019 it counted microseconds in an `int`.
+/// The way in which a stay's length is counted. Linux counts nanoseconds today; before 2019 it
+/// counted microseconds in an `int`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// Nanoseconds.
@@ -28,7 +29,8 @@ impl Clock {
         if microseconds > INT_MAX { INT_MAX } else { microseconds }
     }
 
-    /// The stay in nanoseconds as the kernel takes it to be: the number of [`Clock::count`] in its own unit.
+    /// The stay in nanoseconds as the kernel takes it to be: the number of [`Clock::count`] in its
+    /// own unit.
     pub const fn residency_ns(self, stay_ns: u64) -> u64 {
         match self {
             Self::Nanoseconds => stay_ns,
@@ -70,7 +72,8 @@ impl Accounting {
         &self.usage[state.min(MAX_STATES - 1)]
     }
 
-    /// Counts a stay in the state that was entered, and returns its length in nanoseconds as a governor is told it.
+    /// Counts a stay in the state that was entered, and returns its length in nanoseconds as a
+    /// governor is told it.
     #[inline]
     pub fn leave(&mut self, states: &States, entered: usize, stay_ns: u64) -> u64 {
         let entered = entered.min(states.last());
@@ -99,8 +102,9 @@ impl Accounting {
     }
 }
 
-/// The state that is entered where `requested` was chosen: the same, unless it stops the CPU's timer and no broadcast timer can be had. Then it
-/// is the state with the longest exit latency, up to that of the requested one, among those that keep the timer; 0 where there is none.
+/// The state that is entered where `requested` was chosen: the same, unless it stops the CPU's
+/// timer and no broadcast timer can be had. Then it is the state with the longest exit latency, up
+/// to that of the requested one, among those that keep the timer; 0 where there is none.
 pub fn fallback(states: &States, requested: usize, broadcast: bool) -> usize {
     let requested = requested.min(states.last());
     if broadcast || !states.get(requested).stops_timer {

@@ -90,7 +90,8 @@ enum Inner {
 }
 
 impl Governor {
-    /// A governor that knows nothing of the past yet. `tick_ns` is the period of the scheduler's tick.
+    /// A governor that knows nothing of the past yet. `tick_ns` is the period of the scheduler's
+    /// tick.
     pub fn new(kind: Kind, states: &States, tick_ns: u64) -> Self {
         Self(match kind {
             Kind::Menu310 => Inner::Menu310(Menu310::new()),
@@ -134,8 +135,8 @@ impl Governor {
         }
     }
 
-    /// After how long the governor wants to be asked again about the choice that it made last, in nanoseconds, if nothing wakes the CPU
-    /// before; `None` where it does not.
+    /// After how long the governor wants to be asked again about the choice that it made last, in
+    /// nanoseconds, if nothing wakes the CPU before; `None` where it does not.
     pub fn ask_again_ns(&self) -> Option<u64> {
         match &self.0 {
             Inner::Menu310(menu) => menu.ask_again_ns(),
@@ -143,8 +144,9 @@ impl Governor {
         }
     }
 
-    /// How long a CPU polls at most, in nanoseconds, before the state is left and the governor is asked again: until the shallowest other
-    /// state would pay, or what the governor says itself.
+    /// The time that a CPU polls at most, in nanoseconds, before the state is left and the governor
+    /// is asked again: until the shallowest other state would pay, or what the governor says
+    /// itself.
     pub fn poll_limit_ns(&self, states: &States, tick_ns: u64) -> u64 {
         let own = match &self.0 {
             Inner::Haltpoll(haltpoll) => haltpoll.poll_limit_ns(),

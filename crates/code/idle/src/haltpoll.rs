@@ -27,7 +27,7 @@ impl Haltpoll {
         }
     }
 
-    /// How long it polls at most.
+    /// The time that it polls at most.
     pub(crate) const fn poll_limit_ns(&self) -> u64 {
         self.poll_ns
     }

@@ -1,8 +1,9 @@
 //! ladder: one step deeper after stays that were long enough, one step back after one that was not.
 //!
-//! Linux subtracts the exit latency from the stay and compares the difference, which may be negative, with an unsigned number. So a stay
-//! shorter than the exit latency counts as a very long one and leads deeper; one step back is only for stays from one to two latencies.
-//! Traces of Linux 6.1 show it.
+//! Linux subtracts the exit latency from the stay and compares the difference, which may be
+//! negative, with an unsigned number. So a stay shorter than the exit latency counts as a very long
+//! one and leads deeper; one step back is only for stays from one to two latencies. Traces of Linux
+//! 6.1 show it.
 
 use crate::situation::{Choice, Outcome, Situation};
 use crate::states::{MAX_STATES, States};

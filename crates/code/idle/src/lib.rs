@@ -1,9 +1,11 @@
-//! Idle states of a CPU, the accounting that Linux keeps of them, and the governors that choose among them.
+//! Idle states of a CPU, the accounting that Linux keeps of them, and the governors that choose
+//! among them.
 //!
-//! A CPU that has nothing to do enters an idle state. A deep state saves more energy, but costs energy and time to enter and to leave, so
-//! that it pays only from a certain length of stay on: its target residency. A *governor* guesses how long the CPU will be idle and chooses.
-//! The *accounting* says afterwards whether the choice was right: `above` counts stays that were too short for the state, `below` those for
-//! which the next deeper state would have paid.
+//! A CPU that has nothing to do enters an idle state. A deep state saves more energy, but costs
+//! energy and time to enter and to leave, so that it pays only from a certain length of stay on:
+//! its target residency. A *governor* guesses how long the CPU will be idle and chooses. The
+//! *accounting* says afterwards whether the choice was right: `above` counts stays that were too
+//! short for the state, `below` those for which the next deeper state would have paid.
 //!
 //! ```
 //! use idle::{Accounting, Asked, Governor, Kind, Outcome, SleepLength, State, States};
@@ -22,10 +24,12 @@
 //! # Ok::<(), idle::StatesError>(())
 //! ```
 //!
-//! The crate needs no operating system and no allocator, and computes with integers alone. Times are nanoseconds. What a governor asks for
-//! comes through the trait [`Situation`]: a replay of a trace implements it from recorded timers, a simulated kernel from its own.
+//! The crate needs no operating system and no allocator, and computes with integers alone. Times
+//! are nanoseconds. What a governor asks for comes through the trait [`Situation`]: a replay of a
+//! trace implements it from recorded timers, a simulated kernel from its own.
 //!
-//! The algorithms are described in the words and the code of this crate, after the published behaviour of Linux's `drivers/cpuidle`.
+//! The algorithms are described in the words and the code of this crate, after the published
+//! behaviour of Linux's `drivers/cpuidle`.
 //!
 //! | file | what it is about |
 //! |---|---|
@@ -61,5 +65,6 @@ pub const NEVER_NS: u64 = i64::MAX as u64;
 /// Linux's limit on exit latency where nobody set one: 2000 s.
 pub const NO_LIMIT_NS: u64 = 2_000_000_000_000;
 
-/// States with a smaller target residency count as shallow: some governors then do without asking for the next timer.
+/// States with a smaller target residency count as shallow: some governors then do without asking
+/// for the next timer.
 const SHALLOW_NS: u64 = 15_000;

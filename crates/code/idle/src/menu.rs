@@ -1,4 +1,5 @@
-//! menu: the time to the next timer, corrected by how far off it used to be, or the length that recent stays have in common.
+//! menu: the time to the next timer, corrected by how far off it used to be, or the length that
+//! recent stays have in common.
 
 use crate::situation::{Choice, Outcome, Situation, SleepLength};
 use crate::states::States;
@@ -30,7 +31,8 @@ pub(crate) struct Menu {
     /// The time to the next timer at the last choice.
     next_timer_ns: u64,
     bucket: usize,
-    /// One factor a decade; in 6.1 twice as many, the upper half for when tasks wait for input or output.
+    /// One factor a decade; in 6.1 twice as many, the upper half for when tasks wait for input or
+    /// output.
     factors: [u32; 2 * DECADES],
     /// The last stays, in microseconds, and the place of the oldest.
     intervals: [u32; INTERVALS],
@@ -111,7 +113,8 @@ impl Menu {
         u32::try_from((product + scale / 2) / scale).unwrap_or(u32::MAX)
     }
 
-    /// What recent stays have in common, without the longest that stick out; `u32::MAX` where they have nothing, or nothing below `below_us`.
+    /// The value that recent stays have in common, without the longest that stick out; `u32::MAX`
+    /// where they have none, or none below `below_us`.
     fn typical_61(&self, below_us: u32) -> u32 {
         let mut most = i32::MAX as u32;
         loop {
@@ -119,7 +122,8 @@ impl Menu {
             if some.min >= below_us {
                 return u32::MAX;
             }
-            // 6.1 takes the squares of the differences, so rounding the mean down costs nothing here.
+            // 6.1 takes the squares of the differences, so rounding the mean down costs nothing
+            // here.
             let squares = self.intervals.iter().filter(|&&value| value <= most);
             let variance =
                 squares.map(|&value| u128::from(value.abs_diff(some.mean)).pow(2)).sum::<u128>() / some.count;
@@ -133,7 +137,8 @@ impl Menu {
         }
     }
 
-    /// What recent stays have in common, without those that stick out on either side; `u32::MAX` where they have nothing.
+    /// The value that recent stays have in common, without those that stick out on either side;
+    /// `u32::MAX` where they have none.
     fn typical(&self) -> u32 {
         let (mut over, mut under) = (-1, i64::from(u32::MAX));
         loop {
@@ -183,7 +188,8 @@ impl Menu {
                     break;
                 }
                 if !stopped {
-                    // A shallow state does no harm as long as the tick runs and lets the governor choose again.
+                    // A shallow state does no harm as long as the tick runs and lets the governor
+                    // choose again.
                     predicted_ns = states.get(so_far).target_residency_ns;
                     break;
                 }
@@ -259,7 +265,8 @@ impl Sample {
         Self { min, max, mean, count: u128::from(count.max(1)) }
     }
 
-    /// Whether they lie close together: a standard deviation of 20 us at most, or of a sixth of the mean if they are most of the stays.
+    /// True if they lie close together: a standard deviation of 20 us at most, or of a sixth of the
+    /// mean if they are most of the stays.
     fn agrees(&self, variance: u128) -> bool {
         let close = u128::from(self.mean).pow(2) > 36 * variance && 4 * self.count >= 3 * INTERVALS as u128;
         variance <= 400 || (variance <= u128::from(u64::MAX / 36) && close)

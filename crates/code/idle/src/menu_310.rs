@@ -1,5 +1,6 @@
-//! menu as it was in Linux 3.10: asked after the tick was stopped or kept, it knows of one event only. It sets a timer of its own where it
-//! chose a shallow state for what may become a long stay, to be asked again.
+//! menu as it was in Linux 3.10: asked after the tick was stopped or kept, it knows of one event
+//! only. It sets a timer of its own where it chose a shallow state for what may become a long stay,
+//! to be asked again.
 
 use crate::menu::{DECADES, DECAY, INTERVALS, LONG_NS, RESOLUTION, Sample, US, decade};
 use crate::situation::{Choice, Outcome, Situation};
@@ -7,7 +8,7 @@ use crate::states::States;
 
 /// A typical stay may be this much longer before the governor is asked again, in microseconds.
 const DEVIATION_US: u64 = 60;
-/// Where the next event is further away than this, in microseconds, a shallow state is looked at again.
+/// A shallow state is looked at again if the next event is further away than this, in microseconds.
 const FAR_US: u64 = 30_000;
 /// Longer than any stay, and short enough to be computed with.
 const MOST_US: u64 = u64::MAX / (8 * US);
@@ -32,7 +33,8 @@ pub(crate) struct Menu310 {
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     after_us: u64,
-    /// Whether recent stays had a length in common. Where they had not, and the timer fires, the correction is forgotten.
+    /// True if recent stays had a length in common. Where they had not, and the timer fires, the
+    /// correction is forgotten.
     typical: bool,
 }
 
@@ -59,7 +61,8 @@ impl Menu310 {
         let upper = if situation.io_waiters() > 0 { DECADES } else { 0 };
         self.bucket = upper + decade(self.expected_us * US);
         let typical_us = self.typical_us();
-        // What recent stays have in common counts even where it is longer than the time to the next event.
+        // What recent stays have in common counts even where it is longer than the time to the next
+        // event.
         let predicted_us = typical_us.unwrap_or_else(|| self.corrected_us());
         // A loaded CPU should not be slow to answer.
         let multiplier = 1 + 2 * load_average(situation.load()) + 10 * u64::from(situation.io_waiters());
@@ -99,7 +102,7 @@ impl Menu310 {
         u64::try_from(corrected).unwrap_or(u64::MAX).min(MOST_US)
     }
 
-    /// What recent stays have in common, without the longest that stick out.
+    /// The value that recent stays have in common, without the longest that stick out.
     fn typical_us(&self) -> Option<u64> {
         let mut most = u32::MAX;
         loop {
@@ -141,7 +144,8 @@ impl Menu310 {
     }
 }
 
-/// Ten times a load, in units of two tasks of default priority: the kernel prints it in the scale of its load average.
+/// Ten times a load, in units of two tasks of default priority: the kernel prints it in the scale
+/// of its load average.
 const fn load_average(load: u32) -> u64 {
     const SHIFT: u32 = 11;
     let fraction = ((load & ((1 << SHIFT) - 1)) as u64 * 100) >> SHIFT;

@@ -1,19 +1,22 @@
-//! What a governor asks for, what it answers, and what it is told afterwards.
+//! The interface of a governor: its questions, its answer, and what it is told afterwards.
 
 use crate::{NEVER_NS, NO_LIMIT_NS};
 
-/// How long a CPU could sleep, in nanoseconds from now.
+/// The time that a CPU could sleep, in nanoseconds from now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SleepLength {
-    /// To the next timer, the scheduler's tick left out; [`NEVER_NS`] or more where no timer is set.
+    /// To the next timer, the scheduler's tick left out; [`NEVER_NS`] or more where no timer is
+    /// set.
     pub timer_ns: u64,
-    /// To the next event for which the timer hardware is programmed now: the tick too, unless it is stopped.
+    /// To the next event for which the timer hardware is programmed now: the tick too, unless it is
+    /// stopped.
     pub event_ns: u64,
 }
 
-/// What a governor may ask about the CPU that is about to idle.
+/// The questions that a governor may ask about the CPU that is about to idle.
 pub trait Situation {
-    /// How long the CPU could sleep. On a real CPU asking takes time, so that some governors do without.
+    /// The time that the CPU could sleep. On a real CPU asking takes time, so that some governors
+    /// do without.
     fn sleep_length(&mut self) -> SleepLength;
 
     /// The longest exit latency that is allowed, in nanoseconds.
@@ -26,18 +29,20 @@ pub trait Situation {
         0
     }
 
-    /// The weight of the tasks that were ready to run on this CPU at its last tick, in the scheduler's unit: 1024 is one task of default
-    /// priority. 0 after a stay without ticks. Governors of 2013 ask.
+    /// The weight of the tasks that were ready to run on this CPU at its last tick, in the
+    /// scheduler's unit: 1024 is one task of default priority. 0 after a stay without ticks.
+    /// Governors of 2013 ask.
     fn load(&self) -> u32 {
         0
     }
 
-    /// Whether the scheduler's tick is stopped already.
+    /// True if the scheduler's tick is stopped already.
     fn tick_stopped(&self) -> bool {
         false
     }
 
-    /// Whether the CPU's average utilisation is over the threshold of teo, which is 1/64 of the CPU's capacity.
+    /// True if the CPU's average utilisation is over the threshold of teo, which is 1/64 of the
+    /// CPU's capacity.
     fn is_utilised(&self) -> bool {
         false
     }
@@ -46,7 +51,7 @@ pub trait Situation {
 /// A situation that is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// How long the CPU could sleep.
+    /// The time that the CPU could sleep.
     pub sleep_length: SleepLength,
     /// The longest exit latency that is allowed, in nanoseconds.
     pub latency_limit_ns: u64,
@@ -54,11 +59,11 @@ pub struct Asked {
     pub io_waiters: u32,
     /// Weight of the tasks that were ready at the last tick.
     pub load: u32,
-    /// Whether the tick is stopped already.
+    /// True if the tick is stopped already.
     pub tick_stopped: bool,
-    /// Whether the CPU is utilised.
+    /// True if the CPU is utilised.
     pub utilised: bool,
-    /// Whether the governor asked for the sleep length.
+    /// True if the governor asked for the sleep length.
     pub asked: bool,
 }
 
@@ -105,29 +110,30 @@ impl Situation for Asked {
     }
 }
 
-/// What a governor chose.
+/// The choice of a governor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The state, by its number.
     pub state: usize,
-    /// Whether the scheduler's tick is to be stopped; means nothing where it is stopped already.
+    /// True if the scheduler's tick is to be stopped; means nothing where it is stopped already.
     pub stop_tick: bool,
 }
 
-/// What became of a choice.
+/// The outcome of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The state that was entered, by its number; `None` where the hardware refused.
     pub entered: Option<usize>,
-    /// How long the CPU stayed, in nanoseconds, as the accounting's clock saw it; 0 where the hardware refused.
+    /// The time that the CPU stayed, in nanoseconds, as the accounting's clock saw it; 0 where the
+    /// hardware refused.
     pub residency_ns: u64,
     /// From the choice until now, in nanoseconds: the stay, and what led to it.
     pub since_choice_ns: u64,
-    /// Whether the tick's interrupt came while the CPU was idle.
+    /// True if the tick's interrupt came while the CPU was idle.
     pub got_tick: bool,
-    /// Whether the CPU polled until polling's time limit.
+    /// True if the CPU polled until polling's time limit.
     pub polled_to_limit: bool,
-    /// Whether the governor's own timer ended the stay, because it wanted to be asked again.
+    /// True if the governor's own timer ended the stay, because it wanted to be asked again.
     pub asked_again: bool,
 }
 

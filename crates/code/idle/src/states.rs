@@ -8,15 +8,16 @@ pub const MAX_STATES: usize = 10;
 /// An idle state. Times are nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// How long leaving it takes at worst; where entering cannot be broken off, entering counts too.
+    /// The time that leaving it takes at worst; where entering cannot be broken off, entering
+    /// counts too.
     pub exit_latency_ns: u64,
-    /// How long a stay must last to pay.
+    /// The time that a stay must last to pay.
     pub target_residency_ns: u64,
-    /// Whether the CPU polls in it instead of waiting for an interrupt.
+    /// True if the CPU polls in it instead of waiting for an interrupt.
     pub polling: bool,
-    /// Whether the CPU's own timer stops in it, so that a broadcast timer must wake the CPU.
+    /// True if the CPU's own timer stops in it, so that a broadcast timer must wake the CPU.
     pub stops_timer: bool,
-    /// Whether governors must not choose it.
+    /// True if governors must not choose it.
     pub disabled: bool,
 }
 
@@ -92,7 +93,7 @@ impl States {
         Ok(Self { states: table, count: states.len() })
     }
 
-    /// How many states there are, at least 1.
+    /// The number of states that there are, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "there is always one")]
     pub const fn len(&self) -> usize {
         self.count
@@ -126,14 +127,14 @@ impl States {
         self.all().iter().rposition(|state| !state.disabled).unwrap_or(0)
     }
 
-    /// Whether a state may not be chosen.
+    /// True if a state may not be chosen.
     #[inline]
     pub fn is_disabled(&self, state: usize) -> bool {
         self.get(state).disabled
     }
 
-    /// The nearest state shallower than `from` that is enabled and fits a time; the shallowest enabled one where none fits, and `from`
-    /// where none is shallower.
+    /// The nearest state shallower than `from` that is enabled and fits a time; the shallowest
+    /// enabled one where none fits, and `from` where none is shallower.
     pub(crate) fn shallower(&self, from: usize, fits_ns: u64, no_polling: bool) -> usize {
         let mut found = from;
         for (number, state) in self.all()[..from].iter().enumerate().rev() {

@@ -7,13 +7,14 @@ use crate::{NEVER_NS, SHALLOW_NS};
 /// Which teo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Version {
-    /// As in Linux 6.10, before the changes of June 2024: it also counts recent intercepts, whose counts can fall below 0, and minds the CPU's
-    /// utilisation.
+    /// As in Linux 6.10, before the changes of June 2024: it also counts recent intercepts, whose
+    /// counts can fall below 0, and minds the CPU's utilisation.
     Linux610,
-    /// As in Linux 6.11, after them: where it takes state 0 because of intercepts it still asks for the next timer, so that it can tell later
-    /// whether it was right.
+    /// As in Linux 6.11, after them: where it takes state 0 because of intercepts it still asks for
+    /// the next timer, so that it can tell later whether it was right.
     Linux611,
-    /// As in Linux 6.18: it counts short stays, and intercepts by the tick's length, the latter with the comparison the wrong way round.
+    /// As in Linux 6.18: it counts short stays, and intercepts by the tick's length, the latter
+    /// with the comparison the wrong way round.
     Linux618,
     /// The same with the fix of November 2025 ("Fix tick_intercepts handling in teo_update()").
     Fixed618,
@@ -29,14 +30,15 @@ fn decay(metric: &mut u32) {
     *metric -= *metric >> DECAY_SHIFT;
 }
 
-/// What fell between the target residencies of a state and of the next.
+/// The stays that fell between the target residencies of a state and of the next.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bin {
     /// Stays that ended in the bin in which the timer lay.
     hits: u32,
     /// Stays that ended here, while the timer lay in a later bin.
     intercepts: u32,
-    /// Of the last stays those that count as intercepts. Wraps around below 0, as the kernel's does.
+    /// Of the last stays those that count as intercepts. Wraps around below 0, as the kernel's
+    /// does.
     recent: u32,
 }
 
@@ -76,7 +78,8 @@ impl Teo {
 
     pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
         let Some(entered) = outcome.entered else { return };
-        // Polling's limit and the tick are safety nets: the CPU might have stayed for as long as it liked.
+        // Polling's limit and the tick are safety nets: the CPU might have stayed for as long as it
+        // liked.
         let net = outcome.polled_to_limit || (outcome.got_tick && self.sleep_length_ns > self.tick_ns);
         let measured_ns = match self.version {
             Version::Linux610 | Version::Linux611 => {
@@ -100,7 +103,8 @@ impl Teo {
         self.update(states, measured_ns);
     }
 
-    /// How long the CPU was idle, less half of the exit latency, for it seldom takes its worst.
+    /// The time that the CPU was idle, less half of the exit latency, for it seldom takes its
+    /// worst.
     fn measured(&self, states: &States, entered: usize, outcome: &Outcome) -> u64 {
         let (stay_ns, latency_ns) = (outcome.residency_ns, states.get(entered).exit_latency_ns);
         if stay_ns >= latency_ns { stay_ns - latency_ns / 2 } else { stay_ns / 2 }
@@ -144,7 +148,8 @@ impl Teo {
             if self.tick_ns <= self.sleep_length_ns {
                 of_timer = states.len();
                 if self.tick_ns <= measured_ns {
-                    // 6.10 leaves the place of the recent intercepts as it was, so that it counts down twice for one.
+                    // 6.10 leaves the place of the recent intercepts as it was, so that it counts
+                    // down twice for one.
                     self.tick_hits += PULSE;
                     return;
                 }
@@ -242,7 +247,7 @@ impl Teo {
         !situation.tick_stopped() || states.get(state).target_residency_ns >= self.tick_ns
     }
 
-    /// Whether the sleep length is asked for before the candidate is taken.
+    /// True if the sleep length is asked for before the candidate is taken.
     fn asks_timer(&self, states: &States, candidate: usize, limit_ns: u64) -> bool {
         let shallow = states.get(candidate).target_residency_ns < SHALLOW_NS;
         match self.version {
@@ -254,7 +259,8 @@ impl Teo {
         }
     }
 
-    /// The candidate, or a shallower one where most stays that could have been as long were intercepted before.
+    /// The candidate, or a shallower one where most stays that could have been as long were
+    /// intercepted before.
     fn intercepted(&self, states: &States, situation: &impl Situation, candidate: usize) -> usize {
         let shallower = &self.bins[..candidate];
         let intercepts: u32 = shallower.iter().map(|bin| bin.intercepts).sum();

@@ -1,4 +1,4 @@
-//! What each governor does in situations whose outcome is known, and what holds for all of them.
+//! Each governor in situations whose outcome is known, and properties that hold for all of them.
 
 use idle::{Asked, Choice, Governor, Kind, NEVER_NS, Outcome, SleepLength, State, States, TICK_NS};
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn menu_6_1_is_cautious_while_tasks_wait_for_input() {
     assert_eq!(settled(Kind::Menu, &juno(), Asked { io_waiters: 2, ..asked }, 20_000_000).state, 2);
 }
 
-/// What recent stays have in common is 100 us; the next event is 60 ms away.
+/// The recent stays have 100 us in common; the next event is 60 ms away.
 fn menu_3_10_after_short_stays(stays_ns: [u64; 8]) -> Governor {
     let mut governor = Governor::new(Kind::Menu310, &juno(), TICK_NS);
     for stay_ns in stays_ns {
@@ -134,7 +134,8 @@ fn menu_3_10_keeps_a_loaded_cpu_shallow() {
 
 #[test]
 fn menu_takes_a_wake_up_by_the_tick_for_a_long_stay() {
-    // It guesses short stays, keeps the tick, and each time the tick says that the stay would have been long.
+    // It guesses short stays, keeps the tick, and each time the tick says that the stay would have
+    // been long.
     let states = juno();
     for kind in [Kind::Menu61, Kind::Menu] {
         let mut governor = Governor::new(kind, &states, TICK_NS);
@@ -154,7 +155,8 @@ fn menu_takes_a_wake_up_by_the_tick_for_a_long_stay() {
 
 #[test]
 fn a_kept_tick_must_be_far_enough_for_the_state() {
-    // Stays of 2.6 ms make menu choose cluster-sleep, which the tick in 2.2 ms does not allow; cpu-sleep it does.
+    // Stays of 2.6 ms make menu choose cluster-sleep, which the tick in 2.2 ms does not allow;
+    // cpu-sleep it does.
     for kind in [Kind::Menu61, Kind::Menu] {
         let choice = settled(kind, &juno(), timer(100_000_000, 2_200_000), 5_000_000);
         assert_eq!(choice, Choice { state: 1, stop_tick: false }, "{kind:?}");
@@ -180,7 +182,8 @@ fn menu_and_teo_do_without_the_timer_after_short_stays() {
 
 #[test]
 fn the_fix_of_november_2025_keeps_the_tick_when_stays_end_before_it() {
-    // At 100 Hz all states of the board of the published case pay within a tick; interrupts come after 3 ms, timers are far.
+    // At 100 Hz all states of the board of the published case pay within a tick; interrupts come
+    // after 3 ms, timers are far.
     let states =
         States::new(&[State::new(1_000, 1_000), State::new(250_000, 900_000), State::new(500_000, 2_000_000)]).unwrap();
     let stops = |kind| {
@@ -192,7 +195,8 @@ fn the_fix_of_november_2025_keeps_the_tick_when_stays_end_before_it() {
         }
         choice
     };
-    // Stays of 3 ms lie in the last bin, as the timer does, so both count them as hits. A mix with shorter ones tells them apart.
+    // Stays of 3 ms lie in the last bin, as the timer does, so both count them as hits. A mix with
+    // shorter ones tells them apart.
     assert_eq!(stops(Kind::Teo618).stop_tick, stops(Kind::Teo618Fixed).stop_tick);
     let mixed = |kind| {
         let mut governor = Governor::new(kind, &states, 10_000_000);
@@ -223,8 +227,8 @@ fn ladder(stays_us: &[u64]) -> Vec<usize> {
 
 #[test]
 fn ladder_climbs_after_four_long_stays_and_falls_after_one_short_one() {
-    // cpu-sleep's latency is 1500 us: 2900 us less that are too short, 3100 us are long enough. A first choice has no stay before it, and less
-    // than nothing counts as long.
+    // cpu-sleep's latency is 1500 us: 2900 us less that are too short, 3100 us are long enough. A
+    // first choice has no stay before it, and less than nothing counts as long.
     assert_eq!(ladder(&[1000; 5]), [0, 0, 0, 1, 1]);
     assert_eq!(ladder(&[1000, 1000, 1000, 2900, 1000, 1000]), [0, 0, 0, 1, 0, 0]);
     assert_eq!(ladder(&[1000, 1000, 1000, 3100, 3100, 3100, 3100, 9000]), [0, 0, 0, 1, 1, 1, 1, 2]);
@@ -324,7 +328,8 @@ fn situations() -> impl Strategy<Value = (Asked, u64, [bool; 3])> {
 }
 
 proptest! {
-    /// Whatever happens, no governor panics, and each chooses a state that there is and that is enabled, if any is.
+    /// Whatever happens, no governor panics, and each chooses a state that there is and that is
+    /// enabled, if any is.
     #[test]
     fn every_choice_is_a_state_that_may_be_chosen(states in tables(), life in proptest::collection::vec(situations(), 1..60)) {
         let any_enabled = states.all().iter().any(|state| !state.disabled);
@@ -333,7 +338,8 @@ proptest! {
             for (asked, stay_ns, [refused, got_tick, polled_to_limit]) in &life {
                 let choice = governor.select(&states, &mut asked.clone());
                 prop_assert!(choice.state < states.len());
-                // ladder and haltpoll take state 0 unseen, and so does the kernel where a latency of 0 is asked for.
+                // ladder and haltpoll take state 0 unseen, and so does the kernel where a latency
+                // of 0 is asked for.
                 let sees = !matches!(kind, Kind::Ladder | Kind::Haltpoll) && choice.state > 0;
                 prop_assert!(!sees || !any_enabled || !states.is_disabled(choice.state), "{kind:?} chose {}", choice.state);
                 governor.reflect(&states, &match refused {

@@ -14,8 +14,8 @@ struct Account {
 
 /// The loads of all tasks.
 ///
-/// What a task adds to its CPU stays there while it is blocked, and fades, as in Linux. A task that has ended fades as well; Linux takes it
-/// away at once.
+/// What a task adds to its CPU stays there while it is blocked, and fades, as in Linux. A task that
+/// has ended fades as well; Linux takes it away at once.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
     tasks: Vec<Option<Account>>,
@@ -31,7 +31,7 @@ impl Accounts {
         }
     }
 
-    /// What [`Placement::note`] says.
+    /// The reasons that [`Placement::note`] gives.
     pub fn note(&mut self, view: &dyn View, task: TaskId, cpu: usize, before: Doing, after: Doing) {
         let new = Account { pelt: Pelt::new(view.now()), doing: before, cpu };
         let mut account = self.account(task).unwrap_or(new);
@@ -46,19 +46,21 @@ impl Accounts {
         pelt
     }
 
-    /// What the tasks of a CPU use at present, those that are blocked included, in units of capacity.
+    /// The utilisation of a CPU's tasks at present, those that are blocked included, in units of
+    /// capacity.
     pub fn utilisation(&self, view: &dyn View, cpu: usize) -> u32 {
         let tasks = self.homes.get(cpu).into_iter().flatten();
         tasks.map(|&task| self.of(view, task).utilisation()).fold(0, u32::saturating_add)
     }
 
-    /// What the tasks of a CPU use without one of them.
+    /// The utilisation of a CPU's tasks without one of them.
     pub fn utilisation_without(&self, view: &dyn View, cpu: usize, task: TaskId) -> u32 {
         let tasks = self.homes.get(cpu).into_iter().flatten().filter(|&&other| other != task);
         tasks.map(|&task| self.of(view, task).utilisation()).fold(0, u32::saturating_add)
     }
 
-    /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their weights.
+    /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their
+    /// weights.
     pub fn unweighted_load(&self, view: &dyn View, cpu: usize) -> u32 {
         let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu));
         tasks.map(|task| self.of(view, task).ratio()).sum()

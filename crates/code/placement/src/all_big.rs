@@ -5,7 +5,8 @@ use crate::spread;
 use crate::task::TaskId;
 use crate::view::{Move, Placement, View};
 
-/// Tasks spread evenly over the CPUs of the fastest class. A task that may run on none of those runs where it may.
+/// Tasks spread evenly over the CPUs of the fastest class. A task that may run on none of those
+/// runs where it may.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllBig;
 

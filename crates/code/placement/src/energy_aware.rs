@@ -9,18 +9,21 @@ use crate::task::{CpuSet, Policy, TaskId};
 use crate::view::{Doing, Move, Placement, View};
 use alloc::vec::Vec;
 
-/// The policy. Where it was, and in each domain the CPU with the most to spare, are compared by the model's energy; what does not fit into
-/// 80 % of a CPU is not compared. While any CPU is used by more than 80 %, energy does not count: tasks spread evenly, and one that is too big
-/// for its CPU moves to an idle faster one. New tasks spread evenly and count as half of the CPU that they start on.
+/// The policy. Where it was, and in each domain the CPU with the most to spare, are compared by the
+/// model's energy; what does not fit into 80 % of a CPU is not compared. While any CPU is used by
+/// more than 80 %, energy does not count: tasks spread evenly, and one that is too big for its CPU
+/// moves to an idle faster one. New tasks spread evenly and count as half of the CPU that they
+/// start on.
 ///
-/// Utilisation is that of load tracking alone; Linux since 4.17 also remembers what a task used when it last slept.
+/// Utilisation is that of load tracking alone; Linux since 4.17 also remembers what a task used
+/// when it last slept.
 #[derive(Clone, Debug)]
 pub struct EnergyAware {
     model: Model,
     accounts: Accounts,
 }
 
-/// Whether a use fits into 80 % of a capacity.
+/// True if a use fits into 80 % of a capacity.
 fn fits(used: u32, capacity: u32) -> bool {
     u64::from(used) * 1280 <= u64::from(capacity) * 1024
 }
@@ -54,7 +57,7 @@ impl EnergyAware {
         candidates.min_by_key(|&cpu| energy(cpu))
     }
 
-    /// Whether a running task is too big for its CPU.
+    /// True if a running task is too big for its CPU.
     fn is_misfit(&self, view: &dyn View, task: TaskId, cpu: usize) -> bool {
         view.policy(task).is_fair() && !fits(self.accounts.of(view, task).utilisation(), view.top_capacity(cpu))
     }

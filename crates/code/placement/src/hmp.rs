@@ -1,7 +1,8 @@
-//! HMP: unequal CPUs on purpose. A task with a high load runs on fast CPUs, one with a low load on slow ones.
+//! HMP: unequal CPUs on purpose. A task with a high load runs on fast CPUs, one with a low load on
+//! slow ones.
 //!
-//! After Rasmussen's patches as vendors' trees have them. Between two classes of CPUs nothing is balanced: a task crosses only by the rules
-//! here. Within a class tasks spread evenly.
+//! After Rasmussen's patches as vendors' trees have them. Between two classes of CPUs nothing is
+//! balanced: a task crosses only by the rules here. Within a class tasks spread evenly.
 
 use crate::accounts::Accounts;
 use crate::classes;
@@ -18,21 +19,24 @@ pub struct HmpSettings {
     pub up: u32,
     /// A task whose load is below this, of 1024, moves down.
     pub down: u32,
-    /// Only tasks up to this nice value move up, and others down whatever their load: 0 is the default priority.
+    /// Only tasks up to this nice value move up, and others down whatever their load: 0 is the
+    /// default priority.
     pub highest_nice: i8,
     /// No second move up of a task within this time, in units of 1024 ns.
     pub settle_up: u64,
     /// No second move down of a task within this time, in units of 1024 ns.
     pub settle_down: u64,
-    /// Nobody moves up unless a fast CPU has a load of less than this, the loads of its tasks added up; `None` to go without the rule.
+    /// Nobody moves up unless a fast CPU has a load of less than this, the loads of its tasks added
+    /// up; `None` to go without the rule.
     pub room: Option<u32>,
-    /// Whether a fast CPU with too many tasks hands one to an idle slow CPU: the lightest, if it gets at most three quarters of what it could
-    /// use, and no fast CPU idles.
+    /// True if a fast CPU with too many tasks hands one to an idle slow CPU: the lightest, if it
+    /// gets at most three quarters of what it could use, and no fast CPU idles.
     pub offload: bool,
 }
 
 impl Default for HmpSettings {
-    /// Vendors' values. The room is their 1024 - 64. They let nice values below 5 pass; the talk says priority at least default, as here.
+    /// Vendors' values. The room is their 1024 - 64. They let nice values below 5 pass; the talk
+    /// says priority at least default, as here.
     fn default() -> Self {
         Self { up: 700, down: 512, highest_nice: 0, settle_up: 4096, settle_down: 4096, room: Some(960), offload: true }
     }
@@ -48,7 +52,8 @@ impl HmpSettings {
 /// The share of what it could use up to which a task counts as starved, of 1024.
 const STARVED: u32 = 768;
 
-/// When a task last moved, in units of 1024 ns. A move in one direction allows one in the other at once.
+/// When a task last moved, in units of 1024 ns. A move in one direction allows one in the other at
+/// once.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moved {
     up: Option<u64>,
@@ -90,7 +95,7 @@ impl Hmp {
         among.iter(view.cpus()).map(load).min().map(|(load, _, cpu)| (load, cpu))
     }
 
-    /// Where a fair task that is on `cpu` should move up to.
+    /// The place where a fair task that is on `cpu` should move up to.
     fn up(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
         let Policy::Fair { nice } = view.policy(task) else { return None };
         let last = self.moved.get(task).copied().unwrap_or_default().up;
@@ -102,7 +107,7 @@ impl Hmp {
         self.settings.room.is_none_or(|room| load < room).then_some(to)
     }
 
-    /// Where a fair task that is on `cpu` should move down to.
+    /// The place where a fair task that is on `cpu` should move down to.
     fn down(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
         let Policy::Fair { nice } = view.policy(task) else { return None };
         let (_, to) = self.least_loaded(view, classes::slower(view, cpu) & view.allowed(task))?;
@@ -155,7 +160,8 @@ impl Placement for Hmp {
         spread::fewest(view, (classes::same(view, previous) & allowed).or_if_empty(allowed), previous)
     }
 
-    /// A new task of a user starts on the fastest class and counts as one that has always run: it shows what it needs.
+    /// A new task of a user starts on the fastest class and counts as one that has always run: it
+    /// shows what it needs.
     fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
         if !view.policy(task).is_fair() || view.is_kernel_thread(task) {
             return self.wake(view, task, parent);
@@ -167,7 +173,8 @@ impl Placement for Hmp {
         to
     }
 
-    /// The running task moves up if its load says so, and without it waking up; otherwise a crowded CPU hands tasks over.
+    /// The running task moves up if its load says so, and without it waking up; otherwise a crowded
+    /// CPU hands tasks over.
     fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
         if let Some(task) = view.running(cpu)
             && let Some(to) = self.up(view, task, cpu)
@@ -182,7 +189,8 @@ impl Placement for Hmp {
         spread::hand_over(view, classes::same(view, cpu), cpu)
     }
 
-    /// An idle CPU takes what waits in its own class; then a fast one takes the heaviest task of the slower class that may move up.
+    /// An idle CPU takes what waits in its own class; then a fast one takes the heaviest task of
+    /// the slower class that may move up.
     fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
         if let Some(task) = spread::take(view, classes::same(view, cpu), cpu) {
             return Some(task);

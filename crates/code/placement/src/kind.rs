@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// What it does, in a line.
+    /// A description, in a line.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Hmp => "a task moves up when its load is above 700 of 1024, and down below 512",
@@ -59,8 +59,9 @@ impl Kind {
         }
     }
 
-    /// The policy, for a machine with this energy model; it keeps accounts of load in any case. Even spread takes all CPUs for equal: the seed
-    /// decides where its tasks start. No other policy draws anything.
+    /// The policy, for a machine with this energy model; it keeps accounts of load in any case.
+    /// Even spread takes all CPUs for equal: the seed decides where its tasks start. No other
+    /// policy draws anything.
     pub fn policy(self, model: &Model, seed: u64) -> Box<dyn Placement> {
         match self {
             Self::Hmp => Box::new(Hmp::new(HmpSettings::default())),

@@ -1,8 +1,9 @@
 //! Which task runs on which CPU, on a machine whose cores are not equal.
 //!
-//! A kernel asks a policy, an implementation of [`Placement`], where a task is to run when it starts and when it wakes up, who should move in
-//! a busy CPU's tick, and whom a CPU without work should take. The policy sees the kernel through a [`View`]. What tasks have done is told
-//! it as it happens, so that it can keep their loads ([`Pelt`]).
+//! A kernel asks a policy, an implementation of [`Placement`], where a task is to run when it
+//! starts and when it wakes up, who should move in a busy CPU's tick, and whom a CPU without work
+//! should take. The policy sees the kernel through a [`View`]. What tasks have done is told it as
+//! it happens, so that it can keep their loads ([`Pelt`]).
 //!
 //! ```
 //! use placement::{Kind, Model};
@@ -19,8 +20,9 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! The crate needs no operating system and computes with integers alone. The algorithms are described in its own words and code: load
-//! tracking after Linux's `kernel/sched/pelt.c`, HMP after Rasmussen's patches as vendors' trees have them, the switcher after the big.LITTLE
+//! The crate needs no operating system and computes with integers alone. The algorithms are
+//! described in its own words and code: load tracking after Linux's `kernel/sched/pelt.c`, HMP
+//! after Rasmussen's patches as vendors' trees have them, the switcher after the big.LITTLE
 //! switcher of Linux, and energy-aware placement after Linux's energy model.
 //!
 //! | file | what it is about |

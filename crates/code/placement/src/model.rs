@@ -1,4 +1,4 @@
-//! What the cores of each domain get done at each operating point, and what that costs.
+//! The work that the cores of each domain get done at each operating point, and its cost.
 
 use crate::task::CpuSet;
 use alloc::format;
@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 pub struct Point {
     /// Work per time.
     pub capacity: u32,
-    /// Power of a core that runs there, times the domain's highest clock, divided by the clock there: what a unit of use costs.
+    /// Power of a core that runs there, times the domain's highest clock, divided by the clock
+    /// there: what a unit of use costs.
     pub cost: u64,
 }
 
@@ -30,10 +31,12 @@ pub struct Model {
 type Given = (u64, u32, u32);
 
 impl Model {
-    /// A model of domains: their CPUs, and their operating points by rising capacity with clock in Hz, capacity and power of a core.
+    /// A model of domains: their CPUs, and their operating points by rising capacity with clock in
+    /// Hz, capacity and power of a core.
     ///
     /// # Errors
-    /// A domain has no operating points, or their capacities do not rise, or a clock is 0; a CPU is in two domains, or is above 63.
+    /// A domain has no operating points, or their capacities do not rise, or a clock is 0; a CPU is
+    /// in two domains, or is above 63.
     pub fn new(domains: &[(&[usize], &[Given])]) -> Result<Self, String> {
         let mut taken = CpuSet::NONE;
         let mut all = Vec::new();
@@ -58,8 +61,9 @@ impl Model {
         Ok(Self { domains: all })
     }
 
-    /// Energy per time if CPUs use this much each: in every domain the lowest operating point that holds 1.25 times what its busiest CPU
-    /// uses, and there cost times use, divided by the highest capacity. The unit is 1/1024 of the model's power.
+    /// Energy per time if CPUs use this much each: in every domain the lowest operating point that
+    /// holds 1.25 times what its busiest CPU uses, and there cost times use, divided by the highest
+    /// capacity. The unit is 1/1024 of the model's power.
     pub fn energy(&self, cpus: usize, used: impl Fn(usize) -> u32) -> u128 {
         let of = |domain: &Domain| {
             let most = domain.cpus.iter(cpus).map(&used).max().unwrap_or(0);

@@ -1,8 +1,10 @@
-//! Per-entity load tracking: how much a task has run of late, as a sum in which the past counts the less the longer it is over.
+//! Per-entity load tracking: how much a task has run of late, as a sum in which the past counts the
+//! less the longer it is over.
 //!
-//! Time is cut into periods of 1024 units of 1024 ns each, which Linux calls 1024 us. What was done in a period counts half as much 32 periods
-//! later: a sum is multiplied by y per period, with y^32 = 1/2. A period that is not over counts in part. The arithmetic is Linux's own, to
-//! the digit: products with y^n in 32-bit fractions, cut off and not rounded.
+//! Time is cut into periods of 1024 units of 1024 ns each, which Linux calls 1024 us. What was done
+//! in a period counts half as much 32 periods later: a sum is multiplied by y per period, with y^32
+//! = 1/2. A period that is not over counts in part. The arithmetic is Linux's own, to the digit:
+//! products with y^n in 32-bit fractions, cut off and not rounded.
 
 use crate::view::Doing;
 
@@ -15,13 +17,14 @@ pub const LONGEST_SUM: u32 = 47_742;
 /// Periods after which a sum has halved.
 const HALF_LIFE: u64 = 32;
 
-/// After so many periods nothing is left of any sum.
+/// After this number of periods nothing is left of any sum.
 const FORGOTTEN: u64 = HALF_LIFE * 63;
 
 /// y^n for n from 0 to 31, as fractions of 2^32, cut off.
 const POWERS: [u32; HALF_LIFE as usize] = powers();
 
-/// y^n = 2^(-n/32), by square roots of integers: 2^(-1/2), 2^(-1/4), ... up to 2^(-1/32), with 62 bits each.
+/// y^n = 2^(-n/32), by square roots of integers: 2^(-1/2), 2^(-1/4), ... up to 2^(-1/32), with 62
+/// bits each.
 const fn powers() -> [u32; HALF_LIFE as usize] {
     // 2^(-1/2^k) for k from 1 to 5, in parts of 2^62.
     let mut roots = [0_u64; 5];
@@ -67,7 +70,7 @@ const fn root(of: u128) -> u128 {
     low
 }
 
-/// What is left of a sum after so many periods.
+/// The rest of a sum after a number of periods.
 pub const fn decay(sum: u64, periods: u64) -> u64 {
     if periods == 0 {
         return sum;
@@ -79,8 +82,9 @@ pub const fn decay(sum: u64, periods: u64) -> u64 {
     ((halved as u128 * POWERS[(periods % HALF_LIFE) as usize] as u128) >> 32) as u64
 }
 
-/// What uninterrupted doing adds to a sum, from `before` units ago in an earlier period to `after` units into the present one, with
-/// `periods` limits between: the first part, whole periods, the last part.
+/// The addition that uninterrupted doing makes to a sum, from `before` units ago in an earlier
+/// period to `after` units into the present one, with `periods` limits between: the first part,
+/// whole periods, the last part.
 const fn segments(periods: u64, before: u32, after: u32) -> u32 {
     let first = decay(before as u64, periods) as u32;
     let whole = LONGEST_SUM - decay(LONGEST_SUM as u64, periods) as u32 - PERIOD;
@@ -89,12 +93,13 @@ const fn segments(periods: u64, before: u32, after: u32) -> u32 {
 
 /// The load of one task.
 ///
-/// Linux keeps a load sum and a runnable sum; for a task they are the same, the load being that sum times the task's weight.
+/// Linux keeps a load sum and a runnable sum; for a task they are the same, the load being that sum
+/// times the task's weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pelt {
     /// Until when it is known, in units of 1024 ns.
     known: u64,
-    /// How far into the present period.
+    /// The time that has passed of the present period.
     into: u32,
     /// Time in which it ran or waited for a CPU.
     runnable: u32,
@@ -115,13 +120,15 @@ impl Pelt {
         Self { known: Self::units(now_ps), into: 0, runnable: 0, running: 0, used: 0 }
     }
 
-    /// A task that counts as one that has always run and used this much of a core, as new tasks do in some policies.
+    /// A task that counts as one that has always run and used this much of a core, as new tasks do
+    /// in some policies.
     pub const fn full(now_ps: u64, utilisation: u32) -> Self {
         let sum = LONGEST_SUM - PERIOD;
         Self { runnable: sum, running: sum, used: sum as u64 * utilisation as u64, ..Self::new(now_ps) }
     }
 
-    /// Brings it up to a time, until which the task did this on a core of this capacity. An earlier time changes nothing.
+    /// Brings it up to a time, until which the task did this on a core of this capacity. An earlier
+    /// time changes nothing.
     pub fn update(&mut self, now_ps: u64, doing: Doing, capacity: u32) {
         let now = Self::units(now_ps);
         let elapsed = now.saturating_sub(self.known);
@@ -149,7 +156,8 @@ impl Pelt {
         }
     }
 
-    /// The sum that it would have, had it always run: the last period counts only as far as it is over.
+    /// The sum that it would have, had it always run: the last period counts only as far as it is
+    /// over.
     pub const fn divider(&self) -> u32 {
         LONGEST_SUM - PERIOD + self.into
     }
@@ -164,7 +172,8 @@ impl Pelt {
         self.running
     }
 
-    /// The part of the time in which it ran or waited, of 1024. HMP's `load_avg_ratio`: neither capacity nor weight count.
+    /// The part of the time in which it ran or waited, of 1024. HMP's `load_avg_ratio`: neither
+    /// capacity nor weight count.
     pub const fn ratio(&self) -> u32 {
         (self.runnable as u64 * 1024 / self.divider() as u64) as u32
     }
@@ -174,22 +183,25 @@ impl Pelt {
         (self.runnable as u128 * weight as u128 / self.divider() as u128) as u64
     }
 
-    /// What it used, in units of the capacity: a task that always runs has the capacity of its CPU.
+    /// The utilisation, in units of the capacity: a task that always runs has the capacity of its
+    /// CPU.
     pub const fn utilisation(&self) -> u32 {
         (self.used / self.divider() as u64) as u32
     }
 
-    /// How much of the time in which it could have run it did, of 1024. 1024 if it could never have run.
+    /// The share of the time in which it could have run that it did, of 1024. 1024 if it could
+    /// never have run.
     pub const fn served(&self) -> u32 {
         if self.runnable == 0 { 1024 } else { (self.running as u64 * 1024 / self.runnable as u64) as u32 }
     }
 
-    /// Whether nothing is left of what it did.
+    /// True if nothing is left of what it did.
     pub const fn is_forgotten(&self) -> bool {
         self.runnable == 0 && self.used == 0
     }
 
-    /// Whether nothing would be left of it at the time until which another is known, had it done nothing since.
+    /// True if nothing would be left of it at the time until which another is known, had it done
+    /// nothing since.
     pub(crate) const fn is_forgotten_at(&self, other: &Self) -> bool {
         let periods = other.known.saturating_sub(self.known) / PERIOD as u64;
         decay(self.runnable as u64, periods) == 0 && decay(self.used, periods) == 0
@@ -220,7 +232,8 @@ mod tests {
 
     #[test]
     fn a_sum_halves_in_32_periods() {
-        // Half of it is 23871. Linux then multiplies by y^0, for which 2^32 - 1 stands, and cuts off: one less, to the digit.
+        // Half of it is 23871. Linux then multiplies by y^0, for which 2^32 - 1 stands, and cuts
+        // off: one less, to the digit.
         assert_eq!([decay(47_742, 32), decay(47_742, 64), decay(47_742, 320)], [23_870, 11_934, 45]);
         assert_eq!([decay(47_743, 32), decay(1 << 40, 32), decay(1 << 40, 0)], [23_870, (1 << 39) - 128, 1 << 40]);
         assert_eq!([decay(1, 32), decay(u64::MAX, 2017)], [0, 0]);

@@ -1,4 +1,5 @@
-//! Tasks spread evenly over CPUs, whatever these are; tasks that stay where they are; real-time tasks.
+//! Tasks spread evenly over CPUs, whatever these are; tasks that stay where they are; real-time
+//! tasks.
 
 use crate::task::{CpuSet, Policy, TaskId};
 use crate::view::{Move, Placement, View};
@@ -14,8 +15,9 @@ impl Placement for StayPut {
     }
 }
 
-/// Tasks spread evenly over all CPUs, whatever their type: to where it was if that idles, otherwise to the CPU with the fewest tasks; a CPU
-/// without work takes some from the fullest, and gets some in the ticks of others.
+/// Tasks spread evenly over all CPUs, whatever their type: to where it was if that idles, otherwise
+/// to the CPU with the fewest tasks; a CPU without work takes some from the fullest, and gets some
+/// in the ticks of others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EvenSpread;
 
@@ -33,8 +35,9 @@ impl Placement for EvenSpread {
     }
 }
 
-/// As [`EvenSpread`], and a new task starts on any of the CPUs with the fewest tasks: who takes all CPUs for equal has no reason to prefer the
-/// first. `EvenSpread` itself starts upwards from where it is asked for.
+/// As [`EvenSpread`], and a new task starts on any of the CPUs with the fewest tasks: who takes all
+/// CPUs for equal has no reason to prefer the first. `EvenSpread` itself starts upwards from where
+/// it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyStart {
     random: u64,
@@ -46,7 +49,8 @@ impl AnyStart {
         Self { random: seed }
     }
 
-    /// SplitMix64, written out: a scheduler has no crate to draw from, and the figures of every run depend on this stream.
+    /// SplitMix64, written out: a scheduler has no crate to draw from, and the figures of every run
+    /// depend on this stream.
     fn draw(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -81,18 +85,19 @@ fn allowed_or_first(view: &dyn View, among: CpuSet, cpu: usize) -> usize {
     if among.has(cpu) { cpu } else { among.iter(view.cpus()).next().unwrap_or(cpu) }
 }
 
-/// How many tasks run on a CPU or wait for it.
+/// The number of tasks that run on a CPU or wait for it.
 pub(crate) fn tasks(view: &dyn View, cpu: usize) -> usize {
     view.waiting(cpu) + usize::from(view.running(cpu).is_some())
 }
 
-/// How far a CPU is from another, counting upwards.
+/// The distance of a CPU from another, counting upwards.
 fn distance(view: &dyn View, from: usize, to: usize) -> usize {
     let cpus = view.cpus().max(1);
     (to + cpus - from % cpus) % cpus
 }
 
-/// Where it was if that idles, otherwise the CPU with the fewest tasks, the next one upwards first.
+/// The CPU that it was on if that idles, otherwise the CPU with the fewest tasks, the next one
+/// upwards first.
 pub(crate) fn fewest(view: &dyn View, among: CpuSet, previous: usize) -> usize {
     if among.has(previous) && tasks(view, previous) == 0 {
         return previous;
@@ -101,8 +106,8 @@ pub(crate) fn fewest(view: &dyn View, among: CpuSet, previous: usize) -> usize {
     among.iter(view.cpus()).min_by_key(key).unwrap_or(previous)
 }
 
-/// Where a real-time task goes: it stays, unless one of its priority or a higher runs there; then to a CPU where none does, the one with the
-/// fewest tasks.
+/// The CPU to which a real-time task goes: it stays, unless one of its priority or a higher runs
+/// there; then to a CPU where none does, the one with the fewest tasks.
 pub(crate) fn real_time(view: &dyn View, among: CpuSet, priority: u8, previous: usize) -> usize {
     let free = |cpu: usize| {
         let running = view.running(cpu).map(|task| view.policy(task));
@@ -124,8 +129,9 @@ pub(crate) fn hand_over(view: &dyn View, among: CpuSet, cpu: usize) -> Option<Mo
     })
 }
 
-/// A fair task that waits for another CPU of a set, the fullest first, and may run here. A CPU with a single task keeps it, though it may not
-/// have begun: two CPUs would hand such a task to and fro.
+/// A fair task that waits for another CPU of a set, the fullest first, and may run here. A CPU with
+/// a single task keeps it, though it may not have begun: two CPUs would hand such a task to and
+/// fro.
 pub(crate) fn take(view: &dyn View, among: CpuSet, cpu: usize) -> Option<TaskId> {
     let others = among.iter(view.cpus()).filter(|&other| other != cpu && tasks(view, other) > 1);
     let mut others: alloc::vec::Vec<_> = others.collect();

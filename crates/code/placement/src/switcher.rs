@@ -1,4 +1,5 @@
-//! The big.LITTLE switcher: a fast and a slow CPU are a pair that looks like one CPU, and one of the two is on.
+//! The big.LITTLE switcher: a fast and a slow CPU are a pair that looks like one CPU, and one of
+//! the two is on.
 
 use crate::accounts::Accounts;
 use crate::classes;
@@ -32,9 +33,10 @@ impl Pair {
     }
 }
 
-/// Pairs of the first fast and the first slow CPU, the second ones, and so on; a CPU without a partner stays off. The fast side is on while
-/// 1.25 times what the pair's tasks use is more than the slow side can do. Tasks spread evenly over the pairs. A task that may not run on any
-/// side that is on runs where it may.
+/// Pairs of the first fast and the first slow CPU, the second ones, and so on; a CPU without a
+/// partner stays off. The fast side is on while 1.25 times what the pair's tasks use is more than
+/// the slow side can do. Tasks spread evenly over the pairs. A task that may not run on any side
+/// that is on runs where it may.
 #[derive(Clone, Debug, Default)]
 pub struct Switcher {
     accounts: Accounts,
@@ -85,7 +87,8 @@ impl Placement for Switcher {
         let on = self.look(view);
         let to = self.side(cpu);
         if to != cpu {
-            // The pair has switched: who is still here follows, one in each tick; the other side pulls the rest.
+            // The pair has switched: who is still here follows, one in each tick; the other side
+            // pulls the rest.
             let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu));
             return tasks.into_iter().find(|&task| view.allowed(task).has(to)).map(|task| Move { task, to });
         }

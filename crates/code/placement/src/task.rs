@@ -26,12 +26,12 @@ impl CpuSet {
         Self(cpus.into_iter().fold(0, |set, cpu| set | 1 << cpu))
     }
 
-    /// Whether a CPU is in it.
+    /// True if a CPU is in it.
     pub const fn has(self, cpu: usize) -> bool {
         cpu < 64 && self.0 >> cpu & 1 == 1
     }
 
-    /// Whether no CPU is in it.
+    /// True if no CPU is in it.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -55,7 +55,7 @@ impl BitAnd for CpuSet {
     }
 }
 
-/// Who runs first.
+/// The policy, which says who runs first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// A fair share, by nice value from -20 to 19.
@@ -63,7 +63,8 @@ pub enum Policy {
         /// The lower, the greater the share.
         nice: i8,
     },
-    /// Before all fair tasks and before all of lower priority, until it blocks (first in, first out: there are no time slices).
+    /// Before all fair tasks and before all of lower priority, until it blocks (first in, first
+    /// out: there are no time slices).
     RealTime {
         /// From 1 to 99; the higher, the sooner.
         priority: u8,
@@ -71,7 +72,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether it is a fair share.
+    /// True if it is a fair share.
     pub const fn is_fair(self) -> bool {
         matches!(self, Self::Fair { .. })
     }

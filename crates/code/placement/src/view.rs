@@ -1,9 +1,9 @@
-//! What a policy sees of the kernel, what it is asked and what it is told.
+//! The interface of a policy: what it sees of the kernel, what it is asked and what it is told.
 
 use crate::task::{CpuSet, Policy, TaskId};
 use alloc::vec::Vec;
 
-/// What a policy of placement can see.
+/// The part of the kernel that a policy of placement can see.
 pub trait View {
     /// The present time in ps.
     fn now(&self) -> u64;
@@ -17,19 +17,19 @@ pub trait View {
     fn top_capacity(&self, cpu: usize) -> u32;
     /// The task that runs on a CPU; `None` where it idles.
     fn running(&self, cpu: usize) -> Option<TaskId>;
-    /// How many tasks wait for a CPU, the running one not counted.
+    /// The number of tasks that wait for a CPU, the running one not counted.
     fn waiting(&self, cpu: usize) -> usize;
     /// The tasks that wait for a CPU.
     fn waiting_tasks(&self, cpu: usize) -> Vec<TaskId>;
-    /// Where a task may run.
+    /// The place where a task may run.
     fn allowed(&self, task: TaskId) -> CpuSet;
     /// A task's policy.
     fn policy(&self, task: TaskId) -> Policy;
-    /// Whether it is a kernel thread.
+    /// True if it is a kernel thread.
     fn is_kernel_thread(&self, task: TaskId) -> bool;
 }
 
-/// What a task did, for accounts of load.
+/// The activity of a task, for accounts of load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// It was blocked, or had not started.
@@ -45,16 +45,18 @@ pub enum Doing {
 pub struct Move {
     /// The task; it may be running.
     pub task: TaskId,
-    /// Where to.
+    /// The CPU to which the task goes.
     pub to: usize,
 }
 
-/// A policy of placement. CPUs that a task may not run on are corrected by the kernel, to the first that it may.
+/// A policy of placement. CPUs that a task may not run on are corrected by the kernel, to the first
+/// that it may.
 pub trait Placement {
     /// A task wakes up; `previous` is where it was.
     fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize;
 
-    /// A task starts; `parent` is where the one runs that has started it, or the first CPU that it may run on.
+    /// A task starts; `parent` is where the one runs that has started it, or the first CPU that it
+    /// may run on.
     fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
         self.wake(view, task, parent)
     }
@@ -71,13 +73,14 @@ pub trait Placement {
         None
     }
 
-    /// A task has done something on `cpu` until now, and does something else from now on. Told at every change, at ticks, and before the
-    /// capacity changes.
+    /// A task has done something on `cpu` until now, and does something else from now on. Told at
+    /// every change, at ticks, and before the capacity changes.
     fn note(&mut self, view: &dyn View, task: TaskId, cpu: usize, before: Doing, after: Doing) {
         let _ = (view, task, cpu, before, after);
     }
 
-    /// The utilisation of a CPU, 0 to 1024 of the platform's fastest; `None` if the policy does not keep it.
+    /// The utilisation of a CPU, 0 to 1024 of the platform's fastest; `None` if the policy does not
+    /// keep it.
     fn utilisation(&self, view: &dyn View, cpu: usize) -> Option<u32> {
         let _ = (view, cpu);
         None

@@ -9,7 +9,8 @@ fn hmp() -> Hmp {
     Hmp::new(HmpSettings::default())
 }
 
-/// A machine with a task that has started, rested until nothing is left of its load, and was last on `cpu`.
+/// A machine with a task that has started, rested until nothing is left of its load, and was last
+/// on `cpu`.
 fn rested(policy: &mut Hmp, nice: i8, cpu: usize) -> (Machine, usize) {
     let mut machine = Machine::tc2();
     let task = machine.task(nice);
@@ -20,7 +21,8 @@ fn rested(policy: &mut Hmp, nice: i8, cpu: usize) -> (Machine, usize) {
     (machine, task)
 }
 
-/// Milliseconds of uninterrupted running after which a rested task has a load above 700 of 1024: 1 - y^n = 700/1024 at 53 periods.
+/// Milliseconds of uninterrupted running after which a rested task has a load above 700 of 1024: 1
+/// - y^n = 700/1024 at 53 periods.
 const HEAVY: u64 = 60;
 /// 1 - y^n = 512/1024 at 32 periods, which are 33.6 ms.
 const BETWEEN: u64 = 45;
@@ -135,7 +137,8 @@ fn a_task_settles_before_it_moves_again_in_the_same_direction_and_not_in_the_oth
     assert!(SLOW.contains(&machine.wake(&mut policy, task)), "nor 4 ms later");
     machine.ran(&mut policy, task, 3, 1);
     assert_eq!(machine.wake(&mut policy, task), 0, "5 ms later it may");
-    // The other direction is free at once: a task that drops its priority goes down in the next wake-up.
+    // The other direction is free at once: a task that drops its priority goes down in the next
+    // wake-up.
     machine.set(&mut policy, task, Doing::Nothing);
     machine.pass(60);
     machine.tasks[task].cpu = 0;
@@ -148,7 +151,8 @@ fn a_task_settles_before_it_moves_again_in_the_same_direction_and_not_in_the_oth
 fn the_target_is_the_least_loaded_cpu_by_loads_without_weights() {
     let mut policy = hmp();
     let (mut machine, task) = rested(&mut policy, 0, 3);
-    // On CPU 0 a task of little weight and a high load, on CPU 1 one of great weight and a low load.
+    // On CPU 0 a task of little weight and a high load, on CPU 1 one of great weight and a low
+    // load.
     let (heavy, light) = (machine.task(19), machine.task(-20));
     machine.runs(&mut policy, heavy, 0, HEAVY);
     machine.runs(&mut policy, light, 1, 5);

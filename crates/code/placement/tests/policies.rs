@@ -74,7 +74,8 @@ fn a_pair_stays_on_a_side_for_a_while() {
     machine.wake(&mut policy, task);
     machine.runs(&mut policy, task, 2, 200);
     assert!(machine.tick(&mut policy, 2).is_some());
-    // From 1.25 times 430 units to less than 344 in 3 ms would take a miracle; taking the task away is one.
+    // From 1.25 times 430 units to less than 344 in 3 ms would take a miracle; taking the task away
+    // is one.
     machine.tasks[task].cpu = 4;
     machine.set(&mut policy, task, Doing::Running);
     machine.pass(3);

@@ -56,12 +56,13 @@ impl Point {
         Self { id, name, argument: None }
     }
 
-    /// The point with what the argument of its stamps is, in lower case with hyphens: `lock`, `level`, `smc-function`.
+    /// The point with what the argument of its stamps is, in lower case with hyphens: `lock`,
+    /// `level`, `smc-function`.
     pub const fn with_argument(self, argument: &'static str) -> Self {
         Self { argument: Some(argument), ..self }
     }
 
-    /// What the argument of the point's stamps is; `None` where it means nothing.
+    /// The meaning of the argument of the point's stamps; `None` where it means nothing.
     pub const fn argument(self) -> Option<&'static str> {
         self.argument
     }
@@ -77,7 +78,7 @@ impl Point {
     }
 }
 
-/// Where stamps go: the world's counter and its capture.
+/// The place to which stamps go: the world's counter and its capture.
 pub trait Sink {
     /// The counter's present value in ticks, ordered after all that the CPU did before
     /// (on Arm: an ISB, then a read of `CNTPCT_EL0`).
@@ -91,8 +92,8 @@ pub trait Sink {
 
 /// Marks `point` on the calling CPU and returns the counter's value in ticks.
 ///
-/// `argument` is a small number that says which one (a lock, a message, a level); its meaning belongs
-/// to the point. With the feature `off` nothing happens and 0 is returned.
+/// `argument` is a small number that says which one (a lock, a message, a level); its meaning
+/// belongs to the point. With the feature `off` nothing happens and 0 is returned.
 #[inline(always)]
 pub fn stamp<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) -> u64 {
     if cfg!(feature = "off") {
@@ -103,8 +104,8 @@ pub fn stamp<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) -> u64 {
     ticks
 }
 
-/// As [`stamp`], with a counter value that was read earlier: by an exception vector, or for a purpose of the
-/// caller's own.
+/// As [`stamp`], with a counter value that was read earlier: by an exception vector, or for a
+/// purpose of the caller's own.
 #[inline(always)]
 pub fn stamp_at<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32, ticks: u64) {
     if !cfg!(feature = "off") {
@@ -112,7 +113,8 @@ pub fn stamp_at<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32, ticks: 
     }
 }
 
-/// As [`stamp`], for points that explain a span rather than bound it: taken with the feature `detail` only.
+/// As [`stamp`], for points that explain a span rather than bound it: taken with the feature
+/// `detail` only.
 #[inline(always)]
 pub fn detail<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) {
     if cfg!(feature = "detail") {
@@ -120,7 +122,8 @@ pub fn detail<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) {
     }
 }
 
-/// Declares a module of [`Point`]s and a table `ALL` of them. Behind a point's name may stand what its argument is.
+/// Declares a module of [`Point`]s and a table `ALL` of them. Behind a point's name may stand what
+/// its argument is.
 #[macro_export]
 macro_rules! points {
     ($(#[$meta:meta])* $vis:vis mod $module:ident {

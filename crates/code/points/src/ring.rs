@@ -7,7 +7,7 @@ use core::cell::Cell;
 pub struct Stamp {
     /// Counter value in ticks.
     pub ticks: u64,
-    /// What belongs to the point: a lock, a level, a message.
+    /// The argument of the point: a lock, a level, a message.
     pub argument: u32,
     /// Id of the [`Point`](crate::Point).
     pub point: u16,
@@ -46,7 +46,7 @@ impl<const N: usize> Ring<N> {
         (pushed.saturating_sub(N)..pushed).map(|i| self.stamps[i & (N - 1)].get())
     }
 
-    /// How many stamps were overwritten before anyone read them.
+    /// The number of stamps that were overwritten before anyone read them.
     pub fn lost(&self) -> usize {
         self.pushed.get().saturating_sub(N)
     }

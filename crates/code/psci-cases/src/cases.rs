@@ -7,28 +7,31 @@ use smc::SMC64;
 const PMF_GET_TIMESTAMP: u32 = smc::PMF_GET_TIMESTAMP | SMC64;
 /// PMF: id of the first runtime instrumentation stamp (implementer 0x41, service 1).
 const PMF_RT_INSTR: u64 = 0x41 << 24 | 1 << 10;
-/// PMF: look past the caches. The firmware stores stamps with its caches off, and a read before may have left an old copy.
+/// PMF: look past the caches. The firmware stores stamps with its caches off, and a read before may
+/// have left an old copy.
 const PMF_MAINTAIN: u64 = 1;
 
 /// AFFINITY_INFO's answer for a CPU that is off.
 const AFFINITY_OFF: u64 = 1;
 
-/// How long a suspended CPU sleeps before the shared timer fires, in microseconds: 15 ms as in the framework, and a
-/// millisecond a CPU where there are more CPUs than can go down in that time.
+/// The time that a suspended CPU sleeps before the shared timer fires, in microseconds: 15 ms as in
+/// the framework, and a millisecond a CPU where there are more CPUs than can go down in that time.
 fn sleep_us(cpus: usize) -> u64 {
     (cpus as u64 * 1_000).max(15_000)
 }
 
-/// A simulation of more CPUs than these leaves out details that no published figure shows; people have seen figures of as many.
+/// A simulation of more CPUs than these leaves out details that no published figure shows; people
+/// have seen figures of as many.
 pub const MANY_CPUS: usize = 64;
 
-/// How many moments pass between two looks at a CPU that turns itself off: one, and more where there are many CPUs, since a call
-/// takes longer the more of them there are, and would be looked at too often.
+/// The number of moments between two looks at a CPU that turns itself off: one, and more where
+/// there are many CPUs, since a call takes longer the more of them there are, and would be looked
+/// at too often.
 fn moments(cpus: usize) -> u32 {
     (cpus / MANY_CPUS).max(1) as u32
 }
 
-/// What each CPU does at its turn.
+/// The action of each CPU at its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// CPU_SUSPEND to a depth.
@@ -39,7 +42,7 @@ pub enum Action {
     Version,
 }
 
-/// Whether CPUs act together or one by one.
+/// Together or one by one: the way in which CPUs act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// All at once, after a barrier.
@@ -65,7 +68,7 @@ pub struct Case {
     pub name: &'static str,
     /// Together or one by one.
     pub mode: Mode,
-    /// What is called.
+    /// The call.
     pub action: Action,
 }
 
@@ -111,7 +114,7 @@ pub fn lead<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a CPU does that [`lead`] turned on; it ends in CPU_OFF.
+/// The part of a CPU that [`lead`] turned on; it ends in CPU_OFF.
 ///
 /// # Errors
 /// As [`lead`]; CPU_OFF returned.
@@ -148,8 +151,9 @@ fn one_by_one<W: NormalWorld>(world: &W) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until `leaving` CPUs are about to turn themselves off and then until `cpus` are off. The framework calls AFFINITY_INFO
-/// all the time; those calls that cannot but find the CPU on are left out here.
+/// Waits until `leaving` CPUs are about to turn themselves off and then until `cpus` are off. The
+/// framework calls AFFINITY_INFO all the time; those calls that cannot but find the CPU on are left
+/// out here.
 fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<Item = usize>) {
     world.wait_until(Word::Leaving, leaving);
     for cpu in cpus {
@@ -206,7 +210,8 @@ fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
         return Err(Failure::LeftEarly { cpu });
     }
     let in_order = if power_down {
-        // Firmware on a machine that stays coherent flushes nothing and leaves both flush stamps at 0.
+        // Firmware on a machine that stays coherent flushes nothing and leaves both flush stamps at
+        // 0.
         let flushes = flush != 0 || flushed != 0;
         let flush_in_order = !flushes || (enter <= flush && flush <= flushed && flushed <= low_power);
         flush_in_order && enter <= low_power && low_power <= awake && awake <= exit

@@ -1,9 +1,10 @@
 //! The measured procedures.
 //!
-//! They are what the runtime instrumentation tests of the Trusted Firmware-A test framework do (procedure described in
-//! "PSCI Performance Measurements on Arm Juno Development Platform", 2017, section Method): plain normal-world code that
-//! starts CPUs, calls PSCI through SMCs and reads the firmware's time stamps through the PMF calls. They
-//! know neither the firmware nor the machine: a [`NormalWorld`] supplies both, in simulation and on QEMU alike.
+//! They are what the runtime instrumentation tests of the Trusted Firmware-A test framework do
+//! (procedure described in "PSCI Performance Measurements on Arm Juno Development Platform", 2017,
+//! section Method): plain normal-world code that starts CPUs, calls PSCI through SMCs and reads the
+//! firmware's time stamps through the PMF calls. They know neither the firmware nor the machine: a
+//! [`NormalWorld`] supplies both, in simulation and on QEMU alike.
 //!
 //! ```text
 //! parallel   lead: CPU_ON every other CPU ─▶ all meet at a barrier ─▶ all call ─▶ one timer wakes its owner,

@@ -1,9 +1,10 @@
-//! What a procedure asks of the normal world it runs in.
+//! The services that a procedure asks of the normal world it runs in.
 
 /// Number of runtime instrumentation stamps of a CPU: the PMF ids 0 to 5.
 pub const STAMPS: usize = 6;
 
-/// A CPU's stamps in counter ticks, by PMF id: enter PSCI, exit PSCI, enter low power, exit low power, enter flush, exit flush.
+/// A CPU's stamps in counter ticks, by PMF id: enter PSCI, exit PSCI, enter low power, exit low
+/// power, enter flush, exit flush.
 pub type Stamps = [u64; STAMPS];
 
 /// A power state that a procedure asks for.
@@ -18,13 +19,13 @@ pub enum Depth {
 /// A word of normal-world memory that the CPUs of a procedure share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// How many CPUs came to the barrier.
+    /// The number of CPUs that came to the barrier.
     Arrived,
-    /// How many CPUs have asked for the shared timer; the first owns it.
+    /// The number of CPUs that have asked for the shared timer; the first owns it.
     TimerClaims,
     /// Which part of the cpu-off procedure runs: 0 turns CPUs off, 1 collects their stamps.
     Phase,
-    /// How many CPUs are about to turn themselves off.
+    /// The number of CPUs that are about to turn themselves off.
     Leaving,
 }
 
@@ -40,7 +41,7 @@ pub enum Failure {
     Call {
         /// The SMC function id.
         function: u32,
-        /// What it returned.
+        /// The code that it returned.
         code: i64,
     },
     /// An interrupt came before the CPU was down: there is nothing to measure.
@@ -69,7 +70,8 @@ impl core::fmt::Display for Failure {
 
 impl core::error::Error for Failure {}
 
-/// The normal world of a machine with PSCI firmware: what an operating system's lowest layer offers.
+/// The normal world of a machine with PSCI firmware: what an operating system's lowest layer
+/// offers.
 ///
 /// Methods act on the CPU that calls them.
 pub trait NormalWorld {
@@ -88,11 +90,13 @@ pub trait NormalWorld {
     /// Issues an SMC. For a call that does not return here (CPU_OFF), this does not return.
     fn smc(&self, function: u32, arguments: [u64; 3]) -> [u64; 4];
 
-    /// CPU_SUSPEND with the caller's context kept: returns when the call returns, and likewise when the CPU comes back through the
-    /// entry point after a power-down. The value is PSCI's return code.
+    /// CPU_SUSPEND with the caller's context kept: returns when the call returns, and likewise when
+    /// the CPU comes back through the entry point after a power-down. The value is PSCI's return
+    /// code.
     fn suspend(&self, power_state: u32) -> i64;
 
-    /// CPU_ON with an entry point that runs [`crate::secondary`] of the running case. The value is PSCI's return code.
+    /// CPU_ON with an entry point that runs [`crate::secondary`] of the running case. The value is
+    /// PSCI's return code.
     fn cpu_on(&self, cpu: usize) -> i64;
 
     /// Reads a shared word.

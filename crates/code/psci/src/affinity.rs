@@ -10,10 +10,11 @@ use crate::tree::AFFINITY;
 const AFFINITY_MASKS: [u64; 4] = [AFFINITY, 0xff_00ff_ff00, 0xff_00ff_0000, 0xff_0000_0000];
 
 impl<P: Platform> Psci<'_, P> {
-    /// 0 (ON) if a CPU with these affinity fields is on, else 2 (ON_PENDING) if one is about to be, else 1 (OFF).
+    /// 0 (ON) if a CPU with these affinity fields is on, else 2 (ON_PENDING) if one is about to be,
+    /// else 1 (OFF).
     ///
-    /// Levels are affinity fields, not power levels. Level 0 costs one maintained load, a higher level one for each CPU
-    /// of it until one is found that is on.
+    /// Levels are affinity fields, not power levels. Level 0 costs one maintained load, a higher
+    /// level one for each CPU of it until one is found that is on.
     #[inline]
     pub(crate) fn affinity_info(&self, affinity: u64, lowest_level: u32) -> Result<u64, Error> {
         if lowest_level == 0 {

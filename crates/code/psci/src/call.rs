@@ -24,27 +24,28 @@ pub enum Endianness {
     Big,
 }
 
-/// Where a CPU enters the normal world.
+/// The place where a CPU enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryPoint {
     /// Address.
     pub pc: u64,
     /// For X0 or R0.
     pub context_id: u64,
-    /// What the CPU comes from. After [`PowerUp::On`] the firmware sets the system registers as for a CPU's first entry; after
-    /// [`PowerUp::Resume`] they have been restored.
+    /// The state that the CPU comes from. After [`PowerUp::On`] the firmware sets the system
+    /// registers as for a CPU's first entry; after [`PowerUp::Resume`] they have been restored.
     pub after: PowerUp,
-    /// That of the caller of CPU_ON or of the suspend, which the CPU inherits (PSCI DEN0022, 6.4: the initial state of a CPU).
+    /// That of the caller of CPU_ON or of the suspend, which the CPU inherits (PSCI DEN0022, 6.4:
+    /// the initial state of a CPU).
     pub endianness: Endianness,
 }
 
-/// What the SMC vector does next.
+/// The next step of the SMC vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Returns to the caller with X0 to X3.
     Return([u64; 4]),
-    /// Enters the normal world as after a warm boot: a CPU_OFF was abandoned when another CPU had already turned
-    /// this one on again.
+    /// Enters the normal world as after a warm boot: a CPU_OFF was abandoned when another CPU had
+    /// already turned this one on again.
     Enter(EntryPoint),
 }
 

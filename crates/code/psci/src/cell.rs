@@ -1,80 +1,48 @@
 //! One word of memory that CPUs share, as the platform provides it.
 
-/// A value that fits a machine word and can live in a [`SharedCell`].
-pub trait Scalar: Copy + 'static {
-    /// The value as a word.
-    fn to_word(self) -> u64;
-    /// The value of a word made by [`Scalar::to_word`].
-    fn from_word(word: u64) -> Self;
-}
-
-macro_rules! scalar {
-    ($($int:ty),+) => {$(
-        impl Scalar for $int {
-            #[inline(always)]
-            fn to_word(self) -> u64 { self as u64 }
-            #[inline(always)]
-            fn from_word(word: u64) -> Self { word as $int }
-        }
-    )+};
-}
-scalar!(u8, u16, u32, u64);
-
-impl Scalar for bool {
-    #[inline(always)]
-    fn to_word(self) -> u64 {
-        u64::from(self)
-    }
-    #[inline(always)]
-    fn from_word(word: u64) -> Self {
-        word != 0
-    }
-}
+pub use cells::{Scalar, SharedWord};
 
 /// One word of memory that several CPUs touch, possibly while their caches are off.
 ///
-/// An access is whatever the calling CPU's state makes of it: cached while its data cache is on, straight
-/// to memory while it is off. A cell does no maintenance by itself: the library asks for it where it is needed.
+/// An access is whatever the calling CPU's state makes of it: cached while its data cache is on,
+/// straight to memory while it is off. A cell does no maintenance by itself: the library asks for
+/// it where it is needed.
 ///
-/// Cleaning a line writes *all* of it. On a platform without coherent power-down, two words with different writers
-/// must therefore not share a line, or a clean by one CPU overwrites what another stored with its cache off. There, align a cell to the
-/// cache write-back granule (`CTR_EL0.CWG`).
+/// Cleaning a line writes *all* of it. On a platform without coherent power-down, two words with
+/// different writers must therefore not share a line, or a clean by one CPU overwrites what another
+/// stored with its cache off. There, align a cell to the cache write-back granule (`CTR_EL0.CWG`).
 ///
-/// Loads acquire and stores release, as on `LDAR`/`STLR`.
-pub trait SharedCell<T: Scalar, P: ?Sized> {
-    /// A cell that holds `value`, visible to every CPU.
-    fn new(value: T) -> Self;
-    /// Reads the cell.
-    fn load(&self, platform: &P) -> T;
-    /// Writes the cell.
-    fn store(&self, platform: &P, value: T);
-    /// Reads the cell in no order with other accesses, as `LDR` does. The library itself has no use for it; code under test may. By default an
-    /// ordinary load.
+/// Loads acquire and stores release, as on `LDAR`/`STLR`. Only CPUs that are coherent (caches on)
+/// add in one step.
+pub trait SharedCell<T: Scalar, P: ?Sized>: SharedWord<T, P> {
+    /// Reads the cell in no order with other accesses, as `LDR` does. The library itself has no use
+    /// for it; code under test may. By default an ordinary load.
     #[inline(always)]
     fn load_relaxed(&self, platform: &P) -> T {
         self.load(platform)
     }
-    /// Writes the cell in no order with other accesses, as `STR` does. By default an ordinary store.
+    /// Writes the cell in no order with other accesses, as `STR` does. By default an ordinary
+    /// store.
     #[inline(always)]
     fn store_relaxed(&self, platform: &P, value: T) {
         self.store(platform, value);
     }
-    /// Adds `value`, wrapping, in one step and returns the value before. Only for CPUs that are coherent (caches on).
-    fn fetch_add(&self, platform: &P, value: T) -> T;
     /// Cleans the cell's line to memory (`DC CVAC`), so that a CPU with its caches off reads it.
     fn clean(&self, platform: &P);
     /// Cleans and invalidates the cell's line (`DC CIVAC`), so that the next load reads memory.
     fn clean_invalidate(&self, platform: &P);
-    /// Reads the cell from memory, whatever the caches hold: `DC CIVAC`, `DSB`, load. By default those three operations; a world in which
-    /// an operation is dear may make them one, where nobody could tell. `barrier` is the platform's.
+    /// Reads the cell from memory, whatever the caches hold: `DC CIVAC`, `DSB`, load. By default
+    /// those three operations; a world in which an operation is dear may make them one, where
+    /// nobody could tell. `barrier` is the platform's.
     #[inline(always)]
     fn load_from_memory(&self, platform: &P, barrier: impl Fn(&P)) -> T {
         self.clean_invalidate(platform);
         barrier(platform);
         self.load(platform)
     }
-    /// Waits for events until the bits of `mask` in the cell are those of `value`, and looks at it after each: it waits at least once. By default
-    /// those operations; a world in which they are dear may leave out the looks that find nothing, where no figure shows them. `wait` is the
+    /// Waits for events until the bits of `mask` in the cell are those of `value`, and looks at it
+    /// after each: it waits at least once. By default those operations; a world in which they are
+    /// dear may leave out the looks that find nothing, where no figure shows them. `wait` is the
     /// platform's wait for an event.
     #[inline(always)]
     fn wait_until(&self, platform: &P, mask: T, value: T, wait: impl Fn(&P)) {

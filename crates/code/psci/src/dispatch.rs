@@ -38,7 +38,8 @@ const WIDE: u32 = {
 };
 
 impl<'a, P: Platform> Psci<'a, P> {
-    /// Handles an SMC of the calling CPU. Anything may come in: what is not known returns NOT_SUPPORTED.
+    /// Handles an SMC of the calling CPU. Anything may come in: what is not known returns
+    /// NOT_SUPPORTED.
     #[inline]
     pub fn handle_smc(&self, call: Call) -> Outcome {
         let wide = call.function & id::SMC64 != 0;
@@ -60,7 +61,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
     }
 
-    /// A parameter of 32 bits is the lower half of its register, in the 64-bit form of a call as well (SMCCC DEN0028, 3.1).
+    /// A parameter of 32 bits is the lower half of its register, in the 64-bit form of a call as
+    /// well (SMCCC DEN0028, 3.1).
     #[inline]
     fn dispatch(&self, me: Caller<'a, P>, function: u32, wide: bool, [x1, x2, x3]: [u64; 3]) -> Outcome {
         if !self.offers(function, wide) {
@@ -98,7 +100,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         Outcome::value(x0)
     }
 
-    /// Whether there is a call with this id (its 32-bit form) and width. Dispatch and PSCI_FEATURES both ask.
+    /// True if there is a call with this id (its 32-bit form) and width. Dispatch and PSCI_FEATURES
+    /// both ask.
     #[inline]
     pub(crate) fn offers(&self, function: u32, wide: bool) -> bool {
         (!wide || WIDE >> (function & 31) & 1 != 0) && self.implements(function)

@@ -1,15 +1,18 @@
-//! A fake machine, for tests of the library and of ports, on a host with the standard library (feature `fake`).
+//! A fake machine, for tests of the library and of ports, on a host with the standard library
+//! (feature `fake`).
 //!
-//! A test says what its CPUs do, one at a time: [`Harness::suspend`], [`Harness::wake`], [`Harness::turn_off`], or any call by
-//! [`Harness::smc`]. A CPU that powers down unwinds and so loses its stack, as hardware does; the test then decides when it wakes, and
-//! what other CPUs do meanwhile. What the library asked of the machine stands in [`Harness::log`].
+//! A test says what its CPUs do, one at a time: [`Harness::suspend`], [`Harness::wake`],
+//! [`Harness::turn_off`], or any call by [`Harness::smc`]. A CPU that powers down unwinds and so
+//! loses its stack, as hardware does; the test then decides when it wakes, and what other CPUs do
+//! meanwhile. What the library asked of the machine stands in [`Harness::log`].
 //!
-//! Memory is modelled with what makes caches dangerous: see [`Cell`]. A word that is touched with the wrong maintenance makes the test
-//! panic, so the same library code that runs on the board is tried against the least helpful cache that the architecture allows.
+//! Memory is modelled with what makes caches dangerous: see [`Cell`]. A word that is touched with
+//! the wrong maintenance makes the test panic, so the same library code that runs on the board is
+//! tried against the least helpful cache that the architecture allows.
 //!
 //! # To test a port
-//! A port's power-domain tree and the meaning of its `power_state` values are plain functions. Put them in a [`Board`], and
-//! [`Harness::on_board`] runs the library over them:
+//! A port's power-domain tree and the meaning of its `power_state` values are plain functions. Put
+//! them in a [`Board`], and [`Harness::on_board`] runs the library over them:
 //!
 //! ```
 //! use psci::fake::{Board, Harness, Options};
@@ -57,8 +60,8 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 //!
-//! What it cannot show is what a port's drivers do to hardware: barriers, interrupt controller and power controller are entries of the
-//! log here.
+//! What it cannot show is what a port's drivers do to hardware: barriers, interrupt controller and
+//! power controller are entries of the log here.
 
 // The machine under the library may use what the library itself may not.
 #![allow(clippy::disallowed_types)]

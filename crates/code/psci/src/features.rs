@@ -16,7 +16,7 @@ const EXTENDED_FORMAT: u64 = 1 << 1;
 const HIBERNATE_OFF: u64 = 1 << 0;
 
 impl<P: Platform> Psci<'_, P> {
-    /// Whether the platform has the call.
+    /// True if the platform has the call.
     #[inline]
     pub(crate) fn implements(&self, function: u32) -> bool {
         match function {

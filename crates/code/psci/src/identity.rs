@@ -9,7 +9,7 @@ pub enum Service {
     VendorEl3,
 }
 
-/// What a service answers about itself.
+/// The identity that a service answers with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The UUID, as W0 to W3 return it: bytes 0 to 3 in the first, the lowest in the lowest bits.
@@ -24,7 +24,8 @@ const STANDARD_UID: [u32; 4] = [0xcfd0_a72e, 0xf244_797c, 0x5a2d_4abc, 0x9f3b_75
 const VENDOR_UID: [u32; 4] = [0xeed3_323c, 0xe84b_f014, 0x72c6_f7ac, 0x8314_d2b2];
 
 impl Service {
-    /// This library's own: standard service `2ea7d0cf-7c79-44f2-bc4a-2d5ab3753b9f`, vendor service `3c32d3ee-14f0-4be8-acf7-c672b2d21483`, revision 0.1.
+    /// This library's own: standard service `2ea7d0cf-7c79-44f2-bc4a-2d5ab3753b9f`, vendor service
+    /// `3c32d3ee-14f0-4be8-acf7-c672b2d21483`, revision 0.1.
     pub const fn identity(self) -> Identity {
         let uid = match self {
             Self::Standard => STANDARD_UID,

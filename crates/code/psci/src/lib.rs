@@ -1,10 +1,12 @@
-//! PSCI 1.3 for EL3 firmware: the calls by which an operating system turns CPUs on and off and suspends them
-//! (Arm DEN0022), over a [`Platform`] that stands for the machine. Section numbers in this crate are those of issue F.b of that
-//! document, "Arm Power State Coordination Interface", version 1.3.
+//! PSCI 1.3 for EL3 firmware: the calls by which an operating system turns CPUs on and off and
+//! suspends them (Arm DEN0022), over a [`Platform`] that stands for the machine. Section numbers in
+//! this crate are those of issue F.b of that document, "Arm Power State Coordination Interface",
+//! version 1.3.
 //!
-//! The library does not know whether that machine is a board, an emulator or a simulation. Every word that two CPUs
-//! share is a cell of the platform's ([`Platform::Shared`]), and everything that takes time is one of its methods. It holds
-//! no memory of its own, allocates nothing and contains no unsafe code.
+//! The library does not know whether that machine is a board, an emulator or a simulation. Every
+//! word that two CPUs share is a cell of the platform's ([`Platform::Shared`]), and everything that
+//! takes time is one of its methods. It holds no memory of its own, allocates nothing and contains
+//! no unsafe code.
 //!
 //! # Entry points
 //!
@@ -19,8 +21,10 @@
 //!
 //! CPU_SUSPEND to a power-down state:
 //!
-//! 1. **ENTER_PSCI**: the counter as the vector read it ([`Call::entered`]); arguments are checked, the entry point is saved
-//! 2. the locks of the ancestors, lowest level first, up to the highest level the request powers down (see below)
+//! 1. **ENTER_PSCI**: the counter as the vector read it ([`Call::entered`]); arguments are checked,
+//!    the entry point is saved
+//! 2. the locks of the ancestors, lowest level first, up to the highest level the request powers
+//!    down (see below)
 //! 3. a pending interrupt: release and return; nothing has changed
 //! 4. coordination: the request is noted, each domain's state decided and written
 //! 5. context saved; **ENTER_CFLUSH**, [`Platform::flush_caches`], **EXIT_CFLUSH**
@@ -36,9 +40,10 @@
 //! 3. interrupt controller on, context restored, statistics, states to running
 //! 4. locks released, highest first; **EXIT_PSCI**
 //!
-//! CPU_OFF goes the same way down without saving context, and tells others that the CPU is off right before
-//! ENTER_HW_LOW_PWR. After a CPU_ON the way up initialises the interrupt controller instead of restoring. If the terminal WFI
-//! returns, the power-down was abandoned: all is undone under the same locks; CPU_SUSPEND returns SUCCESS, CPU_OFF DENIED.
+//! CPU_OFF goes the same way down without saving context, and tells others that the CPU is off
+//! right before ENTER_HW_LOW_PWR. After a CPU_ON the way up initialises the interrupt controller
+//! instead of restoring. If the terminal WFI returns, the power-down was abandoned: all is undone
+//! under the same locks; CPU_SUSPEND returns SUCCESS, CPU_OFF DENIED.
 //!
 //! | call | locks |
 //! |---|---|
@@ -48,22 +53,25 @@
 //! | CPU_OFF, SYSTEM_SUSPEND, the way up after CPU_ON | ancestors up to the top |
 //! | CPU_ON | the target's own lock, around the change of its state and the message |
 //!
-//! In OS-initiated mode one CPU's request takes down a domain in which others sleep, so those must lock all levels when
-//! they wake.
+//! In OS-initiated mode one CPU's request takes down a domain in which others sleep, so those must
+//! lock all levels when they wake.
 //!
-//! [`mod@points`] lists the points; [the first six](points::ENTER_PSCI) are read over the PMF calls. The feature `detail`
-//! adds those that split a powerdown or wakeup into lock wait, message, context and code; the feature `off` removes all.
+//! [`mod@points`] lists the points; [the first six](points::ENTER_PSCI) are read over the PMF
+//! calls. The feature `detail` adds those that split a powerdown or wakeup into lock wait, message,
+//! context and code; the feature `off` removes all.
 //!
 //! # Caches
 //!
-//! A CPU on its way down lets go of its locks with its caches off, and a CPU on its way up takes them with its caches off. The library
-//! does the maintenance that this needs, word by word; what a port must see to is the memory that the words lie in
-//! ([`SharedCell`]). Module [`lock`] has the lock that works under these conditions, and the one for machines that stay coherent.
+//! A CPU on its way down lets go of its locks with its caches off, and a CPU on its way up takes
+//! them with its caches off. The library does the maintenance that this needs, word by word; what a
+//! port must see to is the memory that the words lie in ([`SharedCell`]). Module [`lock`] has the
+//! lock that works under these conditions, and the one for machines that stay coherent.
 //!
 //! # Porting
 //!
-//! A platform must answer 24 methods; the others have a default. Here is a whole one, for a machine whose CPUs stay coherent and have
-//! one low-power state; the bodies would be a few instructions each:
+//! A platform must answer 24 methods; the others have a default. Here is a whole one, for a machine
+//! whose CPUs stay coherent and have one low-power state; the bodies would be a few instructions
+//! each:
 //!
 //! ```
 //! use core::sync::atomic::{AtomicU64, Ordering::*};
@@ -76,11 +84,14 @@
 //! /// word has a cache line of its own.
 //! struct Word(AtomicU64);
 //!
-//! impl<T: Scalar> SharedCell<T, Board> for Word {
+//! impl<T: Scalar> SharedWord<T, Board> for Word {
 //!     fn new(value: T) -> Self { Self(AtomicU64::new(value.to_word())) }
 //!     fn load(&self, _: &Board) -> T { T::from_word(self.0.load(Acquire)) }
 //!     fn store(&self, _: &Board, value: T) { self.0.store(value.to_word(), Release) }
 //!     fn fetch_add(&self, _: &Board, value: T) -> T { T::from_word(self.0.fetch_add(value.to_word(), AcqRel)) }
+//! }
+//!
+//! impl<T: Scalar> SharedCell<T, Board> for Word {
 //!     fn clean(&self, _: &Board) {}
 //!     fn clean_invalidate(&self, _: &Board) {}
 //! }
@@ -159,22 +170,27 @@
 //!
 //! # Cost
 //!
-//! The platform is a type parameter: its settings are constants after inlining, so a machine with ticket locks carries no
-//! bakery, and on AArch64 a release build contains no panic. PSCI_VERSION is two stamps, a bit test and a match:
-//! about 65 AArch64 instructions by its listing, without vector and capture. AFFINITY_INFO of a CPU is one maintained load. Coordination
-//! reads the requests of a domain's CPUs until one says "run": for a suspend to level n, at most the CPUs below the
-//! ancestor at n, once for each level. A bakery of n CPUs costs 2 stores and 2(n - 1) loads to acquire; a
-//! maintained access is the access, one maintenance instruction and one barrier.
+//! The platform is a type parameter: its settings are constants after inlining, so a machine with
+//! ticket locks carries no bakery, and on AArch64 a release build contains no panic. PSCI_VERSION
+//! is two stamps, a bit test and a match: about 65 AArch64 instructions by its listing, without
+//! vector and capture. AFFINITY_INFO of a CPU is one maintained load. Coordination reads the
+//! requests of a domain's CPUs until one says "run": for a suspend to level n, at most the CPUs
+//! below the ancestor at n, once for each level. A bakery of n CPUs costs 2 stores and 2(n - 1)
+//! loads to acquire; a maintained access is the access, one maintenance instruction and one
+//! barrier.
 //!
 //! # What is not done
 //!
-//! * The MPIDR of the calls is looked up by the platform; multi-threaded CPUs (MT) are CPUs like any other.
-//! * A CPU in CPU_DEFAULT_SUSPEND's standby of level 0 counts as running for OS-initiated requests of others.
+//! * The MPIDR of the calls is looked up by the platform; multi-threaded CPUs (MT) are CPUs like
+//!   any other.
+//! * A CPU in CPU_DEFAULT_SUSPEND's standby of level 0 counts as running for OS-initiated requests
+//!   of others.
 //! * A CPU that is frozen by CPU_FREEZE still reads as on in AFFINITY_INFO.
-//! * PSCI_STAT counts [`STAT_SLOTS`] states a domain, and counts a stay when it ends. Stays after CPU_OFF count like those of a
-//!   suspend in the same state.
-//! * SMCCC_ARCH_WORKAROUND and the SoC id calls are the firmware's, which answers for them in [`Platform::smccc_arch_feature`] and
-//!   [`Platform::smccc_arch_call`]; SDEI and the other services are not there.
+//! * PSCI_STAT counts [`STAT_SLOTS`] states a domain, and counts a stay when it ends. Stays after
+//!   CPU_OFF count like those of a suspend in the same state.
+//! * SMCCC_ARCH_WORKAROUND and the SoC id calls are the firmware's, which answers for them in
+//!   [`Platform::smccc_arch_feature`] and [`Platform::smccc_arch_call`]; SDEI and the other
+//!   services are not there.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -218,7 +234,7 @@ mod trusted_os;
 mod warm_boot;
 
 pub use call::{Call, Endianness, EntryPoint, Outcome};
-pub use cell::{Scalar, SharedCell};
+pub use cell::{Scalar, SharedCell, SharedWord};
 pub use cpu_index::CpuIndex;
 pub use dispatch::{PSCI_VERSION, SMCCC_VERSION};
 pub use error::Error;

@@ -1,9 +1,12 @@
-//! Locks: Lamport's bakery for CPUs that may have their caches off, and a ticket lock for those that stay coherent.
+//! Locks: Lamport's bakery for CPUs that may have their caches off, and a ticket lock for those
+//! that stay coherent.
 //!
-//! Platform code uses them as well, for instance for the channel to a power controller, which is used on the way down
-//! with caches off: a [`Lock`] over words of its own, with an id from [`PLATFORM_LOCK`] up.
+//! Platform code uses them as well, for instance for the channel to a power controller, which is
+//! used on the way down with caches off: a [`Lock`] over words of its own, with an id from
+//! [`PLATFORM_LOCK`] up.
 //!
-//! There are no guards: a CPU that powers down loses its stack, and no destructor runs. Whoever acquires, releases.
+//! There are no guards: a CPU that powers down loses its stack, and no destructor runs. Whoever
+//! acquires, releases.
 
 use crate::cpu_index::CpuIndex;
 use crate::platform::Platform;
@@ -16,7 +19,8 @@ pub const CPU_LOCK: u32 = 0x4000;
 /// First of the ids that are the platform's to give.
 pub const PLATFORM_LOCK: u32 = 0x8000;
 
-/// One CPU's word in a bakery lock: bit 0 is set while the CPU chooses, the rest is its ticket, 0 for none.
+/// One CPU's word in a bakery lock: bit 0 is set while the CPU chooses, the rest is its ticket, 0
+/// for none.
 pub struct BakeryWord<P: Platform>(Maintained<u32, P>);
 
 impl<P: Platform> BakeryWord<P> {
@@ -38,19 +42,21 @@ impl<P: Platform> Default for BakeryWord<P> {
 
 const CHOOSING: u32 = 1;
 
-/// Lamport's bakery over n positions: plain loads and stores, so it works between CPUs with caches on and off.
+/// Lamport's bakery over n positions: plain loads and stores, so it works between CPUs with caches
+/// on and off.
 ///
-/// Tickets can tie, since two CPUs may choose at once; a tie goes to the lower position. Arrival order is
-/// therefore not quite FIFO.
+/// Tickets can tie, since two CPUs may choose at once; a tie goes to the lower position. Arrival
+/// order is therefore not quite FIFO.
 ///
 /// # Cost
-/// An uncontended acquire is 2 stores and 2(n - 1) loads, each with its maintenance: store "choosing"; load the n - 1 others for
-/// the highest ticket; store the ticket; load the n - 1 others once more. A contended one adds a load for each time a
-/// word is looked at again. A release is one store and one event.
+/// An uncontended acquire is 2 stores and 2(n - 1) loads, each with its maintenance: store
+/// "choosing"; load the n - 1 others for the highest ticket; store the ticket; load the n - 1
+/// others once more. A contended one adds a load for each time a word is looked at again. A release
+/// is one store and one event.
 ///
 /// # Limits
-/// A ticket has 31 bits and starts from 1 again whenever nobody holds or wants the lock; it would take 2^31 acquisitions
-/// without such a moment to overflow it.
+/// A ticket has 31 bits and starts from 1 again whenever nobody holds or wants the lock; it would
+/// take 2^31 acquisitions without such a moment to overflow it.
 pub(crate) struct Bakery<'a, P: Platform> {
     words: &'a [BakeryWord<P>],
 }
@@ -71,8 +77,8 @@ impl<'a, P: Platform> Bakery<'a, P> {
 
     /// Waits until the CPU at `position` holds the lock.
     ///
-    /// While another CPU chooses its ticket the wait spins: choosing is short and sends no event. The wait for
-    /// a turn sleeps in [`Platform::wait_for_event`].
+    /// While another CPU chooses its ticket the wait spins: choosing is short and sends no event.
+    /// The wait for a turn sleeps in [`Platform::wait_for_event`].
     pub fn acquire(&self, platform: &P, position: usize) {
         let Some(own) = self.words.get(position) else {
             debug_assert!(false, "a CPU without a position in this bakery");
@@ -111,8 +117,8 @@ impl<'a, P: Platform> Bakery<'a, P> {
         }
     }
 
-    /// All that a CPU writes must be seen before it looks at the others. The maintenance of a word ends in a
-    /// barrier; where there is none, the barrier is ours.
+    /// All that a CPU writes must be seen before it looks at the others. The maintenance of a word
+    /// ends in a barrier; where there is none, the barrier is ours.
     #[inline(always)]
     fn write(&self, platform: &P, own: &BakeryWord<P>, word: u32) {
         own.0.store(platform, word);
@@ -130,8 +136,8 @@ impl<'a, P: Platform> Bakery<'a, P> {
 /// A ticket lock in one word, for CPUs with their caches on: FIFO.
 ///
 /// # Cost
-/// An uncontended acquire is one atomic add; a contended one adds a load for each look. A release is a load, an atomic add
-/// and an event.
+/// An uncontended acquire is one atomic add; a contended one adds a load for each look. A release
+/// is a load, an atomic add and an event.
 pub struct Ticket<P: Platform> {
     /// Next ticket in the upper half, ticket now served in the lower.
     word: Coherent<u32, P>,

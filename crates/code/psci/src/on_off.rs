@@ -11,8 +11,8 @@ use crate::tree::Caller;
 use crate::trusted_os::TrustedOs;
 
 impl<'a, P: Platform> Psci<'a, P> {
-    /// CPU_ON. Until the target's state allows it nothing is written; and the slot that is written then is not
-    /// the one through which a suspended CPU resumes.
+    /// CPU_ON. Until the target's state allows it nothing is written; and the slot that is written
+    /// then is not the one through which a suspended CPU resumes.
     pub(crate) fn cpu_on(&self, me: Caller<'a, P>, mpidr: u64, entry: (u64, u64)) -> Result<(), Error> {
         let (cpu, target) = self.target(mpidr)?;
         if !self.platform.is_valid_entry_point(entry.0) {
@@ -25,7 +25,8 @@ impl<'a, P: Platform> Psci<'a, P> {
             Affinity::OnPending => Err(Error::OnPending),
             Affinity::Off => {
                 target.on_entry.store(self.platform, entry);
-                // Before the message: the target may be in its warm boot path before the message returns.
+                // Before the message: the target may be in its warm boot path before the message
+                // returns.
                 target.affinity.store(self.platform, Affinity::OnPending);
                 if self.platform.coherent_power_down() {
                     // Where the store needs no maintenance, nothing has completed it yet.

@@ -1,4 +1,4 @@
-//! What the library asks of the machine under it.
+//! The interface of the machine under the library.
 
 use crate::call::Endianness;
 use crate::cell::{Scalar, SharedCell};
@@ -18,12 +18,12 @@ pub const STAT_SLOTS: usize = 4;
 /// The machine under the library.
 ///
 /// # What a port must say
-/// All methods without a default. The rest have the answer that fits most machines: optional calls are not
-/// offered, coordination takes the shallowest request, any entry point will do.
+/// All methods without a default. The rest have the answer that fits most machines: optional calls
+/// are not offered, coordination takes the shallowest request, any entry point will do.
 ///
-/// One value stands for the whole machine and is shared by all CPUs; a method acts on the CPU that calls it.
-/// Every method but the cheap queries (`this_cpu`, `cpu_by_mpidr`, `is_power_down` and the settings) is an *operation*: it takes time, and other
-/// CPUs may run meanwhile.
+/// One value stands for the whole machine and is shared by all CPUs; a method acts on the CPU that
+/// calls it. Every method but the cheap queries (`this_cpu`, `cpu_by_mpidr`, `is_power_down` and
+/// the settings) is an *operation*: it takes time, and other CPUs may run meanwhile.
 ///
 /// No value with a `Drop` that matters may live across an operation: a CPU that powers down
 /// loses its stack, as hardware does.
@@ -42,7 +42,7 @@ pub trait Platform: points::Sink + Sized {
     /// Frequency of [`points::Sink::now`] in Hz, as in `CNTFRQ_EL0`.
     fn counter_frequency(&self) -> u64;
 
-    /// Whether caches stay coherent while a CPU powers down (hardware-assisted coherency): then the
+    /// True if caches stay coherent while a CPU powers down (hardware-assisted coherency): then the
     /// library neither flushes by set/way nor maintains single lines.
     fn coherent_power_down(&self) -> bool {
         false
@@ -58,19 +58,22 @@ pub trait Platform: points::Sink + Sized {
         MessageOrder::InsideLocks
     }
 
-    /// Whether `state` of a domain at `level` loses its contents (power-down) rather than keeping them (retention).
+    /// True if `state` of a domain at `level` loses its contents (power-down) rather than keeping
+    /// them (retention).
     fn is_power_down(&self, level: Level, state: LocalState) -> bool;
 
-    /// What the original or extended `power_state` argument of CPU_SUSPEND asks for. The library has already checked
-    /// the bits that [`Platform::power_state_format`] reserves; [`PowerState`](crate::PowerState) takes the fields apart.
+    /// The request in the original or extended `power_state` argument of CPU_SUSPEND. The library
+    /// has already checked the bits that [`Platform::power_state_format`] reserves;
+    /// [`PowerState`](crate::PowerState) takes the fields apart.
     ///
     /// # Errors
-    /// No such state: the call returns the error, by the specification [`Error::InvalidParameters`].
+    /// No such state: the call returns the error, by the specification
+    /// [`Error::InvalidParameters`].
     fn decode_power_state(&self, power_state: u32) -> Result<SuspendRequest, Error>;
 
-    /// What a CPU that is off asks for at every level: the CPU's state after CPU_OFF, and the deepest state
-    /// that each ancestor may take when all CPUs below it are off. A level that CPU_OFF never takes down is
-    /// [`LocalState::RUN`], and so is every level above it.
+    /// The request of a CPU that is off at every level: the CPU's state after CPU_OFF, and the
+    /// deepest state that each ancestor may take when all CPUs below it are off. A level that
+    /// CPU_OFF never takes down is [`LocalState::RUN`], and so is every level above it.
     fn off_state(&self) -> CompositeState;
 
     /// Layout of `power_state`.
@@ -78,8 +81,9 @@ pub trait Platform: points::Sink + Sized {
         PowerStateFormat::Original
     }
 
-    /// The state that a domain at `level` takes when the CPUs below it ask for `requests` (one of them is the caller;
-    /// CPUs that are off ask for [`Platform::off_state`]). By default the shallowest: the lowest number.
+    /// The state that a domain at `level` takes when the CPUs below it ask for `requests` (one of
+    /// them is the caller; CPUs that are off ask for [`Platform::off_state`]). By default the
+    /// shallowest: the lowest number.
     #[inline]
     fn coordinate(&self, level: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
         let _ = level;
@@ -93,13 +97,15 @@ pub trait Platform: points::Sink + Sized {
         shallowest
     }
 
-    /// Whether the normal world may be entered at `address`; if not, the call returns INVALID_ADDRESS.
+    /// True if the normal world may be entered at `address`; if not, the call returns
+    /// INVALID_ADDRESS.
     fn is_valid_entry_point(&self, address: u64) -> bool {
         let _ = address;
         true
     }
 
-    /// The platform's veto, asked before anything has changed: a CPU_OFF or CPU_SUSPEND that it refuses returns DENIED.
+    /// The platform's veto, asked before anything has changed: a CPU_OFF or CPU_SUSPEND that it
+    /// refuses returns DENIED.
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
         let _ = (request, why);
         true
@@ -125,9 +131,10 @@ pub trait Platform: points::Sink + Sized {
         SuspendModeChange::WhileNobodySleeps
     }
 
-    /// Byte order of the normal world's data on this CPU, which a CPU that it turns on, or its own way back from a suspend, inherits:
-    /// the EE bit of `SCTLR` at the highest exception level that the normal world has. `None`, the default, says that the machine's normal world is
-    /// always little-endian, and nothing is kept.
+    /// Byte order of the normal world's data on this CPU, which a CPU that it turns on, or its own
+    /// way back from a suspend, inherits: the EE bit of `SCTLR` at the highest exception level that
+    /// the normal world has. `None`, the default, says that the machine's normal world is always
+    /// little-endian, and nothing is kept.
     fn caller_endianness(&self) -> Option<Endianness> {
         None
     }
@@ -137,33 +144,35 @@ pub trait Platform: points::Sink + Sized {
         TrustedOs::Absent
     }
 
-    /// Which of a domain's [`STAT_SLOTS`] statistics counts `state`; `None` if nobody counts it. By default state 1
-    /// is counted in slot 0, and so on.
+    /// Which of a domain's [`STAT_SLOTS`] statistics counts `state`; `None` if nobody counts it. By
+    /// default state 1 is counted in slot 0, and so on.
     fn stat_slot(&self, level: Level, state: LocalState) -> Option<usize> {
         let _ = level;
         usize::from(state.0).checked_sub(1).filter(|&slot| slot < STAT_SLOTS)
     }
 
-    /// The answer of SMCCC_ARCH_FEATURES to a function that the library does not know: 0 or more if implemented (SMCCC
-    /// DEN0028, 7.3), -1 if not.
+    /// The answer of SMCCC_ARCH_FEATURES to a function that the library does not know: 0 or more if
+    /// implemented (SMCCC DEN0028, 7.3), -1 if not.
     fn smccc_arch_feature(&self, function: u32) -> i32 {
         let _ = function;
         -1
     }
 
-    /// A call of the Arm architecture service other than SMCCC_VERSION and SMCCC_ARCH_FEATURES, such as SMCCC_ARCH_WORKAROUND_1, in
-    /// its 32-bit form: X0 to X3, or `None` for NOT_SUPPORTED.
+    /// A call of the Arm architecture service other than SMCCC_VERSION and SMCCC_ARCH_FEATURES,
+    /// such as SMCCC_ARCH_WORKAROUND_1, in its 32-bit form: X0 to X3, or `None` for NOT_SUPPORTED.
     fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
         let _ = (function, args);
         None
     }
 
-    /// What a service answers about itself. Firmware that adds calls of its own to a service gives it an identity of its own.
+    /// The identity that a service answers with. Firmware that adds calls of its own to a service
+    /// gives it an identity of its own.
     fn service_identity(&self, service: Service) -> Identity {
         service.identity()
     }
 
-    // --- Shared memory and events --------------------------------------------------------------------
+    // --- Shared memory and events
+    // --------------------------------------------------------------------
 
     /// Completes all stores and cache maintenance of this CPU before anything after it (`DSB SY`).
     fn barrier(&self);
@@ -174,7 +183,8 @@ pub trait Platform: points::Sink + Sized {
     /// Completes stores, then wakes every CPU in [`Platform::wait_for_event`] (`DSB`, `SEV`).
     fn send_event(&self);
 
-    // --- The CPU's own hardware ----------------------------------------------------------------------
+    // --- The CPU's own hardware
+    // ----------------------------------------------------------------------
 
     /// Saves the system registers that the normal world expects to find again after a power-down.
     fn save_context(&self);
@@ -182,24 +192,28 @@ pub trait Platform: points::Sink + Sized {
     /// Puts back what [`Platform::save_context`] saved.
     fn restore_context(&self);
 
-    /// Whether an interrupt that would wake this CPU is pending.
+    /// True if an interrupt that would wake this CPU is pending.
     fn interrupt_pending(&self) -> bool;
 
-    /// Turns this CPU's interrupt controller interface off, so that no interrupt reaches a CPU that powers down.
+    /// Turns this CPU's interrupt controller interface off, so that no interrupt reaches a CPU that
+    /// powers down.
     fn interrupts_off(&self);
 
-    /// Turns this CPU's interrupt controller interface back on, after a resume or an abandoned power-down.
+    /// Turns this CPU's interrupt controller interface back on, after a resume or an abandoned
+    /// power-down.
     fn interrupts_on(&self);
 
-    /// Sets up this CPU's part of the interrupt controller from nothing, after a CPU_ON (on GICv3, the redistributor too).
+    /// Sets up this CPU's part of the interrupt controller from nothing, after a CPU_ON (on GICv3,
+    /// the redistributor too).
     fn interrupts_init(&self);
 
-    /// Turns the data cache off, cleans and invalidates every cache up to `level` by set/way and leaves coherency.
-    /// From here on this CPU's accesses go to memory.
+    /// Turns the data cache off, cleans and invalidates every cache up to `level` by set/way and
+    /// leaves coherency. From here on this CPU's accesses go to memory.
     fn flush_caches(&self, level: Level);
 
-    /// In place of [`Platform::flush_caches`] where caches stay coherent while a CPU powers down: tells the core, by its power control
-    /// register, that its next WFI is a power-down up to `level`, in which hardware flushes what loses power. By default nothing.
+    /// In place of [`Platform::flush_caches`] where caches stay coherent while a CPU powers down:
+    /// tells the core, by its power control register, that its next WFI is a power-down up to
+    /// `level`, in which hardware flushes what loses power. By default nothing.
     fn request_hardware_flush(&self, level: Level) {
         let _ = level;
     }
@@ -207,22 +221,24 @@ pub trait Platform: points::Sink + Sized {
     /// Joins coherency and turns the data cache on.
     fn caches_on(&self);
 
-    /// Brings EL3 to the point where code can run on this CPU after a reset: system registers, MMU on, data cache
-    /// still off unless [`Platform::coherent_power_down`].
+    /// Brings EL3 to the point where code can run on this CPU after a reset: system registers, MMU
+    /// on, data cache still off unless [`Platform::coherent_power_down`].
     fn warm_reset(&self);
 
-    // --- Power ---------------------------------------------------------------------------------------
+    // --- Power
+    // ---------------------------------------------------------------------------------------
 
-    /// Prepares the levels in `state` for power-down (interconnect ports closed) and tells the power controller. The
-    /// CPU goes down at its next [`Platform::wait_for_power_down`].
+    /// Prepares the levels in `state` for power-down (interconnect ports closed) and tells the
+    /// power controller. The CPU goes down at its next [`Platform::wait_for_power_down`].
     fn power_down(&self, state: &CompositeState, why: PowerDown);
 
-    /// The terminal WFI; completes this CPU's stores first (`DSB`, `WFI`). Normally the CPU is next seen in the warm boot path; if the power controller refuses,
-    /// or an interrupt came first, this returns: an abandoned power-down.
+    /// The terminal WFI; completes this CPU's stores first (`DSB`, `WFI`). Normally the CPU is next
+    /// seen in the warm boot path; if the power controller refuses, or an interrupt came first,
+    /// this returns: an abandoned power-down.
     fn wait_for_power_down(&self);
 
-    /// Undoes [`Platform::power_down`] after an abandoned power-down. As [`Platform::powered_up`], called with the ancestors locked and the
-    /// data cache off.
+    /// Undoes [`Platform::power_down`] after an abandoned power-down. As [`Platform::powered_up`],
+    /// called with the ancestors locked and the data cache off.
     fn power_down_abandoned(&self, state: &CompositeState);
 
     /// Waits in a standby or retention state until an interrupt is pending (`WFI`, contents kept).
@@ -230,27 +246,30 @@ pub trait Platform: points::Sink + Sized {
 
     /// Asks the power controller to turn on a CPU that is off; it will pass the warm boot path.
     ///
-    /// No lock of a power domain is held: this may come while the last CPU of the target's domain is on its
-    /// way down with it. Which of the two the power controller heard first decides; in either case the target
-    /// finds the domain's state as it was written, and opens it again.
+    /// No lock of a power domain is held: this may come while the last CPU of the target's domain
+    /// is on its way down with it. Which of the two the power controller heard first decides; in
+    /// either case the target finds the domain's state as it was written, and opens it again.
     ///
     /// # Errors
     /// The power controller refuses: nothing changed.
     fn power_on(&self, target: CpuIndex) -> Result<(), Error>;
 
-    /// The CPU is back from `state`; opens again what [`Platform::power_down`] closed at the levels that lost
-    /// power. Called with the ancestors locked and the data cache off.
+    /// The CPU is back from `state`; opens again what [`Platform::power_down`] closed at the levels
+    /// that lost power. Called with the ancestors locked and the data cache off.
     fn powered_up(&self, state: &CompositeState, why: PowerUp);
 
-    // --- The whole system and optional calls: all have a default -------------------------------------
+    // --- The whole system and optional calls: all have a default
+    // -------------------------------------
 
-    /// Turns the system off. Returning means that it did not work: the caller sees INTERNAL_FAILURE.
+    /// Turns the system off. Returning means that it did not work: the caller sees
+    /// INTERNAL_FAILURE.
     fn system_off(&self) {}
 
     /// Resets the system. Returning means that it did not work: the caller sees INTERNAL_FAILURE.
     fn system_reset(&self) {}
 
-    /// SYSTEM_RESET2: a reset of the given type, 0 for the architecture's warm reset or a vendor's with bit 31 set.
+    /// SYSTEM_RESET2: a reset of the given type, 0 for the architecture's warm reset or a vendor's
+    /// with bit 31 set.
     fn system_reset2(&self, reset_type: u32, cookie: u64) -> Error {
         let _ = (reset_type, cookie);
         Error::NotSupported
@@ -270,7 +289,8 @@ pub trait Platform: points::Sink + Sized {
         Err(Error::NotSupported)
     }
 
-    /// MEM_PROTECT_CHECK_RANGE: whether the range, not empty and not wrapping, is protected by MEM_PROTECT.
+    /// MEM_PROTECT_CHECK_RANGE: whether the range, not empty and not wrapping, is protected by
+    /// MEM_PROTECT.
     fn mem_protect_check_range(&self, base: u64, length: u64) -> bool {
         let _ = (base, length);
         false
@@ -285,7 +305,8 @@ pub trait Platform: points::Sink + Sized {
         Err(Error::NotSupported)
     }
 
-    /// CPU_FREEZE: puts the CPU into a low-power state that no interrupt ends. Returning means it could not.
+    /// CPU_FREEZE: puts the CPU into a low-power state that no interrupt ends. Returning means it
+    /// could not.
     fn cpu_freeze(&self) -> Error {
         Error::NotSupported
     }

@@ -1,10 +1,12 @@
 //! Time stamps, and the PMF calls that read them.
 //!
 //! # Which stamps a reader sees
-//! Those of the CPU's last PSCI call, and none older: ENTER_PSCI opens a call, and a stamp from before it reads as 0, "not taken".
-//! A suspend that leaves early, because an interrupt is pending, thus shows no flush and no low-power time, instead of
-//! those of an older suspend. PMF calls are not PSCI calls and open nothing. A CPU's next PSCI call makes its stamps old, so
-//! they are read before that; those of a CPU that has turned itself off last until it is turned on and makes a call.
+//! Those of the CPU's last PSCI call, and none older: ENTER_PSCI opens a call, and a stamp from
+//! before it reads as 0, "not taken". A suspend that leaves early, because an interrupt is pending,
+//! thus shows no flush and no low-power time, instead of those of an older suspend. PMF calls are
+//! not PSCI calls and open nothing. A CPU's next PSCI call makes its stamps old, so they are read
+//! before that; those of a CPU that has turned itself off last until it is turned on and makes a
+//! call.
 
 use points::Point;
 
@@ -49,8 +51,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
     }
 
-    /// Takes a stamp, with the caches on, in a cell that is else stored with the caches off; returns the counter's value,
-    /// which statistics need even where there are no stamps.
+    /// Takes a stamp, with the caches on, in a cell that is else stored with the caches off;
+    /// returns the counter's value, which statistics need even where there are no stamps.
     #[inline(always)]
     pub(crate) fn stamp_through(&self, me: Caller<'a, P>, point: Point) -> u64 {
         let ticks = self.platform.now();
@@ -63,7 +65,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         ticks
     }
 
-    /// GET_TIMESTAMP: id, MPIDR, flags. A 64-bit call returns the stamp in X1, a 32-bit one its halves in W1 and W2.
+    /// GET_TIMESTAMP: id, MPIDR, flags. A 64-bit call returns the stamp in X1, a 32-bit one its
+    /// halves in W1 and W2.
     pub(crate) fn pmf_get_timestamp(&self, wide: bool, [id, mpidr, flags]: [u64; 3]) -> Outcome {
         match self.time_stamp(id as u32, mpidr, flags & CACHE_MAINTENANCE != 0) {
             Ok(ticks) if wide => Outcome::Return([0, ticks, 0, 0]),
@@ -90,7 +93,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         };
         let (_, record) = self.target(mpidr)?;
         let cell = |point: u16| record.stamps.get(usize::from(point)).ok_or(Error::InvalidParameters);
-        // In this order: a call that starts in between makes the stamp old rather than the other way round.
+        // In this order: a call that starts in between makes the stamp old rather than the other
+        // way round.
         let ticks = cell(point)?.load(self.platform, maintain);
         let entered = cell(point::ENTER_PSCI.id())?.load(self.platform, maintain);
         Ok(if ticks < entered { 0 } else { ticks })

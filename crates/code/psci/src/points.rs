@@ -5,12 +5,13 @@ pub use self::psci::*;
 ::points::points! {
     /// Points of the PSCI library.
     ///
-    /// The first six bound what is published (powerdown, wakeup, cache flush); their ids are those of the PMF
-    /// time stamps. The rest explain, and are taken with the feature `detail` only.
+    /// The first six bound what is published (powerdown, wakeup, cache flush); their ids are those
+    /// of the PMF time stamps. The rest explain, and are taken with the feature `detail` only.
     pub mod psci {
         /// Exception entry of a PSCI call, as the vector read it; the argument is the function id.
         ENTER_PSCI = 0, "enter-psci", "smc-function";
-        /// Last thing before the return to the normal world; the argument is the function id, 0 after a reset.
+        /// Last thing before the return to the normal world; the argument is the function id, 0
+        /// after a reset.
         EXIT_PSCI = 1, "exit-psci", "smc-function";
         /// Last thing before the WFI of a power-down or standby.
         ENTER_HW_LOW_PWR = 2, "enter-hw-low-pwr";
@@ -18,7 +19,8 @@ pub use self::psci::*;
         EXIT_HW_LOW_PWR = 3, "exit-hw-low-pwr";
         /// Before the caches are flushed; the argument is the highest level that powers down.
         ENTER_CFLUSH = 4, "enter-cflush", "level";
-        /// After the caches are flushed and off; the argument is the highest level that powers down.
+        /// After the caches are flushed and off; the argument is the highest level that powers
+        /// down.
         EXIT_CFLUSH = 5, "exit-cflush", "level";
 
         /// A CPU asks for a lock; the argument is the lock's id.
@@ -27,7 +29,8 @@ pub use self::psci::*;
         LOCK_ACQUIRED = 0x0011, "lock-acquired", "lock";
         /// The CPU has released the lock.
         LOCK_RELEASED = 0x0012, "lock-released", "lock";
-        /// Before the power controller is told of a power-down; the argument is the highest level of it.
+        /// Before the power controller is told of a power-down; the argument is the highest level
+        /// of it.
         MESSAGE_BEGIN = 0x0013, "message-begin", "level";
         /// After the power controller was told.
         MESSAGE_END = 0x0014, "message-end", "level";
@@ -47,7 +50,8 @@ pub use self::psci::*;
         ABANDONED = 0x001b, "abandoned", "level";
         /// After a reset: EL3 can run code again.
         RESET_DONE = 0x001c, "reset-done";
-        /// The finisher starts, with its locks held; the argument is 0 after a CPU_ON, 1 after a suspend.
+        /// The finisher starts, with its locks held; the argument is 0 after a CPU_ON, 1 after a
+        /// suspend.
         FINISHER = 0x001d, "finisher", "after-suspend";
         /// The levels that lost power are open again.
         POWERED_UP = 0x001e, "powered-up";

@@ -1,4 +1,5 @@
-//! The way into a power-down, which CPU_SUSPEND, SYSTEM_SUSPEND and CPU_OFF share, and the way back when it is abandoned.
+//! The way into a power-down, which CPU_SUSPEND, SYSTEM_SUSPEND and CPU_OFF share, and the way back
+//! when it is abandoned.
 
 use crate::call::EntryPoint;
 use crate::platform::Platform;
@@ -11,17 +12,19 @@ use crate::storage::{Affinity, Sleep, WakeRecord};
 use crate::transition::{PowerDown, PowerUp};
 use crate::tree::Caller;
 
-/// How a power-down ended that did not end in a reset.
+/// The way in which a power-down ended that did not end in a reset.
 pub(crate) enum Abandoned {
     /// Everything is undone, and the caller goes on as before.
     Undone,
-    /// The CPU was as good as off, and another one turned it on meanwhile: it goes where that CPU_ON says.
+    /// The CPU was as good as off, and another one turned it on meanwhile: it goes where that
+    /// CPU_ON says.
     TurnedOn(EntryPoint),
 }
 
 impl<'a, P: Platform> Psci<'a, P> {
-    /// Takes the caller down to `state`, which is committed, with the locks up to `locks_to` held. Returns only
-    /// if the power-down is abandoned; then everything is undone and the locks are free.
+    /// Takes the caller down to `state`, which is committed, with the locks up to `locks_to` held.
+    /// Returns only if the power-down is abandoned; then everything is undone and the locks are
+    /// free.
     pub(crate) fn power_down(
         &self,
         me: Caller<'a, P>,
@@ -57,7 +60,8 @@ impl<'a, P: Platform> Psci<'a, P> {
             }
         }
         if why == PowerDown::Off {
-            // Last, after the message: from here on another CPU may turn us on, and its message must come after ours.
+            // Last, after the message: from here on another CPU may turn us on, and its message
+            // must come after ours.
             me.record.affinity.store(self.platform, Affinity::Off);
         }
         self.stamp(me, point::ENTER_HW_LOW_PWR, 0);
@@ -72,13 +76,14 @@ impl<'a, P: Platform> Psci<'a, P> {
         points::detail(self.platform, point::MESSAGE_END, u32::from(level));
     }
 
-    /// The terminal WFI returned: the CPU kept its registers, but its caches and interrupts are off, and others believe
-    /// it down.
+    /// The terminal WFI returned: the CPU kept its registers, but its caches and interrupts are
+    /// off, and others believe it down.
     #[cold]
     fn undo(&self, me: Caller<'a, P>, down: WakeRecord, why: PowerDown) -> Abandoned {
         self.stamp(me, point::EXIT_HW_LOW_PWR, 0);
         points::detail(self.platform, point::ABANDONED, u32::from(down.locks_to));
-        // As on the way up: the caches come on once the domain is open again, or nobody would snoop them.
+        // As on the way up: the caches come on once the domain is open again, or nobody would snoop
+        // them.
         self.lock_ancestors(me, down.locks_to);
         let wake_state = self.wake_state(me, down);
         self.platform.power_down_abandoned(&wake_state);

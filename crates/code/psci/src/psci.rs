@@ -17,8 +17,8 @@ pub struct Psci<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Psci<'a, P> {
-    /// Checks `topology` and sets up `storage` for it. Performs no operation of the platform: it may run before any CPU
-    /// does. All CPUs are off until [`Psci::boot`].
+    /// Checks `topology` and sets up `storage` for it. Performs no operation of the platform: it
+    /// may run before any CPU does. All CPUs are off until [`Psci::boot`].
     ///
     /// # Errors
     /// What is wrong with the topology, the storage's size or the platform's settings.
@@ -29,12 +29,12 @@ impl<'a, P: Platform> Psci<'a, P> {
         Ok(Self { platform, cpus, domains, words, system, top: topology.top() })
     }
 
-    /// Marks the calling CPU, the one of the cold boot, and its ancestors as running, with its caches on and before
-    /// any other CPU runs.
+    /// Marks the calling CPU, the one of the cold boot, and its ancestors as running, with its
+    /// caches on and before any other CPU runs.
     ///
-    /// The shared words are brought to memory here. What is set once and only read afterwards (this value, the plain
-    /// fields of the records) the firmware cleans to memory itself, as all of its data, before another CPU runs with its
-    /// caches off.
+    /// The shared words are brought to memory here. What is set once and only read afterwards (this
+    /// value, the plain fields of the records) the firmware cleans to memory itself, as all of its
+    /// data, before another CPU runs with its caches off.
     pub fn boot(&self) {
         // The cells were made with caches on; others will read and write them with theirs off.
         for record in self.cpus {

@@ -1,5 +1,5 @@
-//! Whose services these are: the queries of a service's UID and revision (SMCCC DEN0028, 6.2), and the calls of the Arm architecture
-//! service that the firmware answers.
+//! Whose services these are: the queries of a service's UID and revision (SMCCC DEN0028, 6.2), and
+//! the calls of the Arm architecture service that the firmware answers.
 //!
 //! The count of a service's calls is deprecated (DEN0028, 6.2) and not supported.
 
@@ -11,7 +11,7 @@ use crate::platform::Platform;
 use crate::psci::Psci;
 
 impl<P: Platform> Psci<'_, P> {
-    /// What is neither PSCI nor PMF, in its 32-bit form.
+    /// The answer to a call that is neither PSCI nor PMF, in its 32-bit form.
     #[cold]
     pub(crate) fn other_call(&self, function: u32, args: [u64; 3]) -> Outcome {
         let identity = |service| self.platform.service_identity(service);

@@ -1,33 +1,35 @@
-//! What a platform chooses: locks, the order of messages, optional calls.
+//! The choices of a platform: locks, the order of messages, optional calls.
 
-/// How CPUs exclude each other from a power domain's state.
+/// The way in which CPUs exclude each other from a power domain's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
-    /// Lamport's bakery: plain loads and stores with cache maintenance; works while some CPUs have their caches off.
+    /// Lamport's bakery: plain loads and stores with cache maintenance; works while some CPUs have
+    /// their caches off.
     Bakery,
     /// Ticket lock on one atomic word: only where CPUs stay coherent during power-down.
     Ticket,
 }
 
-/// Whether the power controller is told while the ancestor locks are held.
+/// True if the power controller is told while the ancestor locks are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum MessageOrder {
     /// [`Platform::power_down`](crate::Platform::power_down) is called with the ancestors locked.
     #[default]
     InsideLocks,
-    /// The locks are released first: shorter waits, at the price of a window in which a CPU can wake
-    /// a domain that the message then turns off.
+    /// The locks are released first: shorter waits, at the price of a window in which a CPU can
+    /// wake a domain that the message then turns off.
     OutsideLocks,
 }
 
 /// When PSCI_SET_SUSPEND_MODE may change to OS-initiated mode (PSCI DEN0022, 5.21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SuspendModeChange {
-    /// Whenever no other CPU is in CPU_SUSPEND. An operating system that another one started can then change the mode, as Linux after a
-    /// kexec does.
+    /// Whenever no other CPU is in CPU_SUSPEND. An operating system that another one started can
+    /// then change the mode, as Linux after a kexec does.
     #[default]
     WhileNobodySleeps,
-    /// To the letter of the specification: not once any CPU has called CPU_SUSPEND since the boot or the last change of mode.
+    /// To the letter of the specification: not once any CPU has called CPU_SUSPEND since the boot
+    /// or the last change of mode.
     BeforeAnySuspend,
 }
 
@@ -40,13 +42,15 @@ pub struct OptionalCalls {
     pub cpu_freeze: bool,
     /// NODE_HW_STATE, by [`Platform::node_hw_state`](crate::Platform::node_hw_state).
     pub node_hw_state: bool,
-    /// PSCI_SET_SUSPEND_MODE and with it the OS-initiated mode. Needs nothing but `last_at_level` in a [`SuspendRequest`](crate::SuspendRequest).
+    /// PSCI_SET_SUSPEND_MODE and with it the OS-initiated mode. Needs nothing but `last_at_level`
+    /// in a [`SuspendRequest`](crate::SuspendRequest).
     pub os_initiated: bool,
     /// SYSTEM_RESET2, by [`Platform::system_reset2`](crate::Platform::system_reset2).
     pub system_reset2: bool,
     /// MEM_PROTECT, by [`Platform::mem_protect`](crate::Platform::mem_protect).
     pub mem_protect: bool,
-    /// MEM_PROTECT_CHECK_RANGE, by [`Platform::mem_protect_check_range`](crate::Platform::mem_protect_check_range).
+    /// MEM_PROTECT_CHECK_RANGE, by
+    /// [`Platform::mem_protect_check_range`](crate::Platform::mem_protect_check_range).
     pub mem_protect_check_range: bool,
     /// SYSTEM_OFF2, by [`Platform::hibernate`](crate::Platform::hibernate).
     pub system_off2: bool,

@@ -1,8 +1,9 @@
 //! Words that CPUs share, by the maintenance they need.
 //!
-//! A CPU that powers down turns its data cache off *before* it lets go of its locks, and a CPU that comes out of reset
-//! takes them before its cache is on. While the cache is off, loads and stores go to memory and see nothing that another
-//! CPU keeps in its cache. Each field of the library therefore says by its type who may touch it and when:
+//! A CPU that powers down turns its data cache off *before* it lets go of its locks, and a CPU that
+//! comes out of reset takes them before its cache is on. While the cache is off, loads and stores
+//! go to memory and see nothing that another CPU keeps in its cache. Each field of the library
+//! therefore says by its type who may touch it and when:
 //!
 //! | type | touched by | store | load |
 //! |---|---|---|---|
@@ -12,7 +13,7 @@
 //!
 //! On a platform with [`Platform::coherent_power_down`] all three are plain.
 
-use crate::cell::{Scalar, SharedCell};
+use crate::cell::{Scalar, SharedCell, SharedWord};
 use crate::platform::Platform;
 
 /// A word that is touched only by CPUs whose caches are on: no maintenance at all.
@@ -53,8 +54,8 @@ impl<T: Scalar, P: Platform> Coherent<T, P> {
 
 /// A word that CPUs touch whether their caches are on or off.
 ///
-/// A store is complete, in memory, when it returns; a load looks at memory, not at a line that went stale while
-/// another CPU wrote past the cache.
+/// A store is complete, in memory, when it returns; a load looks at memory, not at a line that went
+/// stale while another CPU wrote past the cache.
 pub(crate) struct Maintained<T: Scalar, P: Platform>(P::Shared<T>);
 
 impl<T: Scalar, P: Platform> Maintained<T, P> {
@@ -91,9 +92,9 @@ impl<T: Scalar, P: Platform> Maintained<T, P> {
 
 /// A time stamp: stored by one CPU, which must not wait for it, and read by any.
 ///
-/// A word that its owner stores with the cache off must not sit dirty in a cache from an earlier store, or
-/// the line's eviction would undo the later one. Stamps that are stored both ways therefore use
-/// [`StampCell::store_through`] when the cache is on.
+/// A word that its owner stores with the cache off must not sit dirty in a cache from an earlier
+/// store, or the line's eviction would undo the later one. Stamps that are stored both ways
+/// therefore use [`StampCell::store_through`] when the cache is on.
 pub(crate) struct StampCell<P: Platform>(P::Shared<u64>);
 
 impl<P: Platform> StampCell<P> {

@@ -1,7 +1,7 @@
 //! PSCI_STAT_RESIDENCY and PSCI_STAT_COUNT (PSCI DEN0022, 5.22).
 //!
-//! A stay counts when it ends in a wake-up: from the moment its state was coordinated until the first CPU comes out of it. A
-//! power-down that was abandoned does not count.
+//! A stay counts when it ends in a wake-up: from the moment its state was coordinated until the
+//! first CPU comes out of it. A power-down that was abandoned does not count.
 
 use crate::platform::Platform;
 use crate::psci::Psci;
@@ -16,8 +16,8 @@ pub(crate) enum Statistic {
 }
 
 impl<P: Platform> Psci<'_, P> {
-    /// The statistic of the highest domain that `power_state` asks for, seen from the CPU `mpidr`; 0 for
-    /// arguments that mean nothing, as the calls have no error.
+    /// The statistic of the highest domain that `power_state` asks for, seen from the CPU `mpidr`;
+    /// 0 for arguments that mean nothing, as the calls have no error.
     pub(crate) fn statistic(&self, mpidr: u64, power_state: u32, which: Statistic) -> u64 {
         let Ok((_, record)) = self.target(mpidr) else { return 0 };
         let Ok(request) = self.decode(power_state) else { return 0 };

@@ -10,8 +10,9 @@ pub const CPU_LEVEL: Level = 0;
 
 /// The state of one power domain, as the platform numbers its states.
 ///
-/// 0 is running; the platform's own numbers grow with the depth of the state. Which of them are retention and
-/// which power-down is said by [`Platform::is_power_down`](crate::Platform::is_power_down).
+/// 0 is running; the platform's own numbers grow with the depth of the state. Which of them are
+/// retention and which power-down is said by
+/// [`Platform::is_power_down`](crate::Platform::is_power_down).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct LocalState(pub u8);
 
@@ -31,18 +32,21 @@ impl Scalar for LocalState {
     }
 }
 
-/// Number of power levels that a tree may have, CPUs included (PSCI DEN0022, 5.4.2.1: the field PowerLevel has two bits).
+/// Number of power levels that a tree may have, CPUs included (PSCI DEN0022, 5.4.2.1: the field
+/// PowerLevel has two bits).
 pub const LEVELS: usize = 4;
 
 /// Highest power level that a tree may have.
 pub const MAX_LEVEL: Level = LEVELS as Level - 1;
 
-/// A local state for each power level, lowest first: what one CPU asks for, or what coordination made of it.
+/// A local state for each power level, lowest first: what one CPU asks for, or what coordination
+/// made of it.
 // A word, so that it is copied and looked at as one.
 #[repr(align(4))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct CompositeState {
-    /// State of the CPU (0) and of its ancestors (1..). Levels that the tree lacks are [`LocalState::RUN`].
+    /// State of the CPU (0) and of its ancestors (1..). Levels that the tree lacks are
+    /// [`LocalState::RUN`].
     pub levels: [LocalState; LEVELS],
 }
 
@@ -67,12 +71,14 @@ impl CompositeState {
     /// The highest level that does not run; 0 when none does.
     #[inline(always)]
     pub fn highest(&self) -> Level {
-        // A byte a level: the highest that is set, without a loop. The lowest bit makes 0 of "all run".
+        // A byte a level: the highest that is set, without a loop. The lowest bit makes 0 of "all
+        // run".
         let packed = u32::from_le_bytes(self.levels.map(|state| state.0));
         ((packed | 1).ilog2() / u8::BITS) as Level
     }
 
-    /// Whether no level leaves the running state above one that keeps it: a parent cannot be off while a child is on.
+    /// True if no level leaves the running state above one that keeps it: a parent cannot be off
+    /// while a child is on.
     pub(crate) fn is_without_gaps(&self) -> bool {
         self.levels.windows(2).all(|pair| match pair {
             [below, above] => *below != LocalState::RUN || *above == LocalState::RUN,
@@ -81,7 +87,7 @@ impl CompositeState {
     }
 }
 
-/// What NODE_HW_STATE says of a power domain (PSCI DEN0022, 5.19).
+/// The answer of NODE_HW_STATE about a power domain (PSCI DEN0022, 5.19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HwState {
     /// HW_ON.

@@ -3,8 +3,9 @@
 use crate::platform::Platform;
 use crate::state::{CPU_LEVEL, CompositeState, LEVELS, Level, LocalState};
 
-/// Whether `state` can be asked of a tree whose highest level is `top`: the CPU itself leaves the running state, no level
-/// is skipped, none is above the top, and no level loses its contents above one that keeps them.
+/// True if `state` can be asked of a tree whose highest level is `top`: the CPU itself leaves the
+/// running state, no level is skipped, none is above the top, and no level loses its contents above
+/// one that keeps them.
 pub(crate) fn is_sound<P: Platform>(platform: &P, state: &CompositeState, top: Level) -> bool {
     let highest = state.highest();
     if highest == CPU_LEVEL {

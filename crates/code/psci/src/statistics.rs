@@ -1,4 +1,4 @@
-//! How often a power domain was in a state, and for how long.
+//! The number of times that a power domain was in a state, and for how long.
 
 use core::array;
 
@@ -41,7 +41,7 @@ impl<P: Platform> Statistics<P> {
         }
     }
 
-    /// Counts a stay of so many ticks in `state`.
+    /// Counts a stay of `ticks` in `state`.
     pub fn add(&self, platform: &P, level: Level, state: LocalState, ticks: u64) {
         let Some(slot) = platform.stat_slot(level, state).and_then(|slot| self.slots.get(slot)) else { return };
         let ticks = slot.ticks.load(platform).wrapping_add(ticks);

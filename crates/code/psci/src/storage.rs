@@ -1,5 +1,5 @@
-//! The memory that the library works in. The caller provides it: arrays in firmware ([`Storage`]), vectors in a
-//! simulator ([`StorageRef`] over slices).
+//! The memory that the library works in. The caller provides it: arrays in firmware ([`Storage`]),
+//! vectors in a simulator ([`StorageRef`] over slices).
 
 use core::array;
 
@@ -14,7 +14,8 @@ use crate::statistics::Statistics;
 use crate::topology::{ConfigError, Topology};
 use crate::transition::PowerUp;
 
-/// What CPU_ON, CPU_OFF and AFFINITY_INFO know of a CPU; the numbers are those AFFINITY_INFO returns.
+/// The state of a CPU as CPU_ON, CPU_OFF and AFFINITY_INFO know it; the numbers are those
+/// AFFINITY_INFO returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Affinity {
     On = 0,
@@ -46,7 +47,8 @@ pub(crate) enum Sleep {
     Suspend = 1,
 }
 
-/// What a CPU that goes down records for its own wake-up: its state, and the highest level that it may find powered down.
+/// The record that a CPU leaves for its own wake-up: its state, and the highest level that it may
+/// find powered down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WakeRecord {
     pub state: LocalState,
@@ -71,7 +73,7 @@ impl Scalar for WakeRecord {
     }
 }
 
-/// Where a CPU goes: address and argument, touched with caches on only.
+/// The place where a CPU goes: address and argument, touched with caches on only.
 pub(crate) struct EntrySlot<P: Platform> {
     pub pc: Coherent<u64, P>,
     pub context_id: Coherent<u64, P>,
@@ -93,7 +95,7 @@ impl<P: Platform> EntrySlot<P> {
         }
     }
 
-    /// Where the CPU goes, which comes from `after`.
+    /// The place where the CPU goes, which comes from `after`.
     pub fn load(&self, platform: &P, after: PowerUp) -> EntryPoint {
         let big = platform.caller_endianness().is_some() && self.endianness.load(platform);
         EntryPoint {
@@ -118,11 +120,13 @@ pub struct CpuRecord<P: Platform> {
     pub(crate) lock: Ticket<P>,
     pub(crate) affinity: Maintained<Affinity, P>,
     pub(crate) wake_record: Maintained<WakeRecord, P>,
-    /// Where CPU_ON sends this CPU. Written by other CPUs, and only while this one is off.
+    /// The address to which CPU_ON sends this CPU. Written by other CPUs, and only while this one
+    /// is off.
     pub(crate) on_entry: EntrySlot<P>,
-    /// Where a suspend resumes. Written by this CPU alone: a CPU_ON that is rejected cannot reach it.
+    /// The place where a suspend resumes. Written by this CPU alone: a CPU_ON that is rejected
+    /// cannot reach it.
     pub(crate) resume_entry: EntrySlot<P>,
-    /// What the CPU asks of its ancestors, level 1 first. Under the ancestor's lock.
+    /// The states that the CPU asks of its ancestors, level 1 first. Under the ancestor's lock.
     pub(crate) requests: [Coherent<LocalState, P>; LEVELS - 1],
     pub(crate) stamps: [StampCell<P>; STAMPS],
     pub(crate) statistics: Statistics<P>,
@@ -151,7 +155,7 @@ impl<P: Platform> CpuRecord<P> {
         }
     }
 
-    /// What the CPU asks of its ancestor at `level`.
+    /// The state that the CPU asks of its ancestor at `level`.
     #[inline(always)]
     pub(crate) fn request(&self, level: Level) -> Option<&Coherent<LocalState, P>> {
         self.requests.get(usize::from(level).wrapping_sub(1))
@@ -183,11 +187,13 @@ impl<P: Platform> DomainRecord<P> {
     }
 }
 
-/// What the library keeps for the whole system.
+/// The record that the library keeps for the whole system.
 pub struct SystemRecord<P: Platform> {
-    /// Suspend mode: 0 platform-coordinated, 1 OS-initiated. Written under the lock of the domain at the top.
+    /// Suspend mode: 0 platform-coordinated, 1 OS-initiated. Written under the lock of the domain
+    /// at the top.
     pub(crate) mode: Coherent<u8, P>,
-    /// Whether CPU_SUSPEND was called since the mode last changed; kept for [`SuspendModeChange::BeforeAnySuspend`].
+    /// True if CPU_SUSPEND was called since the mode last changed; kept for
+    /// [`SuspendModeChange::BeforeAnySuspend`].
     ///
     /// [`SuspendModeChange::BeforeAnySuspend`]: crate::SuspendModeChange::BeforeAnySuspend
     pub(crate) suspended: Coherent<bool, P>,
@@ -212,7 +218,8 @@ pub struct StorageRef<'a, P: Platform> {
     pub cpus: &'a mut [CpuRecord<P>],
     /// One for each domain, made for the domain's level.
     pub domains: &'a mut [DomainRecord<P>],
-    /// At least CPUs x the tree's top level: each CPU has a word in the bakery of each of its ancestors.
+    /// At least CPUs x the tree's top level: each CPU has a word in the bakery of each of its
+    /// ancestors.
     pub words: &'a [BakeryWord<P>],
     /// One.
     pub system: &'a SystemRecord<P>,

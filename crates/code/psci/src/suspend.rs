@@ -19,8 +19,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         let request = self.decode(power_state)?;
         let mode = self.note_suspend();
         if mode == Mode::PlatformCoordinated && self.is_standby(&request.state) {
-            // The commonest idle state by far, kept free of what the others need. Where the OS coordinates it takes the long way: the last
-            // CPU of a domain may then ask for the domain's retention, for which this CPU must be known to sleep.
+            // The commonest idle state by far, kept free of what the others need. Where the OS
+            // coordinates it takes the long way: the last CPU of a domain may then ask for the
+            // domain's retention, for which this CPU must be known to sleep.
             self.wait_in_standby(me, &request.state);
             return Ok(());
         }
@@ -41,7 +42,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.suspend(me, &request, Mode::PlatformCoordinated, Sleep::Other, entry)
     }
 
-    /// Whether the CPU alone waits, and keeps its contents.
+    /// True if the CPU alone waits, and keeps its contents.
     #[inline(always)]
     fn is_standby(&self, state: &CompositeState) -> bool {
         state.highest() == CPU_LEVEL && !self.platform.is_power_down(CPU_LEVEL, state.at(CPU_LEVEL))
@@ -67,8 +68,8 @@ impl<'a, P: Platform> Psci<'a, P> {
             }
             me.record.resume_entry.store(self.platform, entry);
         }
-        // Once the OS decides, another CPU's request can take any level above us down while we sleep, so the
-        // wake-up must lock all of them, and the other must see all that we do here.
+        // Once the OS decides, another CPU's request can take any level above us down while we
+        // sleep, so the wake-up must lock all of them, and the other must see all that we do here.
         let locks_to = match mode {
             Mode::PlatformCoordinated => level,
             Mode::OsInitiated => self.top,
@@ -128,7 +129,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         Ok(())
     }
 
-    /// Whether an interrupt would end the suspend at once; then the locks are released and nothing has changed.
+    /// True if an interrupt would end the suspend at once; then the locks are released and nothing
+    /// has changed.
     fn leaves_early(&self, me: Caller<'a, P>, locks_to: Level) -> bool {
         let pending = self.platform.interrupt_pending();
         if pending {

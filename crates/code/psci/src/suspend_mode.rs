@@ -1,10 +1,12 @@
 //! PSCI_SET_SUSPEND_MODE (PSCI DEN0022, 5.21).
 //!
-//! To platform-coordinated: every other CPU must be off. To OS-initiated, the specification has two conditions: each CPU is running,
-//! off, or suspended by CPU_DEFAULT_SUSPEND; and "none of the cores has called CPU_SUSPEND since the last change of mode or boot". The
-//! second cannot be met by an operating system that was started by another one which had idled, and it guards nothing here: whoever takes
-//! a level down looks at which locks each sleeper will take, whatever the mode in which it fell asleep. So
-//! [`Platform::suspend_mode_change`] chooses, and by default the first condition alone counts.
+//! To platform-coordinated: every other CPU must be off. To OS-initiated, the specification has two
+//! conditions: each CPU is running, off, or suspended by CPU_DEFAULT_SUSPEND; and "none of the
+//! cores has called CPU_SUSPEND since the last change of mode or boot". The second cannot be met by
+//! an operating system that was started by another one which had idled, and it guards nothing here:
+//! whoever takes a level down looks at which locks each sleeper will take, whatever the mode in
+//! which it fell asleep. So [`Platform::suspend_mode_change`] chooses, and by default the first
+//! condition alone counts.
 
 use crate::error::Error;
 use crate::platform::Platform;
@@ -12,7 +14,7 @@ use crate::psci::Psci;
 use crate::settings::SuspendModeChange;
 use crate::tree::Caller;
 
-/// Who decides on the states above the CPUs.
+/// The one who decides on the states above the CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     PlatformCoordinated,
@@ -24,8 +26,9 @@ const OS_INITIATED: u8 = 1;
 impl<'a, P: Platform> Psci<'a, P> {
     /// The present mode, for a CPU_SUSPEND; notes that there was one.
     ///
-    /// Takes no lock, so the mode may change right after. That does no harm: whoever takes a level down in the new mode
-    /// looks at which locks each sleeper will take when it wakes, not at the mode in which it went to sleep.
+    /// Takes no lock, so the mode may change right after. That does no harm: whoever takes a level
+    /// down in the new mode looks at which locks each sleeper will take when it wakes, not at the
+    /// mode in which it went to sleep.
     #[inline]
     pub(crate) fn note_suspend(&self) -> Mode {
         if !self.platform.optional_calls().os_initiated {

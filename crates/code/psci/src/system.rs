@@ -1,4 +1,5 @@
-//! Calls on the whole system, the Trusted OS and the hardware's state: argument checks around the platform's methods.
+//! Calls on the whole system, the Trusted OS and the hardware's state: argument checks around the
+//! platform's methods.
 
 use crate::error::Error;
 use crate::platform::Platform;

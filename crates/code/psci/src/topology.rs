@@ -25,7 +25,8 @@ pub struct CpuDesc {
     pub parent: u16,
 }
 
-/// The tree. All CPUs are at the same depth; the CPUs below any one domain have consecutive numbers.
+/// The tree. All CPUs are at the same depth; the CPUs below any one domain have consecutive
+/// numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Topology<'t> {
     /// The domains, in any order.
@@ -78,7 +79,8 @@ pub enum ConfigError {
     Storage,
     /// Ticket locks exclude nobody while caches are off: they need coherent power-down.
     TicketWithoutCoherency,
-    /// [`Platform::off_state`] leaves the CPU itself running or in retention, or is set at a level above one that runs.
+    /// [`Platform::off_state`] leaves the CPU itself running or in retention, or is set at a level
+    /// above one that runs.
     OffState,
 }
 

@@ -9,7 +9,7 @@ pub enum PowerDown {
     Suspend,
 }
 
-/// What a CPU comes back from when it passes the warm boot path.
+/// The call or reset that a CPU comes back from when it passes the warm boot path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerUp {
     /// It was off and CPU_ON turned it on.

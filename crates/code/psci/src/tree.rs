@@ -12,9 +12,9 @@ use crate::state_checks;
 use crate::storage::{Affinity, CpuRecord, DomainRecord, Sleep, WakeRecord};
 use crate::suspend_request::SuspendRequest;
 
-/// Aff3..Aff0 of an MPIDR. An argument's other bits must be 0 by the specification (PSCI DEN0022, 5.1.4: the parameter target_cpu),
-/// which leaves open what becomes of a call in which they are not. They are ignored: readers pass `MPIDR_EL1` as it is, and its bit 31
-/// is always 1.
+/// Aff3..Aff0 of an MPIDR. An argument's other bits must be 0 by the specification (PSCI DEN0022,
+/// 5.1.4: the parameter target_cpu), which leaves open what becomes of a call in which they are
+/// not. They are ignored: readers pass `MPIDR_EL1` as it is, and its bit 31 is always 1.
 pub(crate) const AFFINITY: u64 = 0xff_00ff_ffff;
 
 /// The CPU that makes the call, with its record.
@@ -63,7 +63,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.cpus.get(first..first + usize::from(domain.cpus)).unwrap_or(&[])
     }
 
-    /// A CPU's own lock, for the transitions of CPU_ON. Taken with caches on only, so it is a ticket lock everywhere.
+    /// A CPU's own lock, for the transitions of CPU_ON. Taken with caches on only, so it is a
+    /// ticket lock everywhere.
     #[inline]
     pub(crate) fn cpu_lock(&self, cpu: CpuIndex, record: &'a CpuRecord<P>) -> Lock<'a, P> {
         Lock::ticket(CPU_LOCK + u32::from(cpu.0), &record.lock)
@@ -74,7 +75,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         Some(match self.platform.lock_kind() {
             LockKind::Ticket => Lock::ticket(u32::from(id), &domain.lock),
             LockKind::Bakery => {
-                // The words lie level by level, and within a level by CPU: those of a domain are consecutive.
+                // The words lie level by level, and within a level by CPU: those of a domain are
+                // consecutive.
                 let first = (usize::from(level) - 1) * self.cpus.len() + domain.first.get();
                 let words = self.words.get(first..first + usize::from(domain.cpus))?;
                 Lock::bakery(u32::from(id), words, domain.first)
@@ -113,8 +115,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         Ok(request)
     }
 
-    /// Platform-coordinated mode: notes what the caller asks for and returns what becomes of it. Up to `to`, under the
-    /// locks (PSCI DEN0022, 4.2.3.1).
+    /// Platform-coordinated mode: notes what the caller asks for and returns what becomes of it. Up
+    /// to `to`, under the locks (PSCI DEN0022, 4.2.3.1).
     pub(crate) fn coordinate(&self, me: Caller<'a, P>, request: &CompositeState, to: Level) -> CompositeState {
         let mut state = CompositeState::RUN;
         state.set(CPU_LEVEL, request.at(CPU_LEVEL));
@@ -137,8 +139,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         state
     }
 
-    /// OS-initiated mode: checks that the caller is the last one at every level it takes down, and that what
-    /// lies below those levels stands it. Changes nothing (PSCI DEN0022, 4.2.3.2).
+    /// OS-initiated mode: checks that the caller is the last one at every level it takes down, and
+    /// that what lies below those levels stands it. Changes nothing (PSCI DEN0022, 4.2.3.2).
     pub(crate) fn check_os_request(&self, me: Caller<'a, P>, request: &SuspendRequest) -> Result<(), Error> {
         if request.last_at_level > self.top || request.state.highest() > request.last_at_level {
             return Err(Error::InvalidParameters);
@@ -161,8 +163,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         Ok(())
     }
 
-    /// Whether the domain of another CPU at `level` tolerates that its parent leaves the running state and, if `loses`, loses its
-    /// contents.
+    /// True if the domain of another CPU at `level` tolerates that its parent leaves the running
+    /// state and, if `loses`, loses its contents.
     fn tolerates(&self, me: Caller<'a, P>, other: &CpuRecord<P>, level: Level, cpu: LocalState, loses: bool) -> bool {
         let local = match self.ancestor(other, level) {
             None => cpu,
@@ -172,8 +174,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         local != LocalState::RUN && (!loses || self.platform.is_power_down(level, local))
     }
 
-    /// Writes the states that a request was granted, with the locks up to `locks_to` held. From here on a wake-up
-    /// finds them.
+    /// Writes the states that a request was granted, with the locks up to `locks_to` held. From
+    /// here on a wake-up finds them.
     pub(crate) fn commit(&self, me: Caller<'a, P>, state: &CompositeState, locks_to: Level, why: Sleep) {
         let now = self.platform.now();
         me.record.statistics.begin(self.platform, now);
@@ -187,7 +189,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         points::detail(self.platform, point::COORDINATED, u32::from(state.highest()));
     }
 
-    /// The states in which a CPU that wakes finds itself and its ancestors. Called with the locks up to `down.locks_to` held.
+    /// The states in which a CPU that wakes finds itself and its ancestors. Called with the locks
+    /// up to `down.locks_to` held.
     pub(crate) fn wake_state(&self, me: Caller<'a, P>, down: WakeRecord) -> CompositeState {
         let mut state = CompositeState::RUN;
         state.set(CPU_LEVEL, down.state);
@@ -202,8 +205,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         state
     }
 
-    /// Marks the caller and those of its ancestors that were down in `wake_state` as running. `woke` is the counter's value when they
-    /// left their states; with `None` the stay does not count. Called under the locks up to `locks_to`, with the caches on.
+    /// Marks the caller and those of its ancestors that were down in `wake_state` as running.
+    /// `woke` is the counter's value when they left their states; with `None` the stay does not
+    /// count. Called under the locks up to `locks_to`, with the caches on.
     pub(crate) fn set_running(
         &self,
         me: Caller<'a, P>,
@@ -229,7 +233,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         me.record.wake_record.store(self.platform, WakeRecord::RUNNING);
     }
 
-    /// Whether another CPU is in CPU_SUSPEND, as far as others can know: a standby of level 0 that the platform coordinates leaves no trace.
+    /// True if another CPU is in CPU_SUSPEND, as far as others can know: a standby of level 0 that
+    /// the platform coordinates leaves no trace.
     pub(crate) fn another_sleeps(&self, me: Caller<'a, P>) -> bool {
         let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
         others.any(|other| {
@@ -238,7 +243,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         })
     }
 
-    /// Whether every CPU but the caller is off.
+    /// True if every CPU but the caller is off.
     pub(crate) fn all_others_off(&self, me: Caller<'a, P>) -> bool {
         let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
         others.all(|other| other.affinity.load(self.platform) == Affinity::Off)

@@ -2,10 +2,11 @@
 
 use crate::cpu_index::CpuIndex;
 
-/// Whether a Trusted OS ties itself to one CPU (PSCI DEN0022, 5.9: MIGRATE_INFO_TYPE).
+/// True if a Trusted OS ties itself to one CPU (PSCI DEN0022, 5.9: MIGRATE_INFO_TYPE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TrustedOs {
-    /// A uniprocessor Trusted OS that [`Platform::migrate`](crate::Platform::migrate) can move; it lives on this CPU now.
+    /// A uniprocessor Trusted OS that [`Platform::migrate`](crate::Platform::migrate) can move; it
+    /// lives on this CPU now.
     Migratable(CpuIndex),
     /// A uniprocessor Trusted OS that stays on this CPU, which therefore cannot be turned off.
     Fixed(CpuIndex),

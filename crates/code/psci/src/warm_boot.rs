@@ -1,4 +1,4 @@
-//! What a CPU does when it comes out of reset.
+//! The warm boot path: a CPU that comes out of reset.
 
 use crate::call::EntryPoint;
 use crate::platform::Platform;
@@ -9,18 +9,20 @@ use crate::transition::PowerUp;
 use crate::tree::Caller;
 
 impl<'a, P: Platform> Psci<'a, P> {
-    /// Runs on a CPU after a reset other than the cold boot's: finishes the CPU_ON or the suspend that it comes from,
-    /// and returns where it enters the normal world.
+    /// Runs on a CPU after a reset other than the cold boot's: finishes the CPU_ON or the suspend
+    /// that it comes from, and returns where it enters the normal world.
     ///
-    /// Called with the MMU and caches off or on, as [`Platform::warm_reset`] expects. A CPU that nobody turned on (on some
-    /// machines all CPUs start together) stays here in [`Platform::wait_for_power_down`] until a CPU_ON.
+    /// Called with the MMU and caches off or on, as [`Platform::warm_reset`] expects. A CPU that
+    /// nobody turned on (on some machines all CPUs start together) stays here in
+    /// [`Platform::wait_for_power_down`] until a CPU_ON.
     pub fn warm_boot(&self) -> EntryPoint {
         // Before anything else: the wakeup that is measured starts here.
         let woke = self.platform.now();
         let Some(me) = self.caller() else { return self.wait_forever() };
         if self.platform.coherent_power_down() {
-            // Until `warm_reset` has turned the caches on, a store would go past a line that is still in them: nothing evicts it here,
-            // and readers would find the stamp of the wakeup before.
+            // Until `warm_reset` has turned the caches on, a store would go past a line that is
+            // still in them: nothing evicts it here, and readers would find the stamp of the wakeup
+            // before.
             self.platform.warm_reset();
             self.stamp_at(me, point::EXIT_HW_LOW_PWR, 0, woke);
         } else {
@@ -57,8 +59,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
     }
 
-    /// Takes locks up to the level that the suspend locked: none after a suspend of the CPU alone, since no ancestor
-    /// can have gone down without its request.
+    /// Takes locks up to the level that the suspend locked: none after a suspend of the CPU alone,
+    /// since no ancestor can have gone down without its request.
     fn finish_suspend(&self, me: Caller<'a, P>, woke: u64) -> EntryPoint {
         let down = me.record.wake_record.load(self.platform);
         self.lock_ancestors(me, down.locks_to);

@@ -45,7 +45,8 @@ fn versions() {
     }
 }
 
-/// PSCI DEN0022, 5.2.2: an operating system tells errors apart by these numbers, sign-extended to the width of the register.
+/// PSCI DEN0022, 5.2.2: an operating system tells errors apart by these numbers, sign-extended to
+/// the width of the register.
 #[test]
 fn return_codes() {
     let codes = [
@@ -64,7 +65,8 @@ fn return_codes() {
     }
 }
 
-/// PSCI DEN0022, 5.1: the calls with a 64-bit form are those of the specification's list and no others.
+/// PSCI DEN0022, 5.1: the calls with a 64-bit form are those of the specification's list and no
+/// others.
 #[test]
 fn which_calls_have_a_64_bit_form() {
     let harness = Harness::new(everything());
@@ -186,7 +188,8 @@ fn the_platform_answers_for_workarounds() {
     }
 }
 
-/// PSCI DEN0022, 5.1: parameters of 32 bits are the lower halves of their registers, in the 64-bit form too.
+/// PSCI DEN0022, 5.1: parameters of 32 bits are the lower halves of their registers, in the 64-bit
+/// form too.
 #[test]
 fn the_upper_half_of_a_32_bit_parameter_does_not_count() {
     let harness = Harness::new(everything());
@@ -201,7 +204,8 @@ fn the_upper_half_of_a_32_bit_parameter_does_not_count() {
     assert_eq!(harness.smc(0, id::CPU_SUSPEND | id::SMC64, [HIGH | 1, 0, 0]), Ended::Returned(Outcome::Return([0; 4])));
 }
 
-/// PSCI DEN0022, 5.1.4: what of an MPIDR is no affinity field does not count, wherever one comes in: `MPIDR_EL1` has such bits.
+/// PSCI DEN0022, 5.1.4: what of an MPIDR is no affinity field does not count, wherever one comes
+/// in: `MPIDR_EL1` has such bits.
 #[test]
 fn an_mpidr_may_be_that_of_the_register() {
     let harness = Harness::running(everything(), 2);
@@ -266,7 +270,8 @@ fn pmf_halves() {
     );
 }
 
-/// A reader that does not ask for maintenance of the cache gets none: it is quick, and may see what its cache has kept.
+/// A reader that does not ask for maintenance of the cache gets none: it is quick, and may see what
+/// its cache has kept.
 #[test]
 fn pmf_maintains_the_cache_if_it_is_asked_to() {
     let harness = Harness::running(Options::default(), 2);
@@ -287,7 +292,8 @@ fn pmf_maintains_the_cache_if_it_is_asked_to() {
     assert!(woke_at(1) > first);
 }
 
-/// PSCI_VERSION's latency is published: every PSCI call is stamped at both ends, whatever it returns.
+/// PSCI_VERSION's latency is published: every PSCI call is stamped at both ends, whatever it
+/// returns.
 #[test]
 fn every_call_is_stamped() {
     let harness = Harness::new(Options::default());
@@ -301,7 +307,8 @@ fn every_call_is_stamped() {
     }
 }
 
-/// SMCCC DEN0028, 5.2: what is not known is NOT_SUPPORTED; and nothing that comes in makes the library panic.
+/// SMCCC DEN0028, 5.2: what is not known is NOT_SUPPORTED; and nothing that comes in makes the
+/// library panic.
 #[test]
 fn any_call_at_all() {
     let mut numbers = fastrand::Rng::with_seed(0x2545_f491_4f6c_dd1d);

@@ -10,7 +10,7 @@ use psci::fake::{SUCCESS, code, leak};
 use psci::{
     Call, CompositeState, CpuDesc, CpuIndex, DomainDesc, Error, Level, LocalState, LockKind, MessageOrder,
     OptionalCalls, Outcome, Platform, PowerDown, PowerStateFormat, PowerUp, Psci, STAT_SLOTS, Scalar, Service,
-    SharedCell, Storage, SuspendModeChange, SuspendRequest, Topology, TrustedOs, id,
+    SharedCell, SharedWord, Storage, SuspendModeChange, SuspendRequest, Topology, TrustedOs, id,
 };
 
 /// Two CPUs in one domain, without anything that the trait does not ask for.
@@ -24,7 +24,7 @@ struct Bare {
 /// A word that all CPUs see alike.
 struct Word<T>(AtomicU64, PhantomData<fn() -> T>);
 
-impl<T: Scalar> SharedCell<T, Bare> for Word<T> {
+impl<T: Scalar> SharedWord<T, Bare> for Word<T> {
     fn new(value: T) -> Self {
         Self(AtomicU64::new(value.to_word()), PhantomData)
     }
@@ -37,6 +37,9 @@ impl<T: Scalar> SharedCell<T, Bare> for Word<T> {
     fn fetch_add(&self, _: &Bare, value: T) -> T {
         T::from_word(self.0.fetch_add(value.to_word(), SeqCst))
     }
+}
+
+impl<T: Scalar> SharedCell<T, Bare> for Word<T> {
     fn clean(&self, _: &Bare) {}
     fn clean_invalidate(&self, _: &Bare) {}
 }
@@ -149,12 +152,12 @@ fn the_shallowest_request_wins() {
 #[test]
 fn an_access_in_no_order_is_an_ordinary_one_by_default() {
     let bare = Bare::default();
-    let word = <Word<u64> as SharedCell<u64, Bare>>::new(3);
+    let word = <Word<u64> as SharedWord<u64, Bare>>::new(3);
     word.store_relaxed(&bare, 7);
     assert_eq!((word.load_relaxed(&bare), word.load(&bare)), (7, 7));
 }
 
-/// What the normal world sees of such a port.
+/// The calls of such a port as the normal world sees them.
 #[test]
 fn calls_of_a_bare_port() {
     let bare: &'static Bare = leak(Bare::default());
@@ -176,7 +179,8 @@ fn calls_of_a_bare_port() {
     assert_eq!(call(id::SYSTEM_RESET, [0; 3]), code(Error::InternalFailure), "the platform did nothing");
     assert_eq!(call(id::CPU_ON | id::SMC64, [1, 0xdead_beef, 0]), SUCCESS);
     assert_eq!(call(id::CPU_SUSPEND | id::SMC64, [0, 0, 0]), SUCCESS, "a standby");
-    // The power-down comes back as an abandoned one, with the other CPU off: the controller was told once.
+    // The power-down comes back as an abandoned one, with the other CPU off: the controller was
+    // told once.
     assert_eq!(call(id::CPU_SUSPEND | id::SMC64, [0x1_0000, 0x1000, 0]), SUCCESS);
     assert_eq!(bare.messages.load(SeqCst), 1);
 }

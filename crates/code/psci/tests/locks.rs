@@ -8,7 +8,8 @@ use psci::CpuIndex;
 use psci::fake::{CPUS, Fake, Harness, Options, leak};
 use psci::lock::{BakeryWord, Lock, PLATFORM_LOCK, Ticket};
 
-/// Every CPU adds to a counter that is not atomic in itself: what they lose shows a lock that does not exclude.
+/// Every CPU adds to a counter that is not atomic in itself: what they lose shows a lock that does
+/// not exclude.
 fn count(harness: &'static Harness, lock: &'static Lock<'static, Fake>, cpus: usize, rounds: u64) -> u64 {
     harness.fake.strict.store(false, SeqCst); // maintenance races with accesses here, as it may
     let counter = leak(AtomicU64::new(0));
@@ -70,7 +71,8 @@ fn ticket_excludes_and_wraps() {
     assert_eq!(count(harness, lock, CPUS, 2000), CPUS as u64 * 2000);
 }
 
-/// Who comes while another holds the lock waits, in either position: the earlier ticket goes first, then the lower position.
+/// One who comes while another holds the lock waits, in either position: the earlier ticket goes
+/// first, then the lower position.
 #[test]
 fn a_held_bakery_is_waited_for_from_either_side() {
     for (holder, other) in [(0, 1), (1, 0)] {

@@ -30,7 +30,8 @@ fn cpu_on_enters_at_its_entry_point() {
     assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] On", "the second");
 }
 
-/// PSCI DEN0022, 5.6.2: the error for each state of the target, and for arguments that mean nothing.
+/// PSCI DEN0022, 5.6.2: the error for each state of the target, and for arguments that mean
+/// nothing.
 #[test]
 fn cpu_on_rejects_by_the_targets_state() {
     let harness = Harness::new(Options::default());
@@ -50,7 +51,8 @@ fn cpu_on_rejects_by_the_targets_state() {
     assert_eq!(harness.wake(2).context_id, 7);
 }
 
-/// PSCI DEN0022, 5.6: a CPU that is suspended is on, and a CPU_ON that is rejected does not change where it resumes.
+/// PSCI DEN0022, 5.6: a CPU that is suspended is on, and a CPU_ON that is rejected does not change
+/// where it resumes.
 #[test]
 fn a_rejected_cpu_on_leaves_a_suspended_cpu_its_resume_address() {
     for options in [Options::default(), Options { coherent: true, ..Options::default() }] {
@@ -101,7 +103,8 @@ fn cpu_off_takes_down_what_nobody_needs() {
     assert_eq!(harness.last_logged("flushed"), "flushed 2");
 }
 
-/// PSCI DEN0022, 5.5: CPU_OFF saves nothing, and the CPU is off only once it can be turned on again.
+/// PSCI DEN0022, 5.5: CPU_OFF saves nothing, and the CPU is off only once it can be turned on
+/// again.
 #[test]
 fn cpu_off_then_on() {
     for order in [MessageOrder::InsideLocks, MessageOrder::OutsideLocks] {
@@ -114,8 +117,8 @@ fn cpu_off_then_on() {
     }
 }
 
-/// PSCI DEN0022, 5.5: until the power controller has been told, the CPU is on. A CPU_ON that came before would send its message first, and
-/// the CPU would stay off.
+/// PSCI DEN0022, 5.5: until the power controller has been told, the CPU is on. A CPU_ON that came
+/// before would send its message first, and the CPU would stay off.
 #[test]
 fn a_cpu_that_turns_off_is_on_until_its_message_is_sent() {
     for order in [MessageOrder::InsideLocks, MessageOrder::OutsideLocks] {
@@ -133,11 +136,11 @@ fn a_cpu_that_turns_off_is_on_until_its_message_is_sent() {
     }
 }
 
-/// What ends a CPU that waits for a lock whose holder waits for it.
+/// The panic that ends a CPU which waits for a lock whose holder waits for it.
 struct Waits;
 
-/// A CPU may come up before the CPU_ON that it comes from has ended. It then waits for the caller to let its lock go, or it could
-/// store "on" where the caller stores "off" after an error.
+/// A CPU may come up before the CPU_ON that it comes from has ended. It then waits for the caller
+/// to let its lock go, or it could store "on" where the caller stores "off" after an error.
 #[test]
 fn a_cpu_that_comes_up_early_waits_for_the_caller_of_cpu_on() {
     let harness: &'static Harness = leak(Harness::new(Options::default()));
@@ -164,7 +167,8 @@ fn cpu_off_can_be_denied() {
     assert_eq!(harness.suspend(0, [2, 0, 0]), returned(code(Error::Denied)));
 }
 
-/// PSCI DEN0022, 5.7: one CPU that is about to be on counts before others that are off, wherever it stands among them.
+/// PSCI DEN0022, 5.7: one CPU that is about to be on counts before others that are off, wherever it
+/// stands among them.
 #[test]
 fn affinity_info_of_a_cluster_in_which_one_cpu_is_about_to_be_on() {
     for pending in [3, 4, 5] {
@@ -229,7 +233,8 @@ fn an_abandoned_cpu_off_is_denied_and_undone() {
     assert_eq!(harness.last_logged("abandoned ["), "abandoned [2, 2, 0, 0]");
     assert_eq!(harness.affinity(2), 0);
     harness.fake.refuse.store(false, std::sync::atomic::Ordering::SeqCst);
-    // The cluster runs again, the requests are gone, locks and interrupts are as before: all of it works once more.
+    // The cluster runs again, the requests are gone, locks and interrupts are as before: all of it
+    // works once more.
     harness.turn_on(1);
     assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] On");
     harness.suspend(1, [2, 2, 0]).powered_down();

@@ -17,8 +17,8 @@ fn coherent() -> Options {
     Options { coherent: true, ..Options::default() }
 }
 
-/// PSCI DEN0022, 4.2.3.1: a domain takes the shallowest of the states that its CPUs ask for; CPUs that are off ask for the
-/// deepest.
+/// PSCI DEN0022, 4.2.3.1: a domain takes the shallowest of the states that its CPUs ask for; CPUs
+/// that are off ask for the deepest.
 #[test]
 fn the_last_man_takes_the_domain_down_as_deep_as_all_allow() {
     for options in [Options::default(), coherent()] {
@@ -217,8 +217,9 @@ fn coherent_power_down_flushes_nothing() {
     assert!(!harness.log().iter().any(|line| line.starts_with("caches ")));
 }
 
-/// A CPU comes out of reset with its caches off where machines stay coherent, too. The fake machine's cells panic at a store that
-/// an old line would undo, and the stamp that others read is that of the last wakeup.
+/// A CPU comes out of reset with its caches off where machines stay coherent, too. The fake
+/// machine's cells panic at a store that an old line would undo, and the stamp that others read is
+/// that of the last wakeup.
 #[test]
 fn on_a_coherent_machine_each_wakeup_leaves_its_own_stamp() {
     let harness = Harness::running(coherent(), 3);
@@ -254,8 +255,8 @@ fn standby_returns_success() {
     assert_eq!(harness.last_logged("standby"), "standby [1, 0, 0, 0]");
 }
 
-/// PSCI DEN0022, 5.4.2: what is not a state of this CPU is INVALID_PARAMETERS, in both formats, and so is a reserved bit;
-/// the entry point matters only where it is used.
+/// PSCI DEN0022, 5.4.2: what is not a state of this CPU is INVALID_PARAMETERS, in both formats, and
+/// so is a reserved bit; the entry point matters only where it is used.
 #[test]
 fn arguments_of_cpu_suspend() {
     for format in [PowerStateFormat::Original, PowerStateFormat::Extended] {
@@ -354,8 +355,9 @@ fn system_suspend() {
     harness.turn_on(1);
 }
 
-/// What the caller of an OS-initiated suspend asked of its cluster stands until it wakes: a CPU_OFF, which the platform always
-/// coordinates, takes the cluster down beside it (PSCI DEN0022, 4.2.3 and 5.5).
+/// The request that the caller of an OS-initiated suspend made for its cluster stands until it
+/// wakes: a CPU_OFF, which the platform always coordinates, takes the cluster down beside it (PSCI
+/// DEN0022, 4.2.3 and 5.5).
 #[test]
 fn an_os_initiated_request_stands_while_its_cpu_sleeps() {
     let harness = os_initiated(3);
@@ -390,7 +392,8 @@ impl Board for Unsound {
     }
 }
 
-/// PSCI DEN0022, 5.20: a state in which the CPU keeps its contents, or which the tree cannot have, is the platform's mistake.
+/// PSCI DEN0022, 5.20: a state in which the CPU keeps its contents, or which the tree cannot have,
+/// is the platform's mistake.
 #[test]
 fn a_state_of_system_suspend_that_means_nothing_is_an_internal_failure() {
     for levels in [[1, 1, 0], [2, 0, 0], [1, 0, 0], [1, 2, 0], [0, 2, 0], [2, 0, 2], [2, 2, 2]] {
@@ -429,8 +432,8 @@ fn os_initiated_the_last_cpu_decides() {
     assert_eq!(harness.last_logged("powered_up"), "powered_up [2, 0, 0, 0] Resume");
 }
 
-/// PSCI DEN0022, 4.2.3.2: DENIED if a CPU of the domain runs, INVALID_PARAMETERS if the request does not fit itself or
-/// what lies below; and then nothing has changed.
+/// PSCI DEN0022, 4.2.3.2: DENIED if a CPU of the domain runs, INVALID_PARAMETERS if the request
+/// does not fit itself or what lies below; and then nothing has changed.
 #[test]
 fn a_rejected_os_initiated_request_changes_nothing() {
     let harness = os_initiated(6);
@@ -535,8 +538,8 @@ fn a_platform_may_keep_to_the_letter_of_set_suspend_mode() {
     assert_eq!(set(1), code(Error::Denied), "somebody has called CPU_SUSPEND");
 }
 
-/// PSCI DEN0022, 4.2.3.2: a CPU in standby sleeps, so that the last one may ask for its cluster's retention; not for its power-down,
-/// which the CPU in standby would not survive.
+/// PSCI DEN0022, 4.2.3.2: a CPU in standby sleeps, so that the last one may ask for its cluster's
+/// retention; not for its power-down, which the CPU in standby would not survive.
 #[test]
 fn os_initiated_standby_counts_as_sleep() {
     for (states, ended) in [([1, 1, 0], SUCCESS), ([2, 2, 0], code(Error::InvalidParameters))] {
@@ -591,7 +594,8 @@ fn statistics() {
     assert_eq!(harness.call(0, id::PSCI_STAT_COUNT, [0, 0xffff_ffff, 0]), 0);
 }
 
-/// PSCI DEN0022, 5.22: a domain's stay counts for the state that it was in, whatever the CPU that wakes first had asked for.
+/// PSCI DEN0022, 5.22: a domain's stay counts for the state that it was in, whatever the CPU that
+/// wakes first had asked for.
 #[test]
 fn a_stay_counts_for_the_state_that_the_domain_was_in() {
     let harness = Harness::running(Options::default(), 6);
@@ -626,8 +630,8 @@ fn stamps_are_in_order() {
     }
 }
 
-/// The cells of the fake machine panic where a CPU with its caches off would see, or destroy, what another one wrote; so this
-/// long life of six CPUs shows that it never does.
+/// The cells of the fake machine panic where a CPU with its caches off would see, or destroy, what
+/// another one wrote; so this long life of six CPUs shows that it never does.
 #[test]
 fn nothing_stale_is_ever_seen() {
     let harness = Harness::running(Options::default(), 6);
@@ -689,7 +693,8 @@ fn a_flush_goes_as_far_as_contents_are_lost() {
     assert_eq!(harness.last_logged("flushed"), "flushed 1");
 }
 
-/// PSCI DEN0022, 4.2.3.2: the last CPU of the machine may say so, up to the level at the top, and not beyond.
+/// PSCI DEN0022, 4.2.3.2: the last CPU of the machine may say so, up to the level at the top, and
+/// not beyond.
 #[test]
 fn the_last_of_all_is_the_last_at_the_top() {
     let harness = os_initiated(1);

@@ -1,4 +1,4 @@
-//! What `Psci::new` accepts.
+//! The boards that `Psci::new` accepts.
 
 use psci::fake::{Asymmetric, Board, CPU_TABLE, DOMAINS, Fake, Harness, Options, TOPOLOGY, leak, state, storage};
 use psci::{
@@ -80,7 +80,7 @@ fn fixed_storage() {
     assert_eq!(Psci::new(fake, &flat, storage.borrow()).unwrap().top_level(), 1);
 }
 
-/// What a port's author reads when `Psci::new` refuses the board.
+/// The message that a port's author reads when `Psci::new` refuses the board.
 #[test]
 fn a_refusal_says_what_is_wrong() {
     for (error, text) in [

@@ -1,11 +1,12 @@
-//! What callbacks cost: `cargo bench -p rcu --bench callbacks`.
+//! The cost of callbacks: `cargo bench -p rcu --bench callbacks`.
 //!
-//! One CPU queues a million callbacks, ticks, runs its softirq and the threads, without an engine under it: what is measured is the code of
-//! RCU alone. Each form may take a second.
+//! One CPU queues a million callbacks, ticks, runs its softirq and the threads, without an engine
+//! under it: what is measured is the code of RCU alone. Each form may take a second.
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step, Thread, Urgency,
+    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord, Step,
+    Thread, Urgency,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -16,7 +17,7 @@ const LIMIT_S: f64 = 1.0;
 
 struct Word<T>(Cell<T>);
 
-impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
+impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
     fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
@@ -29,6 +30,9 @@ impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
     fn fetch_add(&self, _: &Machine, value: T) -> T {
         self.0.replace(T::from_word(self.0.get().to_word().wrapping_add(value.to_word())))
     }
+}
+
+impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
     fn swap(&self, _: &Machine, value: T) -> T {
         self.0.replace(value)
     }
@@ -98,7 +102,8 @@ fn step(rcu: &Rcu<Machine>, machine: &Machine, thread: Thread) -> Option<u64> {
     }
 }
 
-/// Queues all callbacks, `per_jiffy` in each jiffy, and goes on until all were invoked. Returns the seconds.
+/// Queues all callbacks, `per_jiffy` in each jiffy, and goes on until all were invoked. Returns the
+/// seconds.
 fn run(settings: Settings, per_jiffy: u64) -> f64 {
     let machine = Machine::default();
     let rcu: Rcu<Machine> = Rcu::new(settings).expect("settings that can be had");

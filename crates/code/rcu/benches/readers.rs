@@ -1,13 +1,16 @@
-//! What readers cost on this machine: `cargo bench -p rcu --bench readers`.
+//! The cost of readers on this machine: `cargo bench -p rcu --bench readers`.
 //!
-//! RCU runs on threads of the host, one per CPU, with its shared words as atomics, and the grace-period thread on one more. Readers look at a
-//! record through a pointer; now and then one replaces it, and the old one is used again only after a grace period. That no reader ever
-//! sees a record that was freed is checked on the way. A lock for readers and writers does the same for comparison.
+//! RCU runs on threads of the host, one per CPU, with its shared words as atomics, and the
+//! grace-period thread on one more. Readers look at a record through a pointer; now and then one
+//! replaces it, and the old one is used again only after a grace period. That no reader ever sees a
+//! record that was freed is checked on the way. A lock for readers and writers does the same for
+//! comparison.
 #![allow(clippy::disallowed_types, reason = "here the platform's cells are atomics")]
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step, Thread, Urgency,
+    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord, Step,
+    Thread, Urgency,
 };
 use std::cell::Cell;
 use std::hint::black_box;
@@ -16,7 +19,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, RwLock};
 use std::time::{Duration, Instant};
 
-/// Read sections of each thread, and how often all is measured; the best counts, for the machine may have other things to do.
+/// Read sections of each thread, and how often all is measured; the best counts, for the machine
+/// may have other things to do.
 const SECTIONS: u64 = 100_000_000;
 const ROUNDS: u32 = 5;
 /// Read sections between two looks at the clock, and between two replacements.
@@ -26,7 +30,7 @@ const LOOKS_PER_REPLACEMENT: u64 = 16;
 /// A word as an atomic of the host.
 struct Word<T>(AtomicU64, PhantomData<T>);
 
-impl<T: Scalar> SharedCell<T, Host> for Word<T> {
+impl<T: Scalar> SharedWord<T, Host> for Word<T> {
     fn new(value: T) -> Self {
         Self(AtomicU64::new(value.to_word()), PhantomData)
     }
@@ -39,6 +43,9 @@ impl<T: Scalar> SharedCell<T, Host> for Word<T> {
     fn fetch_add(&self, _: &Host, value: T) -> T {
         T::from_word(self.0.fetch_add(value.to_word(), SeqCst))
     }
+}
+
+impl<T: Scalar> SharedCell<T, Host> for Word<T> {
     fn swap(&self, _: &Host, value: T) -> T {
         T::from_word(self.0.swap(value.to_word(), SeqCst))
     }
@@ -52,7 +59,7 @@ thread_local! {
     static SOFTIRQ: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a record holds while it is in use, and once it was freed.
+/// The content of a record while it is in use, and once it was freed.
 const IN_USE: u64 = 1;
 const FREED: u64 = 0;
 
@@ -67,7 +74,8 @@ impl Record {
     }
 }
 
-/// Nanoseconds for which this thread has run, if the host says so (Linux does); else those since `begin`, which count others' work as well.
+/// Nanoseconds for which this thread has run, if the host says so (Linux does); else those since
+/// `begin`, which count others' work as well.
 fn ran_ns(begin: Instant) -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let ran = text.split(' ').next().and_then(|ran| ran.parse().ok());
@@ -120,9 +128,10 @@ impl Platform for Host {
 /// RCU for threads.
 struct Threads(Rcu<Host>);
 
-// SAFETY: the plain cells of `Rcu` belong each to one CPU, to the grace-period thread, or stand behind one of its spin locks, as
-// `crates/code/rcu/src/cpu.rs` says. Here each CPU is one thread for all of the run, the grace-period thread is another, and the locks are made of
-// sequentially consistent atomics; nobody goes off or reads counters before all threads were joined.
+// SAFETY: the plain cells of `Rcu` belong each to one CPU, to the grace-period thread, or stand
+// behind one of its spin locks, as `crates/code/rcu/src/cpu.rs` says. Here each CPU is one thread
+// for all of the run, the grace-period thread is another, and the locks are made of sequentially
+// consistent atomics; nobody goes off or reads counters before all threads were joined.
 unsafe impl Sync for Threads {}
 
 impl Threads {

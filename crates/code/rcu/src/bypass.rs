@@ -1,14 +1,16 @@
-//! Queueing on an offloaded CPU in the modern form: the list under its lock, or the bypass list when there is much to queue or it may wait.
+//! Queueing on an offloaded CPU in the modern form: the list under its lock, or the bypass list
+//! when there is much to queue or it may wait.
 
 use crate::callback::Callback;
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::group::deferred;
 use crate::platform::Platform;
 use crate::state::Rcu;
 
-/// Seconds after which lazy callbacks are flushed. The CPUs of a group share a timer, and a round that finds them too young starts it anew: so they
-/// may wait for nearly twice as long, as they do in Linux.
+/// Seconds after which lazy callbacks are flushed. The CPUs of a group share a timer, and a round
+/// that finds them too young starts it anew: so they may wait for nearly twice as long, as they do
+/// in Linux.
 pub(crate) const LAZY_S: u64 = 10;
 
 impl<P: Platform> Rcu<P> {
@@ -52,7 +54,8 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Whether this CPU has not yet queued too many callbacks past the bypass list in this jiffy. A new jiffy forgives as many as one may queue.
+    /// True if this CPU has not yet queued too many callbacks past the bypass list in this jiffy. A
+    /// new jiffy forgives as many as one may queue.
     fn may_queue_directly(&self, cpu: &Cpu<P>, now: u64) -> bool {
         let limit = self.settings.direct_per_jiffy;
         let count = cpu.direct_count.get();
@@ -64,7 +67,8 @@ impl<P: Platform> Rcu<P> {
         count < limit
     }
 
-    /// Whether the bypass list has waited `jiffies` since its first callback, or ten seconds if all is lazy.
+    /// True if the bypass list has waited `jiffies` since its first callback, or ten seconds if all
+    /// is lazy.
     pub(crate) fn bypass_is_old(&self, p: &P, cpu: &Cpu<P>, now: u64, lazy_only: bool, jiffies: u64) -> bool {
         let wait = if lazy_only { LAZY_S * self.settings.hz } else { jiffies };
         now >= cpu.bypass_first.load(p) + wait
@@ -84,7 +88,8 @@ impl<P: Platform> Rcu<P> {
         taken.into_iter().for_each(|callback| list.push(callback));
     }
 
-    /// Wakes the group's thread if nothing waited before, or if the list is too long. Releases `offload_lock`, which the caller holds.
+    /// Wakes the group's thread if nothing waited before, or if the list is too long. Releases
+    /// `offload_lock`, which the caller holds.
     fn after_enqueue(&self, p: &P, cpu: &Cpu<P>, nothing_waited: bool) {
         let bypass = cpu.bypass_length.load(p);
         let lazy = cpu.bypass_lazy.load(p);

@@ -1,7 +1,7 @@
 //! Queueing a callback.
 
 use crate::callback::{Callback, Urgency};
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::points;
@@ -9,8 +9,8 @@ use crate::settings::Form;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
-    /// Queues a callback on this CPU: it is invoked once, after a grace period that starts after this call. Not from an idle CPU outside of an
-    /// interrupt.
+    /// Queues a callback on this CPU: it is invoked once, after a grace period that starts after
+    /// this call. Not from an idle CPU outside of an interrupt.
     pub fn call(&self, p: &P, callback: Callback) {
         let cpu = self.this(p);
         let lazy = match self.settings.form {
@@ -37,8 +37,8 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Hurries if this CPU has far more callbacks than when it last looked: invokes all that are ready at once, and makes the grace period end
-    /// soon or start.
+    /// Hurries if this CPU has far more callbacks than when it last looked: invokes all that are
+    /// ready at once, and makes the grace period end soon or start.
     fn check_overload(&self, p: &P, cpu: &Cpu<P>) {
         let length = cpu.list.borrow().len() as u64;
         if length <= cpu.overload_mark.get().saturating_add(self.settings.qhimark) {

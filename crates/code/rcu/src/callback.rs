@@ -1,6 +1,6 @@
 //! A callback: work that is to be done once no reader can see the old state any more.
 
-/// How soon a callback matters.
+/// The urgency of a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
     /// As `call_rcu`. With `RCU_LAZY` it may wait, like [`Urgency::Lazy`].
@@ -14,10 +14,10 @@ pub enum Urgency {
 /// Work to be done after a grace period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callback {
-    /// What is to be done, or who wants it done: the kernel's to define.
+    /// The function to be called, or who wants it done: the kernel's to define.
     pub function: u32,
     /// To what: the kernel's to define.
     pub argument: u64,
-    /// How soon it matters.
+    /// The urgency.
     pub urgency: Urgency,
 }

@@ -1,11 +1,12 @@
-//! What RCU counts.
+//! The counts of RCU.
 
-/// What one CPU did for RCU, since boot.
+/// The counts of one CPU for RCU, since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Callbacks queued here.
     pub queued: u64,
-    /// Of them, those that could be put off: [`Urgency::Lazy`](crate::Urgency::Lazy), or made lazy by `RCU_LAZY`.
+    /// Of them, those that could be put off: [`Urgency::Lazy`](crate::Urgency::Lazy), or made lazy
+    /// by `RCU_LAZY`.
     pub queued_lazy: u64,
     /// Of them, those that went to the bypass list.
     pub queued_bypass: u64,
@@ -23,9 +24,9 @@ pub struct Counters {
     pub quiescent_reported: u64,
     /// Quiescent states that were reported for this CPU because it was idle.
     pub quiescent_forced: u64,
-    /// How often this CPU woke the grace-period thread.
+    /// The number of times that this CPU woke the grace-period thread.
     pub grace_period_wakes: u64,
-    /// How often this CPU woke a thread of offloaded CPUs.
+    /// The number of times that this CPU woke a thread of offloaded CPUs.
     pub offload_wakes: u64,
     /// Wake-ups of those threads that this CPU put off to a timer.
     pub deferred_wakes: u64,
@@ -33,7 +34,7 @@ pub struct Counters {
     pub resched: u64,
 }
 
-/// What the grace-period thread did, since boot.
+/// The counts of the grace-period thread, since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GracePeriodCounters {
     /// Grace periods that ended.

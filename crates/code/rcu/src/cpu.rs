@@ -1,10 +1,10 @@
-//! What RCU keeps for each CPU.
+//! The state that RCU keeps for each CPU.
 //!
-//! Plain cells are touched by the CPU itself with its interrupts off, or by one thread, as each says; what others touch is a shared cell, or
-//! stands behind a lock.
+//! Plain cells are touched by the CPU itself with its interrupts off, or by one thread, as each
+//! says; what others touch is a shared cell, or stands behind a lock.
 
 use crate::callback::Callback;
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::counters::Counters;
 use crate::lock::Spin;
 use crate::platform::{Platform, Thread};
@@ -18,31 +18,35 @@ pub(crate) struct Cpu<P: Platform> {
     /// Its leaf, and its bit there.
     pub(crate) leaf: usize,
     pub(crate) bit: u64,
-    /// Whether threads invoke its callbacks.
+    /// True if threads invoke its callbacks.
     pub(crate) offloaded: bool,
-    /// Whether it may go idle without a tick although it has callbacks.
+    /// True if it may go idle without a tick although it has callbacks.
     pub(crate) enforced_idle: bool,
 
-    // --- Is RCU to care about this CPU? -----------------------------------------------------------
+    // --- Is RCU to care about this CPU?
+    // -----------------------------------------------------------
     /// Odd while the CPU may have readers; it moves on at each change. Others read it.
     pub(crate) dynticks: P::Shared<u64>,
-    /// Whether the CPU is idle or off, interrupts apart.
+    /// True if the CPU is idle or off, interrupts apart.
     pub(crate) idle: Cell<bool>,
     /// Interrupts that the CPU is in.
     pub(crate) interrupts: Cell<u32>,
 
-    // --- Quiescent states, by the CPU itself -------------------------------------------------------
+    // --- Quiescent states, by the CPU itself
+    // -------------------------------------------------------
     /// The grace-period number, as far as the CPU knows.
     pub(crate) sequence: Cell<Sequence>,
-    /// Whether the grace period waits for this CPU.
+    /// True if the grace period waits for this CPU.
     pub(crate) needs_report: Cell<bool>,
-    /// Whether the CPU has passed a quiescent state since it learned of the grace period.
+    /// True if the CPU has passed a quiescent state since it learned of the grace period.
     pub(crate) quiescent: Cell<bool>,
 
-    // --- Callbacks ----------------------------------------------------------------------------------
-    /// The list: touched by the CPU itself; by threads as well if it is offloaded in the modern form, and then under `offload_lock`.
+    // --- Callbacks
+    // ----------------------------------------------------------------------------------
+    /// The list: touched by the CPU itself; by threads as well if it is offloaded in the modern
+    /// form, and then under `offload_lock`.
     pub(crate) list: RefCell<Segments>,
-    /// How many callbacks a softirq invokes at most.
+    /// The number of callbacks that a softirq invokes at most.
     pub(crate) limit: Cell<u64>,
     /// Length of the list when it was last found too long.
     pub(crate) overload_mark: Cell<u64>,
@@ -50,7 +54,8 @@ pub(crate) struct Cpu<P: Platform> {
     /// Enforced idle, by the CPU itself: the jiffy in which it last tried to advance its callbacks.
     pub(crate) advanced_at: Cell<Option<u64>>,
 
-    // --- Offloading ---------------------------------------------------------------------------------
+    // --- Offloading
+    // ---------------------------------------------------------------------------------
     pub(crate) offload_lock: Spin<P>,
     /// Under `offload_lock`, 2013: callbacks that the thread has not taken yet.
     pub(crate) queue: RefCell<VecDeque<Callback>>,
@@ -62,9 +67,10 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) invoked_thread: Cell<u64>,
     /// By that thread: the end that its batch waits for, 2013.
     pub(crate) batch_at: Cell<Option<Sequence>>,
-    /// Whether the thread that invokes sleeps, in the modern form. Under `offload_lock`.
+    /// True if the thread that invokes sleeps, in the modern form. Under `offload_lock`.
     pub(crate) thread_sleeps: P::Shared<bool>,
-    /// The thread that is to be woken at the end of grace periods, and the end that it waits for; 0 for none.
+    /// The thread that is to be woken at the end of grace periods, and the end that it waits for; 0
+    /// for none.
     pub(crate) waiter: Option<Thread>,
     pub(crate) waits_for: P::Shared<u64>,
     /// The group of the modern form.
@@ -72,7 +78,8 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) bypass_lock: Spin<P>,
     /// Under `bypass_lock`.
     pub(crate) bypass: RefCell<VecDeque<Callback>>,
-    /// Length of the bypass list, lazy callbacks in it, and the jiffy of its first; read without the lock.
+    /// Length of the bypass list, lazy callbacks in it, and the jiffy of its first; read without
+    /// the lock.
     pub(crate) bypass_length: P::Shared<u64>,
     pub(crate) bypass_lazy: P::Shared<u64>,
     pub(crate) bypass_first: P::Shared<u64>,
@@ -82,7 +89,8 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) direct_jiffy: Cell<u64>,
     pub(crate) direct_count: Cell<u64>,
 
-    // --- By the grace-period thread -----------------------------------------------------------------
+    // --- By the grace-period thread
+    // -----------------------------------------------------------------
     /// `dynticks`, at the first look of a grace period.
     pub(crate) snapshot: Cell<u64>,
     /// When the CPU was last interrupted because it holds the grace period up, and how often.

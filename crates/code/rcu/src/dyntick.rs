@@ -1,12 +1,13 @@
 //! Idle CPUs: RCU does not wait for a CPU that is idle, and sees from a counter that it is or was.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
-    /// This CPU goes idle: no read section until [`Rcu::idle_exit`], but inside interrupts. To be asked before: [`Rcu::idle_need`].
+    /// This CPU goes idle: no read section until [`Rcu::idle_exit`], but inside interrupts. To be
+    /// asked before: [`Rcu::idle_need`].
     pub fn idle_enter(&self, p: &P) {
         let cpu = self.this(p);
         if !cpu.idle.replace(true) && cpu.interrupts.get() == 0 {

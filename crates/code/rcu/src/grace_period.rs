@@ -1,6 +1,6 @@
 //! The grace-period thread: starts grace periods, looks at those who hold them up, and ends them.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::node::READERS;
 use crate::platform::{Platform, Step};
 use crate::points;
@@ -38,8 +38,9 @@ impl<P: Platform> Rcu<P> {
         Step::Again
     }
 
-    /// A node waits for all its children, a leaf for its CPUs that are online and for the readers that were preempted there. Parents come
-    /// first, so that a leaf that waits for nobody can say so.
+    /// A node waits for all its children, a leaf for its CPUs that are online and for the readers
+    /// that were preempted there. Parents come first, so that a leaf that waits for nobody can say
+    /// so.
     fn start_node(&self, p: &P, index: usize) -> Step {
         let Some(node) = self.nodes.get(index) else {
             self.phase.set(GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
@@ -81,8 +82,8 @@ impl<P: Platform> Rcu<P> {
         Step::Again
     }
 
-    /// Reports for those CPUs of a leaf that are idle, or were since the first look, and interrupts those that hold the grace period up for
-    /// long.
+    /// Reports for those CPUs of a leaf that are idle, or were since the first look, and interrupts
+    /// those that hold the grace period up for long.
     fn force_leaf(&self, p: &P, index: usize, first: bool) -> Step {
         let Some(leaf) = self.nodes.get(index) else {
             self.phase.set(GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
@@ -113,7 +114,8 @@ impl<P: Platform> Rcu<P> {
         Step::Again
     }
 
-    /// Interrupts the CPUs of a leaf that have held the grace period up for a tenth of a second, and no more often than that.
+    /// Interrupts the CPUs of a leaf that have held the grace period up for a tenth of a second,
+    /// and no more often than that.
     fn interrupt_holders(&self, p: &P, leaf: usize, mask: u64) {
         let patience = self.settings.hz / 10;
         let now = p.jiffies();
@@ -131,7 +133,8 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Tells a node that the grace period has ended, and wakes the threads that wait for that; after the last node, all is over.
+    /// Tells a node that the grace period has ended, and wakes the threads that wait for that;
+    /// after the last node, all is over.
     fn end_node(&self, p: &P, index: usize) -> Step {
         let ended = self.sequence.load(p) + 1;
         let Some(node) = self.nodes.get(index) else {
@@ -161,8 +164,9 @@ impl<P: Platform> Rcu<P> {
         Step::Again
     }
 
-    /// The CPU that runs the thread learns at once what the thread did to its leaf: when the thread then sleeps, that is a quiescent state.
-    /// Linux 3.10 does so as well, in `rcu_gp_init` and `rcu_gp_cleanup`.
+    /// The CPU that runs the thread learns at once what the thread did to its leaf: when the thread
+    /// then sleeps, that is a quiescent state. Linux 3.10 does so as well, in `rcu_gp_init` and
+    /// `rcu_gp_cleanup`.
     fn note_on_own_leaf(&self, p: &P, index: usize) {
         let cpu = self.this(p);
         if cpu.leaf == index {

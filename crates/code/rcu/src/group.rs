@@ -1,13 +1,13 @@
 //! Groups of offloaded CPUs that share a grace-period thread, in the modern form.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::lock::Spin;
 use crate::platform::Platform;
 use crate::sequence::Sequence;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-/// How a wake-up of a group's thread was put off; later ones are stronger.
+/// The way in which a wake-up of a group's thread was put off; later ones are stronger.
 pub(crate) mod deferred {
     /// It was not.
     pub(crate) const NOT: u64 = 0;
@@ -21,7 +21,7 @@ pub(crate) mod deferred {
     pub(crate) const FORCE: u64 = 4;
 }
 
-/// Where a group's thread is in its round.
+/// The place where a group's thread is in its round.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It waits: for a wake-up, or for the end of a grace period.
@@ -35,16 +35,18 @@ pub(crate) struct Group<P: Platform> {
     pub(crate) lock: Spin<P>,
     /// The offloaded CPUs of the group, in order; never empty. The first is the leader.
     pub(crate) cpus: Vec<usize>,
-    /// Whether the thread is to be woken: it set this before it last looked at the lists. Under the lock.
+    /// True if the thread is to be woken: it set this before it last looked at the lists. Under the
+    /// lock.
     pub(crate) sleeps: P::Shared<bool>,
-    /// How a wake-up was put off, see [`deferred`]. Under the lock.
+    /// The way in which a wake-up was put off, see [`deferred`]. Under the lock.
     pub(crate) deferred: P::Shared<u64>,
 
-    // --- By the thread ----------------------------------------------------------------------------
+    // --- By the thread
+    // ----------------------------------------------------------------------------
     pub(crate) phase: Cell<Phase>,
     /// The earliest end that a list of this round waits for.
     pub(crate) earliest: Cell<Option<Sequence>>,
-    /// Whether a bypass list holds callbacks that are not all lazy, or lazy ones only.
+    /// The callbacks that a bypass list holds: none, some that are not lazy, or lazy ones only.
     pub(crate) bypass: Cell<bool>,
     pub(crate) lazy: Cell<bool>,
 }
@@ -71,7 +73,7 @@ impl<P: Platform> Group<P> {
     }
 }
 
-/// How many neighbouring CPUs make a group: about the square root of their number.
+/// The number of neighbouring that CPUs make a group: about the square root of their number.
 pub(crate) fn stride(cpus: usize) -> usize {
     cpus / cpus.isqrt().max(1)
 }

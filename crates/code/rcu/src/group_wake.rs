@@ -1,7 +1,7 @@
 //! Waking the thread of a group of offloaded CPUs, now or later.
 
 use crate::bypass::LAZY_S;
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::cpu::Cpu;
 use crate::group::deferred;
 use crate::platform::{Platform, RcuTimer, Thread};
@@ -9,7 +9,8 @@ use crate::points;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
-    /// Wakes the group's thread if it sleeps, or in any case. A wake-up that was put off is not needed any more.
+    /// Wakes the group's thread if it sleeps, or in any case. A wake-up that was put off is not
+    /// needed any more.
     pub(crate) fn wake_group(&self, p: &P, index: usize, force: bool) {
         let group = &self.groups[index];
         group.lock.acquire(p);
@@ -24,8 +25,8 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Puts a wake-up of the group's thread off: 2 jiffies for a bypass list, 10 seconds for lazy callbacks, otherwise 1 jiffy. A stronger reason is
-    /// not put off further by a weaker one.
+    /// Puts a wake-up of the group's thread off: 2 jiffies for a bypass list, 10 seconds for lazy
+    /// callbacks, otherwise 1 jiffy. A stronger reason is not put off further by a weaker one.
     pub(crate) fn defer_wake(&self, p: &P, index: usize, how: u64) {
         let group = &self.groups[index];
         let now = p.jiffies();

@@ -1,6 +1,6 @@
 //! CPUs that go off and come back.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::platform::Platform;
 use crate::settings::Form;
 use crate::state::Rcu;
@@ -29,8 +29,9 @@ impl fmt::Display for Refused {
 impl core::error::Error for Refused {}
 
 impl<P: Platform> Rcu<P> {
-    /// This CPU goes off; the last that it calls. Its task was switched away from, so that it has no reader. Only one CPU goes off or comes up at
-    /// a time, and some CPU that stays has to call [`Rcu::adopt`] afterwards.
+    /// This CPU goes off; the last that it calls. Its task was switched away from, so that it has
+    /// no reader. Only one CPU goes off or comes up at a time, and some CPU that stays has to call
+    /// [`Rcu::adopt`] afterwards.
     ///
     /// # Errors
     /// The CPU has to stay; nothing changed.
@@ -61,7 +62,8 @@ impl<P: Platform> Rcu<P> {
         Ok(())
     }
 
-    /// This CPU, which stays, takes over the callbacks of `cpu`, which has gone off. Those of an offloaded CPU stay with its thread.
+    /// This CPU, which stays, takes over the callbacks of `cpu`, which has gone off. Those of an
+    /// offloaded CPU stay with its thread.
     pub fn adopt(&self, p: &P, cpu: usize) {
         let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
         let this = self.this(p);
@@ -70,7 +72,8 @@ impl<P: Platform> Rcu<P> {
         gone.limit.set(self.settings.blimit);
         this.count(|counters| counters.adopted += (done.len() + rest.len()) as u64);
         if this.offloaded {
-            // Those that were ready wait for another grace period: the thread's list has no place for them.
+            // Those that were ready wait for another grace period: the thread's list has no place
+            // for them.
             for callback in done.into_iter().chain(rest) {
                 self.enqueue(p, this, callback, false);
             }
@@ -84,7 +87,8 @@ impl<P: Platform> Rcu<P> {
         self.accelerate(p, this);
     }
 
-    /// This CPU comes up; the first that it calls. A grace period that already runs does not wait for it.
+    /// This CPU comes up; the first that it calls. A grace period that already runs does not wait
+    /// for it.
     pub fn cpu_online(&self, p: &P) {
         let cpu = self.this(p);
         self.watch(p, cpu);

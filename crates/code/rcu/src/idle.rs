@@ -1,29 +1,32 @@
-//! What RCU needs of a CPU that wants to go idle.
+//! The needs of RCU from a CPU that wants to go idle.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::state::Rcu;
 
-/// What RCU needs of a CPU that wants to go idle.
+/// The need of RCU from a CPU that wants to go idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleNeed {
     /// Nothing: the tick may stop.
     StopTick,
-    /// The tick is to stay on. If the softirq was raised, it is to run before the CPU goes idle, and then RCU is to be asked again.
+    /// The tick is to stay on. If the softirq was raised, it is to run before the CPU goes idle,
+    /// and then RCU is to be asked again.
     KeepTick,
     /// The tick may stop, but the CPU is to wake at this jiffy.
     WakeAt(u64),
 }
 
-/// Jiffies between wake-ups of a CPU that idles by force with callbacks; Linux's `rcu_idle_gp_delay`.
+/// Jiffies between wake-ups of a CPU that idles by force with callbacks; Linux's
+/// `rcu_idle_gp_delay`.
 pub const IDLE_DELAY: u64 = 4;
 
 /// Seconds between its wake-ups if all callbacks are lazy; Linux's `rcu_idle_lazy_gp_delay`.
 pub const IDLE_LAZY_DELAY_S: u64 = 6;
 
 impl<P: Platform> Rcu<P> {
-    /// Asked on the way into idle, and again after each interrupt that left the CPU idle, before it sleeps. May raise the softirq.
+    /// Asked on the way into idle, and again after each interrupt that left the CPU idle, before it
+    /// sleeps. May raise the softirq.
     pub fn idle_need(&self, p: &P) -> IdleNeed {
         let cpu = self.this(p);
         if cpu.offloaded {
@@ -44,7 +47,8 @@ impl<P: Platform> Rcu<P> {
         self.accelerate(p, cpu);
         let all_lazy = cpu.list.borrow().all_lazy();
         let now = p.jiffies();
-        // A callback that is not lazy comes in an interrupt, after which the CPU asks again: it ends the long wait.
+        // A callback that is not lazy comes in an interrupt, after which the CPU asks again: it
+        // ends the long wait.
         IdleNeed::WakeAt(match all_lazy {
             false => (now + IDLE_DELAY).next_multiple_of(IDLE_DELAY),
             true => whole_second(now + IDLE_LAZY_DELAY_S * self.settings.hz, self.settings.hz),
@@ -65,7 +69,8 @@ impl<P: Platform> Rcu<P> {
     }
 }
 
-/// The nearest whole second, in jiffies; one that is less than a quarter behind counts as the nearest.
+/// The nearest whole second, in jiffies; one that is less than a quarter behind counts as the
+/// nearest.
 fn whole_second(jiffy: u64, hz: u64) -> u64 {
     let over = jiffy % hz;
     if over < hz / 4 { jiffy - over } else { jiffy - over + hz }

@@ -1,13 +1,15 @@
 //! A spin lock made of a shared cell.
 //!
-//! There is no guard: nothing whose `Drop` matters may live across an operation of a simulated CPU. Whoever acquires, releases.
+//! There is no guard: nothing whose `Drop` matters may live across an operation of a simulated CPU.
+//! Whoever acquires, releases.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::platform::Platform;
 
 /// A spin lock.
 ///
-/// It is taken with the CPU's interrupts off, and held only for a bounded number of steps. An uncontended pair costs two accesses.
+/// It is taken with the CPU's interrupts off, and held only for a bounded number of steps. An
+/// uncontended pair costs two accesses.
 pub(crate) struct Spin<P: Platform> {
     held: P::Shared<bool>,
     id: u32,

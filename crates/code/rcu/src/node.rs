@@ -1,13 +1,15 @@
-//! The tree: CPUs report to leaves, leaves to the nodes above them, so that no lock is fought over by all CPUs.
+//! The tree: CPUs report to leaves, leaves to the nodes above them, so that no lock is fought over
+//! by all CPUs.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::lock::Spin;
 use crate::platform::Platform;
 use crate::sequence::Sequence;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// In the mask of a leaf: readers that were preempted inside a read section hold the grace period up. The CPUs have the bits below.
+/// In the mask of a leaf: readers that were preempted inside a read section hold the grace period
+/// up. The CPUs have the bits below.
 pub(crate) const READERS: u64 = 1 << 63;
 
 /// A reader that was preempted inside a read section.
@@ -21,7 +23,7 @@ pub(crate) struct Blocked {
 /// A node of the tree.
 pub(crate) struct Node<P: Platform> {
     pub(crate) lock: Spin<P>,
-    /// Who still has to report in the grace period that runs: a bit per CPU or child.
+    /// The CPUs or children that still have to report in the grace period that runs, a bit each.
     pub(crate) mask: P::Shared<u64>,
     /// In a leaf: CPUs that are online.
     pub(crate) online: P::Shared<u64>,

@@ -1,7 +1,8 @@
-//! Offloading as in Linux 3.8 to 3.16: a thread per CPU takes what is queued, waits for a grace period itself, and invokes.
+//! Offloading as in Linux 3.8 to 3.16: a thread per CPU takes what is queued, waits for a grace
+//! period itself, and invokes.
 
 use crate::callback::Callback;
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::{Platform, Step};
 use crate::points;
@@ -9,7 +10,8 @@ use crate::sequence::after_a_whole_one;
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
-    /// Queues a callback for the thread, and wakes it if the queue was empty, or when it is too long.
+    /// Queues a callback for the thread, and wakes it if the queue was empty, or when it is too
+    /// long.
     pub(crate) fn enqueue_2013(&self, p: &P, cpu: &Cpu<P>, callback: Callback) {
         cpu.offload_lock.acquire(p);
         let length = {
@@ -32,7 +34,8 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// A step of the thread of `cpu`: takes what is queued, looks whether the grace period has passed, or invokes one callback.
+    /// A step of the thread of `cpu`: takes what is queued, looks whether the grace period has
+    /// passed, or invokes one callback.
     pub(crate) fn step_2013(&self, p: &P, cpu: &Cpu<P>) -> Step {
         let Some(at) = cpu.batch_at.get() else { return self.take_queue(p, cpu) };
         // What it waits for must be known before it looks, or the end could come in between.
@@ -62,7 +65,8 @@ impl<P: Platform> Rcu<P> {
         Step::Again
     }
 
-    /// Invokes the oldest callback that the calling thread has taken for `cpu`; whether there was one.
+    /// Invokes the oldest callback that the calling thread has taken for `cpu`; whether there was
+    /// one.
     pub(crate) fn invoke_one_of_batch(&self, p: &P, cpu: &Cpu<P>) -> bool {
         let left = cpu.batch.borrow().len() as u32;
         if left == 0 {

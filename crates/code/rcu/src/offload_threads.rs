@@ -1,9 +1,10 @@
 //! The threads of offloaded CPUs.
 //!
-//! In the modern form, a group's grace-period thread makes rounds: it numbers and advances the lists of its CPUs, wakes the threads of those
-//! whose callbacks are ready, and sleeps until the earliest grace period that a list waits for has ended. Each CPU's own thread only invokes.
+//! In the modern form, a group's grace-period thread makes rounds: it numbers and advances the
+//! lists of its CPUs, wakes the threads of those whose callbacks are ready, and sleeps until the
+//! earliest grace period that a list waits for has ended. Each CPU's own thread only invokes.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::cpu::Cpu;
 use crate::group::{Group, Phase, deferred};
 use crate::platform::{Platform, RcuTimer, Step, Thread};
@@ -129,7 +130,8 @@ impl<P: Platform> Rcu<P> {
             return Step::Again;
         }
         cpu.offload_lock.acquire(p);
-        // Callbacks that are new stay without a number: giving them one, and asking for their grace period, is the other thread's.
+        // Callbacks that are new stay without a number: giving them one, and asking for their grace
+        // period, is the other thread's.
         let ended = self.nodes[cpu.leaf].sequence.load(p);
         let passed = cpu.list.borrow().waits_for().is_some_and(|at| at <= ended);
         if passed {

@@ -1,10 +1,11 @@
-//! What RCU asks of the kernel under it.
+//! The interface of the kernel under RCU.
 
 use crate::callback::Callback;
 use crate::cell::{Scalar, SharedCell};
 use crate::stall_report::Stall;
 
-/// A thread that works for RCU. The kernel makes those that [`Rcu::threads`](crate::Rcu::threads) lists.
+/// A thread that works for RCU. The kernel makes those that [`Rcu::threads`](crate::Rcu::threads)
+/// lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Thread {
     /// Starts and ends grace periods: `rcu_preempt` of Linux.
@@ -17,22 +18,23 @@ pub enum Thread {
     OffloadCb(usize),
 }
 
-/// What a thread wants after a step.
+/// The wish of a thread after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// To go on, when its turn comes.
     Again,
     /// To sleep until it is woken, or until a jiffy.
     ///
-    /// A wake-up that came while the step ran, or since the thread last slept, must not be lost: the thread is then stepped again at once.
+    /// A wake-up that came while the step ran, or since the thread last slept, must not be lost:
+    /// the thread is then stepped again at once.
     Sleep {
         /// The jiffy at which it is to be stepped even if nobody woke it.
         until: Option<u64>,
     },
 }
 
-/// A timer of RCU's own: it wakes the thread of this group of offloaded CPUs, later than the callback that wants it. There is one per
-/// group.
+/// A timer of RCU's own: it wakes the thread of this group of offloaded CPUs, later than the
+/// callback that wants it. There is one per group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RcuTimer {
     /// The group, as in [`Thread::OffloadGp`].
@@ -41,11 +43,12 @@ pub struct RcuTimer {
 
 /// The kernel under RCU.
 ///
-/// One value stands for the whole machine and is shared by all CPUs; a method acts on the CPU that calls it. RCU calls none of them while it
-/// borrows a list, so each may let other CPUs run. Of them all, only [`Platform::invoke`] may call RCU: the others may come while RCU holds a
-/// lock.
+/// One value stands for the whole machine and is shared by all CPUs; a method acts on the CPU that
+/// calls it. RCU calls none of them while it borrows a list, so each may let other CPUs run. Of
+/// them all, only [`Platform::invoke`] may call RCU: the others may come while RCU holds a lock.
 pub trait Platform: points::Sink + Sized {
-    /// One word shared between CPUs. Each access is an operation, at which an explorer can choose who goes next.
+    /// One word shared between CPUs. Each access is an operation, at which an explorer can choose
+    /// who goes next.
     type Shared<T: Scalar>: SharedCell<T, Self>;
 
     /// The CPU that executes the call, from 0.
@@ -54,32 +57,37 @@ pub trait Platform: points::Sink + Sized {
     /// The time in jiffies since boot. It may stand still in a callback, but never goes back.
     fn jiffies(&self) -> u64;
 
-    /// This CPU is to run [`Rcu::core`](crate::Rcu::core) soon: at the end of the interrupt, or before it goes idle.
+    /// This CPU is to run [`Rcu::core`](crate::Rcu::core) soon: at the end of the interrupt, or
+    /// before it goes idle.
     fn raise_softirq(&self);
 
-    /// Makes a thread runnable, or does nothing if it is. See [`Step::Sleep`] for what may not be lost.
+    /// Makes a thread runnable, or does nothing if it is. See [`Step::Sleep`] for what may not be
+    /// lost.
     fn wake(&self, thread: Thread);
 
     /// Interrupts another CPU so that it passes through its scheduler: it holds a grace period up.
     fn resched(&self, cpu: usize);
 
-    /// Sets the timer, or moves it if it was set. At that jiffy, on any CPU, [`Rcu::timer`](crate::Rcu::timer) is to be called.
+    /// Sets the timer, or moves it if it was set. At that jiffy, on any CPU,
+    /// [`Rcu::timer`](crate::Rcu::timer) is to be called.
     fn set_timer(&self, timer: RcuTimer, at_jiffy: u64);
 
-    /// The timer is not wanted any more. A call of [`Rcu::timer`](crate::Rcu::timer) that comes all the same does no harm.
+    /// The timer is not wanted any more. A call of [`Rcu::timer`](crate::Rcu::timer) that comes all
+    /// the same does no harm.
     fn cancel_timer(&self, timer: RcuTimer);
 
     /// Runs a callback. What it takes is the kernel's business. It may queue others.
     fn invoke(&self, callback: Callback);
 
-    /// Whether the caller of [`Rcu::call`](crate::Rcu::call) could take interrupts. If not, it may hold a lock that a wake-up needs, and the
-    /// modern form defers the wake-up.
+    /// True if the caller of [`Rcu::call`](crate::Rcu::call) could take interrupts. If not, it may
+    /// hold a lock that a wake-up needs, and the modern form defers the wake-up.
     fn may_wake(&self) -> bool {
         true
     }
 
-    /// A lock of RCU is held by another CPU; returns when it is worth looking again. `lock` names it. In simulated time, something must
-    /// happen here or in the accesses to cells that lets the other CPU go on.
+    /// A lock of RCU is held by another CPU; returns when it is worth looking again. `lock` names
+    /// it. In simulated time, something must happen here or in the accesses to cells that lets the
+    /// other CPU go on.
     fn lock_wait(&self, lock: u32) {
         let _ = lock;
         core::hint::spin_loop();

@@ -15,7 +15,8 @@ pub use self::rcu::*;
         BATCH_START = 0x0303, "rcu-batch-start", "callbacks";
         /// Callbacks were invoked; the argument is how many.
         BATCH_END = 0x0304, "rcu-batch-end", "callbacks";
-        /// A callback's queueing wakes a thread that serves an offloaded CPU; the argument is that CPU.
+        /// A callback's queueing wakes a thread that serves an offloaded CPU; the argument is that
+        /// CPU.
         OFFLOAD_WAKE = 0x0305, "rcu-offload-wake", "cpu";
         /// A look at all CPUs that hold the grace period up; the argument is its number.
         FORCE_QUIESCENT_STATE = 0x0306, "rcu-force-quiescent-state", "grace-period";

@@ -1,12 +1,12 @@
 //! Readers, and what happens when one is preempted.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::node::{Blocked, READERS};
 use crate::platform::Platform;
 use crate::state::Rcu;
 use core::cell::Cell;
 
-/// What RCU keeps for each task. It goes with the task from CPU to CPU.
+/// The state that RCU keeps for each task. It goes with the task from CPU to CPU.
 #[derive(Debug)]
 pub struct Reader {
     id: u32,
@@ -26,14 +26,15 @@ impl Reader {
         self.id
     }
 
-    /// Whether the task is inside a read section.
+    /// True if the task is inside a read section.
     pub fn is_reading(&self) -> bool {
         self.nesting.get() > 0
     }
 }
 
 impl<P: Platform> Rcu<P> {
-    /// A read section of the running task starts. They nest. It costs one addition, and no memory that CPUs share.
+    /// A read section of the running task starts. They nest. It costs one addition, and no memory
+    /// that CPUs share.
     #[inline(always)]
     pub fn read_lock(&self, reader: &Reader) {
         reader.nesting.set(reader.nesting.get() + 1);
@@ -68,8 +69,9 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// This CPU switches from the task of `outgoing` to another, or to the idle task: a quiescent state of the CPU. If the task is inside a
-    /// read section, the leaf keeps it on a list until it leaves.
+    /// This CPU switches from the task of `outgoing` to another, or to the idle task: a quiescent
+    /// state of the CPU. If the task is inside a read section, the leaf keeps it on a list until it
+    /// leaves.
     pub fn context_switch(&self, p: &P, outgoing: &Reader) {
         let cpu = self.this(p);
         if outgoing.is_reading() && outgoing.blocked_in.get().is_none() {
@@ -77,7 +79,8 @@ impl<P: Platform> Rcu<P> {
             leaf.lock.acquire(p);
             let now = leaf.sequence.load(p);
             let mask = leaf.mask.load(p);
-            // As long as the CPU has not reported, the reader may have started before the grace period; afterwards it is too young for it.
+            // As long as the CPU has not reported, the reader may have started before the grace
+            // period; afterwards it is too young for it.
             let waits_for_us = mask & cpu.bit != 0;
             let from = if waits_for_us { now } else { (now + 1) | 1 };
             leaf.blocked.borrow_mut().push(Blocked { reader: outgoing.id, from });
@@ -90,8 +93,8 @@ impl<P: Platform> Rcu<P> {
         cpu.quiescent.set(true);
     }
 
-    /// This CPU enters or leaves user space, where no reader can be: a quiescent state. Linux does so only on CPUs that run without a tick;
-    /// elsewhere the tick notices ([`Rcu::tick`]).
+    /// This CPU enters or leaves user space, where no reader can be: a quiescent state. Linux does
+    /// so only on CPUs that run without a tick; elsewhere the tick notices ([`Rcu::tick`]).
     pub fn user(&self, p: &P) {
         self.this(p).quiescent.set(true);
     }

@@ -1,18 +1,19 @@
 //! Asking for grace periods, learning of them, and reporting quiescent states up the tree.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::sequence::{Sequence, after_a_whole_one, in_progress};
 use crate::state::Rcu;
 
 impl<P: Platform> Rcu<P> {
-    /// Whether a grace period runs.
+    /// True if a grace period runs.
     pub(crate) fn grace_period_runs(&self, p: &P) -> bool {
         in_progress(self.sequence.load(p))
     }
 
-    /// Asks for the end `at`, from the leaf up. Whoever finds that it was asked for already leaves the rest to whoever asked.
+    /// Asks for the end `at`, from the leaf up. Whoever finds that it was asked for already leaves
+    /// the rest to whoever asked.
     pub(crate) fn request(&self, p: &P, leaf: usize, at: Sequence) {
         let mut index = leaf;
         loop {
@@ -36,7 +37,8 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Numbers the new callbacks of this CPU, which is not offloaded, and asks for the end that they need.
+    /// Numbers the new callbacks of this CPU, which is not offloaded, and asks for the end that
+    /// they need.
     pub(crate) fn accelerate(&self, p: &P, cpu: &Cpu<P>) {
         let at = after_a_whole_one(self.sequence.load(p));
         let ask = cpu.list.borrow_mut().accelerate(at);
@@ -45,8 +47,8 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Learns from the leaf which grace periods have ended and started. Only what happens after this counts as a quiescent state of the one
-    /// that runs.
+    /// Learns from the leaf which grace periods have ended and started. Only what happens after
+    /// this counts as a quiescent state of the one that runs.
     pub(crate) fn note_grace_periods(&self, p: &P, cpu: &Cpu<P>) {
         let leaf = &self.nodes[cpu.leaf];
         if leaf.sequence.load(p) == cpu.sequence.get() {
@@ -86,8 +88,8 @@ impl<P: Platform> Rcu<P> {
         self.report_upwards(p, cpu.leaf);
     }
 
-    /// Something of this node's mask was cleared, under its lock, which this releases: if nothing is left, tells the node above, and at the
-    /// root the thread.
+    /// Something of this node's mask was cleared, under its lock, which this releases: if nothing
+    /// is left, tells the node above, and at the root the thread.
     pub(crate) fn report_upwards(&self, p: &P, from: usize) {
         let mut index = from;
         loop {

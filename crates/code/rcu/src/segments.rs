@@ -1,4 +1,5 @@
-//! A CPU's callbacks, in order of arrival, cut into segments by the grace period that they wait for.
+//! A CPU's callbacks, in order of arrival, cut into segments by the grace period that they wait
+//! for.
 //!
 //! ```text
 //!   DONE          WAIT            NEXT_READY        NEXT
@@ -6,7 +7,8 @@
 //!   invoked       end wait_at     end ready_at      knows for which end yet
 //! ```
 //!
-//! *Accelerate* gives the callbacks of NEXT a number; *advance* moves segments to DONE once their number has come.
+//! *Accelerate* gives the callbacks of NEXT a number; *advance* moves segments to DONE once their
+//! number has come.
 
 use crate::callback::{Callback, Urgency};
 use crate::sequence::Sequence;
@@ -21,7 +23,7 @@ pub(crate) struct Segments {
     ready: usize,
     wait_at: Sequence,
     ready_at: Sequence,
-    /// How many are [`Urgency::Lazy`].
+    /// The number of those that are [`Urgency::Lazy`].
     lazy: usize,
 }
 
@@ -36,17 +38,17 @@ impl Segments {
         self.done
     }
 
-    /// Whether there are callbacks, and all of them are lazy.
+    /// True if there are callbacks, and all of them are lazy.
     pub(crate) fn all_lazy(&self) -> bool {
         self.lazy > 0 && self.lazy == self.callbacks.len()
     }
 
-    /// Whether some callbacks may not be invoked yet.
+    /// True if some callbacks may not be invoked yet.
     pub(crate) fn pending(&self) -> bool {
         self.callbacks.len() > self.done
     }
 
-    /// Whether some callbacks have no number yet.
+    /// True if some callbacks have no number yet.
     pub(crate) fn unnumbered(&self) -> bool {
         self.next() > 0
     }
@@ -105,10 +107,11 @@ impl Segments {
         }
     }
 
-    /// Gives the callbacks of NEXT the number `at`, an end that is a whole grace period after now. Returns whether that end must be asked for.
+    /// Gives the callbacks of NEXT the number `at`, an end that is a whole grace period after now.
+    /// Returns whether that end must be asked for.
     ///
-    /// Without a free segment nothing happens: WAIT and NEXT_READY then wait for two other ends, the first of which has come, and an
-    /// advance makes room.
+    /// Without a free segment nothing happens: WAIT and NEXT_READY then wait for two other ends,
+    /// the first of which has come, and an advance makes room.
     pub(crate) fn accelerate(&mut self, at: Sequence) -> bool {
         let next = self.next();
         if self.wait == 0 || self.wait_at >= at {

@@ -1,17 +1,19 @@
 //! Grace-period numbers.
 //!
-//! A number is even while no grace period runs and odd while one does: a start adds one, and so does an end. It never wraps.
+//! A number is even while no grace period runs and odd while one does: a start adds one, and so
+//! does an end. It never wraps.
 
 /// A grace-period number.
 pub(crate) type Sequence = u64;
 
-/// Whether a grace period runs.
+/// True if a grace period runs.
 pub(crate) const fn in_progress(now: Sequence) -> bool {
     now & 1 == 1
 }
 
-/// The number at which a whole grace period has passed that starts after `now`: the end of the next one to start. One that already
-/// runs does not count, because a reader may have started before the caller and after it.
+/// The number at which a whole grace period has passed that starts after `now`: the end of the next
+/// one to start. One that already runs does not count, because a reader may have started before the
+/// caller and after it.
 pub(crate) const fn after_a_whole_one(now: Sequence) -> Sequence {
     (now + 3) & !1
 }

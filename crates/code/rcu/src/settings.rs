@@ -1,4 +1,4 @@
-//! How RCU is configured.
+//! The way in which RCU is configured.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -6,13 +6,14 @@ use core::fmt;
 /// Which Linux the mechanisms are those of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Linux 3.10 to 3.12: one thread per offloaded CPU; enforced idle (`RCU_FAST_NO_HZ`) may be had.
+    /// Linux 3.10 to 3.12: one thread per offloaded CPU; enforced idle (`RCU_FAST_NO_HZ`) may be
+    /// had.
     Y2013,
     /// Linux 6: threads for grace periods and for callbacks, a bypass list, `RCU_LAZY`.
     Modern,
 }
 
-/// How RCU is configured.
+/// The way in which RCU is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Number of CPUs, 1 to 4096; all are online at first.
@@ -23,13 +24,15 @@ pub struct Settings {
     pub form: Form,
     /// CPUs whose callbacks threads invoke (`rcu_nocbs=`). In [`Form::Y2013`] not CPU 0.
     pub offloaded: Vec<usize>,
-    /// CPUs that may go idle without a tick although they have callbacks (`RCU_FAST_NO_HZ`); offloaded ones among them are skipped. Only in
-    /// [`Form::Y2013`].
+    /// CPUs that may go idle without a tick although they have callbacks (`RCU_FAST_NO_HZ`);
+    /// offloaded ones among them are skipped. Only in [`Form::Y2013`].
     pub enforced_idle: Vec<usize>,
-    /// `RCU_LAZY`: on offloaded CPUs, a callback that is not [`Urgency::Hurry`](crate::Urgency::Hurry) may wait for ten seconds. Only in
+    /// `RCU_LAZY`: on offloaded CPUs, a callback that is not
+    /// [`Urgency::Hurry`](crate::Urgency::Hurry) may wait for ten seconds. Only in
     /// [`Form::Modern`].
     pub lazy: bool,
-    /// Whether the kernel can be preempted: then a tick that finds no reader is a quiescent state, even if it came from the kernel.
+    /// True if the kernel can be preempted: then a tick that finds no reader is a quiescent state,
+    /// even if it came from the kernel.
     pub preemptible: bool,
     /// CPUs per leaf of the tree, 1 to 63; Linux: 16.
     pub leaf_fanout: usize,
@@ -37,11 +40,13 @@ pub struct Settings {
     pub interior_fanout: usize,
     /// Callbacks that a softirq invokes at most; Linux: 10.
     pub blimit: u64,
-    /// Callbacks on a CPU from which on the limit falls and grace periods are hurried; Linux: 10000.
+    /// Callbacks on a CPU from which on the limit falls and grace periods are hurried; Linux:
+    /// 10000.
     pub qhimark: u64,
     /// Callbacks on a CPU at which the limit comes back; Linux: 100.
     pub qlowmark: u64,
-    /// Callbacks that an offloaded CPU queues in a jiffy before they go to the bypass list, in the modern form; Linux: 16 * 1000 / HZ.
+    /// Callbacks that an offloaded CPU queues in a jiffy before they go to the bypass list, in the
+    /// modern form; Linux: 16 * 1000 / HZ.
     pub direct_per_jiffy: u64,
     /// Seconds after which a grace period counts as stalled; Linux: 21.
     pub stall_s: u64,
@@ -68,7 +73,8 @@ impl Settings {
         }
     }
 
-    /// Jiffies from the start of a grace period to the first look at who holds it up, and from one look to the next.
+    /// Jiffies from the start of a grace period to the first look at who holds it up, and from one
+    /// look to the next.
     pub fn force_jiffies(&self) -> u64 {
         1 + u64::from(self.hz > 250) + u64::from(self.hz > 500) + self.cpus as u64 / 256
     }
@@ -104,7 +110,7 @@ pub enum SettingsError {
     Range {
         /// The setting.
         what: &'static str,
-        /// What it is.
+        /// The value.
         value: u64,
         /// The least it may be.
         low: u64,
@@ -115,7 +121,7 @@ pub enum SettingsError {
     NoSuchCpu {
         /// The CPU.
         cpu: usize,
-        /// How many there are.
+        /// The number of them.
         cpus: usize,
     },
     /// CPU 0 is to be offloaded, in the form of 2013.

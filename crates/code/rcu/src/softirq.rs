@@ -1,13 +1,13 @@
 //! The tick and the softirq: where a CPU notices grace periods, reports, and invokes callbacks.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::points;
 use crate::reader::Reader;
 use crate::state::Rcu;
 
-/// What a tick interrupted.
+/// The code that a tick interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupted {
     /// User space.
@@ -19,7 +19,8 @@ pub enum Interrupted {
 }
 
 impl<P: Platform> Rcu<P> {
-    /// The tick of this CPU, between [`Rcu::irq_enter`] and [`Rcu::irq_exit`]. `current` is the task that it interrupted. May raise the softirq.
+    /// The tick of this CPU, between [`Rcu::irq_enter`] and [`Rcu::irq_exit`]. `current` is the
+    /// task that it interrupted. May raise the softirq.
     pub fn tick(&self, p: &P, interrupted: Interrupted, current: &Reader) {
         let cpu = self.this(p);
         let no_reader = self.settings.preemptible && !current.is_reading();
@@ -32,7 +33,7 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// Whether the softirq would have anything to do.
+    /// True if the softirq would have anything to do.
     fn work_to_do(&self, p: &P, cpu: &Cpu<P>) -> bool {
         if cpu.needs_report.get() && cpu.quiescent.get() {
             return true;
@@ -47,14 +48,16 @@ impl<P: Platform> Rcu<P> {
         done || (unnumbered && !self.grace_period_runs(p))
     }
 
-    /// The softirq of this CPU. Returns whether callbacks are left that could be invoked: then it is to be raised again.
+    /// The softirq of this CPU. Returns whether callbacks are left that could be invoked: then it
+    /// is to be raised again.
     pub fn core(&self, p: &P) -> bool {
         let cpu = self.this(p);
         cpu.count(|counters| counters.core_runs += 1);
         self.note_grace_periods(p, cpu);
         if cpu.needs_report.get() && cpu.quiescent.get() {
             self.report(p, cpu);
-            // The grace period that runs could not end before: what came until now need not wait for more than the next.
+            // The grace period that runs could not end before: what came until now need not wait
+            // for more than the next.
             if !cpu.offloaded {
                 self.accelerate(p, cpu);
             }

@@ -1,6 +1,6 @@
 //! Grace periods that take too long.
 
-use crate::cell::SharedCell;
+use crate::cell::{SharedCell, SharedWord};
 use crate::node::READERS;
 use crate::platform::Platform;
 use crate::points;
@@ -10,8 +10,8 @@ use crate::state::Rcu;
 use alloc::vec::Vec;
 
 impl<P: Platform> Rcu<P> {
-    /// Looked at in each tick: has the grace period lasted too long, or has one that was asked for not started? The first CPU to see it
-    /// reports, and again after three times as long.
+    /// Looked at in each tick: has the grace period lasted too long, or has one that was asked for
+    /// not started? The first CPU to see it reports, and again after three times as long.
     pub(crate) fn check_stall(&self, p: &P) {
         let now = p.jiffies();
         let limit = self.settings.stall_s * self.settings.hz;
@@ -24,7 +24,8 @@ impl<P: Platform> Rcu<P> {
             }
         } else if self.nodes[0].needed.load(p) > sequence {
             let age = now - self.requested_at.load(p).min(now);
-            // While no grace period runs, nobody else sets `stall_at`, and the next start sets it anew.
+            // While no grace period runs, nobody else sets `stall_at`, and the next start sets it
+            // anew.
             if age >= limit && (at == u64::MAX || now >= at) && self.stall_at.compare_exchange(p, at, now + 3 * limit) {
                 self.report_stall(p, number(sequence) + 1, age, false);
             }

@@ -1,4 +1,4 @@
-//! What is said of a grace period that takes too long.
+//! The report on a grace period that takes too long.
 
 use alloc::vec::Vec;
 
@@ -9,12 +9,14 @@ pub struct Stall {
     pub grace_period: u64,
     /// Jiffies since it started; since it was asked for, if it has not.
     pub age: u64,
-    /// Whether it has started at all.
+    /// True if it has started at all.
     pub started: bool,
     /// CPUs that have not passed a quiescent state.
     pub cpus: Vec<usize>,
-    /// Readers that were preempted inside a read section, by the id of their [`Reader`](crate::Reader).
+    /// Readers that were preempted inside a read section, by the id of their
+    /// [`Reader`](crate::Reader).
     pub readers: Vec<u32>,
-    /// Jiffies for which the grace-period thread has not run, if that is longer than it ever means to sleep.
+    /// Jiffies for which the grace-period thread has not run, if that is longer than it ever means
+    /// to sleep.
     pub thread_starved: Option<u64>,
 }

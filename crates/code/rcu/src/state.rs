@@ -1,6 +1,6 @@
 //! The whole state, and how it is made.
 
-use crate::cell::SharedCell;
+use crate::cell::SharedWord;
 use crate::counters::{Counters, GracePeriodCounters};
 use crate::cpu::Cpu;
 use crate::group::{Group, stride};
@@ -10,7 +10,7 @@ use crate::settings::{Form, Settings, SettingsError};
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-/// Where the grace-period thread is.
+/// The place where the grace-period thread is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GpPhase {
     /// No grace period runs.
@@ -27,7 +27,8 @@ pub(crate) enum GpPhase {
 
 /// Read-copy update: lists of callbacks, and the grace periods that they wait for.
 ///
-/// Every call is made by a CPU with its interrupts off, and no other code of RCU runs on that CPU meanwhile.
+/// Every call is made by a CPU with its interrupts off, and no other code of RCU runs on that CPU
+/// meanwhile.
 pub struct Rcu<P: Platform> {
     pub(crate) settings: Settings,
     /// The root first, the leaves last.
@@ -37,15 +38,17 @@ pub struct Rcu<P: Platform> {
     pub(crate) groups: Vec<Group<P>>,
     /// The grace-period number.
     pub(crate) sequence: P::Shared<u64>,
-    /// When the grace period started, when one was last asked for, when the thread last ran, when a stall is to be reported; in jiffies.
+    /// When the grace period started, when one was last asked for, when the thread last ran, when a
+    /// stall is to be reported; in jiffies.
     pub(crate) started_at: P::Shared<u64>,
     pub(crate) requested_at: P::Shared<u64>,
     pub(crate) active_at: P::Shared<u64>,
     pub(crate) stall_at: P::Shared<u64>,
-    /// Whether the grace-period thread is to look at the CPUs at once.
+    /// True if the grace-period thread is to look at the CPUs at once.
     pub(crate) force: P::Shared<bool>,
 
-    // --- By the grace-period thread ----------------------------------------------------------------
+    // --- By the grace-period thread
+    // ----------------------------------------------------------------
     pub(crate) phase: Cell<GpPhase>,
     pub(crate) first_look: Cell<bool>,
     pub(crate) gp_counters: Cell<GracePeriodCounters>,
@@ -100,13 +103,13 @@ impl<P: Platform> Rcu<P> {
         })
     }
 
-    /// How RCU is configured.
+    /// The way in which RCU is configured.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The threads that the kernel is to make, each asleep or runnable. [`Thread::GracePeriod`] is stepped by
-    /// [`Rcu::grace_period_thread`], the others by [`Rcu::offload_thread`].
+    /// The threads that the kernel is to make, each asleep or runnable. [`Thread::GracePeriod`] is
+    /// stepped by [`Rcu::grace_period_thread`], the others by [`Rcu::offload_thread`].
     pub fn threads(&self) -> Vec<Thread> {
         let mut threads = Vec::from([Thread::GracePeriod]);
         let offloaded = self.cpus.iter().enumerate().filter(|(_, cpu)| cpu.offloaded).map(|(index, _)| index);
@@ -120,14 +123,15 @@ impl<P: Platform> Rcu<P> {
         threads
     }
 
-    /// Callbacks that were queued on this CPU, or taken over by it, and not invoked yet; 0 for one that there is not.
+    /// Callbacks that were queued on this CPU, or taken over by it, and not invoked yet; 0 for one
+    /// that there is not.
     pub fn callbacks(&self, cpu: usize) -> usize {
         let Some(cpu) = self.cpus.get(cpu) else { return 0 };
         let lists = [&cpu.queue, &cpu.batch, &cpu.bypass].map(|list| list.borrow().len());
         cpu.list.borrow().len() + lists.iter().sum::<usize>()
     }
 
-    /// What a CPU did for RCU; all 0 for one that there is not.
+    /// The counts of a CPU for RCU; all 0 for one that there is not.
     pub fn counters(&self, cpu: usize) -> Counters {
         let Some(cpu) = self.cpus.get(cpu) else { return Counters::default() };
         Counters {
@@ -138,7 +142,7 @@ impl<P: Platform> Rcu<P> {
         }
     }
 
-    /// What the grace-period thread did.
+    /// The counts of the grace-period thread.
     pub fn grace_period_counters(&self) -> GracePeriodCounters {
         self.gp_counters.get()
     }

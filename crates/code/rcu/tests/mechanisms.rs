@@ -1,4 +1,4 @@
-//! What each mechanism does to an idle CPU, counted exactly.
+//! The effect of each mechanism on an idle CPU, counted exactly.
 
 #[allow(dead_code, reason = "other tests use the rest")]
 mod machine;
@@ -184,7 +184,8 @@ fn lazy_callbacks_wait_ten_seconds_unless_one_hurries() {
     let counters = kernel.rcu.counters(1);
     assert_eq!((counters.queued_lazy, counters.queued_bypass, counters.deferred_wakes), (1, 1, 1));
 
-    // A round of the thread on behalf of a neighbour finds the lazy one too young, and starts its time anew.
+    // A round of the thread on behalf of a neighbour finds the lazy one too young, and starts its
+    // time anew.
     let kernel = Kernel::new(settings());
     kernel.call(1, 0, Urgency::Plain);
     kernel.jiffies(5 * HZ);
@@ -202,7 +203,8 @@ fn many_callbacks_in_one_jiffy_go_to_the_bypass_list_and_from_there_in_the_next(
     (0..400).for_each(|argument| kernel.call(1, argument, Urgency::Plain));
     let in_bypass = || kernel.rcu.counters(1).queued_bypass;
     assert_eq!(in_bypass(), 400 - 16_000 / HZ + 1);
-    // A jiffy forgives no more than one may queue in it: the next callback flushes the list, and the one after starts it again.
+    // A jiffy forgives no more than one may queue in it: the next callback flushes the list, and
+    // the one after starts it again.
     kernel.jiffy();
     (400..402).for_each(|argument| kernel.call(1, argument, Urgency::Plain));
     assert_eq!(in_bypass(), 400 - 16_000 / HZ + 2);
@@ -240,7 +242,8 @@ fn a_stronger_reason_moves_the_timer_forward_and_a_weaker_one_does_not_move_it_b
     kernel.call(1, 2, Urgency::Plain);
     assert_eq!(timer(), Some(6));
 
-    // Past the limit of direct callbacks, one that hurries goes to the bypass list, behind the lazy one, and wakes all the same.
+    // Past the limit of direct callbacks, one that hurries goes to the bypass list, behind the lazy
+    // one, and wakes all the same.
     let kernel = Kernel::new(Settings { direct_per_jiffy: 0, ..settings });
     kernel.call(1, 0, Urgency::Plain);
     kernel.call(1, 1, Urgency::Hurry);

@@ -40,7 +40,8 @@ fn files(folder: &Path, extension: &str) -> BTreeMap<String, PathBuf> {
     named.map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path)).collect()
 }
 
-/// Where this variable is set, a fault whose text the library no longer has is left out with a warning. Mutants need it: they change the text.
+/// The variable with which a fault whose text the library no longer has is left out with a warning.
+/// Mutants need it: they change the text.
 const LENIENT: &str = "SEEDED_LENIENT";
 
 fn apply(change: &Change, sources: &mut BTreeMap<String, String>) -> Result<(), String> {
@@ -55,13 +56,14 @@ fn apply(change: &Change, sources: &mut BTreeMap<String, String>) -> Result<(), 
     Ok(())
 }
 
-/// Copies the library whose sources lie in `sources`, relative to the crate that is built, and applies the changes of the crate's `faults` to
-/// the copy. The crate includes `library.rs` from `OUT_DIR` and nothing else: beside the library that is `FAULTS`, `find`, and `SOURCES`, a
-/// number that changes with the sources.
+/// Copies the library whose sources lie in `sources`, relative to the crate that is built, and
+/// applies the changes of the crate's `faults` to the copy. The crate includes `library.rs` from
+/// `OUT_DIR` and nothing else: beside the library that is `FAULTS`, `find`, and `SOURCES`, a number
+/// that changes with the sources.
 ///
 /// # Panics
-/// A source or a fault cannot be read, or a text to change does not occur exactly once and `SEEDED_LENIENT` is not set: the build fails, and
-/// says which.
+/// A source or a fault cannot be read, or a text to change does not occur exactly once and
+/// `SEEDED_LENIENT` is not set: the build fails, and says which.
 pub fn compile(sources: &str) {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by Cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by Cargo"));

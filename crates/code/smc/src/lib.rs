@@ -1,8 +1,9 @@
-//! Function ids of secure monitor calls, named as in PSCI (DEN0022), SMCCC (DEN0028) and the firmware's performance measurement
-//! framework (PMF).
+//! Function ids of secure monitor calls, named as in PSCI (DEN0022), SMCCC (DEN0028) and the
+//! firmware's performance measurement framework (PMF).
 //!
-//! Firmware that answers calls, software that makes them and tools that read recordings share these ids. Ids are those of the 32-bit
-//! calling convention; with [`SMC64`] set, a call passes 64-bit arguments.
+//! Firmware that answers calls, software that makes them and tools that read recordings share these
+//! ids. Ids are those of the 32-bit calling convention; with [`SMC64`] set, a call passes 64-bit
+//! arguments.
 //!
 //! ```
 //! assert_eq!(smc::name(smc::CPU_ON | smc::SMC64), Some("CPU_ON"));

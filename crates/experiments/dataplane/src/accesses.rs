@@ -1,4 +1,5 @@
-//! What each kind of access to a packet costs on this machine, one kind at a time: where the time of a loop without prefetches goes.
+//! The cost of each kind of access to a packet on this machine, one kind at a time: where the time
+//! of a loop without prefetches goes.
 
 use std::hint::black_box;
 
@@ -12,8 +13,8 @@ use crate::host::{Study, shuffled};
 /// Kinds of accesses, in the order in which a loop makes them.
 pub const KINDS: [&str; 3] = ["descriptor in the frame", "metadata line of the buffer", "first line of the data"];
 
-/// Ticks of each kind of access, one value for each repetition. The buffers are gone through in no order, so that those of a frame are as
-/// cold as in the study.
+/// Ticks of each kind of access, one value for each repetition. The buffers are gone through in no
+/// order, so that those of a frame are as cold as in the study.
 pub fn measure(study: Study) -> [Vec<f64>; KINDS.len()] {
     let mut pool = Pool::new(study.buffers, Reuse::Hot);
     let order = shuffled(study.buffers);

@@ -69,7 +69,7 @@ impl Counters {
         Ok(Self { group, counters, names })
     }
 
-    /// What is counted, in order.
+    /// The names of what is counted, in order.
     pub fn names(&self) -> &[&'static str] {
         &self.names
     }

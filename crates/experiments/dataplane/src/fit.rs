@@ -11,7 +11,7 @@ pub struct UsedCell {
     pub cell: Cell,
     /// Core cycles per packet.
     pub cycles_per_packet: f64,
-    /// How it is run on the modelled core.
+    /// The way in which it is run on the modelled core.
     pub effort: Effort,
 }
 
@@ -68,7 +68,7 @@ impl Costs {
     }
 }
 
-/// What a fit found.
+/// The result of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// The costs.
@@ -79,8 +79,9 @@ pub struct Fit {
     pub others: Vec<(Costs, f64)>,
 }
 
-/// Where the search starts for the Cortex-A72: a window of half, of one and of two packets' work, with the latency on either side of the translation.
-/// The landscape has a valley near each.
+/// The place where the search starts for the Cortex-A72: a window of half, of one and of two
+/// packets' work, with the latency on either side of the translation. The landscape has a valley
+/// near each.
 pub const STARTS: [Start; 3] = [
     Start { values: [71.0, 73.0, 60.0, 115.0, 130.0], steps: STEPS },
     Start { values: [72.0, 41.0, 254.0, 87.0, 30.0], steps: STEPS },
@@ -88,7 +89,7 @@ pub const STARTS: [Start; 3] = [
 ];
 const STEPS: [f64; 5] = [2.0, 8.0, 20.0, 20.0, 30.0];
 
-/// Where a search starts, and how far its first steps go.
+/// The place where a search starts, and how far its first steps go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
     /// The costs, in the order of [`Costs::NAMES`].
@@ -97,9 +98,9 @@ pub struct Start {
     pub steps: [f64; 5],
 }
 
-/// Where the search starts for cells of an unknown core: work is at most what its fastest cell takes, and what its slowest cell takes
-/// beyond it is latency. A short window with long lines, the same with a spread that is longer still, and a window of more than a
-/// packet's work.
+/// The place where the search starts for cells of an unknown core: work is at most what its fastest
+/// cell takes, and what its slowest cell takes beyond it is latency. A short window with long
+/// lines, the same with a spread that is longer still, and a window of more than a packet's work.
 pub fn starts(used: &[UsedCell]) -> Vec<Start> {
     let cycles = || used.iter().map(|cell| cell.cycles_per_packet);
     let work = cycles().fold(f64::INFINITY, f64::min);
@@ -114,7 +115,8 @@ pub fn starts(used: &[UsedCell]) -> Vec<Start> {
         .to_vec()
 }
 
-/// Fits, from every start, and keeps the best. The starts run side by side; the result does not depend on it.
+/// Fits, from every start, and keeps the best. The starts run side by side; the result does not
+/// depend on it.
 ///
 /// # Panics
 /// There is no start.
@@ -150,7 +152,8 @@ pub fn rms(hardware: Parameters, costs: Costs, cells: &[UsedCell]) -> f64 {
     (squares / cells.len() as f64).sqrt()
 }
 
-/// How far the costs can move along a direction, both ways, in steps of half a cycle, before the rms grows by a tenth.
+/// The distance by which the costs can move along a direction, both ways, in steps of half a cycle,
+/// before the rms grows by a tenth.
 pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[UsedCell]) -> (f64, f64) {
     const STEP: f64 = 0.5;
     const STEPS: u32 = 120;

@@ -39,7 +39,7 @@ impl GraphKind {
     }
 }
 
-/// What a graph is loaded with.
+/// The load of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     /// The graph.
@@ -88,7 +88,7 @@ pub fn network(number: u32) -> u32 {
     (20 << 24) + (number << 8)
 }
 
-/// The destination of a flow: an odd step spreads flows over so many routes, and over hosts.
+/// The destination of a flow: an odd step spreads flows over a number of routes, and over hosts.
 pub fn destination(flow: u32, routes: u32) -> Ipv4Addr {
     let route = flow.wrapping_mul(2_654_435_761) % routes;
     Ipv4Addr::from(network(route) + 1 + flow / routes % 250)
@@ -99,7 +99,8 @@ pub fn graph(load: Load) -> Graph {
     loaded(plane(load), load)
 }
 
-/// Builds a graph for each of some workers, with a generator and buffers of its own, over the same tables.
+/// Builds a graph for each of some workers, with a generator and buffers of its own, over the same
+/// tables.
 pub fn graphs(load: Load, workers: usize) -> Vec<Graph> {
     let first = plane(load);
     let others: Vec<Plane> = (1..workers).map(|_| first.for_another_worker()).collect();
@@ -155,13 +156,13 @@ pub struct Window {
     pub seconds: f64,
     /// Turns of the main loop, of all workers.
     pub loops: u64,
-    /// What nodes did, of all workers together.
+    /// The counters of nodes, of all workers together.
     pub nodes: Vec<RuntimeRow>,
-    /// What each worker did.
+    /// The share of each worker.
     pub workers: Vec<Share>,
 }
 
-/// What a worker did in a window.
+/// The share of a worker in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
     /// Length of its window.
@@ -197,21 +198,23 @@ impl Window {
     }
 }
 
-/// What a load did.
+/// The result of a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// The windows, in order.
     pub windows: Vec<Window>,
-    /// How long rounds took, of all windows and workers: that long at most is a packet in the graph.
+    /// The time that rounds took, of all windows and workers: that long at most is a packet in the
+    /// graph.
     pub rounds: Percentiles,
-    /// Where each worker's packets ended.
+    /// The place where each worker's packets ended.
     pub balances: Vec<Balance>,
 }
 
 /// Events of nodes, of all workers together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
-    /// What was counted, by the order in [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
+    /// The names of what was counted, by the order in
+    /// [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
     pub names: Vec<&'static str>,
     /// The nodes.
     pub nodes: Vec<RuntimeRow>,
@@ -235,7 +238,8 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
     Share { seconds: start.elapsed().as_secs_f64(), ticks: machine::ticks() - from, packets }
 }
 
-/// Runs graphs at full load for one more window in which events are counted: it is apart from those in which clocks are.
+/// Runs graphs at full load for one more window in which events are counted: it is apart from those
+/// in which clocks are.
 ///
 /// # Errors
 /// Why the machine counts none.
@@ -272,8 +276,8 @@ fn histogram() -> Histogram<u64> {
     Histogram::new_with_max(60 * machine::counter_hz(), 3).expect("bounds and digits that the library takes")
 }
 
-/// Runs all graphs at the same time, each on a thread of its own where there are several, kept on the processor of its number if that can
-/// be.
+/// Runs all graphs at the same time, each on a thread of its own where there are several, kept on
+/// the processor of its number if that can be.
 fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>]) -> Vec<Share> {
     if let ([graph], [rounds]) = (&mut *graphs, &mut *rounds) {
         return vec![until(graph, length, rounds)];
@@ -294,13 +298,14 @@ fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>
     })
 }
 
-/// Where a thread runs is up to the system where it cannot be pinned.
+/// The system chooses the CPU of a thread where it cannot be pinned.
 fn pin(_cpu: usize) {
     #[cfg(target_os = "linux")]
     let _ = machine::pin(_cpu);
 }
 
-/// Runs graphs at full load for some windows, after a warm-up of a tenth of one. `next` is asked after each window whether to go on.
+/// Runs graphs at full load for some windows, after a warm-up of a tenth of one. `next` is asked
+/// after each window whether to go on.
 pub fn run(graphs: &mut [Graph], windows: usize, length: Duration, next: impl Fn() -> bool) -> Loaded {
     let mut rounds: Vec<_> = graphs.iter().map(|_| histogram()).collect();
     together(graphs, length / 10, &mut rounds);
@@ -329,7 +334,8 @@ pub fn run(graphs: &mut [Graph], windows: usize, length: Duration, next: impl Fn
 mod tests {
     use super::*;
 
-    /// With three outputs and many flows the packets of each frame part; none is lost or counted twice, and each route's go where it leads.
+    /// With three outputs and many flows the packets of each frame part; none is lost or counted
+    /// twice, and each route's go where it leads.
     #[test]
     fn routes_lead_to_the_outputs_in_turn() {
         let load = Load { buffers: 2048, routes: 300, outputs: 3, flows: 3000, ..Load::new(GraphKind::Ip4Route) };

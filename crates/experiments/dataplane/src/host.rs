@@ -16,7 +16,7 @@ use crate::model::Cell;
 use crate::places::{Place, Places};
 use crate::{BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK};
 
-/// Where a packet's metadata lies.
+/// The place of a packet's metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// A line of its own in front of the data, as on the slides: two lines per packet.
@@ -35,24 +35,25 @@ impl Layout {
     }
 }
 
-/// How the study is made.
+/// The way in which the study is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Study {
     /// Packets of a frame.
     pub frame_size: usize,
     /// Buffers gone through, in no order, before one comes again: many, and every frame is cold.
     pub buffers: usize,
-    /// Rounds of extra work a packet. A wide core hides the misses of a light loop by itself, whatever the strides.
+    /// Rounds of extra work a packet. A wide core hides the misses of a light loop by itself,
+    /// whatever the strides.
     pub rounds: u32,
     /// Measurements of each cell, all cells in turn.
     pub repetitions: usize,
     /// Frames of a measurement.
     pub frames: usize,
-    /// Where metadata is kept.
+    /// The place of metadata.
     pub layout: Layout,
-    /// What the rounds of work depend on.
+    /// The dependence of the rounds of work.
     pub work: Work,
-    /// Where lines lie before a frame is met.
+    /// The places of lines before a frame is met.
     pub places: Places,
 }
 
@@ -125,7 +126,8 @@ pub fn cells() -> Vec<Cell> {
     cells
 }
 
-/// Measures cells: ticks per packet, for each cell one value per repetition. `goes_on` is asked after each repetition.
+/// Measures cells: ticks per packet, for each cell one value per repetition. `goes_on` is asked
+/// after each repetition.
 pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Vec<f64>> {
     let mut pool = Pool::new(study.buffers, Reuse::Hot);
     let order = shuffled(study.buffers);
@@ -175,9 +177,10 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
     values
 }
 
-/// What brings lines to the caches where a study wants them.
+/// The loads that bring lines to the caches where a study wants them.
 struct Caches {
-    /// Memory of twice the size of the first-level cache, and of the second-level cache: whoever reads it has nothing else in that cache.
+    /// Memory of twice the size of the first-level cache, and of the second-level cache: whoever
+    /// reads it has nothing else in that cache.
     first: Vec<u64>,
     second: Vec<u64>,
 }
@@ -188,7 +191,8 @@ impl Caches {
         Self { first: memory(1, 64 * 1024), second: memory(2, 2 * 1024 * 1024) }
     }
 
-    /// Brings the lines of a frame's packets to where they shall lie, as far as the caches' replacement lets it.
+    /// Brings the lines of a frame's packets to where they shall lie, as far as the caches'
+    /// replacement lets it.
     fn bring(&self, places: Places, pool: &Pool, frame: &Frame) {
         // What shall lie nearest comes last.
         for (place, others) in [(Place::Llc, &self.second), (Place::L2, &self.first)] {

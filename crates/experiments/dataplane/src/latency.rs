@@ -16,7 +16,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Of a histogram whose values are so many microseconds each.
+    /// Of a histogram whose values are a number of microseconds each.
     pub fn of(histogram: &Histogram<u64>, microseconds: f64) -> Self {
         let at = |percentile| histogram.value_at_quantile(percentile / 100.0) as f64 * microseconds;
         Self { count: histogram.len(), values: KEPT.map(|(name, percentile)| (name, at(percentile))).to_vec() }

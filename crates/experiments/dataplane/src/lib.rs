@@ -1,6 +1,8 @@
-//! The data plane's experiments: whole graphs at full load, the stride study on this machine and on a modelled core, frame sizes.
+//! The data plane's experiments: whole graphs at full load, the stride study on this machine and on
+//! a modelled core, frame sizes.
 //!
-//! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is handed the cells that it may use.
+//! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is
+//! handed the cells that it may use.
 #![forbid(unsafe_code)]
 
 mod accesses;
@@ -38,7 +40,8 @@ pub const FRAME_SIZE: Or<Checked<usize>> =
     Checked::new("frame-size", "N", frame_size, "Packets of a frame: 64, 128, 256, 512 or 1024.")
         .or((|| 256, usize::to_string));
 
-// The settings of the stride study that `prefetch` and `batch` share; those for all worlds also mean something on a modelled core.
+// The settings of the stride study that `prefetch` and `batch` share; those for all worlds also
+// mean something on a modelled core.
 
 const FRAMES: Number<usize> = Number::new(
     "frames",

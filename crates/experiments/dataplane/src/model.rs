@@ -1,4 +1,5 @@
-//! The stride study on a modelled core: the loops of `dataplane`, with `core-model` in place of memory.
+//! The stride study on a modelled core: the loops of `dataplane`, with `core-model` in place of
+//! memory.
 
 use crate::places::{Place, Places};
 use core_model::{Core, Parameters, Site, Stall};
@@ -8,8 +9,9 @@ use dataplane::memory::{Meta, PacketMemory};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, walk};
 
-/// Bytes from one buffer to the next in the modelled pool: a page of its own each, as buffers come back from a device in no
-/// order, and an odd number of lines, so that they spread over the sets of the caches.
+/// Bytes from one buffer to the next in the modelled pool: a page of its own each, as buffers come
+/// back from a device in no order, and an odd number of lines, so that they spread over the sets of
+/// the caches.
 const SLOT: u64 = 4096 + core_model::LINE;
 
 /// The accesses of the study's loop, by the name that a result shows.
@@ -127,11 +129,11 @@ impl PacketMemory for ModelMemory {
 pub struct Cell {
     /// Packets an iteration.
     pub shape: Shape,
-    /// How far ahead.
+    /// The distances by which the loop prefetches ahead.
     pub strides: Strides,
 }
 
-/// What a cell costs on the modelled core.
+/// The cost of a cell on the modelled core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Core cycles per packet.
@@ -140,7 +142,7 @@ pub struct Outcome {
     pub stalls: Vec<(Access, Stall)>,
 }
 
-/// How a cell is run.
+/// The way in which a cell is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Packets of a frame.
@@ -149,9 +151,10 @@ pub struct Effort {
     pub frames: usize,
     /// Seed of the memory's spread.
     pub seed: u64,
-    /// Where lines lie before a frame is met; the last-level cache counts as DRAM.
+    /// The places of lines before a frame is met; the last-level cache counts as DRAM.
     pub places: Places,
-    /// Whether the core itself brought the lines to where they lie, so that it knows their pages' translations.
+    /// True if the core itself brought the lines to where they lie, so that it knows their pages'
+    /// translations.
     pub touched: bool,
 }
 
@@ -202,7 +205,8 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     Outcome { cycles_per_packet: cycles / packets, stalls }
 }
 
-/// Bursts of prefetches to lines that are in no cache: the cycles that the n-th of a burst is blocked, on average.
+/// Bursts of prefetches to lines that are in no cache: the cycles that the n-th of a burst is
+/// blocked, on average.
 pub fn burst(parameters: Parameters, length: u8, effort: Effort) -> Vec<f64> {
     let mut core = Core::new(parameters, effort.seed);
     let bursts = effort.frames as u64;

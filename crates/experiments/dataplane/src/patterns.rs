@@ -1,5 +1,5 @@
-//! `patterns`: what the order of accesses costs on this machine: a barrier that nobody meant, loops that are one or two, and a descriptor
-//! that is copied into a packet's metadata.
+//! `patterns`: what the order of accesses costs on this machine: a barrier that nobody meant, loops
+//! that are one or two, and a descriptor that is copied into a packet's metadata.
 
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence};
@@ -64,7 +64,8 @@ enum Way {
     CopyAfterStorePrefetch,
 }
 
-/// The cases with their ways, by the names that a result shows. The first of each is what the others are compared with.
+/// The cases with their ways, by the names that a result shows. The first of each is what the
+/// others are compared with.
 const CASES: [(&str, &[(&str, Way)]); 3] = [
     (
         "order",
@@ -163,7 +164,8 @@ impl Packets {
     }
 }
 
-/// What a way does to memory, one call for each access in the program's order, so that tests see it.
+/// The accesses of a way to memory, one call for each in the program's order, so that tests see
+/// them.
 trait Accesses {
     /// The first eight bytes of a line as a number.
     fn read(&mut self, line: &[u8]) -> u64;
@@ -201,8 +203,8 @@ impl Accesses for Machine {
 }
 
 impl Way {
-    /// Goes over a frame, of which each packet has a descriptor, and returns the sum of all that was read; a prefetch is `stride` packets
-    /// ahead.
+    /// Goes over a frame, of which each packet has a descriptor, and returns the sum of all that
+    /// was read; a prefetch is `stride` packets ahead.
     #[inline(always)]
     fn go_over(
         self,
@@ -273,7 +275,8 @@ fn two_loops(slots: &Slots<'_>, frame: &[Buffer], memory: &mut impl Accesses) ->
     sum
 }
 
-/// Copies each packet's descriptor into its metadata, behind what is there; `before` is called for each lane first.
+/// Copies each packet's descriptor into its metadata, behind what is there; `before` is called for
+/// each lane first.
 #[inline(always)]
 fn copy<A: Accesses>(
     slots: &mut Slots<'_>,

@@ -1,8 +1,8 @@
-//! Where a packet's lines lie before the loop of a stride study meets them.
+//! The place of a packet's lines before the loop of a stride study meets them.
 
 use experiment::Error;
 
-/// Where a line lies.
+/// The place of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the core's second-level cache, and not in its first.
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// Where the two lines of a packet lie before a frame is met.
+/// The place of the two lines of a packet before a frame is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The metadata's.

@@ -62,7 +62,8 @@ pub struct Hz {
     pub hz: u64,
 }
 
-/// Largest L1 data cache in bytes: far above any that was built. The model holds a number for each line.
+/// Largest L1 data cache in bytes: far above any that was built. The model holds a number for each
+/// line.
 const MOST_L1: u64 = 16 << 20;
 
 /// Largest L2 cache in bytes, likewise.
@@ -81,7 +82,7 @@ pub struct CacheFacts {
     pub ways: usize,
     /// Load-to-use time of a hit.
     pub latency_cycles: Option<f64>,
-    /// Whether it fetches the line beside one that is asked for.
+    /// True if it fetches the line beside one that is asked for.
     #[serde(default)]
     pub fetches_neighbour: bool,
 }
@@ -90,7 +91,7 @@ pub struct CacheFacts {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FillBuffers {
-    /// How many.
+    /// The count.
     pub count: usize,
 }
 
@@ -110,7 +111,7 @@ pub struct Tlb {
 pub struct PrefetchFacts {
     /// Cost of issuing one.
     pub issue_cycles: f64,
-    /// Whether one stays in the window until its address is translated.
+    /// True if one stays in the window until its address is translated.
     #[serde(default)]
     pub holds: bool,
 }
@@ -119,7 +120,8 @@ impl CorePlatform {
     /// Reads `NAME.toml` of the platform files.
     ///
     /// # Errors
-    /// There is no such platform, or it is not one of a modelled core; what is wrong in its file, with the line.
+    /// There is no such platform, or it is not one of a modelled core; what is wrong in its file,
+    /// with the line.
     pub fn read(platforms: &dyn Files, name: &str) -> Result<Self, Error> {
         let known = Self::names(platforms)?;
         if platforms.read(&file_of(name)).is_err() {
@@ -200,7 +202,7 @@ fn file_of(platform: &str) -> String {
     format!("{platform}.toml")
 }
 
-/// Where a platform's fitted costs of the stride study lie among the platform files.
+/// The place of a platform's fitted costs of the stride study among the platform files.
 pub fn costs_file_of(platform: &str) -> String {
     format!("{platform}/costs/prefetch.toml")
 }
@@ -211,7 +213,7 @@ pub fn costs_file_of(platform: &str) -> String {
 pub struct CostsFile {
     /// Cycles, by name.
     pub cycles: CyclesTable,
-    /// How the fit was made.
+    /// The way in which the fit was made.
     pub fit: FitTable,
 }
 
@@ -258,7 +260,7 @@ pub struct FitTable {
     pub used: Vec<String>,
     /// Root mean square of the relative errors over them, in percent.
     pub rms_percent: f64,
-    /// What the used cells leave open.
+    /// The things that the used cells leave open.
     pub cannot_tell: Vec<String>,
 }
 

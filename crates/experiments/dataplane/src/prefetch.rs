@@ -127,7 +127,8 @@ impl Modelled {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
         let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
-        // The cells of the published study, loops without prefetch, and the quad loop, for which there is no figure.
+        // The cells of the published study, loops without prefetch, and the quad loop, for which
+        // there is no figure.
         let published = request.conditions.get("stride-cells", &[&platform.platform.name]);
         let mut cells = published.iter().map(|label| parse_cell(label)).collect::<Result<Vec<_>, _>>()?;
         if cells.is_empty() {
@@ -168,7 +169,8 @@ impl Modelled {
             let metric = metrics::CLOCKS_PER_PACKET;
             recording.measure(series, 0, metric.name, metric.unit, clocks).subject = Some(subject);
             recording.header.coordinates.insert(name.clone(), results::coordinates(loop_name, *cell));
-            // An access is a subject of its own: as a role, stalls of one cell would be taken for repetitions of one measure.
+            // An access is a subject of its own: as a role, stalls of one cell would be taken for
+            // repetitions of one measure.
             for (access, stall) in &outcome.stalls {
                 let subject = recording.name(&format!("{name}, {}", access.name()));
                 let values = [(metrics::STALL_WAITED, stall.waited), (metrics::STALL_BLOCKED, stall.blocked)];

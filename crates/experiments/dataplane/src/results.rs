@@ -17,7 +17,8 @@ pub const LATENCY_CASE: &str = "latency";
 /// The case of events of nodes.
 const EVENTS_CASE: &str = "events";
 
-/// Where a cell lies on the axes of the study. One stride for both lines is an axis of its own, and so are two that are apart.
+/// The place of a cell on the axes of the study. One stride for both lines is an axis of its own,
+/// and so are two that are apart.
 pub fn coordinates(loop_name: &str, cell: Cell) -> toml::Table {
     let (first, second) = (cell.strides.header as i64, cell.strides.data as i64);
     let mut at = toml::Table::new();
@@ -120,14 +121,14 @@ pub fn run_measures(recording: &mut Recording, series: Series, iteration: u32, s
     recording.measure(series, iteration, metrics::LOOPS.name, metrics::LOOPS.unit, loops as f64);
 }
 
-/// What a way of making accesses costs in a repetition.
+/// The cost of a way of making accesses in a repetition.
 pub fn pattern(recording: &mut Recording, case: &str, way: &str, repetition: u32, clocks: f64) {
     let series = recording.series("host", case, "");
     let (subject, metric) = (recording.name(way), metrics::CLOCKS_PER_PACKET);
     recording.measure(series, repetition, metric.name, metric.unit, clocks).subject = Some(subject);
 }
 
-/// What each kind of access costs, one measure per repetition.
+/// The cost of each kind of access, one measure per repetition.
 pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) {
     let series = recording.series("accesses", "accesses", "");
     for (kind, values) in kinds.iter().zip(values) {
@@ -138,7 +139,8 @@ pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) 
     }
 }
 
-/// The bytes that a frame touches, by kind of data, and those of the loop's instructions where they are known.
+/// The bytes that a frame touches, by kind of data, and those of the loop's instructions where they
+/// are known.
 pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code: Option<usize>) {
     let series = recording.series(variant, "footprint", "");
     let kinds = [
@@ -154,7 +156,7 @@ pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code
     }
 }
 
-/// Where packets ended: counts over the whole run, whatever the window.
+/// The ends that packets came to: counts over the whole run, whatever the window.
 pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
     for (metric, count) in [
         (metrics::RECEIVED, balance.received),
@@ -167,7 +169,7 @@ pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
     }
 }
 
-/// What a node did.
+/// The counters of a node.
 pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node: &RuntimeRow) {
     let (subject, state) = (recording.name(&node.name), recording.name(node.state));
     let c = node.counters;

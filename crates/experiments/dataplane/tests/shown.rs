@@ -1,4 +1,4 @@
-//! What we show, we can import.
+//! Exports that can be imported again.
 
 use dataplane_experiments::graphs::{GraphKind, Load, graph};
 use import::vpp_runtime;

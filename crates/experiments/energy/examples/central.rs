@@ -1,4 +1,5 @@
-//! The central point of the talk's benchmarks, reference only, and draws in which more is saved than RCU costs: `cargo run --release -p energy-experiments --example central`.
+//! The central point of the talk's benchmarks, reference only, and draws in which more is saved
+//! than RCU costs: `cargo run --release -p energy-experiments --example central`.
 
 use document::Document;
 use energy_experiments::board::Board;

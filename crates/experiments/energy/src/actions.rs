@@ -1,4 +1,5 @@
-//! What a task of a benchmark does, in words: `run 5ms`, `timer 6ms`, `callbacks $page.callbacks`.
+//! The steps of a task of a benchmark, in words: `run 5ms`, `timer 6ms`,
+//! `callbacks $page.callbacks`.
 
 use minikernel::Draw;
 
@@ -11,18 +12,19 @@ pub enum Term {
     Unknown(String),
 }
 
-/// What a task does, with others by their names.
+/// The steps of a task, with others by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Do {
     /// Computes.
     Run(Draw),
     /// Sleeps.
     Sleep(Draw),
-    /// Waits for its next period, which is longer by `more` for each instance before it; in nanoseconds.
+    /// Waits for its next period, which is longer by `more` for each instance before it; in
+    /// nanoseconds.
     Timer {
         /// The period of the first instance.
         period: u64,
-        /// How much longer that of each further one is.
+        /// The time by which each further one takes longer.
         more: u64,
     },
     /// Sleeps until resumed.
@@ -43,7 +45,7 @@ const KNOWN: &str = "run TIME, sleep TIME, timer TIME [more TIME], suspend, resu
 /// Reads an action.
 ///
 /// # Errors
-/// What would be right.
+/// The advice: what would be right.
 pub fn parse(text: &str) -> Result<Do, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     Ok(match words[..] {
@@ -63,7 +65,7 @@ pub fn parse(text: &str) -> Result<Do, String> {
 /// Reads a number or `$NAME`.
 ///
 /// # Errors
-/// What would be right.
+/// The advice: what would be right.
 pub fn term(text: &str) -> Result<Term, String> {
     match text.strip_prefix('$') {
         Some(name) => Ok(Term::Unknown(name.to_owned())),

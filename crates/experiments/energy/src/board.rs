@@ -19,8 +19,8 @@ pub struct Board {
 }
 
 impl Board {
-    /// The board of a name or of the file at a path, with the idle states that some names stand for; a board that these are not of has those
-    /// of its own name.
+    /// The board of a name or of the file at a path, with the idle states that some names stand
+    /// for; a board that these are not of has those of its own name.
     ///
     /// # Errors
     /// There is no such board; what is wrong in its files.
@@ -42,8 +42,8 @@ impl Board {
         Ok(board)
     }
 
-    /// What the least and the most capable core need for what the fastest core does in a second, at their highest operating points;
-    /// `None` on a board without operating points.
+    /// The time that the least and the most capable core need for what the fastest core does in a
+    /// second, at their highest operating points; `None` on a board without operating points.
     pub fn work_of_cores(&self) -> [Option<WorkOfCore>; 2] {
         let tops = self.machine.platform.topology.domains.iter().filter_map(|domain| domain.operating_points.last());
         let mut tops: Vec<_> = tops.collect();

@@ -1,4 +1,5 @@
-//! The timelines: a short part of each benchmark in each configuration, at the central point with the first of its seeds.
+//! The timelines: a short part of each benchmark in each configuration, at the central point with
+//! the first of its seeds.
 
 use crate::board::Board;
 use crate::configuration::Configuration;
@@ -11,7 +12,8 @@ use timeline::Timelines;
 
 /// The mode of the events.
 pub(crate) const MODE: &str = "timeline";
-/// The part that is kept, in nanoseconds from the beginning: loads have settled, and the recording stays small.
+/// The part that is kept, in nanoseconds from the beginning: loads have settled, and the recording
+/// stays small.
 pub(crate) const KEPT_NS: std::ops::Range<u64> = 1_000_000_000..1_200_000_000;
 
 /// Adds the timelines of what was visited.

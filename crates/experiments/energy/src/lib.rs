@@ -1,7 +1,7 @@
 //! Experiments on energy.
 //!
-//! `rcu-energy` runs the six benchmarks of a talk of 2013 in its configurations of RCU, and what was not published of them is drawn from
-//! declared ranges.
+//! `rcu-energy` runs the six benchmarks of a talk of 2013 in its configurations of RCU, and what
+//! was not published of them is drawn from declared ranges.
 //!
 //! | file | what it is about |
 //! |---|---|

@@ -24,7 +24,8 @@ pub enum Kind {
     RateDear,
     /// The central point with other energies of a round trip into a deep idle state.
     Transition,
-    /// The central point with all callbacks queued by threads bound to a CPU, so many a second on each.
+    /// The central point with all callbacks queued by threads bound to a CPU, a number per second
+    /// on each.
     Dose,
 }
 
@@ -48,7 +49,8 @@ impl Kind {
 pub struct Visit<'s> {
     /// Of which kind it is.
     pub kind: Kind,
-    /// The place on the curve: the rate, the part of 1024, the dose; which further seed of a draw it is; 0 where there is neither.
+    /// The place on the curve: the rate, the part of 1024, the dose; which further seed of a draw
+    /// it is; 0 where there is neither.
     pub place: u64,
     /// Which draw it is, or which seed of the central point.
     pub number: u32,
@@ -58,14 +60,15 @@ pub struct Visit<'s> {
     pub point: Point<'s>,
 }
 
-/// What every configuration came to at a point.
+/// The results of every configuration at a point.
 #[derive(Clone, Debug)]
 pub struct Visited<'s> {
     /// The point.
     pub visit: Visit<'s>,
     /// The configurations, in the order of [`Configuration::ALL`].
     pub configurations: Vec<Ran>,
-    /// The reference where nobody queues callbacks: all else is the same. Only of draws, also with other seeds, and of the central point.
+    /// The reference where nobody queues callbacks: all else is the same. Only of draws, also with
+    /// other seeds, and of the central point.
     pub silent: Option<Ran>,
 }
 
@@ -90,7 +93,7 @@ fn transitions(fine: bool) -> Vec<u64> {
     (0..=1024).step_by(step).collect()
 }
 
-/// The points of a run: so many draws, the central point with each of its seeds, and the curves.
+/// The points of a run: its draws, the central point with each of its seeds, and the curves.
 pub fn plan<'s>(
     suite: &'s Suite,
     benchmarks: &[&'s Benchmark],

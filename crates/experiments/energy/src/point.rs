@@ -13,7 +13,7 @@ pub struct Point<'s> {
     values: Vec<Value>,
     /// Seed of the tasks' streams.
     pub seed: u64,
-    /// Whether nobody queues callbacks: every source is silent, and all else is as it would be.
+    /// True if nobody queues callbacks: every source is silent, and all else is as it would be.
     pub silent: bool,
 }
 
@@ -39,7 +39,8 @@ impl<'s> Point<'s> {
         Self { suite, values, seed, silent: false }
     }
 
-    /// The same point with another value of an unknown. A rate of no callbacks at all silences every source of them.
+    /// The same point with another value of an unknown. A rate of no callbacks at all silences
+    /// every source of them.
     ///
     /// # Panics
     /// There is no such unknown.
@@ -97,12 +98,12 @@ impl<'s> Point<'s> {
         self.value(name).to_string()
     }
 
-    /// Whether an unknown has this value.
+    /// True if an unknown has this value.
     pub fn is(&self, name: &str, value: &Value) -> bool {
         self.value(name) == value
     }
 
-    /// What a term stands for.
+    /// The number that a term stands for.
     pub fn term(&self, term: &Term) -> u64 {
         match term {
             Term::Is(number) => *number,
@@ -110,7 +111,7 @@ impl<'s> Point<'s> {
         }
     }
 
-    /// What a text stands for.
+    /// The words that a text stands for.
     pub fn text(&self, text: &Text) -> String {
         match text {
             Text::Is(word) => word.clone(),

@@ -77,7 +77,7 @@ fn names(text: &str) -> Result<Vec<String>, String> {
     if names.iter().any(String::is_empty) { Err("names, parted by commas".to_owned()) } else { Ok(names) }
 }
 
-/// What a request asks for, read and checked.
+/// The request, read and checked.
 struct Asked {
     suite: Suite,
     board: Board,

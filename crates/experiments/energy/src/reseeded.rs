@@ -1,5 +1,6 @@
-//! Draws in which a configuration saves more than RCU costs at all are run again with other seeds: where a governor is as likely to be wrong
-//! as right, seeds differ by far more there than at the centre, and what is saved is luck.
+//! Draws in which a configuration saves more than RCU costs at all are run again with other seeds:
+//! where a governor is as likely to be wrong as right, seeds differ by far more there than at the
+//! centre, and what is saved is luck.
 
 use crate::plan::{Kind, Visit, Visited};
 use crate::runs::Ran;
@@ -7,8 +8,8 @@ use crate::runs::Ran;
 /// Seeds beside the draw's own.
 const SEEDS: u64 = 31;
 
-/// The points to be run again: draws in which a configuration saves more than the run without callbacks, by more than the seeds spread at the
-/// central point.
+/// The points to be run again: draws in which a configuration saves more than the run without
+/// callbacks, by more than the seeds spread at the central point.
 pub fn doubtful<'s>(visited: &[Visited<'s>]) -> Vec<Visit<'s>> {
     let mut visits = Vec::new();
     for at in visited.iter().filter(|at| at.visit.kind == Kind::Draws) {
@@ -27,12 +28,13 @@ pub fn doubtful<'s>(visited: &[Visited<'s>]) -> Vec<Visit<'s>> {
     visits
 }
 
-/// What a run takes less than the reference of its point, in percent.
+/// The saving of a run against the reference of its point, in percent.
 fn saved(at: &Visited<'_>, ran: &Ran) -> f64 {
     100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64)
 }
 
-/// How far the seeds of the central point spread in what a configuration saves and in what RCU costs, together, in points.
+/// The spread of the seeds of the central point in what a configuration saves and in what RCU
+/// costs, together, in points.
 fn spread(visited: &[Visited<'_>], of: &Visited<'_>, configuration: usize) -> f64 {
     let central = || {
         visited.iter().filter(|at| at.visit.kind == Kind::Central && at.visit.benchmark.name == of.visit.benchmark.name)
@@ -90,7 +92,8 @@ mod tests {
     fn draws_beyond_the_seeds_spread_at_the_centre_are_run_again() {
         let text = include_str!("../../../../platforms/energy/rcu-2013.toml");
         let suite = Suite::read(&Document::new("rcu-2013.toml", text.to_owned())).unwrap();
-        // At the centre enforced idle saves 2 or 3 points and RCU costs 4 or 5: a spread of two points together.
+        // At the centre enforced idle saves 2 or 3 points and RCU costs 4 or 5: a spread of two
+        // points together.
         let visited = [
             at(&suite, Kind::Central, 0, [1000, 990, 980, 980, 960]),
             at(&suite, Kind::Central, 1, [1000, 990, 970, 980, 950]),

@@ -48,7 +48,8 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[Visite
             match kind {
                 Kind::Draws | Kind::Central => {
                     energy(&mut recording, series, at.visit.number, None, ran);
-                    // Where there are draws, owners at the central point would only double every bar.
+                    // Where there are draws, owners at the central point would only double every
+                    // bar.
                     if kind == counted {
                         counts(&mut recording, series, at.visit.number, ran);
                     }
@@ -74,7 +75,8 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[Visite
 /// The axis of classes of latencies, in microseconds.
 const LATENCY: &str = "latency_us";
 
-/// How late tasks of the benchmarks run after their timers, by class: over all seeds of the central point.
+/// The delays of tasks of the benchmarks after their timers, by class: over all seeds of the
+/// central point.
 fn histograms(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
     for benchmark in &suite.benchmarks {
         let central = || visited.iter().filter(|at| at.visit.kind == Kind::Central);
@@ -99,7 +101,7 @@ fn place(kind: Kind, number: u64) -> String {
     format!("{} {number}", kind.name())
 }
 
-/// What was drawn, once for all benchmarks.
+/// The values that were drawn: the same for all benchmarks.
 fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
     let series = recording.series("", UNKNOWNS, Kind::Draws.name());
     let first = visited.first().map(|visited| &visited.visit.benchmark.name);

@@ -10,10 +10,10 @@ use minikernel::{Affinities, Hardware, Outcome, Owner, Rcu, Settings, WakeCause}
 use placement::Placement;
 use recording::Histogram;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// How long it took, in ps.
+    /// The time that it took, in ps.
     pub time: u64,
     /// All energy, in units of the platform's table times ps.
     pub energy: u128,
@@ -27,24 +27,27 @@ pub struct Ran {
     pub queued: [u64; 2],
     /// Callbacks invoked in the softirq on big CPUs and on LITTLE ones, then in threads on either.
     pub invoked: [u64; 4],
-    /// From when a timer should have woken a task of the benchmark until it ran, in ns, by [`LATENCIES`]; `None` where it has no timers.
+    /// From when a timer should have woken a task of the benchmark until it ran, in ns, by
+    /// [`LATENCIES`]; `None` where it has no timers.
     pub latency_ns: Option<[u32; LATENCIES.len()]>,
     /// The same latencies by class; empty where it has no timers.
     pub latencies: Histogram,
-    /// How long the big cluster and the LITTLE one were in their deepest idle state, in ps.
+    /// The time that the big cluster and the LITTLE one were in their deepest idle state, in ps.
     pub asleep: [u64; 2],
-    /// How long each cluster ran, was in each idle state, and was on its way, in ps; each cluster's add up to the time of the run.
+    /// The time that each cluster ran, was in each idle state, and was on its way, in ps; each
+    /// cluster's add up to the time of the run.
     pub residency: Vec<(String, u64)>,
     /// Grace periods that took too long.
     pub stalls: u64,
-    /// Whether a benchmark that ends by itself did.
+    /// True if a benchmark that ends by itself did.
     pub ended: bool,
 }
 
 /// Which latencies are kept: their names, and how many of 1000 are not longer.
 pub const LATENCIES: [(&str, usize); 3] = [("p50", 500), ("p99", 990), ("p99.9", 999)];
 
-/// Owners of energy, as recordings name them: the benchmark's tasks, the system's beside it, and the kernel's parts.
+/// Owners of energy, as recordings name them: the benchmark's tasks, the system's beside it, and
+/// the kernel's parts.
 pub const OWNERS: [&str; 10] = [
     "benchmark",
     "system",
@@ -122,9 +125,9 @@ pub fn run(
 pub(crate) struct Simulated {
     /// The hardware that it ran on.
     pub(crate) hardware: Hardware,
-    /// What came of it.
+    /// The outcome.
     pub(crate) outcome: Outcome,
-    /// How many of its tasks are the benchmark's.
+    /// The number of its tasks that are the benchmark's.
     of_benchmark: usize,
 }
 
@@ -209,7 +212,7 @@ fn percentiles(latencies: &[u32]) -> Option<[u32; LATENCIES.len()]> {
     Some(LATENCIES.map(|(_, of_1000)| latencies[(latencies.len() * of_1000 / 1000).min(last)]))
 }
 
-/// Where the time of each cluster went.
+/// The place where the time of each cluster went.
 fn residency(outcome: &Outcome, hardware: &Hardware) -> Vec<(String, u64)> {
     let mut all = Vec::new();
     for (of, domain) in hardware.domains.iter().zip(&outcome.domains) {

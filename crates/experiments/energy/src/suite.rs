@@ -15,19 +15,19 @@ use toml::Spanned;
 pub struct Suite {
     /// One line about them.
     pub title: String,
-    /// Who published them.
+    /// The document that published them.
     pub source: String,
     /// Seed of all draws.
     pub seed: u64,
     /// Runs at the central point, with a seed each.
     pub central_seeds: u32,
-    /// How frequencies are chosen.
+    /// The way in which frequencies are chosen.
     pub frequency: minikernel::Frequency,
-    /// Who says which task runs where.
+    /// The policy that says which task runs where.
     pub placement: placement::Kind,
-    /// What was not published.
+    /// The unknowns: what was not published.
     pub unknowns: Vec<Unknown>,
-    /// What no draw changes, and who asks for it may: always at its central value otherwise.
+    /// The switches, which no draw changes: always at their central value unless somebody asks.
     pub switches: Vec<Unknown>,
     /// The benchmarks.
     pub benchmarks: Vec<Benchmark>,
@@ -40,9 +40,9 @@ pub struct Suite {
 pub struct Benchmark {
     /// Its name.
     pub name: String,
-    /// Whether its CPUs are busy all the time.
+    /// True if its CPUs are busy all the time.
     pub busy: bool,
-    /// How long it runs.
+    /// The time that it runs.
     pub length: Length,
     /// The latency that it asks for: `none`, `zero`, or the unknown that says so.
     pub latency: Text,
@@ -50,14 +50,14 @@ pub struct Benchmark {
     pub semaphores: Vec<(String, u32)>,
     /// Its tasks.
     pub tasks: Vec<Task>,
-    /// Where it is from.
+    /// The source.
     pub source: String,
 }
 
-/// How long a benchmark runs.
+/// The time that a benchmark runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// So many seconds.
+    /// The seconds.
     Seconds(u64),
     /// Until its main tasks have ended; one that takes longer than this many seconds is broken.
     Work(u64),
@@ -79,23 +79,25 @@ pub struct Task {
     pub name: String,
     /// The unknown and the value with which it is there; always where there is none.
     pub when: Option<(String, Value)>,
-    /// How often it is there.
+    /// The number of times that it is there.
     pub instances: Term,
-    /// Who runs first.
+    /// The policy, which says who runs first.
     pub policy: Policy,
-    /// Where it may run: `any`, `each` (instance 0 on CPU 0, and so on), `cpu0`, `little` (the first of them).
+    /// The place where it may run: `any`, `each` (instance 0 on CPU 0, and so on), `cpu0`, `little`
+    /// (the first of them).
     pub cpus: Text,
     /// The core of which the times of `run` are: `little` or `big`.
     pub calibrated: Text,
-    /// Whether the benchmark is over when it has ended.
+    /// True if the benchmark is over when it has ended.
     pub main: bool,
-    /// How often it goes through its phases; `None` for ever.
+    /// The number of times that it goes through its phases; `None` for ever.
     pub loops: Option<u32>,
-    /// What it does: how often, and what in order.
+    /// The phases: how often, and what in order.
     pub phases: Vec<(u32, Vec<Do>)>,
 }
 
-/// The unknowns that every file has, for the kernel and the system beside a benchmark are made of them; true for numbers.
+/// The unknowns that every file has, for the kernel and the system beside a benchmark are made of
+/// them; true for numbers.
 pub const REQUIRED: [(&str, bool); 12] = [
     ("hz", true),
     ("interrupts", false),
@@ -111,7 +113,7 @@ pub const REQUIRED: [(&str, bool); 12] = [
     ("interrupts.gap", true),
 ];
 
-/// What the names of switches for the kernel's own work begin with.
+/// The beginning of the names of switches for the kernel's own work.
 pub const KERNEL: &str = "kernel.";
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! What was not published: a range each, and how a value is drawn from it.
+//! Unknowns, which were not published: a range each, and how a value is drawn from it.
 
 use engine::SplitMix64;
 use serde::Deserialize;
@@ -34,7 +34,7 @@ pub enum Range {
         low: u64,
         /// The highest.
         high: u64,
-        /// Whether equal ratios are equally likely, rather than equal differences.
+        /// True if equal ratios are equally likely, rather than equal differences.
         log: bool,
     },
 }
@@ -44,15 +44,15 @@ pub enum Range {
 pub struct Unknown {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// The value.
     pub about: String,
     /// The unit of its numbers; empty where there is none.
     pub unit: String,
-    /// What it may be.
+    /// The range.
     pub range: Range,
-    /// What it is at the central point.
+    /// The value at the central point.
     pub central: Value,
-    /// Where the range is from, or that it is assumed.
+    /// The source of the range, or that it is assumed.
     pub source: String,
 }
 
@@ -71,10 +71,11 @@ impl Unknown {
         }
     }
 
-    /// The value that a text stands for; a number may lie outside the range, for whoever wants to know what would be then.
+    /// The value that a text stands for; a number may lie outside the range, for whoever wants to
+    /// know what would be then.
     ///
     /// # Errors
-    /// What would be right.
+    /// The advice: what would be right.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         match &self.range {
             Range::Values(values) => {
@@ -99,8 +100,8 @@ impl Unknown {
     }
 }
 
-/// The number at a place on the way from `low` to `high`, on which equal ratios are equally long; the place in parts of 2^32. By square roots,
-/// in integers, so that every machine draws the same.
+/// The number at a place on the way from `low` to `high`, on which equal ratios are equally long;
+/// the place in parts of 2^32. By square roots, in integers, so that every machine draws the same.
 fn between(low: u64, high: u64, place: u32) -> u64 {
     const ONE: u128 = 1 << 32;
     let mut root = u128::from(high) * ONE / u128::from(low.max(1));

@@ -6,9 +6,11 @@ use crate::point::Point;
 use crate::suite::{Benchmark, Task};
 use minikernel::{Action, CpuSet, DeviceSpec, Draw, Hardware, Phase, Start, TaskSpec, Workload};
 
-/// How long the handler of an interrupt of storage or network takes, in ns at capacity 1024: assumed.
+/// The time that the handler of an interrupt of storage or network takes, in ns at capacity 1024:
+/// assumed.
 const HANDLER_NS: u64 = 5_000;
-/// Wake-ups of a task of the system before its program begins anew: over so many, what it queues adds up to its rate.
+/// Wake-ups of a task of the system before its program begins anew: over this number, what it
+/// queues adds up to its rate.
 const TURNS: u64 = 1_000;
 
 /// The workload, and how many of its tasks are the benchmark's; the others are the system's.
@@ -101,8 +103,9 @@ fn callbacks(count: u64, point: &Point<'_>) -> Action {
     Action::Callbacks { count, lazy: false }
 }
 
-/// What runs beside a benchmark: a task that goes where the policy puts it, and a thread bound to each CPU. They wake up as often and compute
-/// as much however many callbacks they queue: callbacks come in what runs anyway, so many at once that the rate comes out.
+/// The system beside a benchmark: a task that goes where the policy puts it, and a thread bound to
+/// each CPU. They wake up as often and compute as much however many callbacks they queue: callbacks
+/// come in what runs anyway, as many at once as it takes so that the rate comes out.
 fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
     let rate = point.number("callbacks.rate");
     let pinned = point.number("callbacks.pinned").min(100);
@@ -110,7 +113,8 @@ fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
     let little = capacity(hardware, "little");
     let work_ns = point.number("background.work") * 1_000;
     let program = |name: String, gap_ms: u64, rate_percent: u64, among: u64, number: u64| {
-        // Callbacks of a turn: rate * gap, in parts of `parts`; CPUs start at different places, so that they do not all queue at once.
+        // Callbacks of a turn: rate * gap, in parts of `parts`; CPUs start at different places, so
+        // that they do not all queue at once.
         let (each, parts) = (rate_percent * gap_ms, 100_000 * among);
         let begin = number * parts / among;
         let mut actions = Vec::new();
@@ -128,7 +132,8 @@ fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
     let free = program("system".to_owned(), point.number("background.gap"), rate * (100 - pinned), 1, 0);
     let bound = (0..cpus).map(|cpu| {
         let thread = program(format!("bound-{cpu}"), point.number("bound.gap"), rate * pinned, cpus, cpu);
-        // Work that is not bound to its CPU's own queue is done by whichever LITTLE CPU the policy takes.
+        // Work that is not bound to its CPU's own queue is done by whichever LITTLE CPU the policy
+        // takes.
         thread.on(if point.word("workqueues") == "little" { little_cpus(hardware) } else { CpuSet::one(cpu as usize) })
     });
     std::iter::once(free).chain(bound).collect()

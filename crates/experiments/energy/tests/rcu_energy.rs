@@ -83,13 +83,15 @@ fn callbacks_are_invoked_where_the_configuration_says() {
     assert!(queued > 500, "{queued}");
     for ran in &all {
         let other: u64 = ran.queued.iter().sum();
-        // A wake-up that is put off puts off all that follow, so a few callbacks fall behind the end.
+        // A wake-up that is put off puts off all that follow, so a few callbacks fall behind the
+        // end.
         assert!(
             other.abs_diff(queued) * 100 <= queued,
             "the sources are the same in all configurations: {other} and {queued}"
         );
     }
-    // CPU 0 is not offloaded, so some are invoked on a big CPU all the same; threads run on LITTLE CPUs alone.
+    // CPU 0 is not offloaded, so some are invoked on a big CPU all the same; threads run on LITTLE
+    // CPUs alone.
     assert!(reference.invoked[2..] == [0, 0] && idle.invoked[2..] == [0, 0]);
     for ran in [offload, both] {
         assert!(ran.invoked[0] > 0 && ran.invoked[1] == 0 && ran.invoked[2] == 0 && ran.invoked[3] > ran.invoked[0]);
@@ -100,7 +102,7 @@ fn callbacks_are_invoked_where_the_configuration_says() {
     assert!(offload.ticks[2] < reference.ticks[2]);
 }
 
-/// What a configuration saves can be no more than what RCU costs at all, but for the luck of a seed.
+/// A configuration can save no more than what RCU costs at all, but for the luck of a seed.
 #[test]
 fn nothing_saves_more_than_rcu_costs() {
     let (suite, board) = (suite(), board());
@@ -127,7 +129,8 @@ fn nothing_saves_more_than_rcu_costs() {
     }
 }
 
-/// Threads with a request of their own do not end together: big CPUs are done first, take what is left from LITTLE ones, and these idle.
+/// Threads with a request of their own do not end together: big CPUs are done first, take what is
+/// left from LITTLE ones, and these idle.
 #[test]
 fn sysbench_takes_less_power_where_its_threads_share_no_events() {
     let (suite, board) = (suite(), board());

@@ -3,8 +3,9 @@
 //! ```text
 //!   About ──► command line, help, list        Request ──► run ──► Sink ──► recording ──► tables, page, JSON
 //! ```
-//! `cargo run -p experiment --example clock_read` runs it. To have it as `stopwatt run clock-read`, it would go into a crate of its
-//! own in `crates/experiments/`, and into the list in `crates/stopwatt/src/experiments.rs`.
+//! `cargo run -p experiment --example clock_read` runs it. To have it as `stopwatt run clock-read`,
+//! it would go into a crate of its own in `crates/experiments/`, and into the list in
+//! `crates/stopwatt/src/experiments.rs`.
 
 use experiment::setting::{Number, Or};
 use experiment::{About, Conditions, Error, Example, Experiment, Folder, Memory, Request};

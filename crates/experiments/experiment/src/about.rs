@@ -5,31 +5,31 @@ use crate::sweep::Shipped;
 use crate::world::World;
 use std::fmt;
 
-/// What an experiment is and what it can be told.
+/// The description of an experiment and of its settings.
 pub struct About {
     /// Its name on the command line and in recordings, in lower case with hyphens.
     pub name: &'static str,
-    /// What it is, in a line without a full stop.
+    /// A description in a line without a full stop.
     pub summary: &'static str,
     /// More, for its help; may be empty. Lines are broken where they are shown.
     pub details: &'static str,
     /// The worlds that it runs in; the first is the default.
     pub worlds: &'static [WorldAbout],
-    /// What it can be told, in the order of its help.
+    /// The settings, in the order of the help.
     pub settings: &'static [&'static dyn Setting],
     /// Names of its cases, for `stopwatt list`; may be empty.
     pub cases: &'static [&'static str],
     /// Command lines that are worth showing, at least one.
     pub examples: &'static [Example],
-    /// What a sweep over its settings starts from, where that is not the defaults: settings with
-    /// their values, as they would be given.
+    /// The values that a sweep over its settings starts from, where those are not the defaults:
+    /// settings with their values, as they would be given.
     pub sweep_defaults: &'static [(&'static dyn Setting, &'static str)],
     /// Sweeps that come with it.
     pub shipped_sweeps: &'static [Shipped],
 }
 
 impl About {
-    /// What it says about a world; `None` if it does not run there.
+    /// The experiment's words about a world; `None` if it does not run there.
     pub fn world(&self, world: World) -> Option<&WorldAbout> {
         self.worlds.iter().find(|about| about.world == world)
     }
@@ -45,18 +45,18 @@ impl About {
     }
 }
 
-/// What an experiment says about a world that it runs in.
+/// The words of an experiment about a world that it runs in.
 #[derive(Debug)]
 pub struct WorldAbout {
     /// The world.
     pub world: World,
-    /// What runs where, in a line.
+    /// The code that runs there, in a line.
     pub about: &'static str,
-    /// What must be there.
+    /// The needs.
     pub needs: &'static [Need],
 }
 
-/// What must be there for an experiment.
+/// A thing that must be there for an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// QEMU for Arm.
@@ -66,7 +66,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// What it is, in words.
+    /// The need, in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Qemu => "qemu-system-aarch64",
@@ -78,9 +78,9 @@ impl Need {
 /// A command line that is worth showing.
 #[derive(Debug)]
 pub struct Example {
-    /// What stands behind `stopwatt run NAME`; may be empty.
+    /// The arguments behind `stopwatt run NAME`; may be empty.
     pub arguments: &'static str,
-    /// What it is for; may be empty.
+    /// The purpose; may be empty.
     pub about: &'static str,
 }
 

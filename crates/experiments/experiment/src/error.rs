@@ -9,9 +9,9 @@ pub enum Error {
     /// It was asked for something that there is not.
     #[error("{message}")]
     Usage {
-        /// What is wrong.
+        /// The error.
         message: String,
-        /// What would be right.
+        /// The advice: what would be right.
         help: Option<String>,
     },
     /// A file is wrong; shows the place.

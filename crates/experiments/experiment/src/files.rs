@@ -28,7 +28,7 @@ pub trait Files: Sync {
     /// The folder cannot be read.
     fn list(&self, folder: &str) -> Result<Vec<String>, Error>;
 
-    /// What to call a file in messages.
+    /// The name of a file in messages.
     fn shown(&self, path: &str) -> String;
 
     /// The names without `.toml` of a folder's TOML files.

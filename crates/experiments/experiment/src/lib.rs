@@ -1,4 +1,4 @@
-//! What an experiment is.
+//! The interface of experiments.
 //!
 //! An experiment is a procedure that leaves a recording. It says what it can be told ([`About`]),
 //! is told so ([`Request`]), and hands its rows to a [`Sink`]. It knows no command line, no file
@@ -42,14 +42,14 @@ pub use world::World;
 
 /// A procedure that leaves a recording.
 pub trait Experiment: Sync {
-    /// What it is and what it can be told.
+    /// The description of the experiment and of its settings.
     fn about(&self) -> &'static About;
 
     /// Finds what is wrong with a request, without running it: a platform that is not there, a
     /// setting that contradicts another.
     ///
     /// # Errors
-    /// What is wrong, and what would be right.
+    /// The error, and what would be right.
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         let _ = request;
         Ok(())

@@ -1,4 +1,4 @@
-//! What an experiment is asked for.
+//! The request to an experiment.
 
 use crate::files::Files;
 use crate::settings::Settings;
@@ -8,9 +8,9 @@ use std::path::Path;
 
 /// A request to run an experiment.
 pub struct Request<'a> {
-    /// Where it is to run.
+    /// The place where it is to run.
     pub world: World,
-    /// What it is told.
+    /// The settings.
     pub settings: Settings,
     /// Platform files: `juno-r1.toml`, `juno-r1/releases/…`. Published figures are not among them.
     pub platforms: &'a dyn Files,

@@ -1,8 +1,8 @@
 //! Settings: what an experiment can be told, declared once as constants with types.
 //!
 //! A constant says name, range and meaning of a setting; command line, help, the Python package and
-//! the documents come from it. An experiment lists its constants in its [`About`](crate::About), and
-//! asks with them for values of the right type:
+//! the documents come from it. An experiment lists its constants in its [`About`](crate::About),
+//! and asks with them for values of the right type:
 //!
 //! ```
 //! use experiment::setting::{Number, Or, Switch};

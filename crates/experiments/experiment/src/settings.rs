@@ -7,7 +7,8 @@ use crate::world::World;
 use document::nearest;
 use std::collections::BTreeMap;
 
-/// All that an experiment is told. Everything in it was checked; what was not given has its default.
+/// The values of an experiment's settings. Everything in it was checked; a setting that was not
+/// given has its default.
 #[derive(Clone, Debug)]
 pub struct Settings {
     about: &'static About,
@@ -62,7 +63,7 @@ impl Settings {
         self.given.contains_key(setting.name())
     }
 
-    /// The values that were given, with the names of their settings.
+    /// The values that were given, with the names of the settings.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.given.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value.as_str())))
     }

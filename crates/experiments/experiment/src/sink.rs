@@ -1,4 +1,4 @@
-//! Where an experiment's rows go.
+//! The place where an experiment's rows go.
 
 use crate::error::Error;
 use console::Progress;
@@ -24,7 +24,7 @@ pub trait Sink {
     /// They cannot be written.
     fn append(&mut self, rows: &Recording) -> Result<(), Error>;
 
-    /// How far the run is, and whether it is to stop; threads may share it.
+    /// The progress of the run, and the wish to stop it; threads may share it.
     fn progress(&self) -> Arc<Progress>;
 }
 
@@ -40,7 +40,7 @@ impl Memory {
         Self { recording: Recording::new(Header::new("", "", "")), progress }
     }
 
-    /// What was recorded.
+    /// The recording.
     pub fn finish(self) -> Recording {
         self.recording
     }

@@ -19,7 +19,7 @@ pub type Settings = Vec<(String, String)>;
 pub struct Shipped {
     /// Its name.
     pub name: &'static str,
-    /// What it asks.
+    /// The question.
     pub what: &'static str,
     /// The keys with their values.
     pub vary: &'static [&'static str],

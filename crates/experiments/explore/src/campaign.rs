@@ -1,4 +1,5 @@
-//! `explore-psci` and `explore-rcu`: so many schedules from a seed, as experiments. A sweep repeats them with other seeds, on many machines.
+//! `explore-psci` and `explore-rcu`: a number of schedules from a seed, as experiments. A sweep
+//! repeats them with other seeds, on many machines.
 
 use crate::record::record;
 use crate::recorded::Recorded;
@@ -157,7 +158,8 @@ fn run<S: Recorded>(
     sink.append(&recording)
 }
 
-/// Notes how much was tried, in a case of its own: the other is named after the invariant that broke.
+/// Notes how much was tried, in a case of its own: the other is named after the invariant that
+/// broke.
 fn count<S: Recorded>(recording: &mut Recording, subject: &S, tally: &TallyOf<S>) {
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, TRIED, "");

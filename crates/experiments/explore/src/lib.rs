@@ -1,7 +1,8 @@
-//! What the explorer found, as a recording; and so many schedules from a seed, as experiments ([`ExplorePsci`], [`ExploreRcu`]).
+//! The explorer's findings as a recording; and a number of schedules from a seed, as experiments
+//! ([`ExplorePsci`], [`ExploreRcu`]).
 //!
-//! The recording's header holds the schedule, as text that repeats the run ([`Schedule`]) and in sentences; its events are the operations of the
-//! run, as lanes of a timeline.
+//! The recording's header holds the schedule, as text that repeats the run ([`Schedule`]) and in
+//! sentences; its events are the operations of the run, as lanes of a timeline.
 #![forbid(unsafe_code)]
 
 mod campaign;

@@ -14,7 +14,7 @@ pub fn experiment<S: Recorded>() -> String {
 /// The loads that missed a newer value are told of this many times at most.
 const MISSED_SHOWN: usize = 3;
 
-/// What was found, with the steps of its run.
+/// Records a finding, with the steps of its run.
 pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limits: Limits, seed: u64) -> Recording {
     let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;
@@ -59,7 +59,7 @@ pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limi
     for (time, step) in (0..).zip(steps) {
         let cpu = u16::from(step.process);
         let process = usize::from(step.process);
-        if let Did::Call { number } = step.did {
+        if let Did::Deed { number } = step.did {
             let before: usize = (0..process).map(|cpu| found.script.deeds(cpu)).sum();
             // A deed of a kernel has no end but the next one.
             if std::mem::take(&mut calling[process]) {
@@ -84,7 +84,7 @@ pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limi
             let point = recording.point(STALE.0);
             recording.event(series, 0, cpu, time, time, point, 0);
         }
-        let ends = matches!(step.did, Did::Returned { .. } | Did::Entered { .. });
+        let ends = matches!(step.did, Did::Act { act, .. } if act.ends_deed);
         if ends && std::mem::take(&mut calling[process]) {
             recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
         }

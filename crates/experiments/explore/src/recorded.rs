@@ -1,16 +1,16 @@
-//! What is explored, as far as recordings need to know it.
+//! The subject of an exploration, as far as recordings need to know it.
 
-use explore::narrate::{CLOCK, Narrator, POWER_CONTROLLER};
-use explore::{KernelScenario, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Subject};
+use explore::narrate::Narrator;
+use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
 use seeded::Fault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A subject whose runs can be recorded and repeated.
 pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Deeds> {
-    /// How a machine is built.
+    /// The way in which a machine is built.
     type Kind: Copy + Serialize + DeserializeOwned;
-    /// What CPUs do in a run.
+    /// The actions of CPUs in a run.
     type Deeds: Script + Serialize + DeserializeOwned;
 
     /// The process that is no CPU.

@@ -14,7 +14,7 @@ const FORMAT: u32 = 2;
 pub struct Schedule<M, C> {
     /// The version of this text.
     format: u32,
-    /// What was run: `psci` or `rcu`.
+    /// The subject: `psci` or `rcu`.
     subject: String,
     /// The sources of the library, as a number that changes with them.
     sources: String,
@@ -26,12 +26,12 @@ pub struct Schedule<M, C> {
     /// The strategy that found it, and the number of the run.
     strategy: String,
     run: u64,
-    /// What it broke, and how.
+    /// The invariant that it broke.
     invariant: Invariant,
     what: String,
     process: u8,
     operation: Place,
-    /// What the run did, as a number: another run with the same number did the same.
+    /// The hash of the run: another run with the same hash did the same.
     hash: String,
     machine: M,
     scenario: C,
@@ -56,15 +56,15 @@ pub enum ScheduleError {
         "the schedule is for a library whose sources are {found}, and this program has {own}: the same operations may mean something else"
     )]
     Sources {
-        /// What the schedule is for.
+        /// The subject that the schedule is for.
         found: String,
-        /// What this program has.
+        /// The subject that this program has.
         own: String,
     },
     /// The fault is not there.
     #[error("there is no fault `{0}`")]
     Fault(String),
-    /// What does not fit together.
+    /// The parts that do not fit together.
     #[error("{0}")]
     Scenario(String),
 }
@@ -73,7 +73,7 @@ fn own_sources<S: Recorded>() -> String {
     format!("{:016x}", S::SOURCES)
 }
 
-/// What a schedule's text is for: the `NAME` of a subject.
+/// The subject that a schedule's text is for: its `NAME`.
 ///
 /// # Errors
 /// It is no schedule, or one of another version.
@@ -129,7 +129,8 @@ where
         Ok(schedule.read()?)
     }
 
-    /// What is run, what was found, and what a run may take. With `anyway`, a library whose sources have changed is no error.
+    /// Opens a schedule: its subject, its finding, and the limits of a run. With `anyway`, a
+    /// library whose sources have changed is no error.
     ///
     /// # Errors
     /// It is for another build, or its parts do not fit together.

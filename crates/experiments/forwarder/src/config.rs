@@ -47,9 +47,9 @@ pub struct Config {
     pub buffers: Option<Spanned<usize>>,
     /// Packets of a frame; 256 by default.
     pub frame_size: Option<Spanned<usize>>,
-    /// Whether header checksums are verified; they are by default.
+    /// True if header checksums are verified; they are by default.
     pub verify_checksum: Option<bool>,
-    /// How neighbours are found.
+    /// The way in which neighbours are found.
     #[serde(default)]
     pub neighbours: NeighboursConfig,
     /// A file with a graph; the standard one by default.
@@ -60,12 +60,12 @@ pub struct Config {
     pub cpus: Option<Spanned<Vec<usize>>>,
     /// Most ICMP errors a second; 1000 by default.
     pub icmp_errors_per_second: Option<u32>,
-    /// Where it was read.
+    /// The place where it was read.
     #[serde(skip)]
     source: Document,
 }
 
-/// What a configuration makes.
+/// The router that a configuration makes.
 pub struct Router {
     /// Each worker's graph.
     pub graphs: Vec<Graph>,
@@ -85,11 +85,12 @@ pub struct InterfaceConfig {
     pub pcap_out: Option<PathBuf>,
     /// Ethernet address; needed with capture files, the machine's own otherwise.
     pub mac: Option<String>,
-    /// How packets come in and go out; `packet` by default.
+    /// The way in which packets come in and go out; `packet` by default.
     pub driver: Option<Spanned<Driver>>,
     /// Cross connect: all packets go out of this one. Without it, packets are routed.
     pub cross_connect: Option<String>,
-    /// Our addresses, as `10.0.1.1/24`; those that the kernel has on the interface where they are not given.
+    /// Our addresses, as `10.0.1.1/24`; those that the kernel has on the interface where they are
+    /// not given.
     pub addresses: Option<Vec<String>>,
     /// Bytes of the largest IP packet; the interface's own by default, 1500 with capture files.
     pub mtu: Option<u16>,
@@ -98,7 +99,7 @@ pub struct InterfaceConfig {
     pub vlans: Vec<u16>,
 }
 
-/// How packets come in from an interface of this machine and go out of it.
+/// The way in which packets come in from an interface of this machine and go out of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Driver {
@@ -111,7 +112,8 @@ pub enum Driver {
     Tap,
 }
 
-/// `[neighbours]`: how neighbours are found that are not given. What is left out is as in [`Timing::default`].
+/// `[neighbours]`: how neighbours are found that are not given. What is left out is as in
+/// [`Timing::default`].
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NeighboursConfig {
@@ -241,7 +243,7 @@ impl Config {
         Ok(())
     }
 
-    /// How neighbours are found.
+    /// The way in which neighbours are found.
     fn timing(&self) -> Result<Timing, Error> {
         /// A number of the table, if it is given and within bounds.
         fn within<N: Copy + PartialOrd + Display>(
@@ -274,7 +276,7 @@ impl Config {
         })
     }
 
-    /// How many threads forward.
+    /// The number of threads that forward.
     pub fn workers(&self) -> usize {
         self.workers.as_ref().map_or(1, |workers| *workers.get_ref())
     }
@@ -287,7 +289,8 @@ impl Config {
     /// Builds each worker's graph on this machine's interfaces.
     ///
     /// # Errors
-    /// An interface is not there or may not be used, or the tables have no room for what is configured.
+    /// An interface is not there or may not be used, or the tables have no room for what is
+    /// configured.
     pub fn router(&self) -> Result<Router, Error> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
             self.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
@@ -434,7 +437,8 @@ impl Config {
         Ok(graph)
     }
 
-    /// Interfaces, addresses, neighbours and routes; `machine` says what an interface of this machine has.
+    /// Interfaces, addresses, neighbours and routes; `machine` says what an interface of this
+    /// machine has.
     ///
     /// # Errors
     /// Those of `machine`, or the tables have no room for what is configured.
@@ -528,7 +532,7 @@ impl Config {
     }
 }
 
-/// What an interface of this machine has.
+/// The properties of an interface of this machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Its Ethernet address.
@@ -546,7 +550,8 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// What the kernel says about an interface. Of a TAP device the kernel has the other end, with addresses of its own.
+    /// The kernel's answer about an interface. Of a TAP device the kernel has the other end, with
+    /// addresses of its own.
     fn read(interface: &InterfaceConfig, place: Option<&Place>) -> io::Result<Self> {
         let name = &interface.name;
         let mtu = interface::mtu(name)?.min(MTU_MAX.into()) as u16;
@@ -557,7 +562,7 @@ impl Machine {
     }
 }
 
-/// What a worker has of an interface.
+/// The part of an interface that a worker has.
 enum Place {
     /// Nothing of this machine: it is a capture file.
     None,

@@ -97,7 +97,8 @@ fn drivers(text: &str) -> Result<Vec<Driver>, String> {
     Ok(found)
 }
 
-/// Searches as `--find-rate` does, and records what was found, as a recording of the experiment `name`.
+/// Searches as `--find-rate` does, and records what was found, as a recording of the experiment
+/// `name`.
 ///
 /// # Errors
 /// This needs root and `ip`; or the run is to stop.

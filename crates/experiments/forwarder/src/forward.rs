@@ -1,4 +1,5 @@
-//! `forward`: a forwarder between interfaces of this machine, or the search for the highest rate of what forwards.
+//! `forward`: a forwarder between interfaces of this machine, or the search for the highest rate of
+//! what forwards.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! The forwarder's experiments: it forwards between interfaces of this machine, and the highest rate of what forwards is searched.
+//! The forwarder's experiments: it forwards between interfaces of this machine, and the highest
+//! rate of what forwards is searched.
 //!
 //! | file | what it has |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Commands from standard input: from a file or a pipe line by line, at a terminal with history and completion.
+//! Commands from standard input: from a file or a pipe line by line, at a terminal with history and
+//! completion.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,13 +13,14 @@ use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
 
 /// A command, and where to say that its answer is printed.
 pub struct Line {
-    /// What was typed.
+    /// The text that was typed.
     pub text: String,
-    /// Whoever reads the next line waits until this is dropped, so that it does not mix with the answer.
+    /// Whoever reads the next line waits until this is dropped, so that it does not mix with the
+    /// answer.
     _answered: Sender<()>,
 }
 
-/// Whether a person types commands and reads the answers.
+/// True if a person types commands and reads the answers.
 pub fn are_typed() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
@@ -26,7 +28,8 @@ pub fn are_typed() -> bool {
 /// Lines, until they are at an end.
 pub struct Lines {
     lines: Receiver<Line>,
-    /// The terminal as it was. It is taken back when the lines are no longer read, also while one is being typed.
+    /// The terminal as it was. It is taken back when the lines are no longer read, also while one
+    /// is being typed.
     terminal: Option<Termios>,
 }
 

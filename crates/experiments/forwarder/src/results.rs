@@ -10,8 +10,9 @@ use crate::rates::find::Found;
 /// The case of drivers at full load.
 const FULL_LOAD_CASE: &str = "full-load";
 
-/// What a forwarder did from its start, or since its counters were cleared: its nodes, its interfaces, why packets were dropped or
-/// punted, and which worker did how much. `variant` says which forwarder.
+/// The counters of a forwarder from its start, or since they were cleared: its nodes, its
+/// interfaces, why packets were dropped or punted, and which worker did how much. `variant` says
+/// which forwarder.
 pub fn forwarder(header: Header, variant: &str, reports: &[Report]) -> Recording {
     let mut recording = Recording::new(header);
     let Some(all) = Report::sum(reports) else { return recording };
@@ -49,7 +50,8 @@ pub fn forwarder(header: Header, variant: &str, reports: &[Report]) -> Recording
     recording
 }
 
-/// Rates of drivers: what they did at full load, the bounds that were found, and latencies at parts of them.
+/// Rates of drivers: what they did at full load, the bounds that were found, and latencies at parts
+/// of them.
 pub fn rates(header: Header, found: &[Found]) -> Recording {
     let mut recording = Recording::new(header);
     for found in found {

@@ -38,7 +38,8 @@ pub(crate) const EXEC: InputFile = InputFile::new(
 
 pub(crate) const BUSY: Switch = Switch::new("busy", "Poll without ever sleeping.");
 
-/// Forwards as a configuration says until it is told to stop, and records what was done, as a recording of the experiment `name`.
+/// Forwards as a configuration says until it is told to stop, and records what was done, as a
+/// recording of the experiment `name`.
 ///
 /// # Errors
 /// The configuration is wrong, an interface cannot be used, or a worker ended.
@@ -105,7 +106,7 @@ fn say(answer: &str) {
     let _ = out.write_all(answer.as_bytes()).and_then(|()| out.flush());
 }
 
-/// What a line of the prompt says; `None` if it asks to stop.
+/// The answer to a line of the prompt; `None` if it asks to stop.
 fn answered(workers: &Workers, control: &Control, line: &str) -> Option<String> {
     let command = match prompt::parse(line) {
         Ok(Command::Quit) => return None,
@@ -136,7 +137,7 @@ fn supervise(
     goes_on: impl Fn() -> bool,
 ) {
     use std::sync::mpsc::RecvTimeoutError;
-    /// How long a stop may wait.
+    /// The time that a stop may wait.
     const LOOK: Duration = Duration::from_millis(10);
     let start = Instant::now();
     while goes_on() && !workers.is_one_gone() && length.is_none_or(|length| start.elapsed() < length) {

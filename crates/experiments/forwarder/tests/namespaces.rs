@@ -1,10 +1,12 @@
-//! The forwarder against the kernel's own forwarding, between network namespaces: the same packets in, the same out.
+//! The forwarder against the kernel's own forwarding, between network namespaces: the same packets
+//! in, the same out.
 //!
 //! ```text
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ b0 :namespace B
 //!   sends captures' bytes   kernel or forwarder      captures
 //! ```
-//! Needs root and `ip`. The test starts itself again inside the namespaces, in a role given by the environment.
+//! Needs root and `ip`. The test starts itself again inside the namespaces, in a role given by the
+//! environment.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -45,7 +47,7 @@ fn config() -> String {
     )
 }
 
-/// What B captures of what A sends.
+/// The packets of A that B captures.
 fn captured(namespaces: &Namespaces, packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut file = pcap::Writer::new(Vec::new()).unwrap();
     for packet in packets {
@@ -63,7 +65,7 @@ fn captured(namespaces: &Namespaces, packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     pcap::read(&fs::read(namespaces.folder.join("captured.pcap")).unwrap()).unwrap()
 }
 
-/// What runs inside a namespace; as a test of its own it does nothing.
+/// The role of a process inside a namespace; as a test of its own it does nothing.
 #[test]
 fn a_role_in_a_namespace() {
     let Some((role, folder)) = support::role() else { return };
@@ -114,7 +116,8 @@ fn a_role_in_a_namespace() {
                         last = Instant::now();
                     }
                     Some(_) => {}
-                    // Only an empty ring ends it: on a busy machine a second may pass while packets wait here.
+                    // Only an empty ring ends it: on a busy machine a second may pass while packets
+                    // wait here.
                     None if last.elapsed() > Duration::from_secs(1) && support::is_there(&folder, "sent") => break,
                     None => receiver.wait(20).unwrap(),
                 }

@@ -1,5 +1,5 @@
-//! Ordinary programs talk through the forwarder, with nothing set up before: TCP, UDP, ping and traceroute between two namespaces whose
-//! interfaces keep their usual offloads.
+//! Ordinary programs talk through the forwarder, with nothing set up before: TCP, UDP, ping and
+//! traceroute between two namespaces whose interfaces keep their usual offloads.
 //!
 //! ```text
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ (bridge in namespace R) ═══ b0 :namespace B
@@ -27,7 +27,8 @@ const BYTES: usize = 100_000_000;
 const CHUNK: usize = 1 << 16;
 const DATAGRAMS: u32 = 2000;
 
-/// Content that depends on its place, so that bytes that are missing, twice or elsewhere are noticed.
+/// Content that depends on its place, so that bytes that are missing, twice or elsewhere are
+/// noticed.
 fn content(at: usize, into: &mut [u8]) {
     for (n, word) in into.chunks_mut(8).enumerate() {
         let number = ((at / 8 + n) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -102,7 +103,8 @@ fn client(folder: &Path) {
     println!("{BYTES} bytes each way in {:.1} s", start.elapsed().as_secs_f64());
 }
 
-/// What ping and traceroute send, destination and TTL, and the type, code and source of the answer.
+/// The probe of ping and traceroute, destination and TTL, and the type, code and source of the
+/// answer.
 type Probe = ([u8; 4], u8, (u8, u8), [u8; 4]);
 
 const PROBES: [Probe; 6] = [
@@ -177,7 +179,7 @@ fn ports() {
     }
 }
 
-/// What runs inside a namespace; as a test of its own it does nothing.
+/// The role of a process inside a namespace; as a test of its own it does nothing.
 #[test]
 fn a_role_in_a_namespace() {
     let Some((role, folder)) = support::role() else { return };
@@ -193,7 +195,7 @@ fn a_role_in_a_namespace() {
     }
 }
 
-/// Where the kernel has the addresses, it answers for them.
+/// If the kernel has the addresses, it answers for them.
 const ADDRESSES_OF_THE_KERNEL: &str = r#"
 neighbours.interval_ms = 100
 [[interface]]
@@ -214,13 +216,13 @@ name = "out0"
 addresses = ["10.0.2.1/24"]
 "#;
 
-/// Two hosts and what lies between them, with the addresses that an administrator gives and nothing else. With a bridge, the kernel in the
-/// middle has no addresses.
+/// Two hosts and what lies between them, with the addresses that an administrator gives and nothing
+/// else. With a bridge, the kernel in the middle has no addresses.
 fn network(test: &str, bridge: bool) -> Namespaces {
     network_of_queues(test, bridge, 1)
 }
 
-/// The same, with so many queues on the cables to the forwarder.
+/// The same, with `queues` queues on the cables to the forwarder.
 fn network_of_queues(test: &str, bridge: bool, queues: u32) -> Namespaces {
     let made = Namespaces::new(test, &["a", "m", "b", "r"]);
     let at = |last| [2, 0, 0, 0, 0, last];
@@ -244,7 +246,8 @@ fn network_of_queues(test: &str, bridge: bool, queues: u32) -> Namespaces {
     made
 }
 
-/// Programs talk between two namespaces. `counted` is what the forwarder must have done often, or this shows nothing.
+/// Programs talk between two namespaces. `counted` is what the forwarder must have done often, or
+/// this shows nothing.
 fn talk(test: &str, bridge: bool, config: &str, counted: &str) {
     let namespaces = network(test, bridge);
     let said = namespaces.forwarding("m", config, || talk_to("b", &namespaces));
@@ -286,8 +289,8 @@ fn programs_talk_over_a_bridge_with_addresses_that_only_the_forwarder_has() {
     }
 }
 
-/// The kernel has the addresses and sees nothing that comes in: the forwarder answers. Checksums that the sender leaves to a device have
-/// nothing to tell of them here.
+/// The kernel has the addresses and sees nothing that comes in: the forwarder answers. Checksums
+/// that the sender leaves to a device have nothing to tell of them here.
 #[test]
 fn programs_talk_through_af_xdp_with_the_usual_offloads() {
     if may_run("programs_talk_through_af_xdp_with_the_usual_offloads") {
@@ -296,7 +299,8 @@ fn programs_talk_through_af_xdp_with_the_usual_offloads() {
     }
 }
 
-/// Two workers, each with one of an interface's two queues: packets of many ports come in on both, and none is lost.
+/// Two workers, each with one of an interface's two queues: packets of many ports come in on both,
+/// and none is lost.
 #[test]
 fn programs_talk_through_the_queues_of_af_xdp() {
     if !may_run("programs_talk_through_the_queues_of_af_xdp") {
@@ -335,7 +339,8 @@ fn a_role_ends_with_whoever_started_it() {
     assert!(!Path::new(&process).exists(), "{process} goes on");
 }
 
-/// The far host is the kernel in the middle, behind a TAP device. With AF_XDP on the other side it sees nothing of what comes in there.
+/// The far host is the kernel in the middle, behind a TAP device. With AF_XDP on the other side it
+/// sees nothing of what comes in there.
 #[test]
 fn programs_talk_to_the_kernel_behind_a_tap_device() {
     if !may_run("programs_talk_to_the_kernel_behind_a_tap_device") {
@@ -378,7 +383,8 @@ fn an_interface_that_vanishes_under_af_xdp_stops_nothing_and_may_come_back() {
     }
 }
 
-/// The far interface is removed under load and made again; then programs talk as before. The input notices so often.
+/// The far interface is removed under load and made again; then programs talk as before. The input
+/// notices so often.
 fn vanishes(test: &str, config: &str, input: &str, noticed: u64) {
     let namespaces = network(test, false);
     for interface in ["in0", "out0"] {

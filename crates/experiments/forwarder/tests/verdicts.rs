@@ -1,5 +1,5 @@
-//! The same verdict as the kernel, for packets made of the edges of each field: what is forwarded, byte by byte, and what is told to the
-//! sender.
+//! The same verdict as the kernel, for packets made of the edges of each field: what is forwarded,
+//! byte by byte, and what is told to the sender.
 //!
 //! ```text
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ b0 :namespace B
@@ -25,7 +25,7 @@ const OUT_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x20];
 const A_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0xa];
 const B_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0xb];
 
-/// How many packets.
+/// The number of packets.
 const PACKETS: usize = 6000;
 /// A mark in each packet's payload, before its number.
 const MARK: [u8; 4] = *b"swdp";
@@ -40,7 +40,7 @@ fn any<T: Clone>(random: &mut Rng, edges: &[T]) -> T {
 struct Fields {
     to: [u8; 6],
     from: [u8; 6],
-    /// What stands between the addresses and the network header.
+    /// The kind, which stands between the addresses and the network header.
     kind: Vec<u8>,
     version: u8,
     /// In words; other than what the options take if it is given.
@@ -51,7 +51,7 @@ struct Fields {
     fragment: u16,
     ttl: u8,
     protocol: u8,
-    /// What is added to the right checksum.
+    /// The number added to the right checksum.
     checksum: u16,
     source: [u8; 4],
     destination: [u8; 4],
@@ -254,7 +254,8 @@ fn packets() -> Vec<Vec<u8>> {
     packets.collect()
 }
 
-/// What became of each packet: the frames that B heard of it and the errors that A heard, by the packet's number.
+/// The fate of each packet: the frames that B heard of it and the errors that A heard, by the
+/// packet's number.
 type Verdicts = BTreeMap<u32, Vec<String>>;
 
 /// The number of the packet whose payload a frame or its quote has.
@@ -283,7 +284,7 @@ fn hear(folder: &Path, interface: &str) {
     fs::write(folder.join(format!("heard-{interface}")), file.finish().unwrap()).unwrap();
 }
 
-/// What runs inside a namespace; as a test of its own it does nothing.
+/// The role of a process inside a namespace; as a test of its own it does nothing.
 #[test]
 fn a_role_in_a_namespace() {
     let Some((role, folder)) = support::role() else { return };
@@ -296,8 +297,8 @@ fn a_role_in_a_namespace() {
     }
 }
 
-/// The packet that a frame is, or that it is an error about, and what is the same for every router: an error's identification and options
-/// are its own.
+/// The packet that a frame is, or that it is an error about, and what is the same for every router:
+/// an error's identification and options are its own.
 fn heard_of(frame: &[u8], side: &str) -> (Option<u32>, String) {
     let icmp = 14 + (frame[14] & 15) as usize * 4;
     let from_the_router = matches!(frame[26..30], [10, 0, 1 | 2, 1]);
@@ -402,7 +403,8 @@ fn config() -> String {
     )
 }
 
-/// Differences that docs/dataplane.md lists: the kernel sends errors to the broadcast address of a network, which RFC 1122 forbids.
+/// Differences that docs/dataplane.md lists: the kernel sends errors to the broadcast address of a
+/// network, which RFC 1122 forbids.
 fn is_listed(packet: &[u8]) -> bool {
     packet.windows(4).any(|window| window == [10, 0, 1, 255])
 }

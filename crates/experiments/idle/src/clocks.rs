@@ -85,7 +85,8 @@ const fn nanoseconds(time: libc::timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The clock source that the kernel reads, such as `tsc` or `kvm-clock`; `None` where it does not say.
+/// The clock source that the kernel reads, such as `tsc` or `kvm-clock`; `None` where it does not
+/// say.
 pub fn source() -> Option<String> {
     let text = fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource").ok()?;
     Some(text.trim().to_owned())

@@ -1,10 +1,12 @@
-//! A CPU in closed loop: timers, interrupts that nobody foresees, and a tick that runs unless the governor stops it.
+//! A CPU in closed loop: timers, interrupts that nobody foresees, and a tick that runs unless the
+//! governor stops it.
 //!
-//! Unlike in a replay, what the governor chooses decides what wakes the CPU next: a tick that it keeps does.
+//! Unlike in a replay, what the governor chooses decides what wakes the CPU next: a tick that it
+//! keeps does.
 
 use idle::{Accounting, Asked, Governor, Kind, Outcome, SleepLength, States};
 
-/// What happens to a CPU. Times are nanoseconds.
+/// The events of a CPU. Times are nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// The CPU's idle states.
@@ -21,7 +23,7 @@ pub struct Load {
     pub end_ns: u64,
 }
 
-/// How a governor did.
+/// The way in which a governor did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lived {
     /// Stays in idle states.

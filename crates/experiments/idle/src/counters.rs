@@ -1,7 +1,9 @@
-//! The kernel's own counts of idle states, as `linux-boot` marks them in a trace, beside what the trace says of the same time.
+//! The kernel's own counts of idle states, as `linux-boot` marks them in a trace, beside what the
+//! trace says of the same time.
 //!
-//! They tell two things. The counts of `above` and `below` check our accounting against the kernel's. And a stay by the trace is longer than
-//! the kernel's own, since the kernel reads its clock between the two stamps: how much is measured here, and not guessed.
+//! They tell two things. The counts of `above` and `below` check our accounting against the
+//! kernel's. And a stay by the trace is longer than the kernel's own, since the kernel reads its
+//! clock between the two stamps: how much is measured here, and not guessed.
 
 use crate::platform::Platform;
 use idle::{Accounting, Usage};
@@ -9,7 +11,7 @@ use recording::facts::IdleUsage;
 use sleeps::Sleep;
 use std::collections::BTreeMap;
 
-/// What the kernel counted between the first mark of a trace and the last, by CPU and state.
+/// The kernel's counts between the first mark of a trace and the last, by CPU and state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters(BTreeMap<(u16, usize), Growth>);
 
@@ -56,13 +58,14 @@ impl Counters {
         Self(growths)
     }
 
-    /// Whether the trace holds none.
+    /// True if the trace holds none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How much longer a stay is by the trace than by the kernel's clock, in nanoseconds: the median over CPUs and states of the mean
-    /// difference. Those count of which both saw equally many stays, and not few; `refused` are the numbers of each CPU's stays that the
+    /// The time by which a stay is longer by the trace than by the kernel's clock, in nanoseconds:
+    /// the median over CPUs and states of the mean difference. Those count of which both saw
+    /// equally many stays, and not few; `refused` are the numbers of each CPU's stays that the
     /// hardware refused. `None` where there are none.
     pub fn tracing_ns(&self, cpus: &[Vec<Sleep>], refused: &[Vec<usize>]) -> Option<u64> {
         let mut means: Vec<u64> = self
@@ -134,7 +137,8 @@ mod tests {
 
     #[test]
     fn what_tracing_adds_is_the_difference_of_two_accounts() {
-        // Thirty stays of a microsecond and 700 ns more by the trace, in state 1 of CPU 0; the kernel counts whole microseconds.
+        // Thirty stays of a microsecond and 700 ns more by the trace, in state 1 of CPU 0; the
+        // kernel counts whole microseconds.
         let stay = |at: u64| Sleep {
             cpu: 0,
             enter_ns: at * 10_000,
@@ -167,7 +171,8 @@ mod tests {
         let counters = with([35, 130, 2, 4, 0]);
         assert_eq!(counters.0.len(), 2);
         assert_eq!(counters.tracing_ns(&cpus, &[vec![]]), Some(700));
-        // One stay more by the kernel: then the two accounts are of different stays, and say nothing.
+        // One stay more by the kernel: then the two accounts are of different stays, and say
+        // nothing.
         let other = with([36, 130, 2, 4, 0]);
         assert_eq!(other.tracing_ns(&cpus, &[vec![]]), None);
         assert!(Counters::new(&[]).is_empty());

@@ -1,7 +1,10 @@
-//! What a replay costs, at each point of the range of what a round trip costs: exact sums of integers, in units of power times nanoseconds.
+//! The cost of a replay, at each point of the range of what a round trip costs: exact sums of
+//! integers, in units of power times nanoseconds.
 //!
-//! Only idle time is counted: a core's power in the state that it is in, and the power of a domain while all of its CPUs are idle, in the
-//! shallowest of their states: of an interval in which a governor was asked twice, the state in which it ended. While a CPU of a domain runs, the domain's power is that of running, whatever the governor.
+//! Only idle time is counted: a core's power in the state that it is in, and the power of a domain
+//! while all of its CPUs are idle, in the shallowest of their states: of an interval in which a
+//! governor was asked twice, the state in which it ended. While a CPU of a domain runs, the
+//! domain's power is that of running, whatever the governor.
 
 use crate::platform::{POINTS, Platform};
 use crate::replay::Replayed;
@@ -11,13 +14,13 @@ use idle::MAX_STATES;
 /// A time in which all CPUs of a domain are idle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
-    /// How long it lasts, in nanoseconds.
+    /// The time that it lasts, in nanoseconds.
     pub ns: u64,
     /// The domain of the platform.
     pub domain: u16,
     /// CPUs of the domain that the trace has.
     cpus: u16,
-    /// Where in `Segments::covers` the CPUs and their intervals begin.
+    /// The index in `Segments::covers` at which the CPUs and their intervals begin.
     first: u32,
 }
 

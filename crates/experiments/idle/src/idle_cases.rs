@@ -109,7 +109,8 @@ mod tests {
         }
     }
 
-    /// As reported: before its changes of June 2024 teo errs below most of all and above least; after them below least.
+    /// As reported: before its changes of June 2024 teo errs below most of all and above least;
+    /// after them below least.
     #[test]
     fn long_timers_keep_the_old_teo_in_shallow_states() {
         for seed in 1..9 {

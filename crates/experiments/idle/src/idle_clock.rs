@@ -13,7 +13,8 @@ use experiment::{About, Error, Example, Experiment, Need, Request, Settings, Sin
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 
-/// Reads clocks and divides, here; or replays a trace with reads that take as long as published ones.
+/// Reads clocks and divides, here; or replays a trace with reads that take as long as published
+/// ones.
 pub struct IdleClock;
 
 const HOST: &[World] = &[World::Host];
@@ -157,7 +158,8 @@ fn add(recording: &mut Recording, variant: &str, case: &str, mode: &str, metric:
     }
 }
 
-/// The kernel's clocks whose reads were published, with how long they take. They are conditions of the replay and come from outside.
+/// The kernel's clocks whose reads were published, with how long they take. They are conditions of
+/// the replay and come from outside.
 fn spreads(request: &Request<'_>) -> Result<Vec<(String, Spread)>, Error> {
     const OF: &str = "cpuidle-clock";
     let names = request.conditions.get("clocks", &[OF]);
@@ -171,7 +173,7 @@ fn spreads(request: &Request<'_>) -> Result<Vec<(String, Spread)>, Error> {
     names.iter().map(|name| Ok((name.clone(), spread(name).map_err(Error::failed)?))).collect()
 }
 
-/// What a kernel makes of the difference of two reads, with its name in recordings.
+/// The conversions of the difference of two reads, each with its name in recordings.
 const CONVERSIONS: [(&str, idle::Clock); 3] = [
     ("/ 1000", idle::Clock::DivideBy1000),
     (">> 10", idle::Clock::ShiftBy10),
@@ -188,7 +190,8 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let tick_ns = 1_000_000_000 / settings.get(HZ);
     let seed = settings.get(SEED);
     let segments = Segments::of(&platform, &traced);
-    // haltpoll needs a state that polls, and then a changed choice draws other reads: what is compared would not be the same sleeps.
+    // haltpoll needs a state that polls, and then a changed choice draws other reads: what is
+    // compared would not be the same sleeps.
     let mut kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
     kinds.retain(|kind| *kind != idle::Kind::Haltpoll);
     let unsaid = match traced.summary.bounded + traced.summary.all_unknown() {
@@ -246,6 +249,8 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
         recording.measure(series, 0, metric.name, metric.unit, spread.average).subject = Some(subject);
     }
     let header = &mut recording.header;
+    // Nothing is read on this machine.
+    header.set_facts(&facts::Clocks::default());
     header.seed = seed;
     header.iterations = 1;
     header.platform = Some(recording::Platform {

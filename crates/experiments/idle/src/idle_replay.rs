@@ -149,7 +149,8 @@ fn row(
     chooser: Chooser,
     tick_ns: u64,
 ) -> Row {
-    // haltpoll alternates polling and halting, so it needs a state that polls; no board's table has one.
+    // haltpoll alternates polling and halting, so it needs a state that polls; no board's table has
+    // one.
     let polling;
     let own = match chooser {
         Chooser::Governor(idle::Kind::Haltpoll) => {

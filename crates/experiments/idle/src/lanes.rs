@@ -1,7 +1,8 @@
-//! The timeline of a replay: what each governor chose, beside the trace, about the interval that decided most.
+//! The timeline of a replay: what each governor chose, beside the trace, about the interval that
+//! decided most.
 //!
-//! A trace has more intervals than anybody looks at, and a replay has a dozen governors: only the CPUs of one domain are kept, and some
-//! milliseconds.
+//! A trace has more intervals than anybody looks at, and a replay has a dozen governors: only the
+//! CPUs of one domain are kept, and some milliseconds.
 
 use crate::oracle::Oracle;
 use crate::platform::Platform;
@@ -12,7 +13,7 @@ use recording::{Lane, PointName, Recording};
 use sleeps::{SleepLength, Waker};
 use std::collections::BTreeMap;
 
-/// What is shown before the interval that decided, and after it, in nanoseconds.
+/// The time that is shown before the interval that decided, and after it, in nanoseconds.
 const AROUND_NS: u64 = 10_000_000;
 /// Of a long interval no more than this is shown, in nanoseconds.
 const MOST_NS: u64 = 60_000_000;

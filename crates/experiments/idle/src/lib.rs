@@ -1,7 +1,7 @@
 //! The idle loop's experiments.
 //!
-//! `idle-replay` asks of a trace what other governors would have done with it, and what that would have cost; `idle-clock` what it costs the
-//! idle loop to read a clock and to divide.
+//! `idle-replay` asks of a trace what other governors would have done with it, and what that would
+//! have cost; `idle-clock` what it costs the idle loop to read a clock and to divide.
 //!
 //! | file | what it is about |
 //! |---|---|

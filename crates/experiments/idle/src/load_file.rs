@@ -11,10 +11,10 @@ pub struct LoadFile {
     /// One line about it.
     #[serde(rename = "title")]
     _title: String,
-    /// Where it was reported.
+    /// The place where it was reported.
     #[serde(rename = "source")]
     _source: String,
-    /// What the report does not say.
+    /// The assumption where the report says nothing.
     pub assumed: String,
     tick_us: u64,
     timer_period_us: u64,
@@ -82,8 +82,9 @@ impl LoadFile {
     }
 }
 
-/// Numbers that look random: Knuth's linear congruential generator for 64 bits, of which the upper half counts. The workloads that come
-/// with Stopwatt are this stream, so published comparisons with them depend on it.
+/// Numbers that look random: Knuth's linear congruential generator for 64 bits, of which the upper
+/// half counts. The workloads that come with Stopwatt are this stream, so published comparisons
+/// with them depend on it.
 struct Chance(u64);
 
 impl Chance {

@@ -1,7 +1,9 @@
-//! What could have been done at best: the oracle, and the intervals in which a governor fell short of it.
+//! The best that could have been done: the oracle, and the intervals in which a governor fell short
+//! of it.
 //!
-//! A trace has millions of intervals and the range of costs has twenty points. Which state is cheapest depends on an interval's length alone, and
-//! changes at a few lengths only: intervals between two of them are counted together, once for all points.
+//! A trace has millions of intervals and the range of costs has twenty points. Which state is
+//! cheapest depends on an interval's length alone, and changes at a few lengths only: intervals
+//! between two of them are counted together, one time for all points.
 
 use crate::energy::{Energies, Segments};
 use crate::platform::{POINTS, Platform, StateCost};
@@ -12,10 +14,11 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// What could have been done at best, by someone who knows the trace.
+/// The best that could have been done, by someone who knows the trace.
 ///
-/// Each interval takes the state that is cheapest for the core, and each segment the one that is cheapest for the domain. Where the two
-/// exclude each other no real choice reaches the sum: it is a lower bound for every governor, and says so.
+/// Each interval takes the state that is cheapest for the core, and each segment the one that is
+/// cheapest for the domain. Where the two exclude each other no real choice reaches the sum: it is
+/// a lower bound for every governor, and says so.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     /// Energy at each point.
@@ -24,9 +27,11 @@ pub struct Oracle {
     pub states: Vec<Vec<Usage>>,
     /// At the middle point: for each interval of each CPU the cheapest state.
     pub chosen: Vec<Vec<u8>>,
-    /// Whether a domain's cheapest state is ever deeper than the cores', so that the energy is a bound and no choice.
+    /// True if a domain's cheapest state is ever deeper than the cores', so that the energy is a
+    /// bound and no choice.
     pub is_bound: bool,
-    /// The lowest and highest delay in microseconds over the points: half of the intervals are not delayed more, and 99 of 100.
+    /// The lowest and highest delay in microseconds over the points: half of the intervals are not
+    /// delayed more, and 99 of 100.
     pub delay_us: [[u64; 2]; 2],
 }
 
@@ -70,13 +75,13 @@ impl Costs {
         Self(states.iter().map(cost).collect())
     }
 
-    /// What so many stays of so many nanoseconds together cost in a state.
+    /// The cost of a number of stays in a state, which are together `ns` nanoseconds long.
     fn sum(&self, state: usize, ns: u128, stays: u64) -> u128 {
         let (power, round_trip) = self.0[state];
         power * ns + round_trip * u128::from(stays)
     }
 
-    /// What a stay of so many nanoseconds costs in a state.
+    /// The cost of a stay of `ns` nanoseconds in a state.
     fn one(&self, state: usize, ns: u64) -> u128 {
         self.sum(state, ns.into(), 1)
     }
@@ -95,7 +100,8 @@ impl Costs {
                     (power > other_power && trip <= other_trip) || (power < other_power && trip >= other_trip);
                 if crosses {
                     let at = trip.abs_diff(other_trip) / power.abs_diff(other_power);
-                    // Both are as expensive at a single length only, and there only if it is a whole number.
+                    // Both are as expensive at a single length only, and there only if it is a
+                    // whole number.
                     turns.extend(u64::try_from(at).ok().into_iter().flat_map(|at| [at, at.saturating_add(1)]));
                 }
             }
@@ -125,7 +131,8 @@ struct Group {
     domain: u16,
     /// The length of one of them, in nanoseconds: it stands for all.
     ns: u64,
-    /// The longest time in which all CPUs of the domain were idle during it, in nanoseconds; 0 where there was none.
+    /// The longest time in which all CPUs of the domain were idle during it, in nanoseconds; 0
+    /// where there was none.
     together_ns: u64,
     stays: u64,
     /// All lengths together, in nanoseconds.
@@ -178,7 +185,8 @@ impl Classes {
     }
 }
 
-/// The lengths at which something changes for an interval: its cheapest state, how it is counted, or how much it is delayed.
+/// The lengths at which something changes for an interval: its cheapest state, how it is counted,
+/// or how much it is delayed.
 fn core_turns(costs: &[StateCost], states: &[idle::State]) -> Turns {
     let mut turns = Vec::new();
     for point in 0..POINTS.len() {
@@ -218,7 +226,7 @@ impl Groups {
     }
 }
 
-/// What could have been done at best at one point.
+/// The best that could have been done at one point.
 struct Point {
     energy: u128,
     states: Vec<Usage>,
@@ -248,11 +256,13 @@ impl Point {
             let (domain, costs) = (&domains[number], &of_cores[number]);
             let cheapest = match platform.power {
                 Some(_) => costs.cheapest(group.ns),
-                // Without powers the deepest state that pays by its residency stands in for the cheapest.
+                // Without powers the deepest state that pays by its residency stands in for the
+                // cheapest.
                 None => domain.table.all().iter().rposition(|s| s.target_residency_ns <= group.ns).unwrap_or(0),
             };
             energy += costs.sum(cheapest, group.sum_ns, group.stays);
-            // The longer all are idle, the deeper a state pays, as long as deeper states take less power.
+            // The longer all are idle, the deeper a state pays, as long as deeper states take less
+            // power.
             let wanted = if group.together_ns > 0 { of_domains[number].cheapest(group.together_ns) } else { 0 };
             let as_cheap = wanted > cheapest && costs.one(wanted, group.ns) == costs.one(cheapest, group.ns);
             let state = if as_cheap { wanted } else { cheapest };
@@ -267,7 +277,8 @@ impl Point {
             delays.count(&domain.states[state], group.ns, group.stays);
             chosen.push(state as u8);
         }
-        // Where a deeper state takes more power, a shorter time of a domain may want a deeper state than its longest.
+        // Where a deeper state takes more power, a shorter time of a domain may want a deeper state
+        // than its longest.
         is_bound |= domains.iter().any(|domain| !domain.states.is_sorted_by(|a, b| a.domain_power >= b.domain_power));
         Self { energy, states, chosen, is_bound, delay_us: [50, 99].map(|percent| delays.quantile_us(percent)) }
     }
@@ -280,11 +291,12 @@ pub struct Excess {
     pub cpu: u16,
     /// The number of the interval.
     pub at: usize,
-    /// What the core took more than with the cheapest state, at the middle point.
+    /// The energy that the core took more than with the cheapest state, at the middle point.
     pub energy: u128,
 }
 
-/// The intervals that cost a replay's cores most beyond what they had to at the middle point, the worst first.
+/// The intervals that cost a replay's cores most beyond what they had to at the middle point, the
+/// worst first.
 pub fn worst(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], oracle: &Oracle, most: usize) -> Vec<Excess> {
     let mut worst: Vec<Excess> = Vec::with_capacity(most + 1);
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Reads of a clock that take as long as published ones: the distribution has their average and minimum, nearly their standard deviation,
-//! and their maximum once in a million.
+//! Reads of a clock that take as long as published ones: the distribution has their average and
+//! minimum, nearly their standard deviation, and their maximum once in a million.
 
 use crate::replay::Reading;
 use engine::SplitMix64;
 use idle::Clock;
 
-/// What was published of a clock's reads, in nanoseconds.
+/// The published figures of a clock's reads, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Average.
@@ -39,7 +39,8 @@ const QUANTILES: usize = 1024;
 /// Draws of which one is the maximum.
 const PER_MAXIMUM: u64 = 1_000_000;
 
-/// Draws reads. The same seed gives the same reads, whatever the clock: a draw is a place among the quantiles.
+/// Draws reads. The same seed gives the same reads, whatever the clock: a draw is a place among the
+/// quantiles.
 #[derive(Clone, Debug)]
 pub struct Reads {
     quantiles: Vec<u64>,
@@ -51,12 +52,14 @@ pub struct Reads {
 impl Reads {
     /// Reads with a published spread, and a division.
     ///
-    /// Above the minimum lies an Erlang distribution of two stages with the published average. Its standard deviation is the distance from
-    /// minimum to average divided by the root of 2, which comes within a tenth of both published ones.
+    /// Above the minimum lies an Erlang distribution of two stages with the published average. Its
+    /// standard deviation is the distance from minimum to average divided by the root of 2, which
+    /// comes within a tenth of both published ones.
     pub fn new(spread: Spread, clock: Clock, seed: u64) -> Self {
         let mean = spread.average - spread.minimum;
-        // The distribution function at x means is 1 - (1 + 2x) e^(-2x); the quantiles are found by walking up it in small steps. The
-        // exponential is a product, for no simulation takes one from the system's library.
+        // The distribution function at x means is 1 - (1 + 2x) e^(-2x); the quantiles are found by
+        // walking up it in small steps. The exponential is a product, for no simulation takes one
+        // from the system's library.
         const STEPS: f64 = 1024.0;
         let step = 1.0 - 2.0 / STEPS + 2.0 / (STEPS * STEPS) - 4.0 / (3.0 * STEPS * STEPS * STEPS);
         let (mut x, mut exponential) = (0.0_f64, 1.0_f64);

@@ -1,4 +1,4 @@
-//! How long reads of a clock and divisions take on this machine.
+//! The time that reads of a clock and divisions take on this machine.
 
 use crate::clocks::Clock;
 use std::hint::black_box;
@@ -42,7 +42,7 @@ impl Times {
     }
 }
 
-/// How much is measured: so many rounds of so many reads.
+/// The amount that is measured: a number of rounds, each of a number of reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Rounds.
@@ -101,7 +101,8 @@ pub enum Division {
     MultiplyShift,
 }
 
-/// What `x / 1000` is as a multiplication: `(x >> 3) * MULTIPLIER >> 68`, exact for every `x`.
+/// The factor with which `x / 1000` is a multiplication: `(x >> 3) * MULTIPLIER >> 68`, exact for
+/// every `x`.
 const MULTIPLIER: u64 = 0x20c4_9ba5_e353_f7cf;
 const MULTIPLIER_SHIFT: u32 = 68;
 
@@ -129,7 +130,8 @@ impl Division {
     }
 }
 
-/// Times divisions, each of which waits for the one before it. With `known` the compiler knows the divisor.
+/// Times divisions, each of which waits for the one before it. With `known` the compiler knows the
+/// divisor.
 pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -> Times {
     match (division, known) {
         (Division::By1000, true) => chain(effort, tick_ns, |ns| Division::By1000.divide(ns)),

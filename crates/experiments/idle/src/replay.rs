@@ -1,5 +1,5 @@
-//! A governor replayed on a trace, in open loop: what woke a CPU stays where it was. A deeper state delays the work by its exit latency, and
-//! nothing else moves.
+//! A governor replayed on a trace, in open loop: what woke a CPU stays where it was. A deeper state
+//! delays the work by its exit latency, and nothing else moves.
 
 use crate::platform::{Platform, StateCost};
 use crate::trace::Traced;
@@ -7,7 +7,7 @@ use idle::{Accounting, Asked, Clock, Governor, Kind, MAX_STATES, NEVER_NS, Outco
 use sleeps::{Sleep, SleepLength as Known};
 use std::collections::BTreeMap;
 
-/// What is taken for the sleep length where a trace does not say it.
+/// The value that is taken for the sleep length where a trace does not say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unsaid {
     /// The interval's own length: a timer was about to fire.
@@ -29,7 +29,7 @@ impl Unsaid {
     }
 }
 
-/// Who chooses.
+/// The one who chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chooser {
     /// The traced kernel, as recorded.
@@ -38,12 +38,13 @@ pub enum Chooser {
     Governor(Kind),
 }
 
-/// What reading the clock and the division after it do to a stay.
+/// The effect of reading the clock, and of the division after it, on a stay.
 pub trait Reading {
-    /// How long the two reads of the clock around a stay take, in nanoseconds: before it, and after it.
+    /// The time that the two reads of the clock around a stay take, in nanoseconds: before it, and
+    /// after it.
     fn reads_ns(&mut self) -> [u64; 2];
 
-    /// How the kernel makes a residency of the difference.
+    /// The way in which the kernel makes a residency of the difference.
     fn clock(&self) -> Clock;
 }
 
@@ -61,14 +62,14 @@ impl Reading for Ideal {
     }
 }
 
-/// What a governor did with a trace.
+/// The choices of a governor on a trace.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// For each interval of each CPU the state in which it ended.
     pub chosen: Vec<Vec<u8>>,
     /// Sums over all CPUs, by state.
     pub states: Vec<idle::Usage>,
-    /// How long work was delayed.
+    /// The time that work was delayed.
     pub delays: Delays,
     /// Entries into each state, by domain of the platform.
     pub entries: Vec<[u64; MAX_STATES]>,
@@ -78,7 +79,7 @@ pub struct Replayed {
     pub read_energy: u128,
 }
 
-/// How often work was delayed by how many microseconds.
+/// The number of times that work was delayed by how many microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Delays(Vec<u64>);
 
@@ -214,7 +215,7 @@ impl<'p> Cpu<'p> {
     }
 }
 
-/// What a governor can find out at the beginning of an interval.
+/// The facts that a governor can find out at the beginning of an interval.
 fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> Asked {
     let tick_stopped = sleep.tick_stopped.unwrap_or(false);
     let to_tick = |timer_ns: u64| if tick_stopped { timer_ns } else { timer_ns.min(tick_ns) };
@@ -243,21 +244,25 @@ fn later(asked: Asked, by_ns: u64) -> Asked {
     Asked { sleep_length: SleepLength { timer_ns: less(timer_ns), event_ns: less(event_ns) }, ..asked }
 }
 
-/// What a governor would have chosen beside what the traced kernel chose, its past being the kernel's own choices.
+/// The choices that a governor would have made beside those of the traced kernel, its past being
+/// the kernel's own choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// Intervals with a known sleep length, after the first of each CPU: by recorded state and by the governor's.
+    /// Intervals with a known sleep length, after the first of each CPU: by recorded state and by
+    /// the governor's.
     pub counts: Vec<Vec<u64>>,
-    /// Those in which the two differ: by recorded state, the governor's, and whether the tick was stopped when the kernel chose.
+    /// Those in which the two differ: by recorded state, the governor's, and whether the tick was
+    /// stopped when the kernel chose.
     pub differing: BTreeMap<(usize, usize, Option<bool>), u64>,
 }
 
-/// Intervals at the beginning of each CPU's that do not count: the kernel's governor had a past there that the trace does not show.
+/// Intervals at the beginning of each CPU's that do not count: the kernel's governor had a past
+/// there that the trace does not show.
 pub const FIRST: usize = 50;
 
 impl Agreement {
-    /// Compares a governor with the traced kernel. It learns from stays that are as long as the kernel took them to be, as far as that is
-    /// known: [`Traced::tracing_ns`] is taken off.
+    /// Compares a governor with the traced kernel. It learns from stays that are as long as the
+    /// kernel took them to be, as far as that is known: [`Traced::tracing_ns`] is taken off.
     pub fn of(platform: &Platform, traced: &Traced, kind: Kind, tick_ns: u64) -> Self {
         let tracing_ns = traced.tracing_ns().unwrap_or(0);
         let states = platform.domains[0].states.len();

@@ -119,7 +119,7 @@ fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &
     header.notes.extend(traced.notes.iter().cloned());
 }
 
-/// What must be known about the traced kernel's own choices.
+/// The notes that a reader needs about the traced kernel's own choices.
 fn of_recorded(platform: &Platform, traced: &Traced) -> Option<String> {
     let states = platform.domains[0].states.len();
     if !traced.has_states_of(platform.state_names()) {
@@ -232,7 +232,8 @@ fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
     }
 }
 
-/// For each pair of governors the share of the range in which the first takes less energy, whatever the trace does not say.
+/// For each pair of governors the share of the range in which the first takes less energy, whatever
+/// the trace does not say.
 fn pairs(recording: &mut Recording, rows: &[Row]) {
     for a in rows {
         let series = recording.series(a.name(), CASE, "");
@@ -284,8 +285,8 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
     }
 }
 
-/// The traced kernel's own counts beside the trace and our accounting: cases `counters`, modes `kernel` and `trace`; and how much longer a stay
-/// is by the trace.
+/// The traced kernel's own counts beside the trace and our accounting: cases `counters`, modes
+/// `kernel` and `trace`; and how much longer a stay is by the trace.
 fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
     let tracing_ns = traced.tracing_ns();
     let compared = traced.counters.compare(platform, &traced.cpus, &traced.refused, tracing_ns.unwrap_or(0));
@@ -308,8 +309,9 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
     }
 }
 
-/// The intervals that cost most beyond the cheapest state. Their measures have the CPU, the chosen state as subject and the cheapest as role; the
-/// iteration is the rank, and three metrics say when, how long and how much.
+/// The intervals that cost most beyond the cheapest state. Their measures have the CPU, the chosen
+/// state as subject and the cheapest as role; the iteration is the rank, and three metrics say
+/// when, how long and how much.
 fn excesses(recording: &mut Recording, traced: &Traced, row: &Row, oracle: &Oracle) {
     let Some((_, replayed)) = row.replays.first() else { return };
     let series = recording.series(row.name(), "deciding", "");

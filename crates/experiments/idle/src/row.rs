@@ -1,22 +1,23 @@
-//! What one chooser did with a trace: a row of the results.
+//! A row of the results: one chooser on a trace.
 
 use crate::energy::Energies;
 use crate::oracle::Excess;
 use crate::replay::{Agreement, Chooser, Replayed, Unsaid};
 
-/// What one chooser did and what it cost.
+/// The choices of one chooser and their cost.
 pub struct Row {
-    /// Who chose.
+    /// The one who chose.
     pub chooser: Chooser,
-    /// What it did, for each assumption about what the trace does not say.
+    /// The replays, for each assumption about what the trace does not say.
     pub replays: Vec<(Unsaid, Replayed)>,
-    /// What that cost, likewise.
+    /// The costs, likewise.
     pub energies: Vec<Energies>,
-    /// How often it agrees with the traced kernel.
+    /// The number of times that it agrees with the traced kernel.
     pub agreement: Option<Agreement>,
     /// Names of its states.
     pub state_names: Vec<String>,
-    /// The intervals that cost its first replay most beyond the cheapest state, the worst first; empty without powers.
+    /// The intervals that cost its first replay most beyond the cheapest state, the worst first;
+    /// empty without powers.
     pub worst: Vec<Excess>,
 }
 

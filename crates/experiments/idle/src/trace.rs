@@ -1,4 +1,5 @@
-//! The idle intervals of a trace: from a recording, or from the trace itself, which is imported first.
+//! The idle intervals of a trace: from a recording, or from the trace itself, which is imported
+//! first.
 
 use crate::counters::Counters;
 use experiment::Error;
@@ -14,15 +15,16 @@ use std::path::Path;
 pub struct Traced {
     /// By CPU, each in the order of time.
     pub cpus: Vec<Vec<Sleep>>,
-    /// How much is known of them.
+    /// The summary of what is known of them.
     pub summary: Summary,
-    /// What the importer noted about the trace.
+    /// The importer's notes about the trace.
     pub notes: Vec<String>,
     /// Names of the traced kernel's idle states by number, where the trace says them.
     pub states: Vec<String>,
     /// The kernel's own counts, where the trace holds them.
     pub counters: Counters,
-    /// By CPU the numbers of its intervals in which the hardware refused the state, where the trace says so; in order.
+    /// By CPU the numbers of its intervals in which the hardware refused the state, where the trace
+    /// says so; in order.
     pub refused: Vec<Vec<usize>>,
 }
 
@@ -58,12 +60,14 @@ impl Traced {
         self.cpus.iter().flatten()
     }
 
-    /// Whether the numbers of the trace's states mean the states of a platform. Where the trace does not name its states they are taken to.
+    /// True if the numbers of the trace's states mean the states of a platform. Where the trace
+    /// does not name its states they are taken to.
     pub fn has_states_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> bool {
         self.states.is_empty() || self.states.iter().map(String::as_str).eq(names)
     }
 
-    /// How much longer a stay is by the trace than by the kernel's own clock, in nanoseconds; `None` where the trace does not tell.
+    /// The time by which a stay is longer by the trace than by the kernel's own clock, in
+    /// nanoseconds; `None` where the trace does not tell.
     pub fn tracing_ns(&self) -> Option<u64> {
         self.counters.tracing_ns(&self.cpus, &self.refused)
     }

@@ -1,6 +1,8 @@
-//! Governors beside a real kernel: Debian's Linux on our EL3 image, traced under a workload with each of its two governors. Needs the emulator.
+//! Governors beside a real kernel: Debian's Linux on our EL3 image, traced under a workload with
+//! each of its two governors. Needs the emulator.
 //!
-//! Time in the guest counts instructions, so that the traces do not depend on how busy this machine is.
+//! Time in the guest counts instructions, so that the traces do not depend on how busy this machine
+//! is.
 
 use idle::Kind;
 use idle_experiments::replay::Agreement;
@@ -17,7 +19,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// Boots the guest and traces it with each governor; the traces stay in the folder of the tests, to be looked at.
+/// Boots the guest and traces it with each governor; the traces stay in the folder of the tests, to
+/// be looked at.
 fn traces(images: &Images, linux: &Linux, cpus: usize) -> Vec<PathBuf> {
     let machine = Machine { virtualization: true, icount: Some(0), ..Machine::new(cpus) };
     let governors = GOVERNORS.map(|(name, _)| name.to_owned()).to_vec();
@@ -71,10 +74,11 @@ fn lengths_are_known(traced: &Traced, what: &str, wrong: &mut Vec<String>) {
     expect(wrong, median.abs() <= 5_000, format!("{what}: timers late by {median} ns"));
 }
 
-/// How long a CPU may run on after the stamp of its entry: the firmware cleans the caches on the way down.
+/// The time that a CPU may run on after the stamp of its entry: the firmware cleans the caches on
+/// the way down.
 const ENTERING_NS: u64 = 400_000;
 
-/// Whether another CPU may have run at some time between the two.
+/// True if another CPU may have run at some time between the two.
 fn another_ran(traced: &Traced, cpu: u16, from_ns: u64, to_ns: u64) -> bool {
     (0..).zip(&traced.cpus).filter(|(other, _)| *other != cpu).any(|(_, sleeps)| {
         let before = sleeps.partition_point(|sleep| sleep.enter_ns + ENTERING_NS <= from_ns);
@@ -82,10 +86,11 @@ fn another_ran(traced: &Traced, cpu: u16, from_ns: u64, to_ns: u64) -> bool {
     })
 }
 
-/// Without the events of timers nothing is called known, and every bound holds the length that the events tell.
+/// Without the events of timers nothing is called known, and every bound holds the length that the
+/// events tell.
 ///
-/// The emulator runs one CPU at a time, so that a timer's interrupt may find its CPU waiting for another's turn to end: a timer that was late
-/// because of that says nothing, and is counted.
+/// The emulator runs one CPU at a time, so that a timer's interrupt may find its CPU waiting for
+/// another's turn to end: a timer that was late because of that says nothing, and is counted.
 fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &mut Vec<String>) {
     let text = std::fs::read_to_string(path).unwrap();
     let timers = ["hrtimer_", "timer_start", "timer_cancel", "timer_expire", "tick_stop"];
@@ -117,7 +122,8 @@ fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &
         beyond.len()
     );
     expect(wrong, late * 4 <= held, format!("{what}: {late} timers late, {held} bounds hold"));
-    // A CPU may run in the firmware while the trace calls it idle; whom it keeps waiting then, nothing shows.
+    // A CPU may run in the firmware while the trace calls it idle; whom it keeps waiting then,
+    // nothing shows.
     expect(wrong, beyond.len() * 1000 <= held, format!("{what}: {} bounds do not hold", beyond.len()));
 }
 
@@ -156,7 +162,8 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
                 agreement.differing,
             );
             let wrong = &mut wrong;
-            // Stays between which the marks were written may be in one account and not in the other.
+            // Stays between which the marks were written may be in one account and not in the
+            // other.
             let (kernel, trace) = (compared.kernel, compared.trace);
             for (of, kernel, trace) in [
                 ("stays", kernel.entered, trace.entered),

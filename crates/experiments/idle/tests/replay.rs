@@ -1,4 +1,5 @@
-//! What holds for every trace, every platform and every point of the range of what a round trip costs.
+//! Properties that hold for every trace, every platform and every point of the range of what a
+//! round trip costs.
 
 use document::Document;
 use idle::{Accounting, Kind, NEVER_NS, Usage};
@@ -28,7 +29,8 @@ fn known(timer_ns: u64) -> SleepLength {
     SleepLength::Known { timer_ns, tick_ns: Some(TICK_NS.min(timer_ns)) }
 }
 
-/// Lengths at which something changes: what a stay counts as, or which of two states is cheaper at the middle point.
+/// Lengths at which something changes: what a stay counts as, or which of two states is cheaper at
+/// the middle point.
 fn turns() -> Vec<u64> {
     let mut turns = Vec::new();
     for domain in PLATFORMS.into_iter().flat_map(|name| platform(name).domains) {
@@ -141,7 +143,8 @@ fn by_hand(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], point: usiz
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Nothing beats the oracle, the shallowest state is never above, the deepest never below, and energies are exact sums.
+    /// Nothing beats the oracle, the shallowest state is never above, the deepest never below, and
+    /// energies are exact sums.
     #[test]
     fn what_holds_for_every_trace(traced in traces()) {
         for name in PLATFORMS {
@@ -173,7 +176,8 @@ proptest! {
         }
     }
 
-    /// The oracle takes the cheapest state of each interval and of each time that a domain idles, and counts what it chose.
+    /// The oracle takes the cheapest state of each interval and of each time that a domain idles,
+    /// and counts what it chose.
     #[test]
     fn an_oracle_is_the_best_of_each_interval(traced in traces()) {
         for name in PLATFORMS {
@@ -218,7 +222,7 @@ proptest! {
         }
     }
 
-    /// What the trace does not say matters only where it does not say it.
+    /// The unknown of a trace matters only where it is unknown.
     #[test]
     fn a_known_length_needs_one_replay(traced in traces()) {
         let known_only = Traced::of(traced.all().map(|sleep| Sleep { length: known(5_000_000), ..*sleep }));
@@ -331,8 +335,8 @@ fn made(states: &[(u64, u64)], polling: bool) -> Platform {
     Platform::read(&Document::new("made", text)).unwrap()
 }
 
-/// Wake-ups through a pipe, some 34 us apart, with a polling state and one that pays from 120 us on: menu and ladder choose too deep, teo does
-/// not (linux-pm, October 2024).
+/// Wake-ups through a pipe, some 34 us apart, with a polling state and one that pays from 120 us
+/// on: menu and ladder choose too deep, teo does not (linux-pm, October 2024).
 #[test]
 fn short_pipe_wake_ups_mislead_ladder_and_menu_but_not_teo() {
     let platform = made(&[(12, 120)], true);

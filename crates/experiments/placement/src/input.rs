@@ -1,4 +1,4 @@
-//! What is asked for, read and checked.
+//! The request, read and checked.
 
 use crate::workloads;
 use document::{Document, one_of};
@@ -11,14 +11,14 @@ use soc::config::{IdlePlatform, Machine};
 
 /// The workload where none is named.
 pub(crate) const USUAL: &str = "ui-render";
-/// How long a workload runs that says nothing about it, in seconds.
+/// The time that a workload runs that says nothing about it, in seconds.
 const USUAL_SECONDS: u64 = 20;
 /// The policies in the order in which they are shown: what others are compared with comes first.
 const POLICIES: [Kind; 6] = [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even, Kind::Switcher, Kind::EnergyAware];
 /// The least time between changes of a frequency that follows the load, in nanoseconds.
 const RATE_LIMIT_NS: u64 = 10_000_000;
 
-/// How RCU is configured.
+/// The way in which RCU is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RcuChoice {
     /// Each CPU invokes its callbacks, and keeps its tick while it has some.
@@ -125,17 +125,17 @@ pub struct Input {
     pub platform_text: String,
     /// The policies.
     pub policies: Vec<Kind>,
-    /// What the kernel's own work takes.
+    /// The costs of the kernel's own work.
     pub(crate) costs: Costs,
-    /// How frequencies are chosen.
+    /// The way in which frequencies are chosen.
     pub frequency: Frequency,
-    /// How RCU is configured.
+    /// The way in which RCU is configured.
     pub rcu: RcuChoice,
-    /// How long a run lasts, in nanoseconds; it ends sooner if its main tasks do.
+    /// The time that a run lasts, in nanoseconds; it ends sooner if its main tasks do.
     pub time_ns: u64,
     /// The first seed, and how many.
     pub seeds: (u64, u32),
-    /// What must be known about the input, a sentence each.
+    /// The notes that a reader needs about the input, a sentence each.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! The timeline: a second of the first seed, under each policy. A run of which less is simulated begins in the same way.
+//! The timeline: a second of the first seed, under each policy. A run of which less is simulated
+//! begins in the same way.
 
 use crate::input::Input;
 use crate::seed_run::outcome;
@@ -12,7 +13,7 @@ use timeline::Timelines;
 const CASE: &str = "timeline";
 /// Loads settle before the kept part begins, in nanoseconds.
 const WARM_UP_NS: u64 = 1_000_000_000;
-/// How much is kept, in nanoseconds.
+/// The time that is kept, in nanoseconds.
 const KEPT_NS: u64 = 1_000_000_000;
 
 /// The part that is kept, in nanoseconds from the beginning.

@@ -1,8 +1,9 @@
 //! Experiments on placement: which task runs on which CPU, and what that costs.
 //!
-//! `placement` runs a file of rt-app in the small kernel under each policy, with several seeds. It keeps the latencies of periodic tasks,
-//! what woke idle CPUs, and energy by owner: each task, callbacks, the tick kept for RCU, RCU's threads, each idle state, transitions, the
-//! kernel, interrupts.
+//! `placement` runs a file of rt-app in the small kernel under each policy, with several seeds. It
+//! keeps the latencies of periodic tasks, what woke idle CPUs, and energy by owner: each task,
+//! callbacks, the tick kept for RCU, RCU's threads, each idle state, transitions, the kernel,
+//! interrupts.
 //!
 //! ```text
 //!  workload, platform ─▶ input ─▶ seed_run, once a policy and seed ─▶ results ─▶ recording

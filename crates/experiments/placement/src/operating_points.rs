@@ -5,8 +5,8 @@ use minikernel::Hardware;
 /// The work that energies are for is what a core of this capacity does in a second.
 pub const WORK: u32 = 1024;
 
-/// What work costs at an operating point. Energies are in units of the platform's table times seconds, for the work that a core of
-/// capacity 1024 does in a second.
+/// The cost of work at an operating point. Energies are in units of the platform's table times
+/// seconds, for the work that a core of capacity 1024 does in a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointCost {
     /// The domain's name.

@@ -21,7 +21,8 @@ fn unit_s(energy: u128) -> f64 {
     energy as f64 / 1e12
 }
 
-/// What the recording says about its run. `kept` is the part that the timeline holds, in ns; `None` where nothing is run.
+/// Describes the run in the recording. `kept` is the part that the timeline holds, in ns; `None`
+/// where nothing is run.
 pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range<u64>>) {
     header.set_facts(&facts::Placement {
         title: input.idle.title.clone(),

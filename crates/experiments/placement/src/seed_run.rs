@@ -5,12 +5,13 @@ use experiment::Error;
 use minikernel::placement::Kind;
 use minikernel::{Outcome, Owner, WakeCause};
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// How long it lasted, in ps.
+    /// The time that it lasted, in ps.
     pub time: u64,
-    /// Energy by owner, in units of the platform's table times ps, without the owners that have none.
+    /// Energy by owner, in units of the platform's table times ps, without the owners that have
+    /// none.
     pub owners: Vec<(String, u128)>,
     /// All energy, integrated beside the owners' shares.
     pub integral: u128,
@@ -28,12 +29,12 @@ pub struct Found {
     pub stalls: Vec<String>,
 }
 
-/// What a task did.
+/// The result of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundTask {
     /// Its name.
     pub name: String,
-    /// How often it moved to another CPU.
+    /// The number of times that it moved to another CPU.
     pub moves: u64,
     /// Each time from the beginning of a period until it waits for the next, in ns, by size.
     pub responses: Vec<u32>,
@@ -131,7 +132,7 @@ fn tasks(outcome: Outcome) -> Vec<FoundTask> {
     tasks
 }
 
-/// What an owner of energy is called. Idle states and transitions are told apart by domain.
+/// The name of an owner of energy. Idle states and transitions are told apart by domain.
 fn owner_name(input: &Input, outcome: &Outcome, owner: Owner, domain: usize) -> String {
     let of = &input.hardware.domains[domain];
     match owner {

@@ -1,4 +1,5 @@
-//! Every workload that comes with the command, under every policy: to the last unit, energy has an owner.
+//! Every workload that comes with the command, under every policy: to the last unit, energy has an
+//! owner.
 
 use experiment::{Conditions, Experiment, Folder, Request, Settings, World};
 use minikernel::placement::Kind;

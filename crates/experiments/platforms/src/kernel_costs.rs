@@ -1,4 +1,4 @@
-//! What the small kernel's own work takes: `kernel/costs.toml` of the platform files.
+//! The costs of the small kernel's own work: `kernel/costs.toml` of the platform files.
 
 use document::Document;
 use experiment::{Error, Files};

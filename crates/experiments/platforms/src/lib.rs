@@ -1,4 +1,5 @@
-//! Platform files, as experiments ask for them: by the name of a platform, or by the path of a file of one's own.
+//! Platform files, as experiments ask for them: by the name of a platform, or by the path of a file
+//! of one's own.
 //!
 //! | file | what it is about |
 //! |---|---|

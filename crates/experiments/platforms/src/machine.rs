@@ -23,7 +23,8 @@ impl<'a> PlatformFiles<'a> {
         Ok(names.into_iter().filter(has_releases).collect())
     }
 
-    /// The platform of a name, or of the file at a path; a file's own name says whose releases and costs apply.
+    /// The platform of a name, or of the file at a path; a file's own name says whose releases and
+    /// costs apply.
     ///
     /// # Errors
     /// There is no such platform; the file is wrong.
@@ -67,7 +68,8 @@ impl<'a> PlatformFiles<'a> {
         Ok(self.files.stems(&format!("{}/releases", self.name))?)
     }
 
-    /// The release that is meant: by its name, by the end of its name (`v2.12` for `juno-v2.12`), or `last`.
+    /// The release that is meant: by its name, by the end of its name (`v2.12` for `juno-v2.12`),
+    /// or `last`.
     ///
     /// # Errors
     /// None or several are meant.

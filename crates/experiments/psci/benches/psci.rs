@@ -1,8 +1,9 @@
 //! Speed of the simulation, in the PSCI experiments themselves: `cargo bench`.
 //!
-//! An operation is a call through `psci::Platform` that can yield. Targets: 25 M operations a second with 6 CPUs and 15 M
-//! with 256, recording on, on one core; six cases, three releases, 100 iterations in 5 s; 256 cores in 10 s; 1024 cores in 3 s, and
-//! with ticket locks in at most twice what growth in proportion to 64 cores would make.
+//! An operation is a call through `psci::Platform` that can yield. Targets: 25 M operations a
+//! second with 6 CPUs and 15 M with 256, recording on, on one core; six cases, three releases, 100
+//! iterations in 5 s; 256 cores in 10 s; 1024 cores in 3 s, and with ticket locks in at most twice
+//! what growth in proportion to 64 cores would make.
 
 use document::Document;
 use psci_cases::CASES;

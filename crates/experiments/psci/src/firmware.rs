@@ -8,8 +8,9 @@ use recording::{Event, Header, Platform, Recording};
 /// Name of the platform in recordings.
 pub const PLATFORM: &str = "qemu-virt";
 
-/// A recording of the procedures: the stamps as events, in counter ticks; where CPUs act one by one, spans as measures, in
-/// instructions. Where they act together, a span holds instructions of other CPUs as well, and is not measured.
+/// A recording of the procedures: the stamps as events, in counter ticks; where CPUs act one by
+/// one, spans as measures, in instructions. Where they act together, a span holds instructions of
+/// other CPUs as well, and is not measured.
 pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> Recording {
     let mut recording = Recording::new(header("psci-latency", machine));
     recording.header.iterations = iterations;
@@ -55,7 +56,8 @@ pub fn calls(machine: &Machine, builds: &[(&str, &payload::Report)]) -> Recordin
     recording
 }
 
-/// The same of firmware that is not ours. What it does not know, or answers otherwise than the payload counts on, is told in notes.
+/// The same of firmware that is not ours. What it does not know, or answers otherwise than the
+/// payload counts on, is told in notes.
 pub fn calls_of_own(machine: &Machine, own: &qemu::Own, report: &payload::Report) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
     let image = own.image.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
@@ -82,7 +84,7 @@ pub fn calls_of_own(machine: &Machine, own: &qemu::Own, report: &payload::Report
 
 const NOT_SUPPORTED: i64 = -1;
 
-/// What a call of the payload returns; `None` for what only has to be no error.
+/// The value that a call of the payload returns; `None` for one that only has to be no error.
 fn expected(call: &str) -> Option<i64> {
     match call {
         "SMCCC_VERSION" | "PSCI_VERSION" | "PSCI_FEATURES" => None,
@@ -102,15 +104,15 @@ fn push_calls(recording: &mut Recording, machine: &Machine, variant: &str, calls
     }
 }
 
-/// Instructions of one call. The counter shows only whole ticks at either end: where no more than one whole number is within that of the
-/// mean, it is the one.
+/// Instructions of one call. The counter shows only whole ticks at either end: where no more than
+/// one whole number is within that of the mean, it is the one.
 fn each(machine: &Machine, calls: &payload::Calls) -> f64 {
     let mean = machine.instructions(calls.ticks) / calls.count as f64;
     let uncertain = 2.0 * machine.instructions(1) / calls.count as f64;
     if uncertain < 0.5 && (mean - mean.round()).abs() <= uncertain { mean.round() } else { mean }
 }
 
-/// What Linux saw.
+/// The counts that Linux saw.
 pub fn linux_boot(
     machine: &Machine,
     system: &linux::Linux,

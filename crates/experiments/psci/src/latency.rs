@@ -183,7 +183,7 @@ fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     sink.append(&recording)
 }
 
-/// What is simulated, for a request.
+/// The simulation that a request asks for.
 struct Simulation {
     releases: Vec<Release>,
     sources: Vec<Sources>,
@@ -240,7 +240,8 @@ impl Simulation {
             progress.step();
             progress.check().is_ok()
         };
-        // A single simulation of many CPUs or iterations may take minutes, and is no use before its end.
+        // A single simulation of many CPUs or iterations may take minutes, and is no use before its
+        // end.
         progress.set_abandonable(true);
         let recording = psci_latency::run(&self.releases, &self.cases, &self.options, done).map_err(Error::failed)?;
         progress.set_abandonable(false);
@@ -269,10 +270,11 @@ impl Simulation {
     }
 }
 
-/// The machine of a release with some keys set. What is wrong then is at a line of a file, or of what a setting made of it, so the
-/// settings are named.
+/// The machine of a release with some keys set. What is wrong then is at a line of a file, or of
+/// what a setting made of it, so the settings are named.
 fn machine_with(sources: &mut Sources, keys: &[(String, String)], declared: bool) -> Result<Machine, Error> {
-    // The machine before each key, where there can be such a one. One step a key: a study of sensitivity sets them all.
+    // The machine before each key, where there can be such a one. One step a key: a study of
+    // sensitivity sets them all.
     let mut before = Vec::with_capacity(keys.len());
     for (key, value) in keys {
         before.push(sources.machine().ok());
@@ -304,7 +306,8 @@ fn is_other(one: &Machine, other: &Machine) -> bool {
     format!("{one:?}") != format!("{other:?}")
 }
 
-/// A machine without what the six cases never look at: names, idle states that they do not enter, and operating points.
+/// A machine without what the six cases never look at: names, idle states that they do not enter,
+/// and operating points.
 fn used(machine: &Machine, declared: bool) -> Machine {
     let mut machine = machine.clone();
     if !declared {
@@ -327,7 +330,7 @@ fn used(machine: &Machine, declared: bool) -> Machine {
 /// The idle states that the cases enter.
 const CASE_STATES: [&str; 2] = ["level0", "deepest"];
 
-/// What is wrong in a file because of a setting.
+/// An error in a file because of a setting.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("{what}")]
 struct WhileSetting {

@@ -1,6 +1,8 @@
-//! The PSCI story's experiments: latencies of the six cases, instructions of each call, and Linux on the firmware.
+//! The PSCI story's experiments: latencies of the six cases, instructions of each call, and Linux
+//! on the firmware.
 //!
-//! An experiment is told its conditions and never a published figure: published figures lie on a floor above this one.
+//! An experiment is told its conditions and never a published figure: published figures lie on a
+//! floor above this one.
 #![forbid(unsafe_code)]
 
 pub mod firmware;

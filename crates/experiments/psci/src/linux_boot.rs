@@ -83,7 +83,8 @@ impl Experiment for LinuxBoot {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        // While it is traced, time is instructions: how busy the host is does not show in the times of timers.
+        // While it is traced, time is instructions: how busy the host is does not show in the times
+        // of timers.
         let trace = settings.get(TRACE);
         let icount = trace.as_ref().map(|_| 0);
         let (root, machine, progress) = (source_tree(request)?, machine(request, icount)?, sink.progress());

@@ -29,7 +29,8 @@ pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
 pub(crate) const VIRTUALIZATION: Switch =
     Switch::new("virtualization", "Give its CPUs an EL2, in which the normal world then runs.").only(QEMU);
 
-/// The machine that is asked for; an instruction takes 2^`icount` ns of its time, or the host's time passes.
+/// The machine that is asked for; an instruction takes 2^`icount` ns of its time, or the host's
+/// time passes.
 pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine, Error> {
     let settings = &request.settings;
     let (cpus, gic) = (settings.get(CPUS), settings.get(GIC));

@@ -148,7 +148,8 @@ impl Experiment for PsciCalls {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        // One instruction is a nanosecond of the machine's time: the finest that its counter shows over many calls.
+        // One instruction is a nanosecond of the machine's time: the finest that its counter shows
+        // over many calls.
         let mut machine = machine(request, Some(0))?;
         machine.cpu = request.settings.get(CPU);
         let progress = sink.progress();

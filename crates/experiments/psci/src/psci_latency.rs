@@ -25,18 +25,19 @@ pub struct Release {
     pub machine: Machine,
     /// Declared orders in which CPUs reach the SCP, by case, in parallel mode.
     pub orders: BTreeMap<String, Vec<usize>>,
-    /// How uncertain the costs are.
+    /// The uncertainty of the costs.
     pub uncertainty: Uncertainty,
 }
 
-/// How the experiment is run.
+/// The way in which the experiment is run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Repetitions of each case, in one boot. At least 1.
     pub iterations: u32,
     /// Seed of all that is left to chance.
     pub seed: u64,
-    /// How many seeds the parallel suspends run freely with, beside the compared run; 0 for none.
+    /// The number of seeds that the parallel suspends run freely with, beside the compared run; 0
+    /// for none.
     pub free_seeds: u32,
 }
 
@@ -50,23 +51,26 @@ pub struct Error {
     source: RunError,
 }
 
-/// Iterations after which caches hold what they hold from then on: the first finds memory as the boot left it, and is up to 2 % off.
+/// Iterations after which caches hold what they hold from then on: the first finds memory as the
+/// boot left it, and is up to 2 % off.
 const SETTLED: u32 = 2;
 
-/// What one simulation is to do.
+/// The task of one simulation.
 struct Job<'a> {
     release: &'a Release,
     conditions: Conditions,
     mode: &'a str,
     /// Iteration under which a free run is recorded.
     first_iteration: u32,
-    /// Whether the costs are drawn from what the fit leaves uncertain: such a run is one of many behind an interval, and is not recorded itself.
+    /// True if the costs are drawn from what the fit leaves uncertain: such a run is one of many
+    /// behind an interval, and is not recorded itself.
     draws: bool,
 }
 
 /// Runs cases for all releases, side by side on all cores of the machine, into one recording.
 ///
-/// `done` is called from any thread, once for each of the [`simulations`]; when it answers no, the others are left out.
+/// `done` is called from any thread, once for each of the [`simulations`]; when it answers no, the
+/// others are left out.
 ///
 /// # Errors
 /// The first case, in the order of releases and cases, that did not come to its end.
@@ -98,7 +102,7 @@ pub fn run(
     Ok(whole)
 }
 
-/// How many simulations [`run`] makes.
+/// The number of simulations that [`run`] makes.
 pub fn simulations(releases: &[Release], cases: &[Case], options: &Options) -> usize {
     jobs(releases, cases, options).len()
 }
@@ -175,7 +179,8 @@ impl Job<'_> {
         Ok(part)
     }
 
-    /// The intervals of the case, as the table of metrics has them, from the stamps that the procedure read (see `../../docs/psci-latency.md`).
+    /// The intervals of the case, as the table of metrics has them, from the stamps that the
+    /// procedure read (see `../../docs/psci-latency.md`).
     fn record_latencies(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
         let frequency = self.release.machine.platform.counter_frequency as f64;
         let microseconds = |from: u64, to: u64| (to - from) as f64 * 1e6 / frequency;

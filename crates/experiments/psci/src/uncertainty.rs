@@ -1,17 +1,19 @@
-//! What is uncertain in simulated figures, drawn: the costs, within what their fit leaves open, and what the fit leaves over.
+//! Uncertainty in simulated figures, drawn: the costs, within what their fit leaves open, and what
+//! the fit leaves over.
 
 use engine::SplitMix64;
 use recording::{Interval, Recording};
 use soc::config::Costs;
 use std::collections::BTreeMap;
 
-/// How uncertain the costs of a release are, as their file says it. Empty for costs that were not fitted: nothing is drawn then.
+/// The uncertainty of the costs of a release, as their file says it. Empty for costs that were not
+/// fitted: nothing is drawn then.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Uncertainty {
     keys: Vec<String>,
     /// The lower triangle of a factor of the covariance, by rows, in microseconds or as a share.
     factor: Vec<Vec<f64>>,
-    /// What the fit grants a cell, as a part of its value and in microseconds.
+    /// The error that the fit grants a cell, as a part of its value and in microseconds.
     granted: [f64; 2],
     /// Residuals of the fit, as a multiple of what a cell is granted.
     residual: f64,
@@ -52,14 +54,15 @@ impl Uncertainty {
         }
     }
 
-    /// What the fit leaves over of a value in microseconds, drawn.
+    /// The rest that the fit leaves of a value in microseconds, drawn.
     pub(crate) fn left_over(&self, value: f64, random: &mut SplitMix64) -> f64 {
         let granted = (self.granted[0] * value).max(self.granted[1]);
         granted * self.residual.max(1.0) * normal(random)
     }
 }
 
-/// A number that is as good as normal: the sum of twelve uniform ones, which needs no mathematical library.
+/// A number that is as good as normal: the sum of twelve uniform ones, which needs no mathematical
+/// library.
 fn normal(random: &mut SplitMix64) -> f64 {
     let sum: u64 = (0..12).map(|_| random.next() >> 12).sum();
     sum as f64 / (1u64 << 52) as f64 - 6.0

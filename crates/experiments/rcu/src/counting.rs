@@ -1,4 +1,4 @@
-//! What happened on each CPU in a recording that has the points of an imported trace.
+//! The events on each CPU in a recording that has the points of an imported trace.
 
 use import::ftrace::Point;
 use recording::Recording;
@@ -10,7 +10,7 @@ const CLOSE: &str = "file_free_rcu";
 /// Counts of a CPU over a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuCounts {
-    /// How often the CPU left an idle state.
+    /// The number of times that the CPU left an idle state.
     pub wake_ups: u64,
     /// Ticks that came while the CPU ran its idle loop.
     pub idle_ticks: u64,
@@ -24,7 +24,8 @@ pub struct CpuCounts {
     pub in_threads: u64,
 }
 
-/// Counts by CPU, and how long the recording lasts in seconds. `cpus` is how many there are, for CPUs without an event.
+/// Counts by CPU, and how long the recording lasts in seconds. `cpus` is how many there are, for
+/// CPUs without an event.
 pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
     let kernel: KernelTrace = recording.header.facts().unwrap_or_default();
     let threads = offload_threads(&kernel);

@@ -8,7 +8,7 @@ use recording::{Header, Recording};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// What runs: how many CPUs, which rates, how often and how long.
+/// The plan of the runs: how many CPUs, which rates, how often and how long.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub cpus: usize,
@@ -61,7 +61,7 @@ pub fn programs(
     Ok(Programs { report, packages })
 }
 
-/// Where packages are kept.
+/// The folder of packages.
 fn folder(root: &Path, cache: Option<PathBuf>) -> PathBuf {
     cache.unwrap_or_else(|| root.join("target/linux"))
 }
@@ -74,7 +74,8 @@ fn machine(cpus: usize) -> Machine {
 /// Runs all doses, with all CPUs offloaded or none.
 ///
 /// # Errors
-/// The source tree, the emulator or the packages are missing; the guest fails; a trace cannot be read.
+/// The source tree, the emulator or the packages are missing; the guest fails; a trace cannot be
+/// read.
 pub fn doses(
     root: &Path,
     cache: Option<PathBuf>,

@@ -1,8 +1,9 @@
 //! Experiments on RCU beside a real kernel.
 //!
-//! `rcu-doses` closes files at several rates on one CPU, in a guest and in the small kernel, and counts what that does to the others: ticks
-//! that idle CPUs keep, wake-ups, and where callbacks are invoked. Both leave recordings with the same points, and the same code counts.
-//! `linux-rates` runs programs in the guest and counts which callbacks they queue.
+//! `rcu-doses` closes files at several rates on one CPU, in a guest and in the small kernel, and
+//! counts what that does to the others: ticks that idle CPUs keep, wake-ups, and where callbacks
+//! are invoked. Both leave recordings with the same points, and the same code counts. `linux-rates`
+//! runs programs in the guest and counts which callbacks they queue.
 //!
 //! | file | what it is about |
 //! |---|---|

@@ -13,7 +13,7 @@ pub struct LinuxRates;
 /// CPUs of the guest.
 const CPUS: usize = 5;
 
-/// What a program does so often that callbacks may come of it.
+/// The action that a program repeats so often that callbacks may come of it.
 #[derive(Clone, Copy)]
 enum Unit {
     /// Context switches, as the kernel counts them.
@@ -26,7 +26,8 @@ enum Unit {
     Second,
 }
 
-/// A program: its name, its command line with `{s}` for the seconds that it is to take, and what it does often.
+/// A program: its name, its command line with `{s}` for the seconds that it is to take, and what it
+/// does often.
 struct Spec {
     name: &'static str,
     command: &'static str,

@@ -1,11 +1,12 @@
-//! Which callbacks are queued in a trace, between the marks that say when a program began and ended.
+//! Which callbacks are queued in a trace, between the marks that say when a program began and
+//! ended.
 
 use import::ftrace::Point;
 use recording::Recording;
 use recording::facts::KernelTrace;
 use std::collections::BTreeMap;
 
-/// What is called the start and the end of a program, in seconds.
+/// The length of the start and of the end of a program, in seconds.
 const EDGE_S: f64 = 0.05;
 /// Pieces of memory that are queued to be freed, without a function of their own.
 const KVFREE: &str = "kvfree";
@@ -13,7 +14,7 @@ const KVFREE: &str = "kvfree";
 /// Callbacks that were queued while a program ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queued {
-    /// How long the program ran.
+    /// The time that the program ran.
     pub seconds: f64,
     /// Callbacks by function.
     pub by_function: BTreeMap<String, u64>,
@@ -29,7 +30,8 @@ impl Queued {
         self.by_function.values().sum()
     }
 
-    /// Callbacks per second without the first and the last 50 ms; `None` if the program ran for less than twice as long as those.
+    /// Callbacks per second without the first and the last 50 ms; `None` if the program ran for
+    /// less than twice as long as those.
     pub fn steady_rate(&self) -> Option<f64> {
         let middle = self.seconds - 2.0 * EDGE_S;
         (middle >= 2.0 * EDGE_S).then(|| self.steady as f64 / middle)

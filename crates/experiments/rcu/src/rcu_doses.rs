@@ -18,7 +18,8 @@ const RATES: [u32; 5] = [0, 1, 10, 100, 1000];
 const CPUS: usize = 5;
 /// The platform of the small kernel: its cores.
 const PLATFORM: &str = "tc2";
-/// The guest's idle states. Which of them a governor takes, and whether the tick then stops, is a matter of their times.
+/// The guest's idle states. Which of them a governor takes, and whether the tick then stops, is a
+/// matter of their times.
 const GUEST: &str = "qemu-virt";
 
 const SECONDS: Or<Number<u32>> = Number::new("seconds", 1..=60, "How long each dose is traced.").unit("s").or(3);

@@ -10,14 +10,16 @@ use minikernel::{
 use recording::facts::KernelTrace;
 use recording::{Header, Recording};
 
-/// Wake-ups that Linux leaves to the timer of the tick, which stands for the timer wheel while the tick is stopped.
+/// Wake-ups that Linux leaves to the timer of the tick, which stands for the timer wheel while the
+/// tick is stopped.
 const BY_THE_TICKS_TIMER: [WakeCause; 4] =
     [WakeCause::Tick, WakeCause::TickForRcu, WakeCause::WheelTimer, WakeCause::RcuTimer];
 
 /// The CPU whose task closes files.
 pub const CLOSER: usize = 1;
 
-/// Runs a task that closes so many files a second on one CPU, with all CPUs offloaded or none.
+/// Runs a task that closes a number of files per second on one CPU, with all CPUs offloaded or
+/// none.
 ///
 /// # Errors
 /// The kernel refuses.

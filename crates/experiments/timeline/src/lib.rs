@@ -1,6 +1,8 @@
-//! The timeline of a run of the small kernel: tasks and idle states of each CPU, and for the whole machine its callbacks and grace periods.
+//! The timeline of a run of the small kernel: tasks and idle states of each CPU, and for the whole
+//! machine its callbacks and grace periods.
 //!
-//! A run is longer than anybody looks at, so a part of it is kept. Several runs of one recording share the lanes and the names of tasks.
+//! A run is longer than anybody looks at, so a part of it is kept. Several runs of one recording
+//! share the lanes and the names of tasks.
 #![forbid(unsafe_code)]
 
 use minikernel::{Hardware, Outcome, WakeCause, events};
@@ -26,19 +28,21 @@ pub struct Timelines {
     tasks: Vec<String>,
 }
 
-/// What stands on the lanes at a time: what goes on there when the kept part begins, and what is still going on when it ends.
+/// The activities at a time: those that go on when the kept part begins, and those that still go on
+/// when it ends.
 struct Now {
     /// By CPU: the task that runs, and the idle state that it is in, if any.
     cpus: Vec<(u32, Option<u32>)>,
     /// Callbacks that were queued and not yet invoked.
     waiting: u64,
-    /// Whether a grace period runs.
+    /// True if a grace period runs.
     grace: bool,
 }
 
 impl Timelines {
-    /// Keeps a part of a run, in nanoseconds from its beginning; times of the recording are in nanoseconds, too. The run must have kept its
-    /// stamps (`Settings::record`), and for grace periods those of RCU.
+    /// Keeps a part of a run, in nanoseconds from its beginning; times of the recording are in
+    /// nanoseconds, too. The run must have kept its stamps (`Settings::record`), and for grace
+    /// periods those of RCU.
     pub fn add(
         &mut self,
         recording: &mut Recording,
@@ -91,7 +95,7 @@ impl Timelines {
     }
 }
 
-/// Where the events of a run go.
+/// The place where the events of a run go.
 struct Log<'r> {
     recording: &'r mut Recording,
     series: Series,
@@ -106,7 +110,7 @@ impl Log<'_> {
         self.recording.event(self.series, 0, cpu, time, 0, point, value);
     }
 
-    /// What goes on at one end of the kept part: its begin, or its end.
+    /// The activities at one end of the kept part: its begin, or its end.
     fn all(&mut self, now: &Now, time: u64, begins: bool) {
         for (cpu, (task, state)) in now.cpus.iter().enumerate() {
             if begins || *task != 0 {
@@ -133,7 +137,8 @@ impl Log<'_> {
         let mut of_machine = None;
         let state = &mut now.cpus[usize::from(event.cpu)];
         if *point == events::TASK_SWITCH || *point == events::TASK_WAKE {
-            // The kernel counts tasks from 1 where it switches to them, for 0 is the idle loop, and from 0 where it wakes them.
+            // The kernel counts tasks from 1 where it switches to them, for 0 is the idle loop, and
+            // from 0 where it wakes them.
             let first = u32::from(*point == events::TASK_SWITCH);
             let task = argument.checked_sub(first).and_then(|task| tasks.get(task as usize));
             argument = task.copied().unwrap_or(0);

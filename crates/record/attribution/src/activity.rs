@@ -1,8 +1,8 @@
-//! What a CPU did in a span of its time.
+//! The activity of a CPU in a span of its time.
 
 use crate::causes::Cause;
 
-/// What a CPU was doing in a span.
+/// The activity of a CPU in a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Activity {
     /// In a PSCI call, or on its way out of low power, for this cause.
@@ -20,7 +20,7 @@ pub struct LaneSpan {
     pub from: u64,
     /// End, in ticks; after the begin.
     pub to: u64,
-    /// What it did.
+    /// The node's counters.
     pub activity: Activity,
     /// For a wait: id of the lock, or number of the SCP channel.
     pub on: Option<u32>,

@@ -1,33 +1,37 @@
-//! Every cause, one row each: what it is called, how it is recognised among a CPU's events, and how it is drawn. Attribution, tables,
-//! the page's style sheet and pictures, and output for machines read this table.
+//! Every cause, one row each: what it is called, how it is recognised among a CPU's events, and how
+//! it is drawn. Attribution, tables, the page's style sheet and pictures, and output for machines
+//! read this table.
 //!
 //! Who adds a cause adds one row to the table at the end of the first part of this file.
 
 use recording::metrics::{CACHE_FLUSH, Interval};
 
-/// How a cause is recognised: by the points that a CPU passes.
+/// The way in which a cause is recognised: by the points that a CPU passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognition {
     /// The point that starts it.
     pub begin: &'static str,
     /// The point that ends it.
     pub end: &'static str,
-    /// The least and the greatest argument with which the point starts it. It tells causes apart that begin at the same point.
+    /// The least and the greatest argument with which the point starts it. It tells causes apart
+    /// that begin at the same point.
     pub arguments: (u32, u32),
-    /// What the CPU waits for, if it is a wait: then the argument is its id.
+    /// The wait, if it is one: then the argument is the id of what the CPU waits for.
     pub wait: Option<WaitFor>,
 }
 
-/// What a CPU waits for.
+/// The thing that a CPU waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitFor {
-    /// A lock that another CPU holds. What is left of an acquire while nobody else holds the lock is code.
+    /// A lock that another CPU holds. What is left of an acquire while nobody else holds the lock
+    /// is code.
     Lock,
     /// An answer of the SCP, which may have the command of another CPU in hand.
     Scp,
 }
 
-/// What is drawn over a cause's colour, so that causes can be told apart without it. Lengths in pixels.
+/// The pattern over a cause's colour, so that causes can be told apart without it. Lengths in
+/// pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
     /// Nothing.
@@ -68,9 +72,10 @@ pub struct CauseRow {
     pub name: &'static str,
     /// Its name in the words of the documents.
     pub title: &'static str,
-    /// What a CPU did, in a sentence that ends with how long: "ran code for".
+    /// The activity of a CPU, as a sentence that ends with how long: "ran code for".
     pub sentence: &'static str,
-    /// For waits, what stands before and after the name of the CPU that was waited for: "for ... to release its lock".
+    /// For waits, what stands before and after the name of the CPU that was waited for: "for ... to
+    /// release its lock".
     pub waited: (&'static str, &'static str),
     /// Its letter, the same in every output.
     pub letter: char,
@@ -82,13 +87,13 @@ pub struct CauseRow {
     pub light: Colours,
     /// Its colours on a dark page.
     pub dark: Colours,
-    /// What is drawn over the colour.
+    /// The pattern over the colour.
     pub pattern: Pattern,
     /// Colour and pattern in words.
     pub colour_words: &'static str,
-    /// Whether a label on it is light; else it is dark, and has a ground of its own.
+    /// True if a label on it is light; else it is dark, and has a ground of its own.
     pub light_label: bool,
-    /// How it is recognised; `None` for what is left when no other cause claims it.
+    /// The way in which it is recognised; `None` for what is left when no other cause claims it.
     pub recognition: Option<Recognition>,
 }
 
@@ -117,7 +122,7 @@ const fn colours(ground: &'static str, marks: &'static str) -> Colours {
 
 macro_rules! causes {
     ($(#[doc = $about:literal] $cause:ident = $row:expr;)*) => {
-        /// What a CPU was doing.
+        /// The cause on which a CPU spent time.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Cause {
             $(#[doc = $about] $cause,)*
@@ -295,7 +300,7 @@ impl Cause {
         self.row().title
     }
 
-    /// What the CPU waits for, if it is a wait.
+    /// The thing that the CPU waits for, if it is a wait.
     pub fn wait(self) -> Option<WaitFor> {
         self.row().recognition.and_then(|recognition| recognition.wait)
     }

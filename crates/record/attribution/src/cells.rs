@@ -24,18 +24,21 @@ pub struct CellResult {
     pub core: u16,
     /// `lead` or `non-lead`.
     pub role: String,
-    /// Place among the CPUs of its cluster by powerdown, from 1: the n-th to get the cluster's lock or the SCP.
+    /// Place among the CPUs of its cluster by powerdown, from 1: the n-th to get the cluster's lock
+    /// or the SCP.
     pub rank_in_cluster: usize,
     /// Place among all CPUs by powerdown, from 1.
     pub rank: usize,
-    /// Whether it flushed the L2: the last of its cluster to go down.
+    /// True if it flushed the L2: the last of its cluster to go down.
     pub last_man: bool,
-    /// Whether CPUs went down in different orders in different iterations. A CPU's figures are then of iterations in which it had
-    /// different parts, and those of one row or one cluster need not belong together.
+    /// True if CPUs went down in different orders in different iterations. A CPU's figures are then
+    /// of iterations in which it had different parts, and those of one row or one cluster need not
+    /// belong together.
     pub order_varies: bool,
     /// `powerdown`, `wakeup`, `cache_flush` or `latency`.
     pub metric: String,
-    /// The median over the iterations, a value that occurred (the lower of the middle two), in microseconds.
+    /// The median over the iterations, a value that occurred (the lower of the middle two), in
+    /// microseconds.
     pub value: f64,
     /// The smallest value.
     pub min: f64,
@@ -50,20 +53,21 @@ pub struct CellResult {
 }
 
 impl CellResult {
-    /// How long the median iteration spent on a cause, in microseconds; `None` if it did not.
+    /// The time that the median iteration spent on a cause, in microseconds; `None` if it did not.
     pub fn microseconds_of(&self, cause: Cause) -> Option<f64> {
         self.split.causes.get(&cause).map(|&ticks| ticks as f64 * self.tick_us)
     }
 }
 
-/// Whether the order of locks decides which CPU has which figures, so that CPUs match by rank and not by number
-/// (2017 document, Method: "the values for each CPU are sometimes interchanged, depending on the order in which locks are acquired").
+/// True if the order of locks decides which CPU has which figures, so that CPUs match by rank and
+/// not by number (2017 document, Method: "the values for each CPU are sometimes interchanged,
+/// depending on the order in which locks are acquired").
 pub fn lock_order_decides(case: &str, mode: &str) -> bool {
     mode != "serial" && case.starts_with("suspend")
 }
 
-/// A measure in microseconds, if it is a time: an imported log keeps its nanoseconds, and an emulator that counts
-/// instructions knows no time at all.
+/// A measure in microseconds, if it is a time: an imported log keeps its nanoseconds, and an
+/// emulator that counts instructions knows no time at all.
 pub fn microseconds(recording: &Recording, measure: &Measure) -> Option<f64> {
     match recording.text(measure.unit) {
         "us" => Some(measure.value),
@@ -72,7 +76,8 @@ pub fn microseconds(recording: &Recording, measure: &Measure) -> Option<f64> {
     }
 }
 
-/// All cells of a recording's `psci-latency` measures that are times, in order of series, CPU and metric.
+/// All cells of a recording's `psci-latency` measures that are times, in order of series, CPU and
+/// metric.
 pub fn cells(recording: &Recording) -> Vec<CellResult> {
     cells_of(recording, &timelines(recording))
 }
@@ -136,7 +141,8 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
 /// Microseconds with their iteration, by series, CPU and place among the intervals.
 type Groups = BTreeMap<(Series, u16, usize), Vec<(f64, u32)>>;
 
-/// The series in which locks decide the order of the powerdowns, and decided it differently in different iterations.
+/// The series in which locks decide the order of the powerdowns, and decided it differently in
+/// different iterations.
 fn orders_that_vary(recording: &Recording, groups: &Groups, intervals: &[Metric]) -> BTreeSet<Series> {
     let mut powerdowns: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
     for (&(series, cpu, metric), values) in groups {
@@ -184,8 +190,9 @@ fn rank(cells: &mut [CellResult]) {
     }
 }
 
-/// The places of the events that bound a metric of a CPU, in the call that the case measures: for a suspend its first one; without
-/// one its first CPU_OFF. The interval starts before the CPU calls again.
+/// The places of the events that bound a metric of a CPU, in the call that the case measures: for a
+/// suspend its first one; without one its first CPU_OFF. The interval starts before the CPU calls
+/// again.
 pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
     let interval = metrics::find(metric)?.interval?;
@@ -220,7 +227,8 @@ mod tests {
         recording
     }
 
-    /// CPUs 0 to 2 of cluster 1 and CPU 3 of cluster 0; each flushes in its call, CPU 2 the L2 as well.
+    /// CPUs 0 to 2 of cluster 1 and CPU 3 of cluster 0; each flushes in its call, CPU 2 the L2 as
+    /// well.
     #[test]
     fn places_are_by_powerdown_and_the_last_man_is_who_flushed_the_l2() {
         let mut recording = empty();
@@ -277,7 +285,7 @@ mod tests {
         assert_eq!(window(timeline, 1, "powerdown"), None, "no such CPU");
     }
 
-    /// What is missing from a call is not taken from the next one.
+    /// The point that is missing from a call is not taken from the next one.
     #[test]
     fn a_window_ends_before_the_cpu_calls_again() {
         let (recording, series) = of_events(&[
@@ -327,7 +335,8 @@ mod tests {
         assert_eq!((of(Cause::Code), of(Cause::FlushL1), of(Cause::LockWait)), (Some(1.0), Some(6.0), None));
     }
 
-    /// A log lost the return from the first call: what is known is that the CPU woke up in that call.
+    /// A log lost the return from the first call: what is known is that the CPU woke up in that
+    /// call.
     #[test]
     fn a_window_may_begin_at_the_last_event_of_its_call() {
         let (recording, series) = of_events(&[

@@ -18,11 +18,12 @@ pub struct SpanSplit {
     pub cpu: u16,
     /// Name of the metric, one of the intervals of `recording::metrics`.
     pub metric: &'static str,
-    /// What it was spent on.
+    /// The causes that it was spent on.
     pub split: Split,
 }
 
-/// Splits the span of every `psci-latency` measure whose events were recorded, in the order of the measures.
+/// Splits the span of every `psci-latency` measure whose events were recorded, in the order of the
+/// measures.
 pub fn each(recording: &Recording) -> Vec<SpanSplit> {
     each_of(recording, &timelines(recording))
 }
@@ -61,7 +62,7 @@ pub struct SpanCause {
     pub on: Option<u32>,
     /// For such a wait: the CPU that held the lock, or whose command the SCP had in hand.
     pub holder: Option<u16>,
-    /// How long, in ticks; at least 1.
+    /// The length, in ticks; at least 1.
     pub ticks: u64,
 }
 
@@ -76,8 +77,9 @@ pub fn record(recording: &mut Recording) {
     }
 }
 
-/// The causes of every measured span, a row for each cause and each CPU that was waited for; the rows of a span add up to it.
-/// Spans come in the order of the measures, causes in that of [`Cause::ALL`], and holders by how long they were waited for.
+/// The causes of every measured span, a row for each cause and each CPU that was waited for; the
+/// rows of a span add up to it. Spans come in the order of the measures, causes in that of
+/// [`Cause::ALL`], and holders by how long they were waited for.
 pub fn causes(recording: &Recording) -> impl Iterator<Item = SpanCause> {
     each(recording).into_iter().flat_map(|SpanSplit { series, iteration, cpu, metric, split }| {
         let mut rows = Vec::new();
@@ -102,7 +104,8 @@ mod tests {
     use super::*;
     use crate::testing::{SUSPEND, add, empty, of_events};
 
-    /// CPU 1 waits for lock 1, which CPU 0 has until 20, and runs code for the rest of its 30 ticks.
+    /// CPU 1 waits for lock 1, which CPU 0 has until 20, and runs code for the rest of its 30
+    /// ticks.
     #[test]
     fn the_rows_of_a_span_add_up_to_it_and_name_who_was_waited_for() {
         let mut recording = empty();
@@ -125,7 +128,8 @@ mod tests {
         assert_eq!((row.series, row.iteration, row.cpu, row.metric), (series, 7, 1, powerdown.name));
     }
 
-    /// CPU 1 waits 20 ticks for the SCP: 8 while it serves CPU 0, 5 while it serves CPU 2, and 7 in which it serves nobody else.
+    /// CPU 1 waits 20 ticks for the SCP: 8 while it serves CPU 0, 5 while it serves CPU 2, and 7 in
+    /// which it serves nobody else.
     #[test]
     fn a_wait_for_two_and_for_nobody_is_three_rows() {
         let (mut recording, series) = of_events(&[

@@ -1,4 +1,4 @@
-//! What each CPU did when: the CPU timeline of an iteration.
+//! The CPU timeline of an iteration: the activity of each CPU at each time.
 
 use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
@@ -19,17 +19,18 @@ pub struct Call {
     pub from: u64,
     /// End, in ticks: the return to the normal world, or the last instruction before WFI.
     pub to: u64,
-    /// Whether it ended in low power.
+    /// True if it ended in low power.
     pub into_low_power: bool,
 }
 
 impl Call {
-    /// The function's name in its specification, "call" if it has none; "wakeup" for the way back from a reset.
+    /// The function's name in its specification, "call" if it has none; "wakeup" for the way back
+    /// from a reset.
     pub fn name(&self) -> &'static str {
         self.function.map_or("wakeup", |function| smc::name(function).unwrap_or("call"))
     }
 
-    /// Whether it asks for another CPU's state: callers repeat it until the answer pleases them.
+    /// True if it asks for another CPU's state: callers repeat it until the answer pleases them.
     pub fn is_poll(&self) -> bool {
         self.function.is_some_and(|function| function & !smc::SMC64 == smc::AFFINITY_INFO)
     }
@@ -42,7 +43,8 @@ pub struct Service {
     pub channel: u32,
     /// The CPU that the command is of.
     pub cpu: u16,
-    /// From when it was this command that the SCP had to turn to: it had been sent, and the one before was done. In ticks.
+    /// From when it was this command that the SCP had to turn to: it had been sent, and the one
+    /// before was done. In ticks.
     pub turned: u64,
     /// When the SCP took it, in ticks.
     pub from: u64,
@@ -53,7 +55,7 @@ pub struct Service {
 /// Two iterations that stand for all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// What they were chosen by: `powerdown` or `latency`, of the CPU that took longest.
+    /// The metric that they were chosen by: `powerdown` or `latency`, of the CPU that took longest.
     pub metric: &'static str,
     /// That figure of every iteration, in order of iterations, in microseconds.
     pub slowest: Vec<(u32, f64)>,
@@ -101,7 +103,8 @@ impl<'a> Timelines<'a> {
         cells_of(self.recording, &self.iterations)
     }
 
-    /// Length of a tick in microseconds; `None` where the recording does not know the counter's frequency.
+    /// Length of a tick in microseconds; `None` where the recording does not know the counter's
+    /// frequency.
     pub fn tick_us(&self) -> Option<f64> {
         self.recording.header.time.counter_hz.filter(|&hz| hz > 0).map(|hz| 1e6 / hz as f64)
     }
@@ -123,7 +126,8 @@ impl<'a> Timelines<'a> {
         self.iterations.get(&(series, iteration)).map(|timeline| Iteration { timeline })
     }
 
-    /// The median and the worst iteration of a series by its slowest CPU; `None` without such measures.
+    /// The median and the worst iteration of a series by its slowest CPU; `None` without such
+    /// measures.
     pub fn chosen(&self, series: Series) -> Option<Chosen> {
         let (metric, values) = self.slowest.get(&series)?;
         let slowest: Vec<(u32, f64)> = values.iter().map(|(&iteration, &value)| (iteration, value)).collect();
@@ -164,10 +168,11 @@ impl Iteration<'_> {
         (first.unwrap_or(0), last.unwrap_or(0))
     }
 
-    /// What a CPU did, from its first event to its last, without holes.
+    /// The activity of a CPU, from its first event to its last, without holes.
     pub fn lane(&self, cpu: u16) -> Vec<LaneSpan> {
         let Some(steps) = self.timeline.steps.get(&cpu) else { return Vec::new() };
-        // Until its first call a CPU that is on runs the normal world; one that comes out of reset was off.
+        // Until its first call a CPU that is on runs the normal world; one that comes out of reset
+        // was off.
         let before = match steps[0].mark {
             Mark::EXIT_LOW_POWER | Mark::SCP_TAKES | Mark::SCP_DONE => Activity::LowPower,
             _ => Activity::NormalWorld,
@@ -195,7 +200,8 @@ impl Iteration<'_> {
         calls
     }
 
-    /// The commands that the SCP had in hand, in the order in which it took them; one without an end is left out.
+    /// The commands that the SCP had in hand, in the order in which it took them; one without an
+    /// end is left out.
     pub fn services(&self) -> Vec<Service> {
         let mut services = Vec::new();
         for (&channel, served) in &self.timeline.served {
@@ -211,8 +217,8 @@ impl Iteration<'_> {
         services
     }
 
-    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or started to wait for the response (whose
-    /// end may be in the same tick as the taking).
+    /// When the command that the SCP took at `taken` lay before it: its CPU had the slot, or
+    /// started to wait for the response (whose end may be in the same tick as the taking).
     fn sent(&self, channel: u32, cpu: u16, taken: u64) -> Option<u64> {
         let steps = self.timeline.steps.get(&cpu)?;
         let signs = marks_of_scp_waits();
@@ -236,13 +242,15 @@ impl Iteration<'_> {
         Some(Split::of(self.timeline, cpu, from, to))
     }
 
-    /// The CPU that took longest by a metric, of several the one with the highest number; `None` if no CPU has the metric.
+    /// The CPU that took longest by a metric, of several the one with the highest number; `None` if
+    /// no CPU has the metric.
     pub fn slowest(&self, metric: &str) -> Option<u16> {
         let windows = self.timeline.steps.keys().filter_map(|&cpu| Some((self.window(cpu, metric)?, cpu)));
         windows.map(|((from, to), cpu)| (to - from, cpu)).max().map(|(_, cpu)| cpu)
     }
 
-    /// From when to when, in ticks, a metric of a CPU was taken (`powerdown`, `wakeup`, `cache_flush`, `latency`).
+    /// From when to when, in ticks, a metric of a CPU was taken (`powerdown`, `wakeup`,
+    /// `cache_flush`, `latency`).
     pub fn window(&self, cpu: u16, metric: &str) -> Option<(u64, u64)> {
         let (from, to) = window(self.timeline, cpu, metric)?;
         let steps = &self.timeline.steps[&cpu];
@@ -317,7 +325,8 @@ mod tests {
         assert_eq!(timelines.cells().len(), 1);
     }
 
-    /// A CPU calls PSCI_VERSION, suspends, is woken, and calls something that has no name; the last call is cut off.
+    /// A CPU calls PSCI_VERSION, suspends, is woken, and calls something that has no name; the last
+    /// call is cut off.
     #[test]
     fn calls_are_those_with_a_begin_and_an_end() {
         let (recording, series) = of_events(&[
@@ -347,7 +356,7 @@ mod tests {
         );
     }
 
-    /// What a lane shows before the first event that says what the CPU does.
+    /// The state that a track shows before the first event which says what the CPU does.
     #[test]
     fn a_cpu_is_off_until_it_leaves_reset_and_else_runs_the_normal_world() {
         for (point, before) in [
@@ -363,7 +372,8 @@ mod tests {
         }
     }
 
-    /// A CPU that asks for the version, runs the normal world for a while, and suspends; the other one only has the lock, twice.
+    /// A CPU that asks for the version, runs the normal world for a while, and suspends; the other
+    /// one only has the lock, twice.
     #[test]
     fn a_lane_tells_normal_world_and_low_power_from_calls() {
         let (recording, series) = of_events(&[
@@ -404,7 +414,8 @@ mod tests {
         assert_eq!(waits.iter().map(|wait| (wait.holder, wait.ticks)).collect::<Vec<_>>(), [(1, 12)]);
     }
 
-    /// A command lay before the SCP from when its CPU waited for this channel; waits for other things are none of its.
+    /// A command lay before the SCP from when its CPU waited for this channel; waits for other
+    /// things are none of its.
     #[test]
     fn the_scp_turns_to_a_command_when_its_cpu_waits_for_that_channel() {
         let (recording, series) = of_events(&[

@@ -1,10 +1,12 @@
 //! Why a PSCI latency is what it is.
 //!
-//! Reads a recording's events, from whichever world, and splits each measured span of each CPU into causes. Nothing here knows a
-//! platform, a cost or a published figure: a cause is what the stamps say the CPU was doing, and whom it waited for is who
-//! held, by their own stamps, what it waited for.
+//! Reads a recording's events, from whichever world, and splits each measured span of each CPU into
+//! causes. Nothing here knows a platform, a cost or a published figure: a cause is what the stamps
+//! say the CPU was doing, and whom it waited for is who held, by their own stamps, what it waited
+//! for.
 //!
-//! A span's causes add up to the span, tick for tick, because both are cut from the same counter values.
+//! A span's causes add up to the span, tick for tick, because both are cut from the same counter
+//! values.
 #![forbid(unsafe_code)]
 
 mod activity;

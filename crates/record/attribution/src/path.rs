@@ -5,7 +5,7 @@ use crate::causes::WaitFor;
 use crate::lanes::{Iteration, Service};
 use std::collections::BTreeMap;
 
-/// Where a part of a path is.
+/// The place where a part of a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// On a CPU.
@@ -17,13 +17,13 @@ pub enum Place {
 /// A part of a critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPart {
-    /// Where.
+    /// The address.
     pub place: Place,
     /// Start, in ticks.
     pub from: u64,
     /// End, in ticks; after the begin.
     pub to: u64,
-    /// What the CPU did; `None` in the SCP.
+    /// The activity of the CPU; `None` in the SCP.
     pub activity: Option<Activity>,
     /// In the SCP: the CPU whose command it was about.
     pub serves: Option<u16>,
@@ -32,12 +32,13 @@ pub struct PathPart {
 }
 
 impl Iteration<'_> {
-    /// The critical path of a CPU's metric, in order of time, from the metric's begin to its end without holes; empty if the
-    /// iteration does not have the metric.
+    /// The critical path of a CPU's metric, in order of time, from the metric's begin to its end
+    /// without holes; empty if the iteration does not have the metric.
     ///
-    /// It is followed back from the end. Where the CPU waited for a lock, the path goes on at the holder from the moment it let
-    /// go. Where it waited for the SCP, the path goes on in the SCP; and from the start of a command to the command
-    /// before, if that one ended after this one had been sent, else to the CPU that sent it. All else is the time of who did it.
+    /// It is followed back from the end. Where the CPU waited for a lock, the path goes on at the
+    /// holder from the moment it let go. Where it waited for the SCP, the path goes on in the SCP;
+    /// and from the start of a command to the command before, if that one ended after this one had
+    /// been sent, else to the CPU that sent it. All else is the time of who did it.
     pub fn path(&self, cpu: u16, metric: &str) -> Vec<PathPart> {
         self.paths(&[cpu], metric).remove(&cpu).unwrap_or_default()
     }
@@ -73,7 +74,8 @@ struct Walk<'a, 'i> {
 
 impl Walk<'_, '_> {
     fn back(&mut self, mut place: Place, mut at: u64) {
-        // A hop costs no time. Holders that wait for each other in a circle would hop for ever; no sound recording has that.
+        // A hop costs no time. Holders that wait for each other in a circle would hop for ever; no
+        // sound recording has that.
         let mut hops = 0;
         while at > self.begin && hops < 1000 {
             let before = at;
@@ -133,7 +135,7 @@ impl Walk<'_, '_> {
         Some((services[index], index.checked_sub(1).map(|before| services[before])))
     }
 
-    /// Whether the SCP was busy with a command at some time of the span.
+    /// True if the SCP was busy with a command at some time of the span.
     fn served_before(&self, channel: u32, from: u64, at: u64) -> bool {
         self.last_service(channel, at).is_some_and(|(service, _)| service.to >= from)
     }
@@ -169,7 +171,8 @@ mod tests {
     use crate::testing::{Events, SUSPEND, add, empty, of_events};
     use recording::Recording;
 
-    /// Three CPUs: 0 and 1 share lock 1; all send to the SCP, which serves one command after the other.
+    /// Three CPUs: 0 and 1 share lock 1; all send to the SCP, which serves one command after the
+    /// other.
     ///
     /// ```text
     /// 0  enter 0, lock 1 at 5, sends at 10, low power at 20
@@ -262,7 +265,8 @@ mod tests {
         }
     }
 
-    /// CPU 1 waits for CPU 0's lock, and CPU 0 for CPU 1's: no sound recording, and a path that must end all the same.
+    /// CPU 1 waits for CPU 0's lock, and CPU 0 for CPU 1's: no sound recording, and a path that
+    /// must end all the same.
     #[test]
     fn a_path_in_a_circle_ends_and_has_no_hole() {
         let (recording, series) = of_events(&[
@@ -283,7 +287,8 @@ mod tests {
         assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?}");
     }
 
-    /// A powerdown's path where the SCP is behind all of it, or from when the CPU sent its command, or a CPU of which nothing is known.
+    /// A powerdown's path where the SCP is behind all of it, or from when the CPU sent its command,
+    /// or a CPU of which nothing is known.
     #[test]
     fn a_path_says_from_when_on_the_scp_was_what_was_waited_for() {
         let (cpu0, cpu2, scp) = (Place::Cpu(0), Place::Cpu(2), Place::Scp(0));
@@ -357,7 +362,8 @@ mod tests {
         assert!(path.iter().all(|part| part.activity.is_some()));
     }
 
-    /// The SCP took a command, had nothing to do for a while, and was waited for only then: the wait is the CPU's own.
+    /// The SCP took a command, had nothing to do for a while, and was waited for only then: the
+    /// wait is the CPU's own.
     #[test]
     fn a_wait_that_the_scp_did_not_cause_stays_on_the_cpu() {
         let (recording, series) = of_events(&[

@@ -6,7 +6,7 @@ use crate::path::{PathPart, Place};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a part of a critical path is spent on.
+/// The thing that a part of a critical path is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spent {
     /// The SCP has a command in hand, or lets one wait.
@@ -52,7 +52,7 @@ pub struct Spending {
     pub parts: Vec<(Spent, u64)>,
     /// The CPUs on which a part was spent for at least a hundredth of the path.
     pub cpus: BTreeMap<Spent, BTreeSet<u16>>,
-    /// How many commands of the SCP are at least a hundredth of the path each.
+    /// The number of commands of the SCP that are at least a hundredth of the path each.
     pub commands: usize,
 }
 
@@ -62,7 +62,8 @@ impl Spending {
         let all: u64 = path.iter().map(|part| part.to - part.from).sum();
         let mut ticks: BTreeMap<Spent, u64> = BTreeMap::new();
         let mut by_cpu: BTreeMap<(Spent, u16), u64> = BTreeMap::new();
-        // Parts of one command follow each other: before the SCP took it up, and while it had it in hand.
+        // Parts of one command follow each other: before the SCP took it up, and while it had it in
+        // hand.
         let mut commands: Vec<(Option<(Place, u16)>, u64)> = Vec::new();
         for part in path {
             let (spent, length) = (Spent::of(part), part.to - part.from);
@@ -110,7 +111,8 @@ mod tests {
         let (scp, cpu) = (Place::Scp(0), Place::Cpu);
         let path = [
             part(cpu(1), 40, Some(Cause::Code), None),
-            // One command, before the SCP took it up and after; then two of others, of which one is too short to matter.
+            // One command, before the SCP took it up and after; then two of others, of which one is
+            // too short to matter.
             PathPart { taken: false, ..part(scp, 3, None, Some(1)) },
             part(scp, 1, None, Some(1)),
             part(scp, 3, None, Some(2)),

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 /// A wait for another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// What kind of wait: a cause that has a [`Cause::wait`].
+    /// The kind of wait: a cause that has a [`Cause::wait`].
     pub cause: Cause,
     /// Id of the lock, or number of the SCP channel.
     pub on: u32,
     /// The CPU that held the lock, or whose command the SCP had in hand.
     pub holder: u16,
-    /// How long, in ticks.
+    /// The length, in ticks.
     pub ticks: u64,
 }
 
@@ -23,7 +23,7 @@ pub struct Wait {
 pub struct Split {
     /// Ticks by cause; they add up to the span.
     pub causes: BTreeMap<Cause, u64>,
-    /// Who was waited for, longest first.
+    /// The CPUs that were waited for, longest first.
     pub waits: Vec<Wait>,
 }
 
@@ -56,7 +56,8 @@ impl Split {
     }
 }
 
-/// What a CPU did between two of its events, in order and without holes; neighbours that do the same are one span.
+/// The activity of a CPU between two of its events, in order and without holes; neighbours that do
+/// the same are one span.
 ///
 /// `before` is what it does until an event says otherwise.
 pub(crate) fn spans(timeline: &Timeline, cpu: u16, from: usize, to: usize, before: Activity) -> Vec<LaneSpan> {
@@ -117,7 +118,7 @@ fn push(spans: &mut Vec<LaneSpan>, first: usize, span: LaneSpan) {
     }
 }
 
-/// What a CPU does after an event.
+/// The activity of a CPU after an event.
 fn after(step: &Step, before: Doing) -> Doing {
     match step.mark {
         Mark::EXIT_PSCI => return Doing::Plain(Activity::NormalWorld),

@@ -10,7 +10,7 @@ pub struct Stretch {
     pub from: u64,
     /// When it ends.
     pub to: u64,
-    /// What it is: the argument of the event that began it.
+    /// The argument of the event that began it.
     pub what: u32,
 }
 
@@ -19,7 +19,7 @@ pub struct Stretch {
 pub struct Mark<'r> {
     /// When.
     pub at: u64,
-    /// What it is called.
+    /// The name.
     pub name: &'r str,
     /// The event's argument.
     pub argument: u32,
@@ -32,7 +32,7 @@ pub struct CpuLane<'r> {
     pub series: Series,
     /// The CPU; `None` for a lane of the whole machine.
     pub cpu: Option<u16>,
-    /// What the lane shows.
+    /// The track's description.
     pub lane: &'r Lane,
     /// Its stretches, in order; none overlaps another.
     pub stretches: Vec<Stretch>,
@@ -47,10 +47,11 @@ impl CpuLane<'_> {
     }
 }
 
-/// The lanes of every CPU and then those of the machine: by CPU, then by series and lane in the order in which they are declared. A lane
-/// without a stretch is left out.
+/// The lanes of every CPU and then those of the machine: by CPU, then by series and lane in the
+/// order in which they are declared. A lane without a stretch is left out.
 ///
-/// Events of a CPU must come in the order of time, as they do in recordings. A stretch that has no end lasts until the last event.
+/// Events of a CPU must come in the order of time, as they do in recordings. A stretch that has no
+/// end lasts until the last event.
 pub fn cpu_lanes(recording: &Recording) -> Vec<CpuLane<'_>> {
     let declared = &recording.header.lanes;
     let roles = roles(recording);
@@ -92,7 +93,7 @@ struct Open<'r> {
     begun: Option<(u64, u32)>,
 }
 
-/// What a point is to a lane.
+/// The role of a point for a track.
 enum Role<'r> {
     Begin,
     End,

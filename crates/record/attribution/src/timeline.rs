@@ -16,8 +16,8 @@ const POINTS: [&str; 8] = [
     "scp-done",
 ];
 
-/// The points that mean something here, by their numbers: [`POINTS`], then begin and end of each cause. A point that stands there
-/// more than once goes by its first number.
+/// The points that mean something here, by their numbers: [`POINTS`], then begin and end of each
+/// cause. A point that stands there more than once goes by its first number.
 const MARKS: [&str; POINTS.len() + 2 * Cause::ALL.len()] = {
     let mut marks = [""; POINTS.len() + 2 * Cause::ALL.len()];
     let mut index = 0;
@@ -72,7 +72,7 @@ impl Mark {
     }
 }
 
-/// Whether two texts are equal, for constants.
+/// True if two texts are equal, for constants.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {
@@ -104,11 +104,12 @@ pub(crate) struct Held {
     pub(crate) to: u64,
 }
 
-/// Who had a thing for itself, in order of when they got it.
+/// The CPUs that had a thing for themselves, in order of when they got it.
 #[derive(Default)]
 pub(crate) struct Holders {
     held: Vec<Held>,
-    /// Whether each got it no earlier, and let it go no earlier, than the one before; an imported log may say otherwise.
+    /// True if each got it no earlier, and let it go no earlier, than the one before; an imported
+    /// log may say otherwise.
     follow: bool,
 }
 
@@ -138,7 +139,7 @@ impl Holders {
 pub(crate) struct Timeline {
     /// Each CPU's events in order.
     pub(crate) steps: BTreeMap<u16, Vec<Step>>,
-    /// Who held which lock, by its id.
+    /// The holders of each lock, by its id.
     pub(crate) locks: BTreeMap<u32, Holders>,
     /// Whose command the SCP had in hand, by channel.
     pub(crate) served: BTreeMap<u32, Holders>,
@@ -203,7 +204,8 @@ mod tests {
         }
     }
 
-    /// A lock that goes from hand to hand: the next one's stamp may come first in the recording. A release without an acquire ends nothing.
+    /// A lock that goes from hand to hand: the next one's stamp may come first in the recording. A
+    /// release without an acquire ends nothing.
     #[test]
     fn a_release_ends_what_its_own_cpu_held() {
         let (recording, series) = of_events(&[
@@ -220,7 +222,8 @@ mod tests {
         assert_eq!(held, [(0, 5, 20), (1, 20, 30), (0, 40, u64::MAX)]);
     }
 
-    /// Who holds a thing in a span is found whether or not its holders follow each other: a log may have lost a release.
+    /// The holder of a thing in a span is found whether or not its holders follow each other: a log
+    /// may have lost a release.
     #[test]
     fn holders_of_a_span_are_found_by_a_search_or_among_all() {
         let held = |holders: &[(u64, u64)]| {

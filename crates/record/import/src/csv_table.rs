@@ -1,4 +1,5 @@
-//! Figures as CSV: in the columns of `published/juno-psci.csv`, or as the files of TF-A's documents, whose tables have no header.
+//! Figures as CSV: in the columns of `published/juno-psci.csv`, or as the files of TF-A's
+//! documents, whose tables have no header.
 
 use crate::error::ImportError;
 use crate::figures::{self, Figure, Figures};
@@ -28,11 +29,14 @@ struct Row {
     _iteration: Option<u32>,
 }
 
-/// Reads CSV with a header line; or, where the first line begins with a number, the file of a table of TF-A's documents: cluster, core,
-/// powerdown, wakeup and cache flush (or cluster, core and latency) in nanoseconds, of the test that the file is named after. A cell that comes again is the next iteration. Any metric and any unit may stand in it.
+/// Reads CSV with a header line; or, where the first line begins with a number, the file of a table
+/// of TF-A's documents: cluster, core, powerdown, wakeup and cache flush (or cluster, core and
+/// latency) in nanoseconds, of the test that the file is named after. A cell that comes again is
+/// the next iteration. Any metric and any unit may stand in it.
 ///
 /// # Errors
-/// The file cannot be read; a column is missing or unknown; no row is there; without `lenient`, a row that is wrong.
+/// The file cannot be read; a column is missing or unknown; no row is there; without `lenient`, a
+/// row that is wrong.
 pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
     let mut text = BufReader::new(text);
     let begins_with_number = text.fill_buf().is_ok_and(|bytes| bytes.first().is_some_and(u8::is_ascii_digit));

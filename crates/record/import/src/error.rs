@@ -1,4 +1,4 @@
-//! What can be wrong with an imported text.
+//! The errors of an imported text.
 
 use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
@@ -10,9 +10,9 @@ pub struct ImportError {
     pub file: String,
     /// The line, from 1; 0 where the whole file is meant.
     pub line: u64,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right.
+    /// The advice: what would be right.
     pub help: String,
     excerpt: Box<Excerpt>,
 }

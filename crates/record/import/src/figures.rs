@@ -19,7 +19,7 @@ pub struct Figure {
     pub cpu: Option<u16>,
     /// Its cluster and its number there, where they are known.
     pub place: Option<(u16, u16)>,
-    /// What was measured.
+    /// The quantity that was measured.
     pub metric: String,
     /// The figure, in [`Figure::unit`].
     pub value: f64,
@@ -33,26 +33,28 @@ pub struct Figure {
     pub line: u64,
 }
 
-/// What was read from a text.
+/// The figures that were read from a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
     /// The figures in the order of the text.
     pub figures: Vec<Figure>,
     /// The first of the lines that were left out, with `lenient`.
     pub warnings: Vec<ImportError>,
-    /// How many lines were left out in all.
+    /// The number of lines that were left out in all.
     pub left_out: u64,
-    /// What was taken as it is and looks wrong, with its line.
+    /// The doubts about what was taken as it is and looks wrong, each with its line.
     pub doubts: Vec<ImportError>,
 }
 
 /// More warnings than a person reads are counted and not kept.
 const WARNINGS_KEPT: usize = 100;
-/// Combinations of release, case and mode; far more than documents have, far fewer than a recording holds.
+/// Combinations of release, case and mode; far more than documents have, far fewer than a recording
+/// holds.
 const MOST_SERIES: usize = 4096;
 /// CPUs; far more than platforms have.
 const MOST_CPUS: usize = 4096;
-/// Figures of one file: 20 000 runs of all six tests. More are no measurement, and would fill the memory.
+/// Figures of one file: 20 000 runs of all six tests. More are no measurement, and would fill the
+/// memory.
 pub(crate) const MOST_FIGURES: usize = if cfg!(test) { 1_000 } else { 2_000_000 };
 /// A time longer than this is a stamp left over from another call: 10 minutes, in nanoseconds.
 const LONGEST_NS: f64 = 600e9;
@@ -176,7 +178,8 @@ impl Figure {
     }
 }
 
-/// What a measurement can hardly have given: all times 0, a flush longer than the powerdown that it is part of, one CPU alone in parallel.
+/// The figures that a measurement can hardly have given: all times 0, a flush longer than the
+/// powerdown that it is part of, one CPU alone in parallel.
 pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
     let mut found = Vec::new();
     let mut say = |figure: &Figure, message: String, help: &str| {
@@ -258,10 +261,12 @@ pub(crate) fn label(text: &str, what: &str) -> Result<String, String> {
     }
 }
 
-/// The figures as reference rows: CSV in the columns of `published/juno-psci.csv`, in the order of the text.
+/// The figures as reference rows: CSV in the columns of `published/juno-psci.csv`, in the order of
+/// the text.
 ///
 /// # Errors
-/// A figure of which cluster and core are not known, or one that was measured again: a reference has one figure for a cell.
+/// A figure of which cluster and core are not known, or one that was measured again: a reference
+/// has one figure for a cell.
 pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, ImportError> {
     let mut rows = String::from("release,case,mode,cluster,core,metric,value,unit,printed_change_percent\n");
     for figure in &figures.figures {

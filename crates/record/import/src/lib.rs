@@ -1,11 +1,14 @@
-//! What was measured elsewhere, as a recording like any other.
+//! Measurements from elsewhere, as a recording like any other.
 //!
-//! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework ([`rt_instr`]), the tables of
-//! reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each yields [`Figures`]; [`record`] makes the recording of them.
-//! [`vpp_runtime`] reads what VPP's `show runtime` prints. Cases, modes and metrics get the names that simulated recordings use, so that both can be compared.
+//! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework
+//! ([`rt_instr`]), the tables of reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each
+//! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
+//! `show runtime` prints. Cases, modes and metrics get the names that simulated recordings use, so
+//! that both can be compared.
 //!
-//! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`] that names the file and the
-//! line and says what would be right. Memory grows with the number of figures and not with what lies between them.
+//! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`]
+//! that names the file and the line and says what would be right. Memory grows with the number of
+//! figures and not with what lies between them.
 #![forbid(unsafe_code)]
 
 mod csv_table;
@@ -27,21 +30,22 @@ pub use rt_instr::rt_instr;
 
 use std::path::PathBuf;
 
-/// How a text is to be read.
+/// The way in which a text is to be read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The file's name, for errors and for the recording.
     pub file: String,
     /// Release or configuration of figures that name none.
     pub variant: String,
-    /// What is put before a release that the text names: `juno-` makes `juno-v2.12` of `v2.12`.
+    /// The text put before a release that the text names: `juno-` makes `juno-v2.12` of `v2.12`.
     pub prefix: String,
     /// Unit of an RST document's tables, whatever they say; `None` where they say it.
     pub unit: Option<String>,
-    /// Cluster and core of each CPU of the platform, by the CPU's number; `None` where no platform is known.
+    /// Cluster and core of each CPU of the platform, by the CPU's number; `None` where no platform
+    /// is known.
     pub cpus: Option<Vec<(u16, u16)>>,
     /// Folder of the document, where its tables may be in files; `None` where it is not known.
     pub beside: Option<PathBuf>,
-    /// Whether what is malformed is left out with a warning.
+    /// True if what is malformed is left out with a warning.
     pub lenient: bool,
 }

@@ -23,7 +23,8 @@ pub(crate) fn of_test(name: &str) -> Option<CaseAndMode> {
     TESTS.iter().find(|(test, _)| *test == name).map(|&(_, case)| case)
 }
 
-/// The case that a caption or a section's title speaks of. The documents write PSCI_VERSION as CPU_VERSION, too.
+/// The case that a caption or a section's title speaks of. The documents write PSCI_VERSION as
+/// CPU_VERSION, too.
 pub(crate) fn of_title(title: &str) -> Option<CaseAndMode> {
     let title = title.to_lowercase();
     if let Some(&(_, case)) = TESTS.iter().find(|(test, _)| title.contains(test)) {
@@ -33,7 +34,8 @@ pub(crate) fn of_title(title: &str) -> Option<CaseAndMode> {
     let serial = title.contains("serial") || title.contains("sequence");
     let mode = if parallel { Some("parallel") } else { serial.then_some("serial") };
     if title.contains("cpu_off") {
-        // Its title names CPU_SUSPEND and the deepest level as well: that is what the lead does. There is only a serial one.
+        // Its title names CPU_SUSPEND and the deepest level as well: that is what the lead does.
+        // There is only a serial one.
         Some(("cpu-off", mode.unwrap_or("serial")))
     } else if title.contains("psci_version") || title.contains("cpu_version") {
         Some(("psci-version", mode.unwrap_or("parallel")))
@@ -46,7 +48,7 @@ pub(crate) fn of_title(title: &str) -> Option<CaseAndMode> {
     }
 }
 
-/// What a table's column holds.
+/// The content of a table's column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Cpu,
@@ -55,7 +57,7 @@ pub(crate) enum Column {
     Metric(&'static str),
 }
 
-/// What a column's header says, without unit and markup.
+/// The content of a column by its header, without unit and markup.
 pub(crate) fn of_column(header: &str) -> Option<Column> {
     let name = header.split('(').next().unwrap_or_default().replace(['`', '*'], "").trim().to_lowercase();
     Some(match name.as_str() {
@@ -70,8 +72,8 @@ pub(crate) fn of_column(header: &str) -> Option<Column> {
     })
 }
 
-/// The unit that a header or a caption names. One of the published documents lost the letter µ and the parenthesis before
-/// it: what is left of `(µs)` is `s)`.
+/// The unit that a header or a caption names. One of the published documents lost the letter µ and
+/// the parenthesis before it: what is left of `(µs)` is `s)`.
 pub(crate) fn unit_of(text: &str) -> Option<&'static str> {
     let has = |unit: &str| text.contains(unit);
     if has("(us)") || has("(µs)") || has("(μs)") {

@@ -6,7 +6,7 @@ use crate::figures::{self, Figure};
 use crate::names::{self, CaseAndMode, Column};
 use document::Records;
 
-/// What the rows of a table have in common.
+/// The values that the rows of a table have in common.
 pub(crate) struct Table<'t> {
     pub(crate) columns: &'t [Column],
     /// The columns' headers, which may name units.
@@ -15,7 +15,7 @@ pub(crate) struct Table<'t> {
     pub(crate) titles: &'t [String],
 }
 
-/// Whether columns are those of a table of CPUs.
+/// True if columns are those of a table of CPUs.
 pub(crate) fn is_ours(columns: &[Column]) -> bool {
     let has = |column| columns.contains(&column);
     (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
@@ -52,7 +52,8 @@ pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_
     for ((cell, &column), header) in cells.iter().zip(columns).zip(headers) {
         let Column::Metric(metric) = column else { continue };
         let said = || names::unit_of(header).or_else(|| titles.iter().find_map(|title| names::unit_of(title)));
-        // Captions are written by hand, and one may say microseconds over nanoseconds: who imports it knows better.
+        // Captions are written by hand, and one may say microseconds over nanoseconds: who imports
+        // it knows better.
         let unit = (options.unit.clone())
             .or_else(|| said().map(str::to_owned))
             .ok_or("neither header nor caption names a unit; say which with --unit")?;
@@ -110,7 +111,8 @@ fn value(cell: &str) -> Result<(f64, Option<f64>), String> {
     Ok((number(value)?, change.map(number).transpose()?))
 }
 
-/// The records of comma-separated values with their lines, counted from 1; the message of what is wrong with a line.
+/// The records of comma-separated values with their lines, counted from 1; the message of what is
+/// wrong with a line.
 pub(crate) fn records(text: &str, delimiter: u8) -> impl Iterator<Item = (u64, Result<Vec<String>, String>)> + '_ {
     Records::new(text.as_bytes(), delimiter).map(|(line, record)| match record {
         Ok(record) => (line, Ok(record.iter().map(str::to_owned).collect())),

@@ -1,8 +1,9 @@
-//! Tables of reStructuredText documents: grids, also where spacing was lost on the way, and comma-separated values, also in files beside
-//! the document.
+//! Tables of reStructuredText documents: grids, also where spacing was lost on the way, and
+//! comma-separated values, also in files beside the document.
 //!
-//! A page that was copied from a browser has its indentation, its blank lines and the padding of its cells removed, and here and there a letter.
-//! So nothing is read from columns of characters: a row is what stands between bars, a rule is a line of `+`, `-` and `=`.
+//! A page that was copied from a browser has its indentation, its blank lines and the padding of
+//! its cells removed, and here and there a letter. So nothing is read from columns of characters: a
+//! row is what stands between bars, a rule is a line of `+`, `-` and `=`.
 
 use crate::Options;
 use crate::error::{ImportError, printable};
@@ -19,13 +20,15 @@ const RIGHT: &str = "a table is a grid of +---+ and | cell |, or a csv-table, wi
                      Cache Flush (or PSCI_ENTRY, PSCI_EXIT, CFLUSH_OVERHEAD; or Latency), under a caption or title that names the \
                      call, the level and parallel or serial";
 
-/// Reads the tables of a document. Tables that have neither a column CPU nor a column Cluster are passed over, as is the text.
+/// Reads the tables of a document. Tables that have neither a column CPU nor a column Cluster are
+/// passed over, as is the text.
 ///
-/// A release in a caption, as in `(v2.12)`, gets the options' prefix; a table without one is of the options' variant.
+/// A release in a caption, as in `(v2.12)`, gets the options' prefix; a table without one is of the
+/// options' variant.
 ///
 /// # Errors
-/// The document cannot be read; no table could be; without `lenient`, a table that is cut short, a cell that is no figure, a
-/// table without a case or a unit, a cell that comes twice.
+/// The document cannot be read; no table could be; without `lenient`, a table that is cut short, a
+/// cell that is no figure, a table without a case or a unit, a cell that comes twice.
 pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportError> {
     let mut bytes = Vec::new();
     document.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| {
@@ -50,7 +53,8 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
     Ok(found)
 }
 
-/// A power call that takes longer than this is one whose unit is not what the table says: 50 ms, in nanoseconds.
+/// A power call that takes longer than this is one whose unit is not what the table says: 50 ms, in
+/// nanoseconds.
 const DOUBTFUL_NS: f64 = 50e6;
 
 /// Figures that are too long for the unit that their table names.
@@ -76,7 +80,7 @@ struct Reader<'o> {
     caption: Option<String>,
 }
 
-/// What a csv-table says of itself.
+/// The facts that a csv-table gives about itself.
 #[derive(Default)]
 struct Directive {
     caption: String,
@@ -148,7 +152,8 @@ impl Reader<'_> {
         self.found.wrong(self.options, error)
     }
 
-    /// Reads a table of comma-separated values, in the document or in a file beside it; returns where the next part starts.
+    /// Reads a table of comma-separated values, in the document or in a file beside it; returns
+    /// where the next part starts.
     fn csv_table(&mut self, caption: &str, lines: &[&str], at: usize) -> Result<usize, ImportError> {
         let mut directive = Directive { caption: caption.to_owned(), ..Directive::default() };
         let mut next = at + 1;

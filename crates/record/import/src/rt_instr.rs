@@ -12,12 +12,15 @@ const LONGEST: usize = 512;
 const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup, cache flush/>, parted by tabs, times in \
                      nanoseconds; that of the version test has one time";
 
-/// Reads the lines that the runtime-instrumentation tests print, out of whatever else is in the log.
+/// Reads the lines that the runtime-instrumentation tests print, out of whatever else is in the
+/// log.
 ///
-/// A test that was run again is the next iteration; where a line of a run was lost, the other lines say which run a line is of. Times are in nanoseconds, as printed.
+/// A test that was run again is the next iteration; where a line of a run was lost, the other lines
+/// say which run a line is of. Times are in nanoseconds, as printed.
 ///
 /// # Errors
-/// The log cannot be read; it has no such line; without `lenient`, a line that is cut short or garbled.
+/// The log cannot be read; it has no such line; without `lenient`, a line that is cut short or
+/// garbled.
 pub fn rt_instr(mut log: impl BufRead, options: &Options) -> Result<Figures, ImportError> {
     let mut found = Figures::default();
     let mut line = 1_u64;
@@ -132,7 +135,8 @@ mod tests {
     use super::*;
     use crate::figures::MOST_FIGURES;
 
-    /// Runs of a parallel suspend on CPUs 0.0 to 0.2; `lost` are the run and the core of lines that are not there. The time is the run.
+    /// Runs of a parallel suspend on CPUs 0.0 to 0.2; `lost` are the run and the core of lines that
+    /// are not there. The time is the run.
     fn log(runs: u32, lost: &[(u32, u16)]) -> String {
         let line = |test: &str, core: u16, run: u32| format!("<RT_INSTR:{test}\t0\t{core}\t{}\t20\t5/>\n", 1000 + run);
         let mut log = String::new();

@@ -1,17 +1,19 @@
 //! Which lines of a log belong to the same run of a test.
 //!
-//! A log does not number its runs. Each CPU has one line in each, so a run ends where a CPU comes again. Counting the lines of each CPU
-//! alone would shift all later runs of a CPU of which one line was lost, and put its figures beside those of other runs.
+//! A log does not number its runs. Each CPU has one line in each, so a run ends where a CPU comes
+//! again. Counting the lines of each CPU alone would shift all later runs of a CPU of which one
+//! line was lost, and put its figures beside those of other runs.
 
 use crate::Options;
 use crate::error::ImportError;
 use crate::figures::Figure;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What tells that a run is over.
+/// The rules that tell that a run is over.
 #[derive(Clone, Copy)]
 struct Rules {
-    /// The CPUs come in the same order in each run, so one that comes before the last has a line of the next run.
+    /// The CPUs come in the same order in each run, so one that comes before the last has a line of
+    /// the next run.
     order: bool,
     /// Lines of another test stand between.
     gap: bool,
@@ -21,14 +23,16 @@ struct Rules {
 const RULES: [Rules; 3] =
     [Rules { order: true, gap: true }, Rules { order: false, gap: true }, Rules { order: false, gap: false }];
 
-/// A line of a test: its CPU, whether another test's line came before, and where it stands in the file.
+/// A line of a test: its CPU, whether another test's line came before, and where it stands in the
+/// file.
 struct Line {
     place: (u16, u16),
     after_another: bool,
     number: u64,
 }
 
-/// Numbers the runs of each test from 0. Returns what is doubtful: CPUs that lack a line in a run, by the line where the run begins.
+/// Numbers the runs of each test from 0. Returns what is doubtful: CPUs that lack a line in a run,
+/// by the line where the run begins.
 pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
     let mut lines: BTreeMap<(String, String, String), Vec<Line>> = BTreeMap::new();
     let mut last = None;
@@ -62,7 +66,8 @@ pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportErr
     doubts
 }
 
-/// The run of each line, by the strictest rules that do not tear runs apart; by each CPU's own count where all do.
+/// The run of each line, by the strictest rules that do not tear runs apart; by each CPU's own
+/// count where all do.
 fn runs_of(lines: &[Line]) -> Vec<u32> {
     let mut counts: HashMap<(u16, u16), u32> = HashMap::new();
     let counted: Vec<u32> = lines
@@ -74,8 +79,8 @@ fn runs_of(lines: &[Line]) -> Vec<u32> {
         })
         .collect();
     let most = counts.values().max().copied().unwrap_or(0);
-    // There are as many runs as the CPU with the most lines has, or hardly more, where every CPU lost a line. With few runs that cannot be
-    // told from a log in another order.
+    // There are as many runs as the CPU with the most lines has, or hardly more, where every CPU
+    // lost a line. With few runs that cannot be told from a log in another order.
     let more = if most < FEWEST_RUNS { 0 } else { (most / 10).max(1) };
     let fits = |numbers: &Vec<u32>| numbers.last().is_none_or(|last| *last < most + more);
     RULES.into_iter().map(|rules| split(lines, rules)).find(fits).unwrap_or(counted)

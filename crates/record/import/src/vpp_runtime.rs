@@ -1,7 +1,8 @@
 //! VPP's `show runtime`, as a recording.
 //!
-//! Knows the older form (a `Clocks` column) and the newer ones (`Packet-Clocks`, `Packet-Time`), several threads, states of one or more words, and
-//! columns separated by tabs or blanks. What VPP prints as vectors per call is recomputed from its two terms.
+//! Knows the older form (a `Clocks` column) and the newer ones (`Packet-Clocks`, `Packet-Time`),
+//! several threads, states of one or more words, and columns separated by tabs or blanks. What VPP
+//! prints as vectors per call is recomputed from its two terms.
 
 use recording::{Header, Recording};
 
@@ -10,7 +11,7 @@ use recording::{Header, Recording};
 pub struct ImportError {
     /// The line, from 1; 0 for the whole text.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// The error, and what would be right.
     pub message: String,
 }
 
@@ -44,12 +45,12 @@ pub struct Row {
     pub clocks: f64,
 }
 
-/// What a text says.
+/// The content of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
     /// Seconds of each thread, by its number.
     pub seconds: Vec<(u16, f64)>,
-    /// What the clocks column is called.
+    /// The name of the clocks column.
     pub clocks_column: String,
     /// The rows, in order.
     pub rows: Vec<Row>,
@@ -88,7 +89,8 @@ pub fn parse(text: &str) -> Result<Runtime, ImportError> {
                 let rest = &rest[..rest.len() - if ours { 2.min(rest.len()) } else { 0 }];
                 let Some((state, [calls, vectors, suspends, clocks, _per_call])) = rest.split_last_chunk::<5>() else {
                     if after_gap {
-                        // What stands behind a blank line and is no row is what the terminal showed next.
+                        // What stands behind a blank line and is no row is what the terminal showed
+                        // next.
                         in_table = false;
                         continue;
                     }

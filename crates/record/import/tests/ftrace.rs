@@ -145,8 +145,9 @@ fn lost_events_overwritten_buffers_twins_and_disorder_are_said_and_do_no_harm() 
     }
 }
 
-/// What idlestat 0.8 does wrong: it cannot read the headers of real kernels, crashes when the trace has more CPUs than the host, needs the
-/// host's state names, and misjudges stays that end exactly at a boundary.
+/// The errors of idlestat 0.8: it cannot read the headers of real kernels, crashes when the trace
+/// has more CPUs than the host, needs the host's state names, and misjudges stays that end exactly
+/// at a boundary.
 #[test]
 fn what_idlestat_trips_over() {
     let mut text = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1024\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n".to_owned();

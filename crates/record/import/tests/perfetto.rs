@@ -1,4 +1,5 @@
-//! A trace of Perfetto against the text of the same trace. `data/make_perfetto.py` made it with the descriptors that Perfetto publishes.
+//! A trace of Perfetto against the text of the same trace. `data/make_perfetto.py` made it with the
+//! descriptors that Perfetto publishes.
 
 use import::ftrace::{Error, Event, Options, Point, Trace, read};
 use std::io::Cursor;
@@ -17,8 +18,8 @@ fn events(bytes: &[u8], lenient: bool) -> Result<(Trace, Vec<Event>), Error> {
     Ok((trace, events))
 }
 
-/// The events of each CPU in order, without what Perfetto does not keep: timers are numbered by the order of all CPUs' events, and a compact
-/// switch does not name the task before.
+/// The events of each CPU in order, without what Perfetto does not keep: timers are numbered by the
+/// order of all CPUs' events, and a compact switch does not name the task before.
 fn comparable(events: &[Event]) -> Vec<Event> {
     let mut events = events.to_vec();
     for event in &mut events {

@@ -31,7 +31,8 @@ fn machines() -> Vec<Machine> {
     all
 }
 
-/// The events of each CPU in order. Timers are numbered in the order of all CPUs' events, which differs where times are equal.
+/// The events of each CPU in order. Timers are numbered in the order of all CPUs' events, which
+/// differs where times are equal.
 fn comparable(events: &[Event]) -> Vec<Event> {
     let mut events = events.to_vec();
     for event in &mut events {
@@ -77,7 +78,8 @@ fn instances_beside_the_top_buffer_are_named_and_not_read() {
 fn lost_events_are_marked_on_their_page() {
     for (big, long) in [(false, 8), (false, 4), (true, 8)] {
         let mut bytes = trace_dat(GUEST, Machine { big, long, version: 6, compressed: false });
-        // The second page of the first CPU: its count of used bytes gets the mark, and the number stands behind the last event.
+        // The second page of the first CPU: its count of used bytes gets the mark, and the number
+        // stands behind the last event.
         let first = bytes.windows(10).position(|window| window == b"flyrecord\0").unwrap() + 10;
         let number = |bytes: &[u8]| {
             let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
@@ -111,7 +113,8 @@ fn a_file_that_trace_cmd_wrote_is_read() {
     assert_eq!(comparable(&events), right);
 }
 
-/// What trace-cmd understands of the files that `support` writes, and what we understand of those that it makes of them.
+/// The files that `support` writes are understood by trace-cmd, and we understand those that it
+/// makes of them.
 #[test]
 fn trace_cmd_understands_what_the_tests_write() {
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +178,8 @@ fn what_is_wrong_is_named_with_its_byte() {
     assert!(trace.left_out == 1 && !some.is_empty());
 }
 
-/// Seeded damage: whatever the bytes are, the answer is a trace or an error with a cause, and no memory is asked for that the file does not need.
+/// Seeded damage: whatever the bytes are, the answer is a trace or an error with a cause, and no
+/// memory is asked for that the file does not need.
 #[test]
 fn damage_never_panics() {
     let mut random = fastrand::Rng::with_seed(12);

@@ -1,4 +1,4 @@
-//! What differs from run to run: when, where and by what a recording was made.
+//! The facts that differ from run to run: when, where and by what a recording was made.
 #![forbid(unsafe_code)]
 
 use recording::Run;
@@ -24,7 +24,8 @@ pub fn this_run() -> Run {
     }
 }
 
-/// This run, with what else has a part in what is measured on this machine: memory, frequencies, C library.
+/// This run, with what else has a part in what is measured on this machine: memory, frequencies, C
+/// library.
 pub fn this_measurement() -> Run {
     let mut run = this_run();
     let more = [
@@ -43,7 +44,7 @@ fn text(path: &str) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
-/// What stands behind the colon of a line that starts with the key.
+/// The text behind the colon of a line that starts with the key.
 fn fact(path: &str, key: &str) -> Option<String> {
     let text = text(path)?;
     let line = text.lines().find(|line| line.starts_with(key))?;
@@ -58,7 +59,8 @@ fn c_library() -> Option<String> {
     banner.or_else(|| path.rsplit('/').next().map(str::to_owned))
 }
 
-/// glibc's first line about itself, as in `GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.`
+/// glibc's first line about itself, as in
+/// `GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.`
 fn banner(library: &[u8]) -> Option<String> {
     const BEGIN: &[u8] = b"GNU C Library (";
     let at = library.windows(BEGIN.len()).position(|window| window == BEGIN)?;

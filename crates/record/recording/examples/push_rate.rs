@@ -1,4 +1,5 @@
-//! How many events a second a recording takes, and what writing them costs: `cargo run --release -p recording --example push_rate`.
+//! The number of events per second that a recording takes, and what writing them costs:
+//! `cargo run --release -p recording --example push_rate`.
 
 use std::time::Instant;
 

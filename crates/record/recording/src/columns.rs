@@ -1,9 +1,10 @@
-//! The columns of the three Parquet files: each is declared here once, with what it holds and how a row gives it.
+//! The columns of the three Parquet files: each is declared here once, with what it holds and how a
+//! row gives it.
 
 use crate::names::Name;
 use crate::rows::{CauseRow, Event, Measure, Recording};
 
-/// How a column's value is got from a row.
+/// The way in which a column's value is got from a row.
 pub(crate) enum Get<R> {
     /// A string, written as a dictionary.
     Text(fn(&Recording, &R) -> Option<Name>),
@@ -40,7 +41,7 @@ impl Kind {
     }
 }
 
-/// What a column's numbers count.
+/// The unit of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Nothing: names, indices.
@@ -59,7 +60,7 @@ pub(crate) struct Column<R: 'static> {
     pub(crate) about: &'static str,
     pub(crate) unit: Unit,
     pub(crate) nullable: bool,
-    /// Whether a file without it is read all the same, each row as if it were null.
+    /// True if a file without it is read all the same, each row as if it were null.
     pub(crate) optional: bool,
     pub(crate) get: Get<R>,
 }
@@ -96,7 +97,8 @@ impl<R> Column<R> {
     }
 }
 
-/// First column of the files that hold the rows of many runs: the number of the run, a u64. `point` alone is an instrumentation point.
+/// First column of the files that hold the rows of many runs: the number of the run, a u64. `point`
+/// alone is an instrumentation point.
 pub(crate) const POINT: &str = "sweep_point";
 
 /// `events.parquet`.
@@ -180,8 +182,9 @@ mod tests {
         text
     }
 
-    /// `arrow/*.b64` are made from the columns by `arrow/make.py`, which needs pyarrow: `STOPWATT_PYTHON` names a Python that has it. Without
-    /// it, what was made is held to the columns by their names alone; `tests/other_readers.rs` reads it with pyarrow.
+    /// `arrow/*.b64` are made from the columns by `arrow/make.py`, which needs pyarrow:
+    /// `STOPWATT_PYTHON` names a Python that has it. Without it, what was made is held to the
+    /// columns by their names alone; `tests/other_readers.rs` reads it with pyarrow.
     #[test]
     fn arrows_schemas_are_those_of_the_columns() {
         let numbered = |table: &str, columns: String| {

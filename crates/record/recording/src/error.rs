@@ -1,9 +1,10 @@
-//! What can be wrong with a recording on disk.
+//! The errors of a recording on disk.
 
 use document::Document;
 use std::path::{Path, PathBuf};
 
-/// Why a recording could not be written or read. Each message names the file and says what would be right.
+/// Why a recording could not be written or read. Each message names the file and says what would be
+/// right.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
@@ -11,9 +12,10 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was attempted, as in "cannot ...".
+        /// The attempt, as in "cannot ...".
         doing: &'static str,
-        /// The system's answer; part of the message already, so not a source that would be printed again.
+        /// The system's answer; part of the message already, so not a source that would be printed
+        /// again.
         cause: std::io::Error,
     },
     /// A file where a recording should be.
@@ -55,7 +57,7 @@ pub enum Error {
         path: PathBuf,
         /// Its rows.
         found: u64,
-        /// What the header says.
+        /// The number that the header says.
         expected: u64,
     },
     /// More rows than are held in memory at once.
@@ -83,7 +85,7 @@ pub enum Error {
     Parquet {
         /// The Parquet file.
         path: PathBuf,
-        /// What the library said.
+        /// The message of the library.
         message: String,
     },
     /// A column is not there.
@@ -136,7 +138,7 @@ pub enum Error {
     NotARecording {
         /// The folder.
         path: PathBuf,
-        /// What gave it away.
+        /// The sign that gave it away.
         why: String,
     },
 }

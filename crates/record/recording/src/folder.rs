@@ -66,7 +66,8 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     Ok(header)
 }
 
-/// Frequencies of a counter: any that Arm's generic timer or a processor's cycle counter can have, with room on both sides.
+/// Frequencies of a counter: any that Arm's generic timer or a processor's cycle counter can have,
+/// with room on both sides.
 const COUNTER_HZ: RangeInclusive<u64> = 1..=1_000_000_000_000;
 
 /// The first text that would steer a terminal, under its key, as it may be shown.
@@ -95,8 +96,9 @@ fn made_printable(value: toml::Value) -> toml::Value {
 }
 
 impl Header {
-    /// Shows every character that would steer a terminal as what it is, `\u{1b}`; line ends and tabs stay. A header that is written is so
-    /// in any case; this is for who prints one that was not read.
+    /// Shows every character that would steer a terminal as what it is, `\u{1b}`; line ends and
+    /// tabs stay. A header that is written is so in any case; this is for who prints one that was
+    /// not read.
     pub fn make_printable(&mut self) {
         let Ok(table) = toml::Table::try_from(&*self) else { return };
         if table.iter().any(|(key, value)| unprintable_text(key, value).is_some())
@@ -107,7 +109,7 @@ impl Header {
     }
 }
 
-/// Whether a recording is there that may be replaced; an error if something else is.
+/// True if a recording is there that may be replaced; an error if something else is.
 pub(crate) fn is_replaceable(folder: &Path) -> Result<bool, Error> {
     let not = |why: String| Error::NotARecording { path: folder.to_owned(), why };
     let entries = match fs::read_dir(folder) {

@@ -14,38 +14,42 @@ pub struct Header {
     /// Seed of everything drawn by lot.
     #[serde(default, with = "seed")]
     pub seed: u64,
-    /// How often each case was repeated.
+    /// The number of times that each case was repeated.
     #[serde(default)]
     pub iterations: u32,
-    /// What the events' `time` counts.
+    /// The unit of the events' `time`.
     pub time: TimeBase,
-    /// Whether the same inputs give the same values, so that any difference has a cause among the inputs. Said by what made the
-    /// recording; where it is not said, simulated worlds are and others are not.
+    /// True if the same inputs give the same values, so that any difference has a cause among the
+    /// inputs. Said by what made the recording; where it is not said, simulated worlds are and
+    /// others are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeatable: Option<bool>,
-    /// Modes whose iterations are draws, each with a seed of its own: samples even where the world is repeatable.
+    /// Modes whose iterations are draws, each with a seed of its own: samples even where the world
+    /// is repeatable.
     #[serde(default, alias = "drawn_modes", skip_serializing_if = "Vec::is_empty")]
     pub seeded_modes: Vec<String>,
-    /// Where simulated figures lie, by what is declared to be uncertain.
+    /// The intervals in which simulated figures lie, by what is declared to be uncertain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
-    /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later rules splits them anew. Without it, spans
-    /// were not split.
+    /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later
+    /// rules splits them anew. Without it, spans were not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<u32>,
-    /// Rows, length and checksum of each Parquet file; filled in by a write, checked by a read where present.
+    /// Rows, length and checksum of each Parquet file; filled in by a write, checked by a read
+    /// where present.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, FileFacts>,
     /// Settings given by hand (`--set key=value`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// What was asked for in full: every setting that was given, the world among them. A run with another request is another run.
+    /// The request in full: every setting that was given, the world among them. A run with another
+    /// request is another run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub request: BTreeMap<String, String>,
-    /// What a reader of the figures must know, a sentence each.
+    /// The notes that a reader of the figures needs, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What the run found that should not be, a sentence each.
+    /// The complaints of the run about what should not be, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
     /// The experiment's facts with their version: see [`crate::facts`].
@@ -63,16 +67,17 @@ pub struct Header {
     /// Fitted costs by the name of their file or release, whole.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub costs: BTreeMap<String, toml::Table>,
-    /// Where the names of variants and subjects lie on the axes of a sweep: `single+3` at `loop = "single"`, `stride = 3`.
+    /// The place of the names of variants and subjects on the axes of a sweep: `single+3` at
+    /// `loop = "single"`, `stride = 3`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub coordinates: BTreeMap<String, toml::Table>,
     /// The pictures that the measures deserve, as the experiment declares them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<Picture>,
-    /// What the events of a CPU are as stretches of time: the lanes of a timeline.
+    /// The tracks of a timeline: the events of a CPU as stretches of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<Lane>,
-    /// What differs from run to run.
+    /// The facts that differ from run to run.
     #[serde(default)]
     pub run: Run,
 }
@@ -80,14 +85,16 @@ pub struct Header {
 /// A lane of each CPU's timeline: stretches of time between two of its points, and marks at others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lane {
-    /// What it shows: "idle state".
+    /// The title, such as "idle state".
     pub title: String,
-    /// The point at which a stretch begins; its argument says what it is. One that has begun ends here, too.
+    /// The point at which a stretch begins; its argument says what it is. One that has begun ends
+    /// here, too.
     pub begin: String,
     /// The point at which it ends; not given where the next one's begin is its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
-    /// Names of the arguments. Recordings of older versions have a text in its place, which is passed over.
+    /// Names of the arguments. Recordings of older versions have a text in its place, which is
+    /// passed over.
     #[serde(
         default,
         serialize_with = "crate::facts::numbered::serialize",
@@ -101,11 +108,12 @@ pub struct Lane {
     /// Points that are marks on the lane, each with what to call it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks: BTreeMap<String, String>,
-    /// Points among the marks that a picture of the lane must show: where something broke, or was chosen otherwise.
+    /// Points among the marks that a picture of the lane must show: where something broke, or was
+    /// chosen otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub telling: Vec<String>,
-    /// Whether it is one lane of the whole machine: a stretch may then begin on one CPU and end on another. Events of such a lane must come
-    /// in the order of time over all CPUs.
+    /// True if it is one lane of the whole machine: a stretch may then begin on one CPU and end on
+    /// another. Events of such a lane must come in the order of time over all CPUs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub machine: bool,
 }
@@ -127,19 +135,19 @@ fn names_or_key<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<BTree
 /// A picture of some measures, drawn by reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
-    /// What it shows, in a line.
+    /// The title, a line.
     pub title: String,
     /// The metric that is drawn.
     pub metric: String,
     /// The case whose measures are drawn; all cases where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// How it is drawn.
+    /// The way in which it is drawn.
     #[serde(flatten)]
     pub kind: PictureKind,
 }
 
-/// How a picture is drawn.
+/// The way in which a picture is drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PictureKind {
@@ -155,7 +163,8 @@ pub enum PictureKind {
     },
     /// A field for each pair of values of two axes.
     HeatMap {
-        /// The axis that runs to the right, a key of [`Header::coordinates`] with numbers as values.
+        /// The axis that runs to the right, a key of [`Header::coordinates`] with numbers as
+        /// values.
         x: String,
         /// The axis that runs upwards, likewise.
         y: String,
@@ -192,13 +201,14 @@ impl Header {
         }
     }
 
-    /// Whether the same inputs give the same values: see [`Header::repeatable`].
+    /// True if the same inputs give the same values: see [`Header::repeatable`].
     pub fn is_repeatable(&self) -> bool {
         self.repeatable.unwrap_or(matches!(self.world.as_str(), "sim" | "explore"))
     }
 }
 
-/// Where a simulated figure lies with a probability of 90 %, by what is declared to be uncertain: the ends of the middle draws.
+/// The place of a simulated figure with a probability of 90 %, by what is declared to be uncertain:
+/// the ends of the middle draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Variant, case and mode of the figure's series.
@@ -215,11 +225,11 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// How many draws there were.
+    /// The number of draws that there were.
     pub draws: u32,
 }
 
-/// What an event's `time` and `ticks` count.
+/// The unit of an event's `time` and `ticks`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeBase {
     /// Unit of `time`: `ps` in simulations, `ticks` or `instructions` elsewhere.
@@ -242,7 +252,7 @@ pub struct Platform {
     pub figures: toml::Table,
 }
 
-/// What a write notes about a Parquet file.
+/// The facts that a write notes about a Parquet file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFacts {
     /// Rows.
@@ -253,7 +263,8 @@ pub struct FileFacts {
     pub crc32: u32,
 }
 
-/// What differs from run to run: two recordings of the same inputs are equal in all but this.
+/// The facts that differ from run to run: two recordings of the same inputs are equal in all but
+/// these.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// When it started, in RFC 3339.

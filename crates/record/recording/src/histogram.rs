@@ -1,6 +1,7 @@
 //! Times counted by how long they are, in ten classes to each tenfold.
 
-/// The upper ends of the classes of a decade, in nanoseconds: round numbers that are about a tenth of a tenfold apart.
+/// The upper ends of the classes of a decade, in nanoseconds: round numbers that are about a tenth
+/// of a tenfold apart.
 const ENDS: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
 
 /// Times counted by how long they are.
@@ -33,7 +34,8 @@ impl Histogram {
         self.counts.iter_mut().zip(&other.counts).for_each(|(sum, more)| *sum += more);
     }
 
-    /// The classes from the first to the last that has any: upper end in nanoseconds, and which share of all times is in it.
+    /// The classes from the first to the last that has any: upper end in nanoseconds, and which
+    /// share of all times is in it.
     pub fn shares(&self) -> Vec<(u64, f64)> {
         let all: u64 = self.counts.iter().sum();
         let first = self.counts.iter().position(|&count| count > 0).unwrap_or(self.counts.len());

@@ -9,7 +9,8 @@
 //! | `causes.parquet` | what each measured span was spent on, and who was waited for |
 //! | `recording.toml` | what repeats the run ([`Header`]), and in `[run]` what differs from run to run |
 //!
-//! Filling a recording is cheap: names are interned once, and an event is one `Vec` push of 32 bytes.
+//! Filling a recording is cheap: names are interned once, and an event is one `Vec` push of 32
+//! bytes.
 //!
 //! ```
 //! use recording::{Header, Recording};
@@ -31,9 +32,10 @@
 //! ```
 //!
 //! # Same inputs, same bytes
-//! Both Parquet files depend on nothing but the rows and their order: not on the order in which names were
-//! interned, on threads, on the build or on the time. `recording.toml` is equal outside `[run]`. Who runs many
-//! simulations side by side appends their recordings in a fixed order ([`Recording::append`]).
+//! Both Parquet files depend on nothing but the rows and their order: not on the order in which
+//! names were interned, on threads, on the build or on the time. `recording.toml` is equal outside
+//! `[run]`. Who runs many simulations side by side appends their recordings in a fixed order
+//! ([`Recording::append`]).
 #![forbid(unsafe_code)]
 
 mod columns;

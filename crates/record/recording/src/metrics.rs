@@ -1,5 +1,6 @@
-//! Every metric of every experiment, one row each: what it is called, in what unit, which way is better, and for an interval
-//! between two points which points those are. Experiments, fits, attribution, comparisons and reports read this table.
+//! Every metric of every experiment, one row each: what it is called, in what unit, which way is
+//! better, and for an interval between two points which points those are. Experiments, fits,
+//! attribution, comparisons and reports read this table.
 //!
 //! Who adds a metric adds one row to [`METRICS`].
 
@@ -24,8 +25,8 @@ pub struct Interval {
     pub first: &'static str,
     /// Name of the point that ends it.
     pub last: &'static str,
-    /// Names of the PSCI functions of whose call it is a part. Where an iteration has calls of several, the function that is named
-    /// first counts, and of its calls the first.
+    /// Names of the PSCI functions of whose call it is a part. Where an iteration has calls of
+    /// several, the function that is named first counts, and of its calls the first.
     pub calls: &'static [&'static str],
 }
 
@@ -34,14 +35,14 @@ pub struct Interval {
 pub struct Metric {
     /// Its name in `measures.parquet` and on the command line.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// The description, a sentence.
     pub about: &'static str,
     /// Its heading.
     pub title: &'static str,
     /// Its heading where there is room for a word.
     pub short_title: &'static str,
-    /// The unit in which our own experiments record it. A recording of another program's figures, or of a machine that knows no
-    /// time, may have another: the measure's own unit holds.
+    /// The unit in which our own experiments record it. A recording of another program's figures,
+    /// or of a machine that knows no time, may have another: the measure's own unit holds.
     pub unit: &'static str,
     /// Which way is better.
     pub better: Better,
@@ -49,9 +50,11 @@ pub struct Metric {
     pub interval: Option<Interval>,
     /// The cases that have it; empty where any case may.
     pub cases: &'static [&'static str],
-    /// Whether it is what its cases are about: their iterations are ranked by it, and their overview shows it.
+    /// True if it is what its cases are about: their iterations are ranked by it, and their
+    /// overview shows it.
     pub principal: bool,
-    /// Whether it follows from other metrics, so that a comparison leaves it out unless it is asked for.
+    /// True if it follows from other metrics, so that a comparison leaves it out unless it is asked
+    /// for.
     pub derived: bool,
 }
 
@@ -94,12 +97,13 @@ impl Metric {
         Self { derived: true, ..self }
     }
 
-    /// Whether a case may have it.
+    /// True if a case may have it.
     pub fn is_of_case(&self, case: &str) -> bool {
         self.cases.is_empty() || self.cases.contains(&case)
     }
 
-    /// Begin and end of its interval, given when a CPU passed each point; `None` if it is no interval or a point is missing.
+    /// Begin and end of its interval, given when a CPU passed each point; `None` if it is no
+    /// interval or a point is missing.
     pub fn bounds<T>(&self, passed: impl Fn(&str) -> Option<T>) -> Option<(T, T)> {
         let interval = self.interval?;
         Some((passed(interval.first)?, passed(interval.last)?))
@@ -111,8 +115,8 @@ const POWER_CASES: &[&str] = &["suspend-deepest", "suspend-level0", "cpu-off"];
 const POWER_CALLS: &[&str] = &["CPU_SUSPEND", "CPU_OFF"];
 
 macro_rules! metrics {
-    ($(#[doc = $about:literal] $id:ident = $row:expr;)*) => {
-        $(#[doc = $about] pub const $id: Metric = Metric { about: $about.trim_ascii(), ..$row };)*
+    ($($(#[doc = $about:literal])+ $id:ident = $row:expr;)*) => {
+        $($(#[doc = $about])+ pub const $id: Metric = Metric { about: concat!($($about),+).trim_ascii(), ..$row };)*
 
         /// All metrics, in the order in which tables show them.
         pub const METRICS: [Metric; [$(stringify!($id)),*].len()] = [$($id),*];
@@ -135,7 +139,7 @@ metrics! {
     /// From the call to the return, of a call that does no power management.
     LATENCY = Metric::new("latency", ("Latency", "latency"), "us", Lower)
         .between(("enter-psci", "exit-psci"), &["PSCI_VERSION"], &["psci-version"]).principal();
-    /// How long a CPU was in a power state, over all iterations.
+    /// The time that a CPU was in a power state, over all iterations.
     TIME_IN_STATE = Metric::new("time_in_state", ("Time in state", "state"), "us", Neither).derived();
     /// Mean instructions of a kind of call into the firmware.
     CALL = Metric::new("call", ("Call", "call"), "instructions", Lower);
@@ -147,27 +151,29 @@ metrics! {
     HOTPLUG_CYCLES = Metric::new("hotplug_cycles", ("Hotplug cycles", "cycles"), "1", Neither);
     /// Hotplug requests that failed.
     HOTPLUG_FAILURES = Metric::new("hotplug_failures", ("Hotplug failures", "failures"), "1", Neither);
-    /// Whether the kernel rebooted when it was told to: 1 or 0.
+    /// 1 if the kernel rebooted when it was told to, otherwise 0.
     REBOOTED = Metric::new("rebooted", ("Rebooted", "rebooted"), "1", Neither);
-    /// Whether the kernel turned the machine off when it was told to: 1 or 0.
+    /// 1 if the kernel turned the machine off when it was told to, otherwise 0.
     POWERED_OFF = Metric::new("powered_off", ("Powered off", "off"), "1", Neither);
     /// Lines of the kernel's trace.
     TRACE_LINES = Metric::new("trace_lines", ("Trace lines", "lines"), "1", Neither);
     /// Entries of a CPU into an idle state.
     IDLE_ENTERED = Metric::new("idle_entered", ("Idle entered", "entered"), "1", Neither);
-    /// How long a CPU stayed in an idle state.
+    /// The time that a CPU stayed in an idle state.
     IDLE_TIME = Metric::new("idle_time", ("Idle time", "time"), "us", Neither);
     /// Entries into an idle state that ended at once, because an interrupt was pending.
     IDLE_REJECTED = Metric::new("idle_rejected", ("Idle rejected", "rejected"), "1", Neither);
-    /// Stays in an idle state that were shorter than its target residency, while a shallower state was there.
+    /// Stays in an idle state that were shorter than its target residency, while a shallower state
+    /// was there.
     IDLE_ABOVE = Metric::new("idle_above", ("Above", "above"), "1", Lower);
     /// Stays in an idle state for which the next deeper state would have paid.
     IDLE_BELOW = Metric::new("idle_below", ("Below", "below"), "1", Lower);
-    /// How long leaving idle states delayed the work.
+    /// The time that leaving idle states delayed the work.
     IDLE_DELAY = Metric::new("idle_delay", ("Delay by idle states", "delay"), "us", Lower);
-    /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs. A unit is that of the platform's table.
+    /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs.
+    /// A unit is that of the platform's table.
     IDLE_ENERGY = Metric::new("idle_energy", ("Idle energy", "energy"), "unit s", Lower);
-    /// What an interval cost a core beyond the cheapest state, at the middle of that range.
+    /// The cost of an interval to a core beyond the cheapest state, at the middle of that range.
     IDLE_EXCESS = Metric::new("idle_excess", ("Excess energy", "excess"), "unit s", Lower);
     /// Share of that range in which a governor takes less energy than another.
     IDLE_WINS = Metric::new("idle_wins", ("Share of the range won", "wins"), "1", Neither);
@@ -175,13 +181,14 @@ metrics! {
     IDLE_INTERVALS = Metric::new("idle_intervals", ("Idle intervals", "intervals"), "1", Neither);
     /// Share of the intervals in which a governor chose what the traced kernel chose.
     IDLE_AGREEMENT = Metric::new("idle_agreement", ("Agreement with the traced kernel", "agreement"), "1", Higher);
-    /// How often idle CPUs were woken, per second.
+    /// The number of times that idle CPUs were woken, per second.
     WAKE_UP_RATE = Metric::new("wake_up_rate", ("Wake-ups of idle CPUs", "wake-ups"), "1/s", Lower);
     /// Ticks that came to idle CPUs, per second.
     IDLE_TICK_RATE = Metric::new("idle_tick_rate", ("Ticks of idle CPUs", "ticks"), "1/s", Lower);
     /// RCU callbacks that were queued, per second.
     CALLBACK_RATE = Metric::new("callback_rate", ("Callbacks queued", "queued"), "1/s", Neither);
-    /// RCU callbacks that were queued neither in the first nor in the last 50 ms of a program, per second.
+    /// RCU callbacks that were queued neither in the first nor in the last 50 ms of a program, per
+    /// second.
     STEADY_CALLBACK_RATE =
         Metric::new("steady_callback_rate", ("Callbacks queued in between", "in between"), "1/s", Neither);
     /// Grace periods of RCU that began.
@@ -190,7 +197,7 @@ metrics! {
     CONTEXT_SWITCHES = Metric::new("context_switches", ("Context switches", "switches"), "1", Neither);
     /// Processes and threads that began.
     FORKS = Metric::new("forks", ("Processes and threads", "forks"), "1", Neither);
-    /// How often a program did what may queue callbacks; the unit says what.
+    /// The number of times that a program did what may queue callbacks; the unit says what.
     UNITS_OF_WORK = Metric::new("units_of_work", ("Units of work", "units"), "1", Neither);
     /// RCU callbacks that were invoked in a softirq, per second.
     SOFTIRQ_CALLBACK_RATE = Metric::new("softirq_callback_rate", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
@@ -204,11 +211,13 @@ metrics! {
     PERIODS = Metric::new("periods", ("Periods", "periods"), "1", Neither);
     /// From when a timer should have woken a task until the task ran.
     WAKE_LATENCY = Metric::new("wake_latency", ("Wake-up latency", "latency"), "us", Lower);
-    /// Share of a task's periods whose response time is in a class, of which the subject is the upper end.
+    /// Share of a task's periods whose response time is in a class, of which the subject is the
+    /// upper end.
     RESPONSE_SHARE = Metric::new("response_share", ("Share of periods", "share"), "1", Neither);
     /// Share of wake-ups whose latency is in a class, of which the subject is the upper end.
     LATENCY_SHARE = Metric::new("latency_share", ("Share of wake-ups", "share"), "1", Neither);
-    /// Share of the time that a domain was in a state, or on its way into one or out of it; each domain counts as much.
+    /// Share of the time that a domain was in a state, or on its way into one or out of it; each
+    /// domain counts as much.
     RESIDENCY = Metric::new("residency", ("Residency", "residency"), "1", Neither);
     /// Share of the time in which at least one CPU of a domain ran.
     RUNNING = Metric::new("running", ("Running", "running"), "1", Neither);
@@ -216,11 +225,12 @@ metrics! {
     ASLEEP = Metric::new("asleep", ("Asleep", "asleep"), "1", Neither);
     /// Times that a task moved to another CPU.
     MIGRATIONS = Metric::new("migrations", ("Migrations", "moves"), "1", Neither);
-    /// How much longer a stay in an idle state is by a trace than by the traced kernel's own clock.
+    /// The time by which a stay in an idle state is longer by a trace than by the traced kernel's
+    /// own clock.
     TRACING = Metric::new("tracing", ("Tracing, per stay", "tracing"), "ns", Neither);
-    /// How long a read of a clock takes.
+    /// The time that a read of a clock takes.
     CLOCK_READ = Metric::new("clock_read", ("Clock read", "read"), "ns", Lower);
-    /// How long a division takes.
+    /// The time that a division takes.
     DIVISION = Metric::new("division", ("Division", "division"), "ns", Lower);
     /// Share of choices that another clock or another division changes.
     CHANGED_CHOICES = Metric::new("changed_choices", ("Changed choices", "choices"), "1", Neither);
@@ -232,7 +242,7 @@ metrics! {
     // Energy.
     /// Energy of a whole machine. A unit is that of the platform's table.
     ENERGY = Metric::new("energy", ("Energy", "energy"), "unit s", Lower);
-    /// How long a run took.
+    /// The time that a run took.
     RUN_TIME = Metric::new("run_time", ("Run time", "time"), "s", Lower);
     /// Energy of an owner: the owners' sum is that of the machine.
     OWNED_ENERGY = Metric::new("owned_energy", ("Energy by owner", "energy"), "unit s", Lower);
@@ -246,7 +256,8 @@ metrics! {
     CALLBACKS_QUEUED = Metric::new("callbacks_queued", ("Callbacks queued", "queued"), "1", Neither);
     /// Callbacks that were invoked.
     CALLBACKS_INVOKED = Metric::new("callbacks_invoked", ("Callbacks invoked", "invoked"), "1", Neither);
-    /// What a draw took for something that was not published: a number, or which of its values.
+    /// The value that a draw took for something that was not published: a number, or which of its
+    /// values.
     UNKNOWN = Metric::new("unknown", ("Drawn value", "value"), "1", Neither);
 
     // Explorer.
@@ -274,7 +285,7 @@ metrics! {
     EMPTY_POLLS = Metric::new("empty-polls", ("Empty polls", "empty"), "calls", Neither);
     /// Clocks of the polls that found no packet.
     EMPTY_CLOCKS = Metric::new("empty-clocks", ("Empty clocks", "empty"), "ticks", Neither);
-    /// How long counters counted.
+    /// The time that counters counted.
     WINDOW = Metric::new("window", ("Window", "window"), "s", Neither);
     /// Turns of the main loop.
     LOOPS = Metric::new("loops", ("Loops", "loops"), "1", Neither);
@@ -292,7 +303,8 @@ metrics! {
     OFFERED = Metric::new("offered", ("Offered", "offered"), "Mpps", Neither);
     /// Share of the packets sent to a forwarder that did not come out of it in time.
     LOSS_RATIO = Metric::new("loss-ratio", ("Loss ratio", "loss"), "1", Lower);
-    /// From when a packet was sent until it came out; the subject says which share of the packets was as fast.
+    /// From when a packet was sent until it came out; the subject says which share of the packets
+    /// was as fast.
     PACKET_LATENCY = Metric::new("packet-latency", ("Packet latency", "latency"), "us", Lower);
     /// Events of the processor or the kernel for each packet; the role says of which kind.
     EVENTS = Metric::new("events", ("Events per packet", "events"), "1", Lower);
@@ -304,7 +316,8 @@ metrics! {
     PACKETS = Metric::new("packets", ("Packets", "packets"), "packets", Neither);
     /// Clocks for each packet in which the core waited for an access.
     STALL_WAITED = Metric::new("stall-waited", ("Stall waited", "waited"), "ticks", Lower);
-    /// Clocks for each packet in which an access could not begin, because all fill buffers were in use.
+    /// Clocks for each packet in which an access could not begin, because all fill buffers were in
+    /// use.
     STALL_BLOCKED = Metric::new("stall-blocked", ("Stall blocked", "blocked"), "ticks", Lower);
     /// Packets that an interface received.
     RX_PACKETS = Metric::new("rx packets", ("Rx packets", "rx"), "packets", Neither);
@@ -324,8 +337,8 @@ metrics! {
     KERNEL_QUEUE_FULL = Metric::new("kernel queue full", ("Kernel queue full", "queue full"), "packets", Neither);
 }
 
-/// What follows a metric's name in the name of a change that a document prints beside a figure: such a measure says something
-/// about the document and not about the machine.
+/// The ending of a metric's name for a change that a document prints beside a figure: such a
+/// measure says something about the document and not about the machine.
 pub const PRINTED_CHANGE: &str = "_printed_change";
 
 /// The metric of that name; `None` for one that only another program's figures have.
@@ -344,7 +357,8 @@ pub fn intervals_of(case: &str) -> impl Iterator<Item = Metric> {
     intervals().filter(move |metric| metric.is_of_case(case))
 }
 
-/// The heading of a metric within a line of words: its title from the table, or else its name with blanks.
+/// The heading of a metric within a line of words: its title from the table, or else its name with
+/// blanks.
 pub fn heading(name: &str) -> String {
     let Some(metric) = find(name) else { return name.replace(['_', '-'], " ") };
     let mut letters = metric.title.chars();
@@ -356,7 +370,8 @@ pub fn heading(name: &str) -> String {
     }
 }
 
-/// Which way is better: by the table, or else by the unit, in which times and clocks are better lower and rates higher.
+/// Which way is better: by the table, or else by the unit, in which times and clocks are better
+/// lower and rates higher.
 pub fn better(name: &str, unit: &str) -> Better {
     if let Some(metric) = find(name) {
         return metric.better;

@@ -18,14 +18,15 @@ pub struct Kept {
     pub events: bool,
     /// Named numbers.
     pub measures: bool,
-    /// What measured spans were spent on.
+    /// The causes of measured spans.
     pub causes: bool,
 }
 
-/// Writes the rows of many runs, each with the number of its run in a first column `sweep_point`, in bounded memory.
+/// Writes the rows of many runs, each with the number of its run in a first column `sweep_point`,
+/// in bounded memory.
 ///
-/// The files have the names and columns of a recording's. The folder is the caller's, who moves it to its place when it is whole;
-/// [`Reader::open_part`](crate::Reader::open_part) reads it.
+/// The files have the names and columns of a recording's. The folder is the caller's, who moves it
+/// to its place when it is whole; [`Reader::open_part`](crate::Reader::open_part) reads it.
 pub struct PartWriter {
     /// Rows that do not fill a row group yet, and the names of all.
     rows: Recording,
@@ -41,7 +42,8 @@ struct Numbered<R: 'static> {
 }
 
 impl PartWriter {
-    /// Starts the files in a folder that is there. Of the header only the time base counts: it is what the columns' units are written from.
+    /// Starts the files in a folder that is there. Of the header only the time base counts: it is
+    /// what the columns' units are written from.
     ///
     /// # Errors
     /// The system refuses.
@@ -79,8 +81,8 @@ impl PartWriter {
         self.flush(number, GROUP_ROWS)
     }
 
-    /// Notes the run of the rows that were just added, and writes what fills a row group of `rows` rows. Rows of a file that is not kept
-    /// are dropped.
+    /// Notes the run of the rows that were just added, and writes what fills a row group of `rows`
+    /// rows. Rows of a file that is not kept are dropped.
     fn flush(&mut self, number: u64, rows: usize) -> Result<(), Error> {
         while let Some(written) = write(&mut self.events, &self.rows, Recording::events, number, rows)? {
             self.rows.forget_events(written);
@@ -114,7 +116,8 @@ impl<R> Numbered<R> {
     }
 }
 
-/// Writes the next row group of a file if its rows fill one of `group` rows; how many rows that were. `None` where they do not.
+/// Writes the next row group of a file if its rows fill one of `group` rows; how many rows that
+/// were. `None` where they do not.
 fn write<R: 'static>(
     to: &mut Option<Numbered<R>>,
     rows: &Recording,

@@ -83,8 +83,9 @@ impl Reader {
         })
     }
 
-    /// Opens the files of a folder that [`PartWriter`](crate::PartWriter) wrote: `header` is that of their runs, `facts` is what it said of
-    /// each file. A file of which it said nothing has no rows.
+    /// Opens the files of a folder that [`PartWriter`](crate::PartWriter) wrote: `header` is that
+    /// of their runs, `facts` is what it said of each file. A file of which it said nothing has no
+    /// rows.
     ///
     /// # Errors
     /// What is missing or wrong, with the file and what would be right.
@@ -107,7 +108,8 @@ impl Reader {
         })
     }
 
-    /// The runs that the rows are of which the last [`Reader::next_events`] added, for a part of a sweep.
+    /// The runs that the rows are of which the last [`Reader::next_events`] added, for a part of a
+    /// sweep.
     pub fn points_of_events(&self) -> &[u64] {
         self.events.as_ref().map_or(&[], TableReader::numbers)
     }
@@ -228,7 +230,8 @@ fn series_names([variants, cases, modes]: [&Values; 3], row: usize) -> SeriesNam
     SeriesNames { variant: name(variants), case: name(cases), mode: name(modes) }
 }
 
-/// What was found for the rows before: neighbours are mostly alike, and a look at them is cheaper than one into a table.
+/// The result for the rows before: neighbours are mostly alike, and a look at them is cheaper than
+/// one into a table.
 struct Neighbour<K, V> {
     seen: [Option<(K, V)>; 8],
     next: usize,
@@ -271,17 +274,19 @@ fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Resul
     }
 }
 
-/// How a file's columns are opened: with the runs of its rows, or without.
+/// The way in which a file's columns are opened: with the runs of its rows, or without.
 type Opens<R> = fn(&Path, &'static [Column<R>]) -> Result<TableReader<R>, Error>;
 
-/// What a header says of the Parquet files. One that says nothing of any was written by another program, and is taken as it is.
+/// The facts that a header gives about the Parquet files. One that says nothing of any was written
+/// by another program, and is taken as it is.
 struct Facts {
     header: PathBuf,
     of: BTreeMap<String, FileFacts>,
 }
 
 impl Facts {
-    /// Checks that they are those of the files that are there: one more or fewer would leave a file unchecked.
+    /// Checks that they are those of the files that are there: one more or fewer would leave a file
+    /// unchecked.
     fn are_of(&self, files: &[&str]) -> Result<(), Error> {
         let wrong = |message: String| Error::header(&self.header, message);
         if let Some(name) = self.of.keys().find(|name| !files.contains(&name.as_str())) {

@@ -27,7 +27,7 @@ impl PointName {
     }
 }
 
-/// What a [`Series`] stands for.
+/// The names that a [`Series`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SeriesNames {
     /// The release or configuration.
@@ -47,7 +47,7 @@ pub struct Event {
     pub ticks: u64,
     /// Which iteration, from 0.
     pub iteration: u32,
-    /// What belongs to the point: a lock, a level, a message.
+    /// The argument of the point: a lock, a level, a message.
     pub argument: u32,
     /// Variant, case and mode.
     pub series: Series,
@@ -70,11 +70,11 @@ pub struct Measure {
     pub cluster: Option<u16>,
     /// The CPU's number within its cluster.
     pub core: Option<u16>,
-    /// What else it is a measure of: a node, a cell.
+    /// The subject that it is a measure of besides: a node, a cell.
     pub subject: Option<Name>,
     /// The part that the subject played.
     pub role: Option<Name>,
-    /// What was measured.
+    /// The quantity that was measured.
     pub metric: Name,
     /// In what unit.
     pub unit: Name,
@@ -82,7 +82,8 @@ pub struct Measure {
     pub value: f64,
 }
 
-/// A part of a measured span, and what it was spent on. The parts of a span add up to it, tick for tick.
+/// A part of a measured span, and what it was spent on. The parts of a span add up to it, tick for
+/// tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseRow {
     /// Variant, case and mode.
@@ -93,20 +94,20 @@ pub struct CauseRow {
     pub cpu: u16,
     /// The measure whose span it is a part of.
     pub metric: Name,
-    /// What the part was spent on.
+    /// The cause that the part was spent on.
     pub cause: Name,
     /// For a wait: the lock's id, or the number of the SCP's channel.
     pub on: Option<u32>,
     /// For a wait: the CPU that was waited for.
     pub holder: Option<u16>,
-    /// How long, in ticks of the counter.
+    /// The length, in ticks of the counter.
     pub ticks: u64,
 }
 
 /// Events, measures, causes and the header that says what they are.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What repeats the run.
+    /// The header, which repeats the run.
     pub header: Header,
     names: Names,
     series: Vec<SeriesNames>,
@@ -118,11 +119,11 @@ pub struct Recording {
     causes: Vec<CauseRow>,
 }
 
-/// What a [`PointName`] stands for.
+/// The name that a [`PointName`] stands for.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     name: Name,
-    /// What the argument of the point's events is.
+    /// The meaning of the argument of the point's events.
     argument: Option<Name>,
 }
 
@@ -189,7 +190,7 @@ impl Recording {
         Some(series)
     }
 
-    /// What a series stands for.
+    /// The names that a series stands for.
     pub fn series_names(&self, series: Series) -> SeriesNames {
         self.series[series.0 as usize]
     }
@@ -225,7 +226,8 @@ impl Recording {
         Some(point)
     }
 
-    /// The number of a point's name, with what the argument of its events is: `lock`, `level`, `smc-function`.
+    /// The number of a point's name, with what the argument of its events is: `lock`, `level`,
+    /// `smc-function`.
     ///
     /// # Panics
     /// With more than 65 536 points.
@@ -235,7 +237,8 @@ impl Recording {
         point
     }
 
-    /// What the argument of a point's events is; `None` where it means nothing, or nobody said.
+    /// The meaning of the argument of a point's events; `None` where it means nothing, or nobody
+    /// said.
     pub fn point_argument(&self, point: PointName) -> Option<Name> {
         self.points[point.0 as usize].argument
     }
@@ -323,7 +326,7 @@ impl Recording {
         self.causes.push(cause);
     }
 
-    /// What measured spans were spent on, in the order they were pushed; see [`Header::attribution`].
+    /// The causes of measured spans, in the order they were pushed; see [`Header::attribution`].
     pub fn causes(&self) -> &[CauseRow] {
         &self.causes
     }
@@ -414,7 +417,8 @@ impl Recording {
     }
 }
 
-/// Equal when both hold the same rows in the same order under the same header, however their names are numbered.
+/// Equal when both hold the same rows in the same order under the same header, however their names
+/// are numbered.
 impl PartialEq for Recording {
     fn eq(&self, other: &Self) -> bool {
         let name = |a: Option<Name>, b: Option<Name>| a.map(|n| self.text(n)) == b.map(|n| other.text(n));

@@ -7,13 +7,13 @@ use crate::rows::{Event, PointName, Recording, Series};
 /// A kind of span: its start, its end and what it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'a> {
-    /// What the span is called: "cache-flush".
+    /// The name of the span: "cache-flush".
     pub name: &'a str,
     /// The point that starts it.
     pub begin: PointName,
     /// The point that ends it.
     pub end: PointName,
-    /// Whether begin and end must carry the same argument, as those of a lock do.
+    /// True if begin and end must carry the same argument, as those of a lock do.
     pub same_argument: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Span {
     pub begin: u64,
     /// Time of the end.
     pub end: u64,
-    /// How many spans were open around it.
+    /// The number of spans that were open around it.
     pub depth: u32,
     /// Index of the innermost span around it, in [`Spans::spans`].
     pub parent: Option<usize>,
@@ -49,19 +49,20 @@ impl Span {
     }
 }
 
-/// What [`find`] makes of a recording's events.
+/// The spans that [`find`] makes of a recording's events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
     /// The spans, in the order of their starts.
     pub spans: Vec<Span>,
-    /// Starts that never ended, as a CPU's last one before its power goes, and ends that never started: indices of events.
+    /// Starts that never ended, as a CPU's last one before its power goes, and ends that never
+    /// started: indices of events.
     pub unpaired: Vec<usize>,
 }
 
 /// Pairs starts and ends per series, iteration and CPU.
 ///
-/// An end closes the innermost open begin of its pair; starts opened since then and still open are unpaired.
-/// Events of one CPU and iteration must be in order of time, as every world pushes them.
+/// An end closes the innermost open begin of its pair; starts opened since then and still open are
+/// unpaired. Events of one CPU and iteration must be in order of time, as every world pushes them.
 pub fn find(recording: &Recording, pairs: &[Pair<'_>]) -> Spans {
     let mut open: HashMap<(Series, u32, u16), Vec<Open>> = HashMap::new();
     let mut found: Vec<Option<Span>> = Vec::new();

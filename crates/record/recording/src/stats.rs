@@ -1,12 +1,12 @@
-//! Statistics over measures. Nothing here uses a mathematical function beyond the square root, which IEEE 754
-//! defines to the last bit, so a result is the same on every machine.
+//! Statistics over measures. Nothing here uses a mathematical function beyond the square root,
+//! which IEEE 754 defines to the last bit, so a result is the same on every machine.
 
 use crate::{Measure, Recording};
 
-/// What a set of values looks like.
+/// The summary of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many values.
+    /// The number of values.
     pub count: usize,
     /// The smallest.
     pub min: f64,

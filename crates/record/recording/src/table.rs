@@ -39,7 +39,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// How many.
+    /// The count.
     pub fn len(&self) -> usize {
         match self {
             Self::Text(values) => values.len(),
@@ -49,7 +49,7 @@ impl Values {
         }
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

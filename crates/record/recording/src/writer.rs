@@ -15,8 +15,8 @@ use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::{CauseRow, Event, Measure, Recording};
 
 impl Recording {
-    /// Whether a recording may be written to a folder: nothing is there, or an older recording. For those who would rather know before a long
-    /// run than after it.
+    /// Says if a recording may be written to a folder: nothing is there, or an older recording. For
+    /// those who would rather know before a long run than after it.
     ///
     /// # Errors
     /// As [`Recording::write`], for what is there.
@@ -24,10 +24,12 @@ impl Recording {
         is_replaceable(folder.as_ref()).map(|_| ())
     }
 
-    /// Writes the recording as a folder: see [`Writer`], which does so for rows that are not in memory at once.
+    /// Writes the recording as a folder: see [`Writer`], which does so for rows that are not in
+    /// memory at once.
     ///
     /// # Errors
-    /// Something that is no recording is in the way, or the system refuses. A failure leaves nothing behind.
+    /// Something that is no recording is in the way, or the system refuses. A failure leaves
+    /// nothing behind.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
         let mut writer = Writer::create(folder, &self.header)?;
         writer.write_whole(self)?;
@@ -37,8 +39,9 @@ impl Recording {
 
 /// Writes a recording of any length in bounded memory.
 ///
-/// The files are written beside the target and moved there by [`Writer::finish`]; a writer that is dropped before leaves nothing behind.
-/// An older recording at the target is replaced; anything else there is left alone, with an error.
+/// The files are written beside the target and moved there by [`Writer::finish`]; a writer that is
+/// dropped before leaves nothing behind. An older recording at the target is replaced; anything
+/// else there is left alone, with an error.
 pub struct Writer {
     folder: PathBuf,
     partial: Partial,
@@ -59,7 +62,8 @@ pub(crate) struct Open<R: 'static> {
 }
 
 impl Writer {
-    /// Starts a recording in `folder`. Of the header only the time base must be final: the rest is written by [`Writer::finish`].
+    /// Starts a recording in `folder`. Of the header only the time base must be final: the rest is
+    /// written by [`Writer::finish`].
     ///
     /// # Errors
     /// Something that is no recording is in the way, or the system refuses.
@@ -96,7 +100,8 @@ impl Writer {
         self.flush(GROUP_ROWS)
     }
 
-    /// Writes what fills a row group of `rows` rows; a group's size does not depend on how the rows were handed over.
+    /// Writes what fills a row group of `rows` rows; a group's size does not depend on how the rows
+    /// were handed over.
     fn flush(&mut self, rows: usize) -> Result<(), Error> {
         while self.rows.events().len() >= rows.max(1) {
             let some = rows_of_a_group(self.rows.events());

@@ -46,7 +46,8 @@ fn header() -> Header {
     header
 }
 
-/// Many rows, so that there are several batches and pages; `reversed` interns every name in another order.
+/// Many rows, so that there are several batches and pages; `reversed` interns every name in another
+/// order.
 fn recording(reversed: bool) -> Recording {
     let mut r = Recording::new(header());
     let points = ["enter-psci", "exit-psci", "enter-cflush", "exit-cflush"];
@@ -183,8 +184,8 @@ fn same_rows_give_the_same_bytes_whatever_the_order_of_names_or_threads() {
     }
 }
 
-/// The bytes of a small recording, pinned: a change of library or setting that alters them shows here, in debug and
-/// release alike, and calls for a look (and a new number, if it is wanted).
+/// The bytes of a small recording, pinned: a change of library or setting that alters them shows
+/// here, in debug and release alike, and calls for a look (and a new number, if it is wanted).
 #[test]
 fn the_bytes_are_those_of_last_time() {
     let scratch = Scratch::new("pinned");
@@ -266,7 +267,8 @@ fn a_flipped_bit_is_noticed() {
     }
 }
 
-/// Without the checksums in the header (a recording made by other tools) the Parquet reader itself must cope.
+/// Without the checksums in the header (a recording made by other tools) the Parquet reader itself
+/// must cope.
 #[test]
 fn damage_is_an_error_even_without_checksums() {
     let scratch = Scratch::new("no-sums");
@@ -324,7 +326,8 @@ fn wrong_columns_are_named_with_what_would_be_right() {
     assert!(error.contains("column `time` is DOUBLE; it must be u64"), "{error}");
 }
 
-/// Events of which each has a name of a mebibyte: small where it is packed, and one page of `rows` mebibytes unpacked.
+/// Events of which each has a name of a mebibyte: small where it is packed, and one page of `rows`
+/// mebibytes unpacked.
 fn with_a_page_of_mebibytes(rows: usize) -> Vec<u8> {
     use parquet::basic::Compression;
     use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
@@ -462,7 +465,8 @@ fn what_would_steer_a_terminal_is_shown_when_written_and_refused_when_read() {
 
     let said = message(with_header(&scratch, |text| text.replace("juno-r1", "juno\\u001br1")).unwrap_err());
     assert!(said.contains("recording.toml: `name` holds a control character: \"juno\\u{1b}r1\""), "{said}");
-    // A name of the same length with an escape, in the file itself; nothing tells that it was altered.
+    // A name of the same length with an escape, in the file itself; nothing tells that it was
+    // altered.
     let mut small = Recording::new(header());
     let (series, point) = (small.series("v", "c", ""), small.point("quiescent"));
     small.event(series, 0, 0, 1, 1, point, 0);

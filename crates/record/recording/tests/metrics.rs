@@ -47,7 +47,8 @@ fn headings_keep_abbreviations_and_names_that_nobody_knows() {
     assert_eq!(headings, ["cache flush", "CPUs up", "of another program"]);
 }
 
-/// What the sources say outside of tests and comments: who names a metric in a string says for a second time what the table says.
+/// The sources outside of tests and comments: one that names a metric in a string says for a second
+/// time what the table says.
 #[test]
 fn no_other_source_names_a_psci_interval_or_its_points_together() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

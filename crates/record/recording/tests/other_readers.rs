@@ -1,4 +1,5 @@
-//! A recording needs nothing of ours to be read: Python reads one with duckdb and with pandas, from a virtual environment of its own.
+//! A recording needs nothing of ours to be read: Python reads one with duckdb and with pandas, from
+//! a virtual environment of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! What can be known of the idle intervals of a recorded trace.
+//! Facts about the idle intervals of a recorded trace.
 //!
 //!     cargo run -p sleeps --example sleeps RECORDING [each]
 

@@ -1,9 +1,11 @@
-//! The clocks of a trace: its own, CLOCK_MONOTONIC, which high-resolution timers count in, and jiffies, which the timer wheel counts in.
+//! The clocks of a trace: its own, CLOCK_MONOTONIC, which high-resolution timers count in, and
+//! jiffies, which the timer wheel counts in.
 
-/// How far the trace's clock is ahead of CLOCK_MONOTONIC, from the events that name both.
+/// The lead of the trace's clock over CLOCK_MONOTONIC, from the events that name both.
 ///
-/// A firing timer tells what time it was when its interrupt began; its event is stamped a little later. The least difference is the best
-/// one. Clocks drift apart, so that only the last seconds count.
+/// A firing timer tells what time it was when its interrupt began; its event is stamped a little
+/// later. The least difference is the best one. Clocks drift apart, so that only the last seconds
+/// count.
 #[derive(Default)]
 pub(crate) struct Offset {
     /// The least difference of the window before, and of this one.
@@ -15,7 +17,8 @@ pub(crate) struct Offset {
 const WINDOW_NS: u64 = 1_000_000_000;
 
 impl Offset {
-    /// Learns that an event at `time_ns` of the trace's clock came at or after `now_ns` of the other.
+    /// Learns that an event at `time_ns` of the trace's clock came at or after `now_ns` of the
+    /// other.
     pub(crate) fn learn(&mut self, time_ns: u64, now_ns: u64) {
         let window = time_ns / WINDOW_NS;
         if window != self.window {
@@ -73,7 +76,8 @@ impl Jiffies {
         }
     }
 
-    /// A tick's length in nanoseconds, or a multiple of it while few ticks were seen; 0 before the second.
+    /// A tick's length in nanoseconds, or a multiple of it while few ticks were seen; 0 before the
+    /// second.
     pub(crate) const fn tick_ns(&self) -> u64 {
         self.tick_ns
     }
@@ -86,7 +90,8 @@ impl Jiffies {
         if self.found_with_ns != self.tick_ns {
             (self.found_with_ns, self.least_ns) = (self.tick_ns, None);
         }
-        // The count begins near the end of its range so that it soon wraps: all of this is modulo 2^64.
+        // The count begins near the end of its range so that it soon wraps: all of this is modulo
+        // 2^64.
         let difference = monotonic_ns.wrapping_sub(jiffies.wrapping_mul(self.tick_ns));
         self.least_ns = Some(match self.least_ns {
             Some(least) if difference.wrapping_sub(least).cast_signed() > 0 => least,

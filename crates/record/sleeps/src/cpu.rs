@@ -1,4 +1,4 @@
-//! What is known of a CPU while its events go by.
+//! The knowledge about a CPU while its events go by.
 
 use crate::sleep::{Reason, Waker};
 use std::collections::BTreeSet;
@@ -23,20 +23,21 @@ pub(crate) struct Cpu {
 /// The scheduler's tick.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tick {
-    /// Whether it is stopped; `None` where the trace did not say yet.
+    /// True if it is stopped; `None` where the trace did not say yet.
     pub(crate) stopped: Option<bool>,
     /// It was stopped after the governor chose, on the way into the state that is entered next.
     pub(crate) just_stopped: bool,
-    /// What its timer was armed for before it was stopped.
+    /// The time that its timer was armed for before it was stopped.
     pub(crate) before_stop_ns: Option<u64>,
-    /// What its timer is armed for, in CLOCK_MONOTONIC; of a stopped tick the wheel's next timer.
+    /// The time that its timer is armed for, in CLOCK_MONOTONIC; of a stopped tick the wheel's next
+    /// timer.
     pub(crate) expires_ns: Option<u64>,
-    /// What a stopped tick's timer was armed for last, in CLOCK_MONOTONIC: the wheel has a timer then, even if it was armed before the trace
-    /// began.
+    /// The time that a stopped tick's timer was armed for last, in CLOCK_MONOTONIC: the wheel has a
+    /// timer then, even if it was armed before the trace began.
     pub(crate) wheel_ns: Option<u64>,
 }
 
-/// Where a CPU is on its way through an idle interval.
+/// The place where a CPU is on its way through an idle interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Phase {
     /// Not idle.
@@ -65,7 +66,7 @@ pub(crate) struct Interval {
     pub(crate) handled: bool,
 }
 
-/// What was known about the next timer when the state was entered.
+/// The knowledge about the next timer when the state was entered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known {
     /// Nothing, as the trace has no timers, or not enough of them yet.
@@ -76,8 +77,8 @@ pub(crate) enum Known {
     Next { timer_ns: u64, tick_ns: Option<u64> },
 }
 
-/// Interrupts that are pending together are handled one after the other; what comes later than this after a wake-up is another matter, in
-/// nanoseconds.
+/// Interrupts that are pending together are handled one after the other; what comes later than this
+/// after a wake-up is another matter, in nanoseconds.
 const TOGETHER_NS: u64 = 50_000;
 
 impl Cpu {

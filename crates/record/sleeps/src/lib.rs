@@ -1,7 +1,8 @@
 //! The idle intervals of a traced kernel, as they can be read from a recording of its trace.
 //!
-//! An interval begins where a CPU enters an idle state and ends where it leaves it. What a governor would have asked at that moment (how
-//! long until the next timer?) is rebuilt from the timers' events, and each interval says how well that is known: [`SleepLength`].
+//! An interval begins where a CPU enters an idle state and ends where it leaves it. What a governor
+//! would have asked at that moment (how long until the next timer?) is rebuilt from the timers'
+//! events, and each interval says how well that is known: [`SleepLength`].
 //!
 //! | file | what it is about |
 //! |---|---|

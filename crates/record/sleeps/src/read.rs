@@ -21,7 +21,7 @@ pub enum Error {
     NotATrace {
         /// Its experiment.
         experiment: String,
-        /// What its time counts.
+        /// The unit of its time.
         unit: String,
     },
 }
@@ -235,7 +235,8 @@ impl<'a> Walk<'a> {
         let cpu = self.cpu(event.cpu);
         let tick = &mut cpu.tick;
         if !tick.just_stopped {
-            // A stopped tick's timer is armed for the wheel's next timer, which is more than a tick away; one that runs again, for the next tick.
+            // A stopped tick's timer is armed for the wheel's next timer, which is more than a tick
+            // away; one that runs again, for the next tick.
             let runs = tick.stopped != Some(true) || tick_ns == 0 || soon.is_none_or(|soon| event.ticks <= soon);
             tick.stopped = Some(!runs);
         }
@@ -270,7 +271,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// What a governor would have been told just before.
+    /// The next timer that a governor would have been told just before.
     fn next_timer(&self, number: u16, now_ns: u64) -> Known {
         let Some(cpu) = self.cpus.get(usize::from(number)) else { return Known::Nothing };
         if cpu.lost {
@@ -282,8 +283,8 @@ impl<'a> Walk<'a> {
         let away = |monotonic_ns| Some(self.offset.to_trace(monotonic_ns)?.saturating_sub(now_ns));
         let tick = &cpu.tick;
         let stopped_before = tick.stopped == Some(true) && !tick.just_stopped;
-        // Of a stopped tick the timer stands for the wheel. A running one drives the wheel: no timer of it fires before the next tick, even
-        // where its jiffy has begun.
+        // Of a stopped tick the timer stands for the wheel. A running one drives the wheel: no
+        // timer of it fires before the next tick, even where its jiffy has begun.
         let from_wheel = match tick.stopped {
             Some(true) => tick.expires_ns,
             _ => {
@@ -315,7 +316,8 @@ impl<'a> Walk<'a> {
     fn woke(&mut self, number: u16, time_ns: u64, waker: Waker, timer_fired: bool) {
         match &mut self.cpu(number).phase {
             Phase::Running | Phase::Waking(Interval { handled: true, .. }) => {}
-            // Without a driver for idle states the interrupt is handled before the CPU is said to leave its state.
+            // Without a driver for idle states the interrupt is handled before the CPU is said to
+            // leave its state.
             Phase::Idle(interval) | Phase::Waking(interval) => {
                 interval.exit_ns.get_or_insert(time_ns.max(interval.enter_ns));
                 // The first interrupt counts; what it turns out to be is told by the events within.
@@ -329,7 +331,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A timer fired. If it was armed before the trace began, nobody could know of it; that it came tells when it was to come.
+    /// A timer fired. If it was armed before the trace began, nobody could know of it; that it came
+    /// tells when it was to come.
     fn fired(&mut self, number: u16, point: Point, timer: u32) {
         if let Phase::Idle(interval) | Phase::Waking(interval) = &mut self.cpu(number).phase
             && timer >= MOST_TIMERS
@@ -340,15 +343,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An interrupt's handler is through: what ended the interval is known if the CPU left its state before. Another interrupt may follow at
-    /// once, before the kernel looks at what happened.
+    /// An interrupt's handler is through: what ended the interval is known if the CPU left its
+    /// state before. Another interrupt may follow at once, before the kernel looks at what
+    /// happened.
     fn handled(&mut self, number: u16) {
         if let Phase::Waking(interval) = &mut self.cpu(number).phase {
             interval.handled |= interval.waker.is_some();
         }
     }
 
-    /// Whatever comes now has nothing to do with the wake-up. If no interrupt came, or nobody traced them, a task may have ended the interval.
+    /// Whatever comes now has nothing to do with the wake-up. If no interrupt came, or nobody
+    /// traced them, a task may have ended the interval.
     fn settle(&mut self, number: u16) {
         let cpu = self.cpu(number);
         if let Phase::Waking(mut interval) = cpu.phase {
@@ -369,7 +374,8 @@ impl<'a> Walk<'a> {
             (Known::Next { timer_ns, tick_ns }, _) => SleepLength::Known { timer_ns, tick_ns },
             (Known::Nothing, Waker::Unknown) => SleepLength::Unknown { reason: Reason::NoWaker },
             (Known::Nothing, Waker::Timer) if interval.timer_fired => SleepLength::Equal,
-            // Without the timers' events a timer's interrupt may as well be the tick's, and that is left out of the sleep length.
+            // Without the timers' events a timer's interrupt may as well be the tick's, and that is
+            // left out of the sleep length.
             (Known::Nothing, _) => {
                 let latency_ns =
                     self.latencies.get(usize::from(interval.state)).copied().flatten().unwrap_or(LEAVING_NS);

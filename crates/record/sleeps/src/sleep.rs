@@ -13,41 +13,44 @@ pub struct Sleep {
     pub exit_ns: u64,
     /// The state that the traced kernel chose, by its number.
     pub state: u8,
-    /// How long the CPU could have slept, as the kernel knew when it chose.
+    /// The time that the CPU could have slept, as the kernel knew when it chose.
     pub length: SleepLength,
-    /// What ended the interval.
+    /// The event that ended the interval.
     pub waker: Waker,
-    /// Whether the scheduler's tick stood still already when the kernel chose; `None` where the trace does not say.
+    /// True if the scheduler's tick stood still already when the kernel chose; `None` where the
+    /// trace does not say.
     pub tick_stopped: Option<bool>,
-    /// Whether the tick's timer came before the kernel looked at what had woken it, be it beside another interrupt
-    /// (`tick_nohz_idle_got_tick`).
+    /// True if the tick's timer came before the kernel looked at what had woken it, be it beside
+    /// another interrupt (`tick_nohz_idle_got_tick`).
     pub got_tick: bool,
 }
 
 impl Sleep {
-    /// How long the CPU was idle, in nanoseconds.
+    /// The time that the CPU was idle, in nanoseconds.
     pub const fn interval_ns(&self) -> u64 {
         self.exit_ns.saturating_sub(self.enter_ns)
     }
 }
 
-/// How long a CPU could have slept: the time from entering the idle state to the next timer event, the tick left out. A governor asks for it
-/// when it chooses.
+/// The time that a CPU could have slept: the time from entering the idle state to the next timer
+/// event, the tick left out. A governor asks for it when it chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SleepLength {
     /// The events of the timers say so.
     Known {
-        /// To the next timer's event without the tick, in nanoseconds from `enter_ns`; `u64::MAX` where no timer was set.
+        /// To the next timer's event without the tick, in nanoseconds from `enter_ns`; `u64::MAX`
+        /// where no timer was set.
         timer_ns: u64,
-        /// To the next tick, likewise; `None` where the tick stood still or where the trace does not say.
+        /// To the next tick, likewise; `None` where the tick stood still or where the trace does
+        /// not say.
         tick_ns: Option<u64>,
     },
     /// A timer ended the interval, so the sleep length is the interval's; no event says so itself.
     Equal,
     /// No timer had fired when the CPU began to leave its state.
     Bounded {
-        /// The interval's length in nanoseconds, less what leaving may have taken: the exit latency of the state where the trace says it, or
-        /// [`LEAVING_NS`], and [`WAKING_NS`].
+        /// The interval's length in nanoseconds, less what leaving may have taken: the exit latency
+        /// of the state where the trace says it, or [`LEAVING_NS`], and [`WAKING_NS`].
         at_least_ns: u64,
     },
     /// Nothing is known.
@@ -57,11 +60,12 @@ pub enum SleepLength {
     },
 }
 
-/// What an interrupt takes from a timer's time to the stamp of a CPU that is awake, in nanoseconds, without the state's own exit latency. On
-/// traces of a guest at most 6 us were seen.
+/// The time that an interrupt takes from a timer's time to the stamp of a CPU that is awake, in
+/// nanoseconds, without the state's own exit latency. On traces of a guest at most 6 us were seen.
 pub const WAKING_NS: u64 = 10_000;
 
-/// What leaving a state may take where the trace does not say, in nanoseconds: more than any idle state in Linux's device trees for Arm.
+/// The time that leaving a state may take where the trace does not say, in nanoseconds: more than
+/// any idle state in Linux's device trees for Arm.
 pub const LEAVING_NS: u64 = 5_000_000;
 
 /// Why nothing is known about a sleep length.
@@ -86,13 +90,14 @@ impl Reason {
     }
 }
 
-/// What ended an idle interval.
+/// The event that ended an idle interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Waker {
     /// A timer's interrupt, other than the next one.
     Timer,
-    /// The timer of the scheduler's tick (`tick_sched_timer`). A tick that stands still lends its timer to the timer wheel, and the
-    /// kernel takes that for a tick too (`tick_nohz_idle_got_tick`).
+    /// The timer of the scheduler's tick (`tick_sched_timer`). A tick that stands still lends its
+    /// timer to the timer wheel, and the kernel takes that for a tick too
+    /// (`tick_nohz_idle_got_tick`).
     Tick,
     /// Another interrupt, by the kernel's number.
     Interrupt(u32),
@@ -129,7 +134,8 @@ pub struct Summary {
     pub bounded: u64,
     /// Intervals of whose sleep length nothing is known, by reason.
     pub unknown: BTreeMap<Reason, u64>,
-    /// When the kernel learned, after an interval, that the hardware had refused the state: CPU, and nanoseconds of the trace's clock.
+    /// When the kernel learned, after an interval, that the hardware had refused the state: CPU,
+    /// and nanoseconds of the trace's clock.
     pub refused: Vec<(u16, u64)>,
 }
 

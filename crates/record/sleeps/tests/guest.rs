@@ -1,4 +1,5 @@
-//! Intervals of a trace of our guest: Debian's 6.1 with two CPUs, idle states and the governor menu, in time that counts instructions.
+//! Intervals of a trace of our guest: Debian's 6.1 with two CPUs, idle states and the governor
+//! menu, in time that counts instructions.
 
 use recording::{Header, Reader};
 use sleeps::{Reason, Sleep, SleepLength, Summary, Waker, sleeps};
@@ -46,7 +47,8 @@ fn nearly_all_sleep_lengths_are_known_and_timers_come_when_they_should() {
         .collect();
     late_ns.sort_unstable();
     assert!(late_ns.len() > 15 && late_ns[late_ns.len() / 2].abs() <= 5_000, "{late_ns:?}");
-    // Timers that were armed before the trace began are known by their coming: none comes before its time.
+    // Timers that were armed before the trace began are known by their coming: none comes before
+    // its time.
     assert!(late_ns[0] > -1_000, "{late_ns:?}");
     for waker in [Waker::Timer, Waker::Tick, Waker::Ipi] {
         assert!(all.iter().any(|sleep| sleep.waker == waker), "nothing was woken by {waker:?}");
@@ -69,7 +71,8 @@ fn without_the_timers_events_nothing_is_called_known_and_the_bounds_hold() {
                 held += 1;
                 continue;
             }
-            // The emulator runs one CPU at a time: a timer is late where the other CPU ran when it was due.
+            // The emulator runs one CPU at a time: a timer is late where the other CPU ran when it
+            // was due.
             let due_ns = sleep.enter_ns + timer_ns;
             let idle =
                 |other: &&Sleep| other.cpu != sleep.cpu && other.enter_ns <= due_ns && other.exit_ns >= sleep.exit_ns;
@@ -100,7 +103,8 @@ fn lost_events_make_what_follows_unknown_until_timers_are_seen_again() {
     assert!(all.iter().filter(known_again).count() > 20, "{all:?}");
 }
 
-/// Without a driver for idle states the interrupt comes before the kernel says that the CPU is awake.
+/// Without a driver for idle states the interrupt comes before the kernel says that the CPU is
+/// awake.
 #[test]
 fn the_interrupt_ends_an_interval_that_it_comes_into() {
     let line = |us: u64, event: &str| format!("<idle>-0 [000] d... 1.{us:06}: {event}\n");

@@ -23,7 +23,7 @@ pub enum Error {
         case: &'static str,
         /// Its mode.
         mode: &'static str,
-        /// What happened.
+        /// The point.
         source: RunError,
     },
     /// The fit did not converge.

@@ -15,12 +15,15 @@ use soc::Conditions;
 use soc::config::{Costs, Machine, Platform, Release};
 use std::collections::BTreeMap;
 
-/// Parameters that the used cells cannot tell apart: all can move together and the cells hardly change.
+/// Parameters that the used cells cannot tell apart: all can move together and the cells hardly
+/// change.
 #[derive(Clone, Debug)]
 pub struct Indistinct {
-    /// Keys with their part of the direction, largest first; the sign says which move against each other.
+    /// Keys with their part of the direction, largest first; the sign says which move against each
+    /// other.
     pub members: Vec<(String, f64)>,
-    /// How far the direction is determined, as a part of the priors: more than 1 is not at all.
+    /// The uncertainty of the direction, as a part of the priors: more than 1 is not determined at
+    /// all.
     pub uncertainty: f64,
 }
 
@@ -37,22 +40,24 @@ pub struct Calibration {
     pub parameters: Vec<(Parameter, f64, f64)>,
     /// Used cells with what the fit makes of them.
     pub cells: Vec<CellFit>,
-    /// How uncertain the parameters are together: the lower triangle by rows. A draw adds to each parameter its row times as many independent
-    /// standard normal numbers, in microseconds, or as a share.
+    /// The uncertainty of the parameters together: the lower triangle by rows. A draw adds to each
+    /// parameter its row times as many independent standard normal numbers, in microseconds, or as
+    /// a share.
     pub factor: Vec<Vec<f64>>,
-    /// What the data cannot tell apart.
+    /// The directions that the data cannot tell apart.
     pub indistinct: Vec<Indistinct>,
     /// Rules that chose the cells.
     pub rules: Vec<String>,
     /// Root of the mean square of the residuals, in microseconds.
     pub rms_us: f64,
-    /// Whether the fit can be trusted, and why not.
+    /// True if the fit can be trusted, and why not.
     pub gate: Gate,
-    /// Where the carried parameters started.
+    /// The place where the carried parameters started.
     pub carried_from: Option<String>,
 }
 
-/// Relative accuracy that is asked of a cell: the model is not better than this, however finely a cell is printed.
+/// Relative accuracy that is asked of a cell: the model is not better than this, however finely a
+/// cell is printed.
 pub(crate) const RELATIVE: f64 = 0.005;
 /// And in microseconds.
 pub(crate) const ABSOLUTE: f64 = 0.05;
@@ -223,7 +228,8 @@ impl Model<'_> {
         Ok(DVector::from_vec(all))
     }
 
-    /// How the weighted cells change with the scales, by central differences, one parameter a thread.
+    /// The way in which the weighted cells change with the scales, by central differences, one
+    /// parameter a thread.
     fn derivative(&self, scales: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
         let columns: Result<Vec<Vec<f64>>, Error> = (0..self.parameters.len())
             .into_par_iter()
@@ -291,8 +297,9 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
     }
 }
 
-/// How far a prior is trusted in draws, as a part of its value. In the fit priors are as good as free, so that the data decide; where the data say
-/// nothing, a draw from such a prior would be ten times what it says.
+/// The trust that draws have in a prior, as a part of its value. In the fit priors are as good as
+/// free, so that the data decide; where the data say nothing, a draw from such a prior would be ten
+/// times what it says.
 const DRAWN_WITHIN: f64 = 0.5;
 
 /// The factor of the parameters' covariance; see [`Calibration::factor`].

@@ -1,4 +1,4 @@
-//! Whether a fit can be trusted: the figures by which that is judged, and the judgement.
+//! True if a fit can be trusted: the figures by which that is judged, and the judgement.
 
 use crate::cell_fit::CellFit;
 use crate::parameters::Parameter;
@@ -7,10 +7,11 @@ use nalgebra::DMatrix;
 /// The figures by which a fit is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// Values of the model that differ by 50 ns or more. Cells with the same value are one observation to the
-    /// fit: equal cores, each alone, give equal values.
+    /// Values of the model that differ by 50 ns or more. Cells with the same value are one
+    /// observation to the fit: equal cores, each alone, give equal values.
     pub distinct: usize,
-    /// Parameters that the distinct values determine, priors left aside: the trace of the hat matrix.
+    /// Parameters that the distinct values determine, priors left aside: the trace of the hat
+    /// matrix.
     pub effective: f64,
     /// Root of the mean square of residuals, each as a multiple of what its cell is granted.
     pub weighted_rms: f64,
@@ -22,12 +23,14 @@ pub struct Gate {
     pub reasons: Vec<String>,
 }
 
-/// How well a fit to all other values foretells a distinct value, by linear approximation at the fit.
+/// The quality with which a fit to all other values foretells a distinct value, by linear
+/// approximation at the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeftOut {
     /// Distinct values that the others say something about.
     pub values: usize,
-    /// Distinct values that alone determine a cost: without them the prior would be all that there is.
+    /// Distinct values that alone determine a cost: without them the prior would be all that there
+    /// is.
     pub alone: usize,
     /// Root of the mean square of the errors of the former, in microseconds.
     pub rms_us: f64,
@@ -41,14 +44,15 @@ const MOST_RESIDUAL: f64 = 3.0;
 const MOST_LEFT_OUT: f64 = 0.1;
 /// With fewer degrees of freedom than this, the fit would look good whatever the cells said.
 const LEAST_FREEDOM: f64 = 3.0;
-/// A value of which the fit follows more than this part of any change has nothing but itself to go by.
+/// A value of which the fit follows more than this part of any change has nothing but itself to go
+/// by.
 const ALONE: f64 = 0.9;
 /// Values that differ by less are one, in microseconds. It is the least that a cell is granted.
 const SAME: f64 = 0.05;
 
 impl Gate {
-    /// Judges a fit. `derivative` holds the change of each cell with each parameter's scale, and `sigmas` what each cell is granted, in
-    /// microseconds; the derivative is in multiples of it.
+    /// Judges a fit. `derivative` holds the change of each cell with each parameter's scale, and
+    /// `sigmas` what each cell is granted, in microseconds; the derivative is in multiples of it.
     pub(crate) fn of(
         cells: &[CellFit],
         sigmas: &[f64],
@@ -83,7 +87,7 @@ impl Gate {
         self.distinct as f64 - self.effective
     }
 
-    /// Whether the fit may be used without a warning.
+    /// True if the fit may be used without a warning.
     pub fn passed(&self) -> bool {
         self.reasons.is_empty()
     }
@@ -133,7 +137,8 @@ fn groups(cells: &[CellFit]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// One row for each distinct value: n cells that move together weigh as one whose deviation is smaller by the root of n.
+/// One row for each distinct value: n cells that move together weigh as one whose deviation is
+/// smaller by the root of n.
 fn one_row_each(groups: &[Vec<usize>], derivative: &DMatrix<f64>) -> DMatrix<f64> {
     let mut rows = DMatrix::zeros(groups.len(), derivative.ncols());
     for (row, group) in groups.iter().enumerate() {
@@ -145,7 +150,8 @@ fn one_row_each(groups: &[Vec<usize>], derivative: &DMatrix<f64>) -> DMatrix<f64
     rows
 }
 
-/// How much of a change of each distinct value the fit follows: the diagonal of the hat matrix, 0 to 1.
+/// The share of a change of each distinct value that the fit follows: the diagonal of the hat
+/// matrix, 0 to 1.
 fn hat(rows: &DMatrix<f64>, parameters: &[(Parameter, f64, f64)]) -> Vec<f64> {
     let mut information = rows.transpose() * rows;
     for (index, (parameter, ..)) in parameters.iter().enumerate() {
@@ -232,7 +238,8 @@ mod tests {
         assert_eq!((gate.distinct, gate.left_out.values, gate.left_out.alone), (6, 6, 0));
         assert!((gate.effective - 2.0).abs() < 1e-3 && (gate.freedom() - 4.0).abs() < 1e-3, "{gate:?}");
         assert!((gate.weighted_rms - 0.5).abs() < 1e-9);
-        // The ends weigh most: by the textbook's 1 / n + (x - mean)^2 / sum of squares they follow 11 / 21 of a change.
+        // The ends weigh most: by the textbook's 1 / n + (x - mean)^2 / sum of squares they follow
+        // 11 / 21 of a change.
         let one = line([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 1.0);
         assert!((one.left_out.rms_us - (21.0 / 10.0) / 6f64.sqrt()).abs() < 1e-3, "{one:?}");
     }

@@ -1,10 +1,12 @@
 //! Fits costs to declared reference cells.
 //!
-//! A calibration takes a platform, a release, the reference cells that a fit may use and priors; it simulates the cases until
-//! the used cells are met as well as they can be, by least squares (Levenberg-Marquardt). It says what is left over, and
-//! which parameters the data cannot tell apart, and whether the fit can be trusted at all. No cell outside the declared set is looked at.
+//! A calibration takes a platform, a release, the reference cells that a fit may use and priors; it
+//! simulates the cases until the used cells are met as well as they can be, by least squares
+//! (Levenberg-Marquardt). It says what is left over, and which parameters the data cannot tell
+//! apart, and whether the fit can be trusted at all. No cell outside the declared set is looked at.
 //!
-//! Only additions, multiplications, divisions and square roots are used, so every machine fits the same costs.
+//! Only additions, multiplications, divisions and square roots are used, so every machine fits the
+//! same costs.
 #![forbid(unsafe_code)]
 
 mod cell_fit;

@@ -1,4 +1,4 @@
-//! What is fitted: the plan file of a platform, and parameters as fields of the costs.
+//! The plan of a fit: the plan file of a platform, and parameters as fields of the costs.
 
 use crate::Error;
 use document::Document;
@@ -7,10 +7,11 @@ use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts, ScpCosts};
 use soc::quantity::Duration;
 use std::collections::BTreeMap;
 
-/// How a platform's costs are fitted.
+/// The way in which a platform's costs are fitted.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The release whose fitted values the carried parameters of the others start from, if any does.
+    /// The release whose fitted values the carried parameters of the others start from, if any
+    /// does.
     pub carry_from: Option<String>,
     /// Standard deviation of a carried value, as a part of it.
     carry_within: f64,
@@ -25,7 +26,7 @@ struct Entry {
     carried: bool,
 }
 
-/// Where a parameter starts and how strongly that weighs.
+/// The place where a parameter starts and how strongly that weighs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
     /// In microseconds, or a share.
@@ -130,7 +131,8 @@ impl Plan {
         })
     }
 
-    /// The parameters of a platform; `carried` are the costs that carried parameters start from, if there are.
+    /// The parameters of a platform; `carried` are the costs that carried parameters start from, if
+    /// there are.
     ///
     /// # Errors
     /// A key that is no cost.
@@ -190,7 +192,8 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
     }
 }
 
-/// Sets a cost from microseconds, or from a share of 1; false if there is no such cost. Both are kept in millionths.
+/// Sets a cost from microseconds, or from a share of 1; false if there is no such cost. Both are
+/// kept in millionths.
 pub(crate) fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
     costs.cost_mut(key).map(|field| *field = (value.max(0.0) * 1e6).round() as u64).is_some()
 }

@@ -102,7 +102,7 @@ impl Calibration {
         text
     }
 
-    /// What draws of the costs are made from.
+    /// The numbers that draws of the costs are made from.
     fn write_uncertainty(&self, out: &mut String) {
         line(
             out,
@@ -127,7 +127,8 @@ impl Calibration {
         line(out, format_args!("]"));
     }
 
-    /// What a reader of the file needs in order to judge the fit, and whoever runs with these costs to be warned.
+    /// The gate: figures with which a reader judges the fit, and a warning for whoever runs with
+    /// these costs.
     fn write_gate(&self, out: &mut String) {
         let gate = &self.gate;
         line(

@@ -7,7 +7,7 @@ use dataplane_experiments::places::Places;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, CyclesTable, FitTable};
 use published::{STRIDES, StrideCell, StrideReference};
 
-/// How a fit runs the cells of the slides.
+/// The way in which a fit runs the cells of the slides.
 const EFFORT: Effort = Effort { frame_size: 256, frames: 160, seed: 1, places: Places::RECEIVED, touched: false };
 /// Steps of a fit's search.
 const FIT_ROUNDS: usize = 120;
@@ -27,8 +27,8 @@ pub fn usable_strides(platform: &CorePlatform, reference: &StrideReference) -> V
     cells.collect()
 }
 
-/// Fits the platform's costs to the cells that the reference declares, and returns the content of the costs file; `None` where it
-/// declares none.
+/// Fits the platform's costs to the cells that the reference declares, and returns the content of
+/// the costs file; `None` where it declares none.
 pub fn fit_strides(platform: &CorePlatform, reference: &StrideReference) -> Option<CostsFile> {
     let used = usable_strides(platform, reference);
     if used.is_empty() {

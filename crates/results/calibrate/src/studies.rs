@@ -1,4 +1,5 @@
-//! Fits a core to the single loops of stride studies that were measured on a machine, and predicts the other loops.
+//! Fits a core to the single loops of stride studies that were measured on a machine, and predicts
+//! the other loops.
 
 use core_model::Parameters;
 use dataplane::walk::Shape;
@@ -14,9 +15,9 @@ use recording::{Recording, metrics, stats};
 pub struct StudyError {
     /// The recording, as it was given.
     pub name: String,
-    /// What is wrong with it.
+    /// The error.
     pub message: String,
-    /// What would be right.
+    /// The advice: what would be right.
     pub help: String,
 }
 
@@ -38,7 +39,7 @@ pub struct MeasuredStudy {
     pub name: String,
     /// Its cells, in the recording's order.
     pub cells: Vec<MeasuredCell>,
-    /// Where lines lay.
+    /// The places of lines.
     pub places: Places,
     /// Packets of a frame.
     pub frame_size: usize,
@@ -137,7 +138,8 @@ impl MeasuredStudy {
 pub fn belong_together(studies: &[MeasuredStudy]) -> Result<(), StudyError> {
     let Some((first, others)) = studies.split_first() else { return Ok(()) };
     for other in others {
-        // A counter whose frequency is measured differs by some tenths of a thousandth from run to run.
+        // A counter whose frequency is measured differs by some tenths of a thousandth from run to
+        // run.
         let same_counter = (other.counter_hz as f64 / first.counter_hz as f64 - 1.0).abs() < 0.001;
         let pairs = [
             ("work per packet", first.work.clone(), other.work.clone(), first.work == other.work),
@@ -160,7 +162,7 @@ pub fn belong_together(studies: &[MeasuredStudy]) -> Result<(), StudyError> {
     Ok(())
 }
 
-/// How thoroughly a fit searches.
+/// The thoroughness of a fit's search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// Frames of a run.
@@ -170,7 +172,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// What is used unless a test is in a hurry.
+    /// The effort that is used unless a test is in a hurry.
     pub const USUAL: Self = Self { frames: 16, rounds: 120 };
 }
 
@@ -183,7 +185,7 @@ pub struct StudyFit {
     pub rms: f64,
     /// Cells that were used.
     pub used: usize,
-    /// Where the other starts of the search ended.
+    /// The place where the other starts of the search ended.
     pub others: Vec<(Costs, f64)>,
     hardware: Parameters,
     cycles_per_second: f64,
@@ -214,8 +216,8 @@ impl StudyFit {
     }
 }
 
-/// Fits a core to the cells of the single loop with one stride, of each study; no other cell is looked at. The platform says what is
-/// known of the core.
+/// Fits a core to the cells of the single loop with one stride, of each study; no other cell is
+/// looked at. The platform says what is known of the core.
 pub fn fit_studies(platform: &CorePlatform, studies: &[MeasuredStudy], search: Search) -> StudyFit {
     let (hardware, cycles_per_second) = (platform.hardware(), platform.core.hz as f64);
     let mut used = Vec::new();
@@ -231,17 +233,18 @@ pub fn fit_studies(platform: &CorePlatform, studies: &[MeasuredStudy], search: S
     StudyFit { costs: found.costs, rms: found.rms, used: used.len(), others: found.others, hardware, cycles_per_second }
 }
 
-/// The trivial predictor that takes the same for each cell of a table: the least that the single loop took.
+/// The trivial predictor that takes the same for each cell of a table: the least that the single
+/// loop took.
 pub const BEST_OF_SINGLE: &str = "best of single";
 
-/// How well something predicts a table.
+/// The score of something that predicts a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableScore {
     /// The table's loop.
     pub loop_name: &'static str,
     /// Root mean square of the model's relative errors, in percent.
     pub model: f64,
-    /// What needs no model, by name, with its error in percent.
+    /// The predictors that need no model, by name, with their error in percent.
     pub trivial: Vec<(String, f64)>,
 }
 
@@ -251,22 +254,24 @@ impl TableScore {
         self.trivial.iter().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether the model is better than every trivial predictor.
+    /// True if the model is better than every trivial predictor.
     pub fn model_wins(&self) -> bool {
         self.best_trivial().is_none_or(|(_, error)| self.model < *error)
     }
 }
 
-/// What the model says about a study.
+/// The prediction of the model for a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
     /// Ticks per packet of each cell, in the study's order.
     pub ticks: Vec<f64>,
-    /// The tables, as far as the study has them: `single`, `dual`, `quad`, `single-split`. Cells without prefetch are in none.
+    /// The tables, as far as the study has them: `single`, `dual`, `quad`, `single-split`. Cells
+    /// without prefetch are in none.
     pub scores: Vec<TableScore>,
 }
 
-/// Runs every cell of a study on a fitted core, and scores it beside predictors that take the study's own single loop.
+/// Runs every cell of a study on a fitted core, and scores it beside predictors that take the
+/// study's own single loop.
 pub fn predict(fit: &StudyFit, study: &MeasuredStudy, search: Search) -> Predicted {
     let parameters = fit.costs.on(fit.hardware);
     let ticks_per_cycle = study.counter_hz as f64 / fit.cycles_per_second;

@@ -1,4 +1,5 @@
-//! The fit of the modelled core sees the cells that the reference declares as usable, and no others.
+//! The fit of the modelled core sees the cells that the reference declares as usable, and no
+//! others.
 
 use calibrate::usable_strides;
 use dataplane_experiments::fit::{Costs, STARTS, fit};

@@ -16,7 +16,7 @@ fn platform() -> CorePlatform {
     CorePlatform::read(&Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms")), "zen5").unwrap()
 }
 
-/// What a core of known costs would have measured.
+/// The study that a core of known costs would have measured.
 fn study(name: &str, places: Places) -> MeasuredStudy {
     let platform = platform();
     let effort = Effort { frame_size: 256, frames: 2, seed: 1, places, touched: true };

@@ -133,7 +133,8 @@ mod tests {
         assert_eq!(nothing.unwrap_err(), Error::NoRowInCommon);
     }
 
-    /// Releases, each with a value in two cases: 1 in the first release that is named, 2 in the second, and so on.
+    /// Releases, each with a value in two cases: 1 in the first release that is named, 2 in the
+    /// second, and so on.
     fn releases(named: &[&str]) -> Recording {
         let mut recording = Recording::new(Header::new("e", "sim", "ps"));
         for (value, release) in (1..).zip(named) {
@@ -145,7 +146,8 @@ mod tests {
         recording
     }
 
-    /// Labels have a release only where several are compared, and a release that is not compared is in no row.
+    /// Labels have a release only where several are compared, and a release that is not compared is
+    /// in no row.
     #[test]
     fn releases_that_are_named_or_alone_or_shared_are_compared() {
         let (both, more) = (releases(&["v1", "v2", "v4"]), releases(&["v5", "v2", "v1"]));
@@ -191,8 +193,8 @@ mod tests {
         assert_eq!(wrong, Error::NoSuchVariant { name, variant, known });
     }
 
-    /// What intervals are corrected for are the tests that are made: a row that the third recording lacks is tested once, and one that it
-    /// has in a unit of its own as well.
+    /// The intervals are corrected for the tests that are made: a row that the third recording
+    /// lacks is tested once, and one that it has in a unit of its own as well.
     #[test]
     fn a_row_that_a_recording_lacks_makes_no_interval_wider() {
         let with = |unit: &str, by: f64| {
@@ -264,7 +266,8 @@ mod tests {
         assert_eq!(found, (Some(5.0), 2.0, Basis::Exact), "the lower of the middle two of each");
     }
 
-    /// A board's counter of 50 MHz ticks each 0.02 us, also where a row is in nanoseconds; the coarser of two counters counts.
+    /// A board's counter of 50 MHz ticks each 0.02 us, also where a row is in nanoseconds; the
+    /// coarser of two counters counts.
     #[test]
     fn a_tick_is_told_in_the_rows_unit() {
         for (unit, per_us) in [("us", 1.0), ("ns", 1000.0)] {
@@ -289,8 +292,8 @@ mod tests {
         }
     }
 
-    /// A log in nanoseconds beside one in microseconds, with iterations that hang together: all in the base's unit, and the interval about
-    /// the change of a tenth.
+    /// A log in nanoseconds beside one in microseconds, with iterations that hang together: all in
+    /// the base's unit, and the interval about the change of a tenth.
     #[test]
     fn samples_are_converted_and_their_interval_lies_about_the_change() {
         let with = |unit: &str, level: f64| {
@@ -321,7 +324,8 @@ mod tests {
         }
     }
 
-    /// Nothing is corrected where each value says as much as any other: the p-value is the rank test's own.
+    /// Nothing is corrected where each value says as much as any other: the p-value is the rank
+    /// test's own.
     #[test]
     fn iterations_that_do_not_hang_together_are_taken_as_they_are() {
         let values = |by: f64| -> Vec<f64> { (0..12).map(|n| by + f64::from(n * 7 % 12)).collect() };
@@ -340,7 +344,8 @@ mod tests {
         assert_eq!((values_per_independent, p), (1.0, rank_test(&values(100.0), &values(103.5))));
     }
 
-    /// What a simulation gives is as even as it is; of what was measured it is told whether it begins unlike the rest.
+    /// The rows of a simulation are as even as they are; only of what was measured it is told
+    /// whether it begins unlike the rest.
     #[test]
     fn only_what_was_measured_is_looked_at_for_evenness() {
         let with = |world: &str| {

@@ -8,11 +8,14 @@ const FEWEST: usize = 8;
 /// Autocorrelation is taken for real where independent values would show as much once in 20 rows.
 const Z_OF_5_PERCENT: f64 = 1.645;
 
-/// How many values of a sample say as much as one independent value; 1 where nothing shows that they depend on each other.
+/// The number of values of a sample that say as much as one independent value; 1 where nothing
+/// shows that they depend on each other.
 ///
-/// Both samples together are judged by the autocorrelation of their ranks at distance 1, which a few outliers do not hide. The process is
-/// taken to be autoregressive of order 1, whose estimate is too low in short samples and is corrected (Marriott and Pope 1954, Kendall
-/// 1954): `phi = (n r + 1) / (n - 3)`, and `(1 + phi) / (1 - phi)` values say as much as one. A drift through a recording shows likewise.
+/// Both samples together are judged by the autocorrelation of their ranks at distance 1, which a
+/// few outliers do not hide. The process is taken to be autoregressive of order 1, whose estimate
+/// is too low in short samples and is corrected (Marriott and Pope 1954, Kendall 1954):
+/// `phi = (n r + 1) / (n - 3)`, and `(1 + phi) / (1 - phi)` values say as much as one. A drift
+/// through a recording shows likewise.
 pub(crate) fn values_per_independent(base: &[f64], other: &[f64]) -> f64 {
     let sides = [base, other];
     if sides.iter().any(|values| values.len() < FEWEST) {
@@ -49,8 +52,9 @@ fn rank_autocorrelation(values: &[f64]) -> f64 {
     if squares > 0.0 { products / squares } else { 0.0 }
 }
 
-/// The p-value of a test that took the values as independent, for samples of which only each `per`-th says something of its own. The
-/// deviation shrinks with the root of `per`, and is read against Student's t, since the few that are left also estimate the spread.
+/// The p-value of a test that took the values as independent, for samples of which only each
+/// `per`-th says something of its own. The deviation shrinks with the root of `per`, and is read
+/// against Student's t, since the few that are left also estimate the spread.
 pub(crate) fn corrected_p(p: f64, per: f64, base: usize, other: usize) -> f64 {
     let freedom = ((base + other) as f64 / per - 2.0).max(1.0);
     let (Ok(normal), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, freedom)) else { return 1.0 };
@@ -79,8 +83,9 @@ mod tests {
         assert_eq!(values_per_independent(&[5.0; 20], &[5.0; 20]), 1.0);
     }
 
-    /// Samples of two lengths with equal values among them. By hand: ranks of the first have an autocorrelation of 0.26557, of the second of
-    /// 0.4125, together 0.34953; that is 2.2 standard deviations more than chance, and phi is 0.57715.
+    /// Samples of two lengths with equal values among them. By hand: ranks of the first have an
+    /// autocorrelation of 0.26557, of the second of 0.4125, together 0.34953; that is 2.2 standard
+    /// deviations more than chance, and phi is 0.57715.
     #[test]
     fn how_many_values_say_as_much_as_one_is_what_the_formula_gives() {
         let one = [1.0, 2.0, 2.0, 3.0, 1.0, 3.0, 4.0, 3.0, 5.0, 4.0, 2.0, 1.0];
@@ -101,12 +106,14 @@ mod tests {
         );
     }
 
-    /// Of 6 and 6 values of which two say as much as one, four degrees of freedom are left: by the closed form of Student's t with four.
+    /// Of 6 and 6 values of which two say as much as one, four degrees of freedom are left: by the
+    /// closed form of Student's t with four.
     #[test]
     fn a_corrected_p_value_is_that_of_the_values_that_are_left() {
         let p = corrected_p(0.05, 2.0, 6, 6);
         assert!((p - 0.238_034_250_416_871_1).abs() < 1e-9, "{p}");
-        // At least one degree of freedom is left: then t is Cauchy's distribution, and 2 standard deviations are 1 with four to one.
+        // At least one degree of freedom is left: then t is Cauchy's distribution, and 2 standard
+        // deviations are 1 with four to one.
         let p = corrected_p(0.045_500_263_896_358_4, 4.0, 4, 4);
         assert!((p - 0.5).abs() < 1e-9, "{p}");
     }

@@ -1,4 +1,4 @@
-//! What went into the recordings: where simulated figures differ, the reason is here.
+//! The inputs of the recordings: where simulated figures differ, the reason is here.
 
 use recording::Header;
 use std::collections::BTreeMap;
@@ -7,18 +7,20 @@ use toml::{Table, Value};
 /// An input that is not the same in all recordings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// What it is: `costs.scp.take`, `psci.scp_send`, `seed`.
+    /// The key: `costs.scp.take`, `psci.scp_send`, `seed`.
     pub key: String,
     /// Its value in each recording, as it was written.
     pub values: Vec<Option<String>>,
-    /// The change of each but the first against the first in percent, where both are numbers of one unit.
+    /// The change of each but the first against the first in percent, where both are numbers of one
+    /// unit.
     pub percent: Vec<Option<f64>>,
 }
 
 /// Names of things, not things.
 const LABELS: [&str; 5] = ["name", "title", "source", "release", "fit"];
 
-/// All inputs that differ, in order of their keys; none between a simulation and a board. `variants` names the release that is compared in each recording.
+/// All inputs that differ, in order of their keys; none between a simulation and a board.
+/// `variants` names the release that is compared in each recording.
 pub(crate) fn differences(headers: &[&Header], variants: &[&str]) -> Vec<Difference> {
     // Costs of a simulation beside none of a board would only say that the one is simulated.
     if headers.iter().any(|header| header.is_repeatable() != headers[0].is_repeatable()) {
@@ -46,7 +48,8 @@ fn inputs(header: &Header, variant: &str) -> BTreeMap<String, String> {
         inputs.insert("iterations".to_owned(), header.iterations.to_string());
     }
     if header.world == "host" {
-        // What was measured here depends on what built the program and on what it ran; what is imported was measured by another.
+        // What was measured here depends on what built the program and on what it ran; what is
+        // imported was measured by another.
         let run = &header.run;
         let of_run = [
             ("compiler", &run.compiler),
@@ -132,7 +135,8 @@ mod tests {
         assert!(differences(&[&board, &b], &["v1", "v2"]).is_empty());
     }
 
-    /// A platform's tables, lists of tables by name or by place, and a key that only one of the two has.
+    /// A platform's tables, lists of tables by name or by place, and a key that only one of the two
+    /// has.
     #[test]
     fn a_platforms_facts_are_told_by_their_paths() {
         let with = |text: &str| {

@@ -1,4 +1,4 @@
-//! What each change comes to.
+//! The verdict on each change.
 
 use crate::matching::Pending;
 use crate::policy::Policy;
@@ -6,7 +6,8 @@ use crate::result::{Basis, Change, Verdict};
 use crate::statistics::{SMALLEST_SAMPLE, holm};
 use recording::metrics::Better;
 
-/// Corrects p-values over all rows, and gives each change its verdict. Returns how many tests there were.
+/// Corrects p-values over all rows, and gives each change its verdict. Returns how many tests there
+/// were.
 pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy) -> usize {
     let sampled = |change: &Option<Change>| match change.as_ref()?.basis {
         Basis::Sampled { p, .. } => Some(p),
@@ -26,7 +27,8 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy) -> usize {
                 continue;
             }
             let differs = match change.basis {
-                // Each of the two stamps of a span is rounded down to a tick: two spans of the same length can differ by one.
+                // Each of the two stamps of a span is rounded down to a tick: two spans of the same
+                // length can differ by one.
                 Basis::Exact if change.absolute.abs() <= *tick * (1.0 + 1e-6) => {
                     change.verdict = Verdict::Same;
                     continue;
@@ -143,7 +145,8 @@ mod tests {
         }
     }
 
-    /// Three tests: the smallest p-value counts three times as much. What is equal stays so, but is a test like the others.
+    /// Three tests: the smallest p-value counts three times as much. What is equal stays so, but is
+    /// a test like the others.
     #[test]
     fn p_values_are_corrected_for_all_rows_together() {
         let sampled_row = |p| row(Better::Lower, 30, 5.0, Some(5.0), sampled(p, (3.0, 9.0)));

@@ -1,12 +1,14 @@
-//! Two and more recordings, row by row: what changed, by how much, whether that can be said, and why.
+//! Two and more recordings, row by row: what changed, by how much, whether that can be said, and
+//! why.
 //!
-//! A row is a measure of a case for a CPU, or, where the order of locks decides which CPU has which figures, for a role: the n-th
-//! of a cluster to get the lock, the last man. Rows of different recordings match by that label ([`Key`]) and by nothing else, never
-//! by position.
+//! A row is a measure of a case for a CPU, or, where the order of locks decides which CPU has which
+//! figures, for a role: the n-th of a cluster to get the lock, the last man. Rows of different
+//! recordings match by that label ([`Key`]) and by nothing else, never by position.
 //!
-//! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any difference has a cause among
-//! the inputs ([`Basis::Exact`]). Elsewhere a rank test says whether two samples differ at all and a bootstrap interval by how much
-//! ([`Basis::Sampled`]). Where both recordings hold events, each change is split into the changes of its causes, and each table says
+//! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any
+//! difference has a cause among the inputs ([`Basis::Exact`]). Elsewhere a rank test says whether
+//! two samples differ at all and a bootstrap interval by how much ([`Basis::Sampled`]). Where both
+//! recordings hold events, each change is split into the changes of its causes, and each table says
 //! what became longer or shorter on the critical path of its slowest CPU ([`TablePaths`]).
 //!
 //! No published figure is known here: a published table is compared by importing it.

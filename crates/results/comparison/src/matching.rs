@@ -11,10 +11,12 @@ use rayon::prelude::*;
 use recording::{Header, metrics, stats};
 use std::collections::{BTreeSet, HashMap};
 
-/// So many resamples lie outside an interval at each end, which tells how well its ends are known.
+/// The number of resamples outside an interval at each end, which tells how well its ends are
+/// known.
 pub(crate) const RESAMPLES_OUTSIDE: f64 = 10.0;
 
-/// No interval is drawn from more resamples than this unless asked for: it is reached with 250 tests at a level of 0.05.
+/// No interval is drawn from more resamples than this unless asked for: it is reached with 250
+/// tests at a level of 0.05.
 pub(crate) const MOST_RESAMPLES: usize = 100_000;
 
 /// A row before its verdict.
@@ -85,13 +87,14 @@ pub(crate) fn match_rows<'o>(
     (rows, unmatched)
 }
 
-/// How many resamples an interval of a level needs, and at least as many as were asked for.
+/// The number of resamples that an interval of a level needs, and at least as many as were asked
+/// for.
 fn resamples(asked: usize, level: f64) -> usize {
     let needed = (2.0 * RESAMPLES_OUTSIDE / (1.0 - level)).ceil() as usize;
     asked.max(needed.min(MOST_RESAMPLES))
 }
 
-/// What all rows are compared with alike.
+/// The plan by which all rows are compared alike.
 pub(crate) struct Plan<'a> {
     pub(crate) headers: &'a [&'a Header],
     /// Level of each interval.
@@ -111,7 +114,8 @@ pub(crate) fn pend<'o>(
 ) -> Pending<'o> {
     let headers = plan.headers;
     let exact = |side: usize| is_exact(headers, side, &key.mode);
-    // With a world that repeats itself a median is a value that occurred, so that its causes add up to it.
+    // With a world that repeats itself a median is a value that occurred, so that its causes add up
+    // to it.
     let all_exact = (1..headers.len()).all(exact);
     let median = |samples: &Samples, values: &[f64]| match all_exact {
         true => samples.occurred(),
@@ -136,7 +140,8 @@ pub(crate) fn pend<'o>(
         let basis = if exact(side) {
             Basis::Exact
         } else {
-            // Each row draws on its own, so that a verdict does not depend on which other rows there are.
+            // Each row draws on its own, so that a verdict does not depend on which other rows
+            // there are.
             let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add((number * others.len() + side) as u64));
             let per = values_per_independent(&base.values, &values);
             let interval = interval_of_change(&base.values, &values, plan.level, plan.resamples, &mut random);
@@ -173,7 +178,8 @@ pub(crate) fn pend<'o>(
     Pending { row, rule, ticks }
 }
 
-/// Whether a side's rows of a mode are compared with the base's exactly: both repeat themselves, from the same seed.
+/// True if a side's rows of a mode are compared with the base's exactly: both repeat themselves,
+/// from the same seed.
 pub(crate) fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
     let (base, other) = (headers[0], headers[side]);
     let drawn = |header: &Header| header.seeded_modes.iter().any(|drawn| drawn == mode);
@@ -210,12 +216,12 @@ pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
     })
 }
 
-/// What a value of one unit is multiplied with to be of another; `None` where that cannot be.
+/// The factor that makes a value of one unit one of another; `None` where that cannot be.
 pub(crate) fn factor(from: &str, to: &str) -> Option<f64> {
     if from == to { Some(1.0) } else { Some(nanoseconds(from)? / nanoseconds(to)?) }
 }
 
-/// Whether values of a row can be compared with those of another recording.
+/// True if values of a row can be compared with those of another recording.
 pub(crate) fn comparable_with(base: &Samples) -> impl Fn(&&Samples) -> bool {
     |other| factor(&other.unit, &base.unit).is_some()
 }
@@ -224,7 +230,8 @@ pub(crate) fn comparable_with(base: &Samples) -> impl Fn(&&Samples) -> bool {
 mod tests {
     use super::*;
 
-    /// A log in nanoseconds is compared with a simulation in microseconds; what is no time is compared with its own kind only.
+    /// A log in nanoseconds is compared with a simulation in microseconds; what is no time is
+    /// compared with its own kind only.
     #[test]
     fn values_are_converted_between_units_of_time_alone() {
         for (from, to, expected) in [
@@ -247,7 +254,8 @@ mod tests {
         }
     }
 
-    /// Ten on each side of the interval, so that its ends are known; and not more than can be drawn in a moment.
+    /// Ten on each side of the interval, so that its ends are known; and not more than can be drawn
+    /// in a moment.
     #[test]
     fn a_wide_interval_is_drawn_from_more_resamples() {
         assert_eq!((resamples(100, 0.5), resamples(100, 0.75), resamples(2000, 0.75)), (100, 100, 2000));

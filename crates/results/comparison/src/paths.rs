@@ -1,4 +1,4 @@
-//! What the slowest CPU of each table hangs on.
+//! The critical path of the slowest CPU of each table.
 
 use crate::result::{CriticalPath, Row, TablePaths};
 use crate::table::Who;
@@ -10,8 +10,8 @@ use std::collections::HashMap;
 /// Release, case, mode and metric, as in a row's key.
 type Name = (String, String, String, String);
 
-/// The critical paths of a recording's tables, each in the iteration that stands for its case. Of releases those are read that `variant`
-/// renames; without events there are none.
+/// The critical paths of a recording's tables, each in the iteration that stands for its case. Of
+/// releases those are read that `variant` renames; without events there are none.
 pub(crate) fn paths(
     timelines: &Timelines<'_>,
     variant: impl Fn(&str) -> Option<String>,
@@ -44,7 +44,8 @@ fn place(recording: &Recording, series: Series, cpu: u16) -> Who {
     place.map_or(Who::Cpu(cpu), |(cluster, core)| Who::Place { cluster, core })
 }
 
-/// The paths of each table of which there are rows, in the order of the rows, where the base has one and another recording as well.
+/// The paths of each table of which there are rows, in the order of the rows, where the base has
+/// one and another recording as well.
 pub(crate) fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<TablePaths> {
     let name = |row: &Row| {
         let key = &row.key;
@@ -78,7 +79,8 @@ mod tests {
     /// Ticks per microsecond.
     const TICKS: u64 = 50;
 
-    /// Suspends of CPUs 0.0 and 1.0, each of which runs code for 20 us; 0.0 flushes for 1 us, and 1.0 so long as is said for each iteration.
+    /// Suspends of CPUs 0.0 and 1.0, each of which runs code for 20 us; 0.0 flushes for 1 us, and
+    /// 1.0 so long as is said for each iteration.
     fn suspends(release: &str, flushes: &[u64], events: bool) -> Recording {
         let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
         recording.header.time.counter_hz = Some(TICKS * 1_000_000);
@@ -116,7 +118,8 @@ mod tests {
         CriticalPath { who: Who::Place { cluster: 1, core: 0 }, parts }
     }
 
-    /// The releases have names of their own, and of three iterations the median stands for a case. A flush has no path: it is on another's.
+    /// The releases have names of their own, and of three iterations the median stands for a case.
+    /// A flush has no path: it is on another's.
     #[test]
     fn a_table_has_the_path_of_its_slowest_cpu_in_each_recording() {
         let (base, other) = (suspends("v1", &[90, 30, 25], true), suspends("v2", &[41, 99, 1], true));
@@ -137,7 +140,8 @@ mod tests {
         assert_eq!(compared(&[&base, &other], &policy).paths, [table("suspend-level0")]);
     }
 
-    /// A log without events beside a simulation: nothing is known of its path, and without the base's there is nothing to compare with.
+    /// A log without events beside a simulation: nothing is known of its path, and without the
+    /// base's there is nothing to compare with.
     #[test]
     fn a_path_needs_events_in_the_base_and_in_another() {
         let (with, without) = (suspends("v", &[30], true), suspends("v", &[30], false));

@@ -1,4 +1,4 @@
-//! What counts as a regression.
+//! The policy: which changes count as a regression.
 
 use document::Document;
 use recording::metrics::Better;
@@ -14,7 +14,8 @@ pub struct Policy {
     /// A change of fewer percent than this does not matter. From 0.
     #[serde(deserialize_with = "threshold")]
     pub threshold: f64,
-    /// The level at which corrected p-values are read: the chance of a false alarm in a whole comparison. From 0 to 1.
+    /// The level at which corrected p-values are read: the chance of a false alarm in a whole
+    /// comparison. From 0 to 1.
     #[serde(deserialize_with = "level")]
     pub alpha: f64,
     /// Rules for some rows; the first that matches a row counts.
@@ -48,7 +49,7 @@ pub struct Rule {
     pub least: f64,
     /// Which way is better; by the measure and its unit where it is not given.
     pub better: Option<Better>,
-    /// Whether the rows are left out altogether.
+    /// True if the rows are left out altogether.
     pub ignore: bool,
 }
 

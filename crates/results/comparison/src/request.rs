@@ -1,4 +1,4 @@
-//! What is compared, and by which policy.
+//! The request: which recordings are compared, and by which policy.
 
 use crate::policy::Policy;
 use recording::Recording;
@@ -6,22 +6,25 @@ use recording::Recording;
 /// A recording that is to be compared.
 #[derive(Clone, Debug)]
 pub struct Input<'r> {
-    /// What it is called in tables.
+    /// The name in tables.
     pub name: String,
     /// The recording.
     pub recording: &'r Recording,
-    /// Which of its releases or configurations; `None`: its only one, or all that the recordings have in common.
+    /// Which of its releases or configurations; `None`: its only one, or all that the recordings
+    /// have in common.
     pub variant: Option<String>,
 }
 
-/// How recordings are compared.
+/// The options of a comparison of recordings.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What counts as a regression.
+    /// The policy: which changes count as a regression.
     pub policy: Policy,
-    /// Measures to compare; all but those that follow from others (`time_in_state`) where none is named.
+    /// Measures to compare; all but those that follow from others (`time_in_state`) where none is
+    /// named.
     pub metrics: Vec<String>,
-    /// Resamples of each bootstrap interval, at least; more are drawn where many tests ask for wide intervals.
+    /// Resamples of each bootstrap interval, at least; more are drawn where many tests ask for wide
+    /// intervals.
     pub resamples: usize,
     /// Seed of the resampling.
     pub seed: u64,
@@ -44,23 +47,23 @@ pub enum Error {
     NoSuchVariant {
         /// The recording.
         name: String,
-        /// What was asked for.
+        /// The variant that was asked for.
         variant: String,
-        /// What is there.
+        /// The names that are there.
         known: String,
     },
     /// It is not clear what to compare with what.
     #[error("the recordings have no release in common; say which to compare, as in RECORDING@RELEASE: {known}")]
     NothingInCommon {
-        /// What each has.
+        /// The names that each has.
         known: String,
     },
     /// A measure that was asked for is in no recording.
     #[error("no recording has the measure `{metric}`; they have: {known}")]
     NoSuchMetric {
-        /// What was asked for.
+        /// The variant that was asked for.
         metric: String,
-        /// What is there.
+        /// The names that are there.
         known: String,
     },
     /// No row of the one is in the other.

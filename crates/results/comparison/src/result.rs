@@ -1,4 +1,4 @@
-//! What a comparison comes to.
+//! The result of a comparison.
 
 use crate::inputs::Difference;
 use crate::table::{Key, Who};
@@ -6,16 +6,16 @@ use attribution::{Cause, Spent};
 use recording::metrics::Better;
 use std::collections::BTreeSet;
 
-/// What is known of a recording as a whole.
+/// The facts about a recording as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The releases that are compared.
     pub variants: Vec<String>,
     /// The world it was made in.
     pub world: String,
-    /// Whether the same inputs give the same values there.
+    /// True if the same inputs give the same values there.
     pub repeatable: bool,
     /// The platform's name.
     pub platform: Option<String>,
@@ -30,17 +30,19 @@ pub struct Side {
 pub struct Comparison {
     /// The recordings; the first is the base.
     pub sides: Vec<Side>,
-    /// What to know before reading on.
+    /// The warnings to read first.
     pub warnings: Vec<String>,
     /// Inputs that differ.
     pub differences: Vec<Difference>,
     /// The rows that the base shares with at least one other, in the order of the base.
     pub rows: Vec<Row>,
-    /// What the slowest CPUs hang on, for each table of rows whose events tell it in the base and in another recording.
+    /// The critical paths of the slowest CPUs, for each table of rows whose events tell it in the
+    /// base and in another recording.
     pub paths: Vec<TablePaths>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
-    /// How many rank tests were made, which is what p-values and intervals are corrected for.
+    /// The number of rank tests that were made, which is what p-values and intervals are corrected
+    /// for.
     pub tests: usize,
     /// The level at which they are read.
     pub alpha: f64,
@@ -59,7 +61,8 @@ pub struct Row {
     pub better: Better,
     /// The values in each recording, where it has the row.
     pub cells: Vec<Option<Cell>>,
-    /// The values themselves, a list for each recording in the order of its iterations, in the row's unit; empty where it has no row.
+    /// The values themselves, a list for each recording in the order of its iterations, in the
+    /// row's unit; empty where it has no row.
     pub values: Vec<Vec<f64>>,
     /// The change of each recording but the base, where both have the row.
     pub changes: Vec<Option<Change>>,
@@ -68,7 +71,7 @@ pub struct Row {
 /// A row's values in one recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// How many.
+    /// The count.
     pub n: usize,
     /// Their median; where everything is exact the lower of the middle two, a value that occurred.
     pub median: f64,
@@ -85,15 +88,16 @@ pub struct Change {
     pub absolute: f64,
     /// In percent of the base; `None` where that is 0.
     pub percent: Option<f64>,
-    /// What it rests on.
+    /// The basis.
     pub basis: Basis,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Microseconds by cause in the median, before and after; empty where one of the two has no events.
+    /// Microseconds by cause in the median, before and after; empty where one of the two has no
+    /// events.
     pub causes: Vec<CauseChange>,
 }
 
-/// What a change rests on.
+/// The basis of a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Basis {
     /// Both worlds repeat themselves: the difference is what it is, to a tick of the counter.
@@ -104,14 +108,16 @@ pub enum Basis {
         p: f64,
         /// The same, corrected for the number of tests (Holm).
         corrected: f64,
-        /// Bootstrap interval of the change of the median in percent, at [`Comparison::interval_level`].
+        /// Bootstrap interval of the change of the median in percent, at
+        /// [`Comparison::interval_level`].
         interval: Option<(f64, f64)>,
-        /// So many iterations say as much as one that is independent of the others, from 1; `p` and `interval` are corrected for it.
+        /// The number of iterations that say as much as one that is independent of the others, from
+        /// 1; `p` and `interval` are corrected for it.
         values_per_independent: f64,
     },
 }
 
-/// What a change comes to.
+/// The verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// No change: equal to a tick, or the interval lies within the threshold.
@@ -139,7 +145,8 @@ pub struct CauseChange {
     pub other: f64,
 }
 
-/// The critical paths of the CPUs that took longest in a table of rows, each in the iteration that stands for its case.
+/// The critical paths of the CPUs that took longest in a table of rows, each in the iteration that
+/// stands for its case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TablePaths {
     /// As in [`Key`].
@@ -148,13 +155,13 @@ pub struct TablePaths {
     pub case: String,
     /// The mode.
     pub mode: String,
-    /// What was measured.
+    /// The quantity that was measured.
     pub metric: String,
     /// The path in each recording, where it has events of the case.
     pub paths: Vec<Option<CriticalPath>>,
 }
 
-/// What the figure of a CPU hangs on.
+/// The critical path of a CPU's figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalPath {
     /// The CPU by its place, or by its number.
@@ -166,7 +173,7 @@ pub struct CriticalPath {
 /// A part of the base's critical path and of another's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathChange {
-    /// What it is spent on.
+    /// The thing that it is spent on.
     pub spent: Spent,
     /// Microseconds on the base's path.
     pub base: f64,
@@ -191,7 +198,8 @@ impl CriticalPath {
         self.parts.iter().find(|(spent, _)| *spent == wanted).map_or(0.0, |(_, us)| *us)
     }
 
-    /// Each part of this path or of another's against this one, what changed most first; they add up to the change of the whole.
+    /// Each part of this path or of another's against this one, what changed most first; they add
+    /// up to the change of the whole.
     pub fn changes(&self, other: &Self) -> Vec<PathChange> {
         let spent: BTreeSet<Spent> = self.parts.iter().chain(&other.parts).map(|(spent, _)| *spent).collect();
         let mut changes: Vec<PathChange> =
@@ -218,13 +226,14 @@ impl Change {
 }
 
 impl Comparison {
-    /// The level of each interval, from 0 to 1: widened for the number of tests as Bonferroni has it, so that all intervals of the comparison
-    /// together hold the changes with probability 1 - alpha, as the corrected p-values do.
+    /// The level of each interval, from 0 to 1: widened for the number of tests as Bonferroni has
+    /// it, so that all intervals of the comparison together hold the changes with probability 1 -
+    /// alpha, as the corrected p-values do.
     pub fn interval_level(&self) -> f64 {
         interval_level(self.alpha, self.tests)
     }
 
-    /// Whether any row became worse.
+    /// True if any row became worse.
     pub fn has_regression(&self) -> bool {
         self.changes().any(|(_, change)| change.verdict == Verdict::Worse)
     }
@@ -234,7 +243,7 @@ impl Comparison {
         self.rows.iter().flat_map(|row| row.changes.iter().flatten().map(move |change| (row, change)))
     }
 
-    /// How many changes come to a verdict.
+    /// The number of changes that come to a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.changes().filter(|(_, change)| change.verdict == verdict).count()
     }
@@ -267,7 +276,7 @@ mod tests {
         Change { absolute, percent: None, basis: Basis::Exact, verdict: Verdict::Worse, causes }
     }
 
-    /// What a table names beside a change is what went the same way, and most.
+    /// The main cause that a table names beside a change went the same way, and most.
     #[test]
     fn the_main_cause_goes_the_way_of_the_whole() {
         let causes = [(Cause::Code, 10.0, 13.0), (Cause::LockWait, 50.0, 45.0), (Cause::FlushL1, 5.0, 6.0)];

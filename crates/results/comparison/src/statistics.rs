@@ -1,21 +1,24 @@
-//! Whether two samples differ, and by how much.
+//! True if two samples differ, and by how much.
 
 use fastrand::Rng;
 use recording::stats;
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Fewer values than this on both sides can never come to a verdict: all of one sample above all of the other happens by
-/// chance once in 35 with four values each, once in 10 with three.
+/// Fewer values than this on both sides can never come to a verdict: all of one sample above all of
+/// the other happens by chance once in 35 with four values each, once in 10 with three.
 pub const SMALLEST_SAMPLE: usize = 4;
 
-/// Above this product of the two sizes the normal approximation is good to a few parts in a thousand.
+/// Above this product of the two sizes the normal approximation is good to a few parts in a
+/// thousand.
 const EXACT_UP_TO: usize = 400;
 
-/// Two-sided p-value of the rank test of Mann and Whitney: how often samples of one distribution would lie as far apart as these.
+/// Two-sided p-value of the rank test of Mann and Whitney: how often samples of one distribution
+/// would lie as far apart as these.
 ///
-/// From 0 to 1; 1 where a sample is empty or all values are equal. Counted exactly for small samples without ties, otherwise the
-/// normal approximation with corrections for ties and continuity.
+/// From 0 to 1; 1 where a sample is empty or all values are equal. Counted exactly for small
+/// samples without ties, otherwise the normal approximation with corrections for ties and
+/// continuity.
 pub fn rank_test(base: &[f64], other: &[f64]) -> f64 {
     let mut values: Vec<f64> = base.iter().chain(other).copied().collect();
     values.sort_by(f64::total_cmp);
@@ -34,13 +37,14 @@ pub fn rank_test(base: &[f64], other: &[f64]) -> f64 {
     }
 }
 
-/// Counts how many of all ways to part the ranks among the two samples are at least as far apart as theirs. The exact method of
-/// statrs 0.19.1 returns the complement where the base is the smaller sample or both are of one size, so it is not used.
+/// Counts how many of all ways to part the ranks among the two samples are at least as far apart as
+/// theirs. The exact method of statrs 0.19.1 returns the complement where the base is the smaller
+/// sample or both are of one size, so it is not used.
 fn exact_rank_test(base: &[f64], other: &[f64]) -> f64 {
     let above: usize = base.iter().map(|a| other.iter().filter(|b| a > b).count()).sum();
     let extreme = above.max(base.len() * other.len() - above);
-    // ways[u]: in how many ways u pairs have the base's value above. Coefficients of the Gaussian binomial: as a product of
-    // (1 - x^(m + i)) / (1 - x^i), one factor after the other.
+    // ways[u]: in how many ways u pairs have the base's value above. Coefficients of the Gaussian
+    // binomial: as a product of (1 - x^(m + i)) / (1 - x^i), one factor after the other.
     let mut ways = vec![0.0_f64; base.len() * other.len() + 1];
     ways[0] = 1.0;
     for i in 1..=base.len() {
@@ -56,8 +60,9 @@ fn exact_rank_test(base: &[f64], other: &[f64]) -> f64 {
     (2.0 * as_far / ways.iter().sum::<f64>()).min(1.0)
 }
 
-/// Percentile bootstrap interval of the change of the median in percent of the base's. `level` is how often such an interval holds
-/// the change, from 0 to 1, as 0.95; beyond what the resamples can tell apart it is their range.
+/// Percentile bootstrap interval of the change of the median in percent of the base's. `level` is
+/// how often such an interval holds the change, from 0 to 1, as 0.95; beyond what the resamples can
+/// tell apart it is their range.
 ///
 /// `None` where a sample has fewer than two values or the base's median is 0.
 pub fn interval_of_change(
@@ -90,7 +95,8 @@ pub fn interval_of_change(
     Some((stats::quantile_of_sorted(&changes, tail)?, stats::quantile_of_sorted(&changes, 1.0 - tail)?))
 }
 
-/// The median of as many values as there are, drawn with replacement from sorted ones, at least one; `drawn` counts how often each was.
+/// The median of as many values as there are, drawn with replacement from sorted ones, at least
+/// one; `drawn` counts how often each was.
 fn resampled_median(sorted: &[f64], drawn: &mut [usize], random: &mut Rng) -> f64 {
     drawn.fill(0);
     for _ in 0..sorted.len() {
@@ -109,8 +115,8 @@ fn resampled_median(sorted: &[f64], drawn: &mut [usize], random: &mut Rng) -> f6
     lower + (of_rank(sorted.len() / 2) - lower) / 2.0
 }
 
-/// Holm's correction for many tests: with it, the chance that even one of them is a false alarm stays at the level at which they are
-/// read. Returns the corrected p-values in the order given.
+/// Holm's correction for many tests: with it, the chance that even one of them is a false alarm
+/// stays at the level at which they are read. Returns the corrected p-values in the order given.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
@@ -133,7 +139,8 @@ mod tests {
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
         close(rank_test(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]), 2.0 / 70.0);
         close(rank_test(&[5.0, 6.0, 7.0, 8.0], &[1.0, 2.0, 3.0, 4.0]), 2.0 / 70.0);
-        // Of the 10 ways to choose 2 ranks of 5, these and one more lie as far up, and two as far down.
+        // Of the 10 ways to choose 2 ranks of 5, these and one more lie as far up, and two as far
+        // down.
         close(rank_test(&[1.0, 3.0, 2.0], &[2.5, 4.0]), 4.0 / 10.0);
         close(rank_test(&[1.0], &[2.0]), 1.0);
         assert_eq!(rank_test(&[5.0; 8], &[5.0; 8]), 1.0);
@@ -154,7 +161,8 @@ mod tests {
         }
     }
 
-    /// What is counted are small samples of values that all differ: 400 pairs, and not 420; and none with a tie.
+    /// The counted samples are small, with values that all differ: 400 pairs, and not 420; and none
+    /// with a tie.
     #[test]
     fn ties_and_large_samples_are_approximated() {
         let normal = |base: &[f64], other: &[f64]| {
@@ -179,7 +187,8 @@ mod tests {
         assert!(holm(&[]).is_empty());
     }
 
-    /// Whichever values are drawn, the median lies among them, and of values that are all equal it is that value.
+    /// Whichever values are drawn, the median lies among them, and of values that are all equal it
+    /// is that value.
     #[test]
     fn a_resample_has_the_median_of_its_values() {
         let mut random = Rng::with_seed(1);
@@ -206,8 +215,8 @@ mod tests {
         assert_eq!(interval_of_change(&[0.0, 0.0], &base, 0.95, 1000, &mut Rng::with_seed(1)), None);
         assert_eq!(interval_of_change(&base, &[1.0], 0.95, 1000, &mut Rng::with_seed(1)), None);
         assert_eq!(interval_of_change(&base, &base, 0.95, 0, &mut Rng::with_seed(1)), None);
-        // Medians of two values of 1 and 3 are 1, 2 and 3 in a quarter, a half and a quarter of the resamples, so that a tenth of the changes
-        // lies at -50 % or below, and at 100 % or above.
+        // Medians of two values of 1 and 3 are 1, 2 and 3 in a quarter, a half and a quarter of the
+        // resamples, so that a tenth of the changes lies at -50 % or below, and at 100 % or above.
         let eight_tenths = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.8, 1000, &mut Rng::with_seed(1));
         assert_eq!(eight_tenths, Some((-50.0, 100.0)));
         let even = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.95, 1000, &mut Rng::with_seed(1)).unwrap();

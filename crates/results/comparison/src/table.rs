@@ -54,18 +54,19 @@ impl fmt::Display for Who {
     }
 }
 
-/// What rows match by.
+/// The key by which rows match.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// Release or configuration; empty where the recordings' only ones are compared, whatever they are called.
+    /// Release or configuration; empty where the recordings' only ones are compared, whatever they
+    /// are called.
     pub variant: String,
     /// Case.
     pub case: String,
     /// Mode; empty where the case has none.
     pub mode: String,
-    /// What was measured.
+    /// The quantity that was measured.
     pub metric: String,
-    /// What else it is a measure of; empty where nothing else is.
+    /// The subject that it is a measure of besides; empty where there is none.
     pub subject: String,
     /// Whom.
     pub who: Who,
@@ -98,7 +99,8 @@ pub(crate) struct Samples {
     /// In the order of the iterations.
     pub(crate) values: Vec<f64>,
     places: Vec<(Series, u32, u16)>,
-    /// Microseconds by cause of the median iteration, a value that occurred (the lower of the middle two).
+    /// Microseconds by cause of the median iteration, a value that occurred (the lower of the
+    /// middle two).
     pub(crate) causes: BTreeMap<Cause, f64>,
 }
 
@@ -120,12 +122,14 @@ impl Samples {
 pub(crate) struct Table {
     /// Rows in the order in which people read them.
     pub(crate) rows: Vec<(Key, Samples)>,
-    /// Clusters in the order in which their CPUs went down, in the median of each table where lock order decides: case, order.
+    /// Clusters in the order in which their CPUs went down, in the median of each table where lock
+    /// order decides: case, order.
     pub(crate) orders: BTreeMap<(String, String, String), Vec<u16>>,
 }
 
 impl Table {
-    /// The rows of the variants that `variant` renames; those for which it has nothing are left out.
+    /// The rows of the variants that `variant` renames; those for which it has nothing are left
+    /// out.
     pub(crate) fn of(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
         let recording = timelines.recording();
         let splits: HashMap<(Series, u32, u16, &str), Split> = timelines
@@ -216,14 +220,15 @@ fn orders(rows: &[(Key, Samples)]) -> BTreeMap<(String, String, String), Vec<u16
         .collect()
 }
 
-/// Who had which role in which iteration.
+/// The roles of CPUs, by iteration.
 struct Roles {
     roles: HashMap<(Series, u32, u16), Who>,
 }
 
 impl Roles {
-    /// CPUs of a cluster by their powerdown in the iteration: the one that waited longest got the lock last. The last man is the one that
-    /// flushed the L2, by its events; without events, the last of a suspend to the deepest level.
+    /// CPUs of a cluster by their powerdown in the iteration: the one that waited longest got the
+    /// lock last. The last man is the one that flushed the L2, by its events; without events, the
+    /// last of a suspend to the deepest level.
     fn of(recording: &Recording, splits: &HashMap<(Series, u32, u16, &str), Split>) -> Self {
         let mut tables: BTreeMap<(Series, u32, u16), Vec<(f64, u16)>> = BTreeMap::new();
         for measure in recording.measures() {
@@ -320,7 +325,8 @@ mod tests {
         }
     }
 
-    /// The median that causes are told of is a value that occurred: of an even number the lower of the middle two.
+    /// The median that causes are told of is a value that occurred: of an even number the lower of
+    /// the middle two.
     #[test]
     fn a_median_that_occurred_is_in_the_middle() {
         for (values, median) in [(&[5.0, 1.0, 4.0, 2.0, 3.0][..], 3.0), (&[9.0, 1.0, 4.0, 2.0], 2.0), (&[7.0], 7.0)] {
@@ -338,7 +344,8 @@ mod tests {
         table.rows.iter().map(|(key, _)| key.label()).collect()
     }
 
-    /// Two clusters of two CPUs, suspended together; the second cluster is the first to be down. A document's own changes are no rows.
+    /// Two clusters of two CPUs, suspended together; the second cluster is the first to be down. A
+    /// document's own changes are no rows.
     #[test]
     fn rows_stand_by_table_metric_and_role_and_clusters_by_when_they_were_down() {
         let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
@@ -371,7 +378,7 @@ mod tests {
         assert_eq!(orders, [[1, 1, 0, 0]]);
     }
 
-    /// Who flushed the L2 is the last man, whenever it came; where nobody did, nobody is.
+    /// The CPU that flushed the L2 is the last man, whenever it came; where nobody did, nobody is.
     #[test]
     fn events_tell_the_last_man() {
         for (flusher, expected) in [(Some(0), ["last man of 0", "1st of 0"]), (None, ["1st of 0", "2nd of 0"])] {

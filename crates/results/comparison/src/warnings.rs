@@ -1,4 +1,4 @@
-//! What to know before reading a comparison.
+//! The warnings before a comparison.
 
 use crate::matching::{Pending, factor};
 use crate::policy::Rule;
@@ -199,7 +199,8 @@ mod tests {
         }
     }
 
-    /// Two simulations by two people, and two logs that were imported: who did it says nothing of the figures.
+    /// Two simulations by two people, and two logs that were imported: who did it says nothing of
+    /// the figures.
     #[test]
     fn a_machine_matters_where_it_was_measured() {
         let of = |name, world: &str, repeatable, machine: &str| Side {

@@ -1,10 +1,14 @@
-//! One simulated cost is made 5 % larger: exactly the rows that depend on it change, and the change is named by its cause.
+//! One simulated cost is made 5 % larger: exactly the rows that depend on it change, and the change
+//! is named by its cause.
 //!
-//! Which rows depend on a cost is declared here, from what the cost is (`crates/soc/src/config/costs.rs`) and what the six procedures do, and not
-//! from anything that the comparison computes. Where a CPU is alone, as in the serial tables, the declaration says of every row whether it
-//! changes. Where CPUs meet, what one takes longer for is waited for by others, and can also be hidden in a wait of its own:
-//! there the fed cause must grow wherever it is fed, whatever else changes must be a wait or a flush beside other flushes, and the rows that
-//! change must be exactly those whose values differ in the two recordings, put side by side here without the comparison's own code.
+//! Which rows depend on a cost is declared here, from what the cost is
+//! (`crates/soc/src/config/costs.rs`) and what the six procedures do, and not from anything that
+//! the comparison computes. Where a CPU is alone, as in the serial tables, the declaration says of
+//! every row whether it changes. Where CPUs meet, what one takes longer for is waited for by
+//! others, and can also be hidden in a wait of its own: there the fed cause must grow wherever it
+//! is fed, whatever else changes must be a wait or a flush beside other flushes, and the rows that
+//! change must be exactly those whose values differ in the two recordings, put side by side here
+//! without the comparison's own code.
 
 use attribution::Cause;
 use comparison::{Change, Comparison, Input, Key, Options, Verdict, Who, compare};
@@ -84,7 +88,7 @@ enum Core {
     Big,
 }
 
-/// What a cost is charged for, which says in which rows its cause's time is longer.
+/// The use that a cost is charged for, which says in which rows its cause's time is longer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Charged {
     /// Each call of the procedure's, on its way in.
@@ -111,7 +115,7 @@ enum Charged {
     FirstUp,
     /// Each power-down and each power-up.
     DownAndUp,
-    /// What the SCP does after it has answered: nobody, but who finds it at work.
+    /// The work of the SCP after it has answered: nobody, but who finds it at work.
     Nobody,
 }
 
@@ -142,7 +146,7 @@ const DECLARED: [(&str, Cause, Charged, Core); 23] = [
     ("cores.cortex-a57.interrupts_init", Cause::Code, Charged::OnUp, Core::Big),
 ];
 
-/// Whether a row's span holds what the cost is charged for.
+/// True if a row's span holds what the cost is charged for.
 fn is_fed(key: &Key, charged: Charged, core: Core) -> bool {
     let (cluster, lead) = match key.who {
         Who::Place { cluster, core } => (cluster, (cluster, core) == (1, 0)),
@@ -155,7 +159,8 @@ fn is_fed(key: &Key, charged: Charged, core: Core) -> bool {
     let (case, metric) = (key.case.as_str(), key.metric.as_str());
     let serial = key.mode == "serial";
     let suspends = case.starts_with("suspend") || (case == "cpu-off" && lead);
-    // In series the big cluster is off but for the CPU that has its turn, and the lead keeps the little one up until its own.
+    // In series the big cluster is off but for the CPU that has its turn, and the lead keeps the
+    // little one up until its own.
     let takes_cluster_down = match case {
         "suspend-deepest" | "cpu-off" if serial => cluster == 0 || lead,
         "suspend-deepest" => matches!(key.who, Who::LastMan { .. }),
@@ -183,8 +188,8 @@ fn is_fed(key: &Key, charged: Charged, core: Core) -> bool {
     }
 }
 
-/// Whether other CPUs have a part in the row: in parallel suspends, and where the lead's message of the serial tables finds the SCP busy
-/// with the CPU_OFF of the CPU before it.
+/// True if other CPUs have a part in the row: in parallel suspends, and where the lead's message of
+/// the serial tables finds the SCP busy with the CPU_OFF of the CPU before it.
 fn meets_others(key: &Key) -> bool {
     let lead_down = key.who == Who::Place { cluster: 1, core: 0 } && key.metric == "powerdown";
     (key.mode == "parallel" && key.case.starts_with("suspend")) || lead_down
@@ -201,8 +206,8 @@ fn grew(change: &Change, cause: Cause) -> f64 {
     change.causes.iter().find(|change| change.cause == cause).map_or(0.0, |change| change.absolute())
 }
 
-/// The value of a parallel suspend's row in the median, read off the measures: of each iteration that of the n-th CPU of the cluster by
-/// powerdown, the last man being the last.
+/// The value of a parallel suspend's row in the median, read off the measures: of each iteration
+/// that of the n-th CPU of the cluster by powerdown, the last man being the last.
 fn occurred(recording: &Recording, key: &Key) -> f64 {
     let mut values = Vec::new();
     for iteration in 0..recording.header.iterations {
@@ -254,7 +259,8 @@ fn check(cost: &str) {
             in_company += usize::from(differs);
         }
         if meets_others(&row.key) {
-            // Hidden or not, what is fed takes longer; where waits vary, waits are asked of by their sum.
+            // Hidden or not, what is fed takes longer; where waits vary, waits are asked of by
+            // their sum.
             if fed && !BETWEEN_CPUS[..4].contains(&cause) {
                 assert!(grew(change, cause) > 0.0, "{label} depends on {cost}: {change:?}");
             }

@@ -47,7 +47,8 @@ fn quick() -> Options {
 
 #[test]
 fn equal_distributions_give_at_most_5_percent_false_alarms_over_1000_comparisons() {
-    // A false alarm is any verdict but "same" and "unclear", with the smallest change counted: no threshold helps.
+    // A false alarm is any verdict but "same" and "unclear", with the smallest change counted: no
+    // threshold helps.
     let policy = Policy { threshold: 0.0, ..Policy::default() };
     for (rows, seed, comparisons) in [(1, 1, 1000), (4, 2, 1000), (20, 7, 200)] {
         let mut random = Rng::with_seed(seed);
@@ -256,7 +257,8 @@ fn three_recordings_are_compared_with_the_first() {
     assert_eq!(last, [(Verdict::Worse, Some(20.0)), (Verdict::Better, Some(-20.0))]);
 }
 
-/// As [`noisy`], one row, where each value has much to do with the one before: an autoregressive process of order 1.
+/// As [`noisy`], one row, where each value has much to do with the one before: an autoregressive
+/// process of order 1.
 fn autoregressive(random: &mut Rng, n: u32, shift: f64, phi: f64, sd: f64) -> Recording {
     let mut recording = board();
     let series = recording.series("r", "suspend-level0", "serial");

@@ -1,4 +1,4 @@
-//! What clocks of the kernel cost, and what divisions make of a time.
+//! The cost of clocks of the kernel, and the results of divisions of a time.
 
 use document::{Document, Error, Spanned};
 use experiment::{Conditions, Files};
@@ -21,7 +21,7 @@ pub struct ClockFigure {
     pub unit: String,
 }
 
-/// What two divisions make of a time.
+/// The results of two divisions of a time.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DivisionFigure {
@@ -36,9 +36,9 @@ pub struct DivisionFigure {
 /// Published costs of clocks, with how they were taken.
 #[derive(Clone, Debug)]
 pub struct ClockReference {
-    /// Where they are from.
+    /// The source.
     pub source: String,
-    /// How they were taken.
+    /// The way in which they were taken.
     pub conditions: String,
     /// The clocks, in the file's order.
     pub clocks: Vec<ClockFigure>,
@@ -88,8 +88,8 @@ impl ClockReference {
         found.map(|figure| figure.value)
     }
 
-    /// What an experiment may know: the clocks that are given to a simulated kernel, with what a read of each costs there. Nothing that is
-    /// simulated predicts these costs.
+    /// The conditions that an experiment may know: the clocks that are given to a simulated kernel,
+    /// with what a read of each costs there. Nothing that is simulated predicts these costs.
     pub fn conditions(&self, conditions: &mut Conditions) {
         conditions.add("clocks", &[CLOCKS], self.names().into_iter().map(str::to_owned));
         for name in self.names() {

@@ -1,10 +1,10 @@
-//! What a data plane's nodes took, and what a frame touches, as published.
+//! The published clocks of a data plane's nodes, and the footprint of a frame.
 
 use document::{Error, Spanned};
 use experiment::Files;
 use serde::Deserialize;
 
-/// What a node took.
+/// The clocks of a node.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeFigure {
@@ -26,7 +26,7 @@ pub struct NodeFigure {
     pub slide_ns: f64,
 }
 
-/// What the packets of a frame take in the caches, in KB of 1024 bytes.
+/// The footprint of a frame's packets in the caches, in KB of 1024 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FootprintFigure {
@@ -43,13 +43,13 @@ pub struct FootprintFigure {
 /// Figures of a data plane on a platform.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataplaneReference<F> {
-    /// What they are.
+    /// The title.
     pub title: String,
-    /// Where they are from.
+    /// The source.
     pub source: String,
     /// The platform's name.
     pub platform: String,
-    /// What to know about them; may be empty.
+    /// The note about them; may be empty.
     pub note: String,
     /// The figures, in the file's order.
     pub figures: Vec<F>,

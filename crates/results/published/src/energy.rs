@@ -1,4 +1,4 @@
-//! What configurations of RCU saved in benchmarks.
+//! The published savings of configurations of RCU in benchmarks.
 
 use document::{Error, Spanned};
 use experiment::Files;
@@ -17,9 +17,10 @@ pub struct EnergyFigure {
     pub configuration: String,
     /// Its energy in joules.
     pub energy_j: f64,
-    /// How long it took, in seconds.
+    /// The time that it took, in seconds.
     pub time_s: f64,
-    /// Share of the reference's energy that was saved, in percent, as printed; none in the reference.
+    /// Share of the reference's energy that was saved, in percent, as printed; none in the
+    /// reference.
     pub printed_energy_benefit_percent: Option<f64>,
     /// Share of the reference's time that was saved, in percent, as printed; none in the reference.
     pub printed_time_benefit_percent: Option<f64>,
@@ -28,15 +29,15 @@ pub struct EnergyFigure {
 /// The published table.
 #[derive(Clone, Debug)]
 pub struct EnergyReference {
-    /// Where it is from.
+    /// The source.
     pub source: String,
-    /// How the figures were taken.
+    /// The way in which the figures were taken.
     pub conditions: String,
     /// The platform that it is of.
     pub platform: String,
     /// The benchmark whose power in the reference gives the size of the platform's unit.
     pub scale: String,
-    /// What is said of invoking callbacks on LITTLE CPUs instead of big ones.
+    /// The statement about invoking callbacks on LITTLE CPUs instead of big ones.
     pub callbacks_on_little: String,
     /// The figures, in the file's order.
     pub figures: Vec<EnergyFigure>,

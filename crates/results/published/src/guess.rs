@@ -1,4 +1,4 @@
-//! What the tables alone foretell of a parallel suspend: the yardstick that a model has to beat.
+//! The guess of a parallel suspend from the tables alone: the yardstick that a model has to beat.
 
 use crate::psci::{Cell, PsciReference};
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
@@ -10,13 +10,16 @@ const DEEPEST: &str = "suspend-deepest";
 const LEVEL0: &str = "suspend-level0";
 
 impl PsciReference {
-    /// A reader's guess at a cell of the parallel suspend tables, in microseconds, from the serial tables, the cells that fits use, and **the
-    /// published powerdown of the CPU before**, which no model is given:
+    /// A reader's guess at a cell of the parallel suspend tables, in microseconds, from the serial
+    /// tables, the cells that fits use, and **the published powerdown of the CPU before**, which no
+    /// model is given:
     ///
-    /// - a powerdown is that of the CPU before in the declared order, and a constant: the step to the last CPU at power level 0, which fits
-    ///   use; the first CPU's is the shortest serial one of its cluster at level 0;
-    /// - a cache flush at level 0 is the serial one, times what the one cell that fits use is longer than its serial one; at the deepest level,
-    ///   the cluster's last man takes the longest serial flush of the cluster, and the others take theirs of level 0;
+    /// - a powerdown is that of the CPU before in the declared order, and a constant: the step to
+    ///   the last CPU at power level 0, which fits use; the first CPU's is the shortest serial one
+    ///   of its cluster at level 0;
+    /// - a cache flush at level 0 is the serial one, times what the one cell that fits use is
+    ///   longer than its serial one; at the deepest level, the cluster's last man takes the longest
+    ///   serial flush of the cluster, and the others take theirs of level 0;
     /// - a wakeup is the serial one.
     ///
     /// `None` for other cells, and where the tables lack what the guess needs.
@@ -33,8 +36,10 @@ impl PsciReference {
         }
     }
 
-    /// Where a reader would say that a cell lies with a probability of 90 %: the guess, times and divided by what the guess was off by in nine of
-    /// ten cells of the same kind in the *other* releases, since its own says nothing of it. `None` where there is no guess, or no other release.
+    /// The place of a reader would say that a cell with a probability of 90 %: the guess, times and
+    /// divided by what the guess was off by in nine of ten cells of the same kind in the *other*
+    /// releases, since its own says nothing of it. `None` where there is no guess, or no other
+    /// release.
     pub fn guess_interval(&self, cell: &Cell) -> Option<(f64, f64)> {
         // Wakeups from the two levels are two kinds; powerdowns and flushes are one.
         let kind = |cell: &Cell| (cell.metric == WAKEUP.name).then(|| cell.case.clone());

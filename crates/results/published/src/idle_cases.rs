@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// Name of the reference.
 pub const IDLE_CASES: &str = "idle-cases";
 
-/// What was reported of one governor on one workload.
+/// The report on one governor and one workload.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseFigure {
@@ -33,9 +33,9 @@ pub struct CaseFigure {
 pub struct CaseSource {
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// The title, a line.
     pub title: String,
-    /// Who reported it, and when.
+    /// The source: who reported it, and when.
     pub source: String,
 }
 

@@ -1,8 +1,9 @@
 //! Published figures with their sources.
 //!
-//! A reference is a CSV file of figures and a TOML file that says where they come from, under which conditions they were taken and
-//! which of them a fit may use. Nothing that predicts may depend on this crate: experiments are told
-//! conditions, never figures. The order of the floors holds them apart.
+//! A reference is a CSV file of figures and a TOML file that says where they come from, under which
+//! conditions they were taken and which of them a fit may use. Nothing that predicts may depend on
+//! this crate: experiments are told conditions, never figures. The order of the floors holds them
+//! apart.
 #![forbid(unsafe_code)]
 
 mod calls;
@@ -34,22 +35,24 @@ pub struct Published {
     pub calls: Option<CallReference>,
     /// The stride study of the data plane, if there is one.
     pub strides: Option<StrideReference>,
-    /// What a data plane's nodes took, if there are such figures. No experiment is told anything of it.
+    /// The clocks of a data plane's nodes, if there are such figures. No experiment is told
+    /// anything of them.
     pub node_clocks: Option<DataplaneReference<NodeFigure>>,
-    /// What a frame touches, if there are such figures. No experiment is told anything of it.
+    /// The footprint of a frame, if there are such figures. No experiment is told anything of it.
     pub footprint: Option<DataplaneReference<FootprintFigure>>,
-    /// What clocks and divisions cost in the idle loop, if there are such figures.
+    /// The cost of clocks and divisions in the idle loop, if there are such figures.
     pub clocks: Option<ClockReference>,
     /// Reported counts of idle governors, if there are any.
     pub idle_cases: Option<CaseReference>,
-    /// What configurations of RCU saved, if there are such figures. No experiment is told anything of it.
+    /// The savings of configurations of RCU, if there are such figures. No experiment is told
+    /// anything of them.
     pub energy: Option<EnergyReference>,
 }
 
 impl Published {
-    /// Reads the figures that stand beside those of an experiment, and no others: the PSCI latencies,
-    /// since every recording of their platform may be laid beside them, and what was published of the
-    /// experiment itself.
+    /// Reads the figures that stand beside those of an experiment, and no others: the PSCI
+    /// latencies, since every recording of their platform may be laid beside them, and what was
+    /// published of the experiment itself.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.

@@ -26,11 +26,12 @@ pub struct Cell {
     pub published: f64,
     /// The unit of publication: `us` or `ns`.
     pub unit: String,
-    /// Half of the last digit that the document printed, in microseconds: the figure is known no better.
+    /// Half of the last digit that the document printed, in microseconds: the figure is known no
+    /// better.
     pub resolution_us: f64,
     /// The change against the release before, in percent, where the document prints one.
     pub printed_change_percent: Option<f64>,
-    /// Whether fits may use it.
+    /// True if fits may use it.
     pub used_in_fit: bool,
 }
 
@@ -51,7 +52,7 @@ pub struct PsciReference {
     conditions: Vec<Condition>,
 }
 
-/// How the document that a release was published in lays out its tables.
+/// The way in which the document that a release was published in lays out its tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
@@ -184,12 +185,14 @@ impl PsciReference {
         Ok(Self::all(files)?.into_iter().find(|reference| reference.platform == platform))
     }
 
-    /// How the document of a release lays out its tables; as the later documents do for a release that it does not know.
+    /// The way in which the document of a release lays out its tables; as the later documents do
+    /// for a release that it does not know.
     pub fn layout(&self, release: &str) -> Layout {
         self.layouts.iter().find(|(name, _)| name == release).map_or_else(Layout::default, |&(_, layout)| layout)
     }
 
-    /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked for. No figure is among it.
+    /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked
+    /// for. No figure is among it.
     pub fn conditions(&self, conditions: &mut Conditions) {
         for Condition { release, case, scp_order } in &self.conditions {
             let order = scp_order.iter().map(|(cluster, core)| format!("{cluster}.{core}"));
@@ -197,7 +200,8 @@ impl PsciReference {
         }
     }
 
-    /// The declared order in which CPUs, as (cluster, core), reached the SCP; empty where none is declared.
+    /// The declared order in which CPUs, as (cluster, core), reached the SCP; empty where none is
+    /// declared.
     pub fn scp_order(&self, release: &str, case: &str, mode: &str) -> &[(u16, u16)] {
         if mode != "parallel" {
             return &[];
@@ -265,7 +269,8 @@ fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
                 return Err(document.wrong(place, message, "expected a number of 0 or more"));
             }
         };
-        // The 2017 document prints whole microseconds; the later ones print the counter's 20 ns, without trailing zeros.
+        // The 2017 document prints whole microseconds; the later ones print the counter's 20 ns,
+        // without trailing zeros.
         let resolution_us = if row.value.contains('.') || row.unit == "ns" { 0.01 } else { 0.5 };
         Ok(Cell {
             release: row.release,

@@ -16,7 +16,7 @@ pub struct StrideCell {
     pub stride_second: usize,
     /// Ticks of the counter per packet.
     pub ticks: f64,
-    /// Whether a fit may use it.
+    /// True if a fit may use it.
     pub may_be_fitted: bool,
 }
 

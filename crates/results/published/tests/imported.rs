@@ -1,11 +1,12 @@
-//! What the published tables become, whichever way they come in.
+//! The form that the published tables take, whichever way they come in.
 
 use import::{Figure, Figures, Options, csv_table, record, rst, rt_instr};
 use published::{Cell, PsciReference};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Cluster and core of Juno's CPUs, by number: 0 to 3 little, 4 and 5 big, as the 2017 document says.
+/// Cluster and core of Juno's CPUs, by number: 0 to 3 little, 4 and 5 big, as the 2017 document
+/// says.
 const JUNO: [(u16, u16); 6] = [(1, 0), (1, 1), (1, 2), (1, 3), (0, 0), (0, 1)];
 
 const CASES: [(&str, &str, &str); 6] = [
@@ -372,7 +373,8 @@ fn what_is_malformed_is_named_with_its_line_and_what_would_be_right() {
             "{what}: {error}"
         );
 
-        // With --lenient the line is left out with a warning; a table of one row has then nothing left.
+        // With --lenient the line is left out with a warning; a table of one row has then nothing
+        // left.
         let lenient = read(kind, text.as_bytes(), &Options { lenient: true, ..strict });
         match lenient {
             Ok(figures) => {

@@ -1,7 +1,7 @@
 //! The reports that people and programs read.
 //!
-//! A story is data until it is drawn. Each experiment has a type, whose fields are its JSON, and tells it in blocks; each format lays
-//! out blocks and reads nothing else.
+//! A story is data until it is drawn. Each experiment has a type, whose fields are its JSON, and
+//! tells it in blocks; each format lays out blocks and reads nothing else.
 //!
 //! | folder | what it holds |
 //! |---|---|

@@ -1,11 +1,11 @@
 //! A report of a recording: its story, then what every recording has, in any format.
 
+use crate::blocks::lanes::Lanes;
 use crate::blocks::{Block, Blocks, Drawing, Picture, Table, text};
 use crate::export::{self, Format, perfetto};
 use crate::markup::{csv, markdown, rst};
 use crate::model::documents::document_tables;
 use crate::model::findings::Findings;
-use crate::model::lanes::Lanes;
 use crate::model::measures::{measure_row_table, measure_tables};
 use crate::model::pictures::pictures;
 use crate::stories::{Run, Told};
@@ -24,15 +24,16 @@ pub struct Report<'a> {
 const MOST_LANES: (usize, usize) = (400, 96);
 
 impl<'a> Report<'a> {
-    /// Reads a recording that lies in `folder`, with the published figures of its platform beside it.
+    /// Reads a recording that lies in `folder`, with the published figures of its platform beside
+    /// it.
     pub fn new(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
         let findings = stories::findings(recording, folder, published);
         let told = stories::tell(&Run { recording, folder, published }, &findings);
         Self { findings, told }
     }
 
-    /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be shown
-    /// or the answers alone.
+    /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be
+    /// shown or the answers alone.
     pub fn render(&self, format: Format, style: Style, all: bool) -> Vec<u8> {
         let findings = &self.findings;
         let source = || findings.source();
@@ -119,7 +120,7 @@ impl<'a> Report<'a> {
             if several {
                 all.push(Block::heading(2, lanes.case.clone()));
             }
-            all.push(Block::Picture(lanes.picture()));
+            all.push(Block::Picture(lanes.into()));
         }
         let pictures = pictures(&self.findings).into_iter().map(|declared| declared.picture);
         let pictures: Vec<Picture> = pictures.filter(|picture| !is_told(picture)).collect();

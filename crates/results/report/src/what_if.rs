@@ -15,22 +15,24 @@ pub struct WhatIfPoint {
     pub settings: Vec<(String, String)>,
     /// CPUs of the machine.
     pub cpus: usize,
-    /// The smallest over the CPUs of an iteration, in microseconds; the median of that over the iterations.
+    /// The smallest over the CPUs of an iteration, in microseconds; the median of that over the
+    /// iterations.
     pub shortest: f64,
     /// The median over the CPUs of an iteration; the median of that.
     pub median: f64,
     /// The largest over the CPUs of an iteration; the median of that.
     pub longest: f64,
-    /// Values of all CPUs in all iterations, in order; of more than [`MOST_VALUES`] as many that are evenly spread among them.
+    /// Values of all CPUs in all iterations, in order; of more than [`MOST_VALUES`] as many that
+    /// are evenly spread among them.
     pub values: Vec<f64>,
     /// On what the CPU with the largest spent most, and how long in microseconds.
     pub most: Option<(Cause, f64)>,
-    /// On what the critical path of that CPU was spent most, and how long in microseconds. Where the CPU waited for another one, it is
-    /// what that one did.
+    /// On what the critical path of that CPU was spent most, and how long in microseconds. Where
+    /// the CPU waited for another one, it is what that one did.
     pub hung_on: Option<(&'static str, f64)>,
 }
 
-/// What a what-if measured.
+/// The measurements of a what-if.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
     /// The release that it starts from.
@@ -43,7 +45,8 @@ pub struct WhatIf {
 
 /// Reads a combination's figures from its recording; `None` where the recording has no such metric.
 ///
-/// Iterations of different series are different iterations. In free order another CPU can be the last in each, so the CPUs of an iteration are put in order first, and medians over the
+/// Iterations of different series are different iterations. In free order another CPU can be the
+/// last in each, so the CPUs of an iteration are put in order first, and medians over the
 /// iterations are taken then (of an even number the lower one, which occurred).
 pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
     let mut iterations: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
@@ -89,7 +92,7 @@ pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, S
     })
 }
 
-/// So many values of a combination are kept at most.
+/// The most values of a combination that are kept.
 pub const MOST_VALUES: usize = 400;
 
 /// Values in order, with both ends; of more than `most` as many that are evenly spread among them.
@@ -112,7 +115,8 @@ pub(crate) fn line_of(point: &WhatIfPoint) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// The what-if in a terminal: its answer, its charts and its table. `asked`: the question, where it is known.
+/// The what-if in a terminal: its answer, its charts and its table. `asked`: the question, where it
+/// is known.
 pub fn what_if_text(what_if: &WhatIf, asked: Option<&str>, all: bool, style: Style) -> String {
     terminal::story(&blocks(what_if, asked), all, style)
 }
@@ -204,7 +208,8 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
     told
 }
 
-/// A curve over the number of cores for each line; where all machines have as many cores, a bar for each combination.
+/// A curve over the number of cores for each line; where all machines have as many cores, a bar for
+/// each combination.
 fn chart(what_if: &WhatIf) -> Picture {
     let metric = &what_if.measured.2;
     let value = |point: &WhatIfPoint| Figure { value: point.longest, published: None };
@@ -248,7 +253,8 @@ pub fn what_if_json(what_if: &WhatIf) -> Value {
     })
 }
 
-/// As CSV: a column for each key, then cpus, shortest, median, longest (us), the cause of most of the longest and its time.
+/// As CSV: a column for each key, then cpus, shortest, median, longest (us), the cause of most of
+/// the longest and its time.
 ///
 /// # Errors
 /// What the writer says.

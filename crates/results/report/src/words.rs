@@ -1,4 +1,4 @@
-//! What things are called in every output: cases, causes, CPUs, figures.
+//! The names of things in every output: cases, causes, CPUs, figures.
 
 use crate::model::accuracy::Accuracy;
 use attribution::CellResult;
@@ -14,11 +14,11 @@ pub(crate) fn case_title(case: &str) -> &str {
     }
 }
 
-/// What to know of a table whose CPUs went down in different orders.
+/// The note about a table whose CPUs went down in different orders.
 pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in different iterations: each figure is a CPU's median over the \
      parts that it had, so the rows need not make up one run; compare matches by part";
 
-/// What the guess is that stands beside a model's accuracy.
+/// The explanation of the guess that stands beside a model's accuracy.
 pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \
      which the model is not given, and a constant; a cache flush and a wakeup are the serial ones";
 
@@ -28,12 +28,12 @@ pub(crate) fn guess(row: &Accuracy) -> String {
         .map_or_else(|| "-".to_owned(), |guess| format!("{:.1} %, {:.1} %", guess.median_percent, guess.worst_percent))
 }
 
-/// What the intervals are that stand beside a model's accuracy.
+/// The explanation of the intervals that stand beside a model's accuracy.
 pub(crate) const INTERVALS: &str = "90 % intervals: how many hold the published value, of the model's (from draws of who arrives first, of the costs \
      within their fit, and of what the fit leaves over, widened by what they miss in the other releases) and of the guess's (from how far it is off in the other releases); and the median of the \
      model's widths as a multiple of the guess's";
 
-/// How the intervals did in a row of the accuracy table.
+/// The way in which the intervals did in a row of the accuracy table.
 pub(crate) fn held(row: &Accuracy) -> String {
     let Some(intervals) = row.intervals else { return "-".to_owned() };
     let guess = intervals.guess_held.map_or_else(|| "-".to_owned(), |held| held.to_string());
@@ -84,8 +84,9 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A text with each line that is wider than the terminal broken between words, the rest of it indented by two more than the line. Lines
-/// of tables and charts are left as they are: those fit by themselves.
+/// A text with each line that is wider than the terminal broken between words, the rest of it
+/// indented by two more than the line. Lines of tables and charts are left as they are: those fit
+/// by themselves.
 pub fn folded(text: &str, width: usize) -> String {
     let mut folded = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -25,7 +25,7 @@ pub struct FaultsOptions {
     /// The first of the three seeds.
     #[arg(long, default_value_t = 1, value_name = "N", requires = "find")]
     seed: u64,
-    /// How to print the list.
+    /// The way to print the list.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
@@ -58,17 +58,17 @@ fn list(console: &Console, options: &FaultsOptions) -> miette::Result<()> {
     )
 }
 
-/// How long a fault is looked for with one seed.
+/// The time that a fault is looked for with one seed.
 const LOOKED_FOR: Duration = Duration::from_secs(10);
 
-/// What became of a search for a fault with one seed.
+/// The result of a search for a fault with one seed.
 struct Try {
     schedules: u64,
     seconds: f64,
     found: Option<Shrunk>,
 }
 
-/// What was found and shrunk.
+/// The finding, shrunk.
 struct Shrunk {
     invariant: &'static str,
     deviations: usize,

@@ -19,7 +19,7 @@ pub struct LitmusOptions {
     /// Seed of what is drawn.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// How to print the result.
+    /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
@@ -84,7 +84,8 @@ pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> miette::
     Ok(if right { Answer::Yes } else { Answer::No })
 }
 
-/// A program on each memory, for machines and as cells; and whether it agrees with the architecture.
+/// A program on each memory, for machines and as cells; and whether it agrees with the
+/// architecture.
 fn try_one(program: &Litmus, memories: &[(&str, &str, Caches)], options: &LitmusOptions) -> (Value, Vec<String>, bool) {
     let expected = if program.verdict == Verdict::Allowed { "allowed" } else { "forbidden" };
     let mut value = json!({ "name": program.name, "expected": expected });

@@ -9,12 +9,14 @@ use crate::answer::Answer;
 use clap::Subcommand;
 use console::Console;
 
-/// What can be explored.
+/// The subjects that can be explored.
 #[derive(Subcommand)]
 pub enum Explore {
-    /// Run the PSCI library under many interleavings, memory orders and refusals, until one breaks an invariant.
+    /// Run the PSCI library under many interleavings, memory orders and refusals, until one breaks
+    /// an invariant.
     Psci(search::PsciOptions),
-    /// Run the RCU library under many interleavings and memory orders, until a reader is harmed or a callback lost.
+    /// Run the RCU library under many interleavings and memory orders, until a reader is harmed or
+    /// a callback lost.
     Rcu(search::RcuOptions),
     /// Run what was found again, and say what it does.
     Replay(replay::ReplayOptions),

@@ -30,7 +30,7 @@ pub struct ReplayOptions {
     /// Run it though the library has changed since.
     #[arg(long)]
     anyway: bool,
-    /// How to print the result.
+    /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }

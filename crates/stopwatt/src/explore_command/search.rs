@@ -20,17 +20,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What both commands take.
+/// The options that both commands take.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// How long to look, such as 60s or 5m [default: 10s, without --schedules].
+    /// The time to look for, such as 60s or 5m [default: 10s, without --schedules].
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
-    /// How many schedules to try.
+    /// The number of schedules to try.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     schedules: Option<u64>,
-    /// How to choose: random, pct:N (N changes of priority), passing-over or few:N (about N deviations); may be given again [default: random, pct:3 and passing-over in turn]. dfs:N, alone:
-    /// every run with at most N preemptions, one scenario after the other.
+    /// The way to choose: random, pct:N (N changes of priority), passing-over or few:N (about N
+    /// deviations); may be given again [default: random, pct:3 and passing-over in turn]. dfs:N,
+    /// alone: every run with at most N preemptions, one scenario after the other.
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<Strategy>,
     /// Seed of everything that is drawn.
@@ -45,7 +46,7 @@ pub struct SearchOptions {
     /// Replace a recording of another run.
     #[arg(long)]
     replace: bool,
-    /// How to print the result.
+    /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
@@ -119,7 +120,7 @@ pub struct RcuOptions {
     /// Give the library a fault: `stopwatt explore faults` lists them.
     #[arg(long, value_name = "NAME", value_parser = rcu_fault)]
     fault: Option<&'static Fault>,
-    /// How RCU is configured; may be given again [default: all in turn].
+    /// The way in which RCU is configured; may be given again [default: all in turn].
     #[arg(long, value_name = "MODE", value_parser = mode)]
     mode: Vec<Mode>,
     /// Operations that a run may make before it counts as one that never ends.
@@ -129,7 +130,7 @@ pub struct RcuOptions {
     search: SearchOptions,
 }
 
-/// How long the library may run without an operation.
+/// The time that the library may run without an operation.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -186,7 +187,7 @@ pub(super) fn rcu(console: &Console, options: &RcuOptions) -> miette::Result<Ans
     search(console, &subject, scenario, Limits { steps: options.steps }, &options.search)
 }
 
-/// What the CPUs are to do, if a file says so.
+/// The scenario of the CPUs, if a file gives one.
 fn scenario<C>(
     options: &SearchOptions,
     read: fn(&Document) -> Result<C, document::Error>,
@@ -321,7 +322,7 @@ fn print_rates<S: Recorded>(
     }
     let nothing = match (found, tally.complete) {
         (Some(_), _) => "",
-        (None, true) => "Complete: nothing breaks in any run with so many preemptions. ",
+        (None, true) => "Complete: nothing breaks in any run with at most that number of preemptions. ",
         (None, false) => "Nothing was found. ",
     };
     let text = format!(

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How a page is looked at.
+/// The way in which a page is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// Width of the window in CSS pixels.
     pub width: u32,
-    /// Whether the reader prefers dark.
+    /// True if the reader prefers dark.
     pub dark: bool,
-    /// Whether scripts run.
+    /// True if scripts run.
     pub scripts: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How the tests run the command.
+//! The way in which the tests run the command.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

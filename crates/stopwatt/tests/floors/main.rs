@@ -1,6 +1,8 @@
-//! The folders of `crates/` are floors: imports go down, and within a floor along the order that `crates/floors.toml` states. Published
-//! figures lie above the experiments, so what predicts a figure cannot reach it. Within a crate, files do not use each other in a circle,
-//! but for those that `crates/floors.toml` names with a reason.
+//! The folders of `crates/` are floors, and so are those beside them that have crates: imports go
+//! down, and within a floor along the order that `crates/floors.toml` states. Published figures lie
+//! above the experiments, so what predicts a figure cannot reach it. Within a crate, neither files
+//! nor modules use each other in a circle, but for those that `crates/floors.toml` names with a
+//! reason.
 
 mod uses;
 
@@ -8,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn toml(path: &Path) -> toml::Table {
@@ -17,10 +20,15 @@ fn toml(path: &Path) -> toml::Table {
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Folders of crates, in the stated order: `code/points`, and so on.
+/// The content of `crates/floors.toml`.
+fn floors() -> toml::Table {
+    toml(&root().join("crates/floors.toml"))
+}
+
+/// Folders of crates, in the stated order: `crates/code/points`, and so on.
 fn stated() -> Vec<String> {
     let mut all = Vec::new();
-    for floor in toml(&crates().join("floors.toml"))["floor"].as_array().expect("[[floor]] tables") {
+    for floor in floors()["floor"].as_array().expect("[[floor]] tables") {
         let folder = floor["folder"].as_str().expect("a folder");
         let names = floor["crates"].as_array().expect("a list of crates");
         all.extend(names.iter().map(|name| format!("{folder}/{}", name.as_str().expect("a name"))));
@@ -31,24 +39,37 @@ fn stated() -> Vec<String> {
     all
 }
 
-/// Packages of the workspace, by the name under which they are imported, with their folder in `crates/`.
-fn folders_by_name() -> BTreeMap<String, String> {
-    let workspace = toml(&crates().join("../Cargo.toml"));
-    let dependencies = workspace["workspace"]["dependencies"].as_table().expect("workspace.dependencies");
-    let ours = dependencies.iter().filter_map(|(name, what)| Some((name, what.get("path")?.as_str()?)));
-    ours.filter_map(|(name, path)| Some((name.clone(), path.strip_prefix("crates/")?.to_owned()))).collect()
+/// The folder, from the root, that a path in a manifest leads to; `None` out of the repository.
+fn from_root(manifest: &str, path: &str) -> Option<String> {
+    let mut folder: Vec<&str> = manifest.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/').filter(|part| *part != ".") {
+        match part {
+            ".." => drop(folder.pop()?),
+            part => folder.push(part),
+        }
+    }
+    Some(folder.join("/"))
 }
 
-/// What goes against the order, one line each.
+/// Packages of the workspace in a folder, by the name under which they are imported, with their
+/// folders.
+fn folders_by_name(workspace: &str) -> BTreeMap<String, String> {
+    let manifest = toml(&root().join(workspace).join("Cargo.toml"));
+    let dependencies = manifest["workspace"]["dependencies"].as_table().expect("workspace.dependencies");
+    let ours = dependencies.iter().filter_map(|(name, what)| Some((name, what.get("path")?.as_str()?)));
+    ours.filter_map(|(name, path)| Some((name.clone(), from_root(workspace, path)?))).collect()
+}
+
+/// The imports against the order, one line each.
 fn wrong(stated: &[String], imports: &[(String, String)]) -> Vec<String> {
     let place = |folder: &str| stated.iter().position(|other| other == folder);
     let against = |(from, to): &&(String, String)| place(to).is_none_or(|to| Some(to) >= place(from));
-    imports.iter().filter(against).map(|(from, to)| format!("crates/{from} imports crates/{to}")).collect()
+    imports.iter().filter(against).map(|(from, to)| format!("{from} imports {to}")).collect()
 }
 
 /// Dev-dependencies that may go up, as pairs of folders.
 fn test_worlds() -> Vec<(String, String)> {
-    let floors = toml(&crates().join("floors.toml"));
+    let floors = floors();
     let listed = floors.get("test-world").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     let text = |entry: &toml::Value, key: &str| entry[key].as_str().expect("a text").to_owned();
     assert!(listed.iter().all(|entry| !text(entry, "reason").is_empty()), "a test-world without a reason");
@@ -57,26 +78,23 @@ fn test_worlds() -> Vec<(String, String)> {
 
 fn imports(stated: &[String]) -> Vec<(String, String)> {
     let mut worlds = test_worlds();
-    let names = folders_by_name();
+    let workspaces = [("firmware/", folders_by_name("firmware")), ("", folders_by_name(""))];
     let mut found = Vec::new();
     for folder in stated {
-        let manifest = toml(&crates().join(folder).join("Cargo.toml"));
+        let names = workspaces.iter().find(|(prefix, _)| folder.starts_with(prefix)).map(|(_, names)| names);
+        let manifest = toml(&root().join(folder).join("Cargo.toml"));
         for kind in ["dependencies", "build-dependencies", "dev-dependencies"] {
-            let table = manifest.get(kind).and_then(toml::Value::as_table);
-            for (name, what) in table.into_iter().flatten() {
-                match names.get(name) {
-                    Some(to) => {
-                        let import = (folder.clone(), to.clone());
-                        match worlds.iter().position(|world| kind == "dev-dependencies" && *world == import) {
-                            Some(listed) => drop(worlds.swap_remove(listed)),
-                            None => found.push(import),
-                        }
-                    }
-                    None => {
-                        // A crate's tests may use the crate itself with other features.
-                        let path = what.get("path").and_then(toml::Value::as_str).filter(|&path| path != ".");
-                        assert!(path.is_none(), "crates/{folder}: `{name}` is not in the workspace's table")
-                    }
+            let tables = manifest.get("target").and_then(toml::Value::as_table).into_iter().flatten();
+            let tables = tables.filter_map(|(_, target)| target.get(kind)).chain(manifest.get(kind));
+            for (name, what) in tables.filter_map(toml::Value::as_table).flatten() {
+                let path = what.get("path").and_then(toml::Value::as_str);
+                let to = path.map_or_else(|| names?.get(name).cloned(), |path| from_root(folder, path));
+                // A crate's tests may use the crate itself with other features.
+                let Some(to) = to.filter(|to| to != folder) else { continue };
+                let import = (folder.clone(), to);
+                match worlds.iter().position(|world| kind == "dev-dependencies" && *world == import) {
+                    Some(listed) => drop(worlds.swap_remove(listed)),
+                    None => found.push(import),
                 }
             }
         }
@@ -99,29 +117,44 @@ fn an_import_that_goes_up_is_found() {
     let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
     let stated = stated();
     let seeded = [
-        pair("experiments/psci", "results/published"),
-        pair("code/psci", "code/psci-cases"),
-        pair("code/psci", "code/smc"),
+        pair("crates/experiments/psci", "crates/results/published"),
+        pair("crates/code/psci", "crates/code/psci-cases"),
+        pair("firmware/el3", "crates/worlds/soc"),
+        pair("firmware/el3", "crates/code/psci"),
+        pair("crates/code/psci", "crates/code/smc"),
     ];
     assert_eq!(
         wrong(&stated, &seeded),
-        ["crates/experiments/psci imports crates/results/published", "crates/code/psci imports crates/code/psci-cases"]
+        [
+            "crates/experiments/psci imports crates/results/published",
+            "crates/code/psci imports crates/code/psci-cases",
+            "firmware/el3 imports crates/worlds/soc"
+        ]
     );
+}
+
+/// Adds the folders below one that have a manifest of a package.
+fn add_packages(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    if folder.join("Cargo.toml").is_file() && toml(&folder.join("Cargo.toml")).contains_key("package") {
+        found.push(folder.to_owned());
+    } else if depth > 0 {
+        for folder in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+            add_packages(&folder, depth - 1, found);
+        }
+    }
 }
 
 #[test]
 fn every_crate_stands_on_a_floor() {
     let stated = stated();
-    for floor in fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
-        let folders = match floor.join("Cargo.toml").is_file() {
-            true => vec![floor],
-            false => fs::read_dir(&floor).unwrap().map(|entry| entry.unwrap().path()).collect(),
-        };
-        for folder in folders {
-            let name = folder.strip_prefix(crates()).unwrap().to_string_lossy().replace('\\', "/");
-            assert!(stated.contains(&name), "crates/{name} is in no floor of crates/floors.toml");
-        }
+    let mut found = Vec::new();
+    for folder in ["crates", "firmware", "python", "fuzz", "xtask"] {
+        add_packages(&root().join(folder), 2, &mut found);
     }
+    let found: BTreeSet<String> =
+        found.iter().map(|folder| folder.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/")).collect();
+    let floors: BTreeSet<String> = stated.into_iter().collect();
+    assert_eq!(found, floors, "the crates that are there, and those on a floor of crates/floors.toml");
 }
 
 /// Adds the Rust files below `folder`, by their path from `source`.
@@ -136,43 +169,80 @@ fn read_sources(source: &Path, folder: &Path, sources: &mut uses::Sources) {
     }
 }
 
-/// The circles of all crates, each as its files' paths below `crates/`.
-fn circles() -> BTreeSet<Vec<String>> {
+/// The circles of all crates that `circles` finds, each as its files' or modules' paths from the
+/// root.
+fn all_circles(circles: impl Fn(&uses::Sources) -> Vec<Vec<String>>) -> BTreeSet<Vec<String>> {
     let mut all = BTreeSet::new();
     for folder in stated() {
-        let source = crates().join(&folder).join("src");
+        let source = root().join(&folder).join("src");
         let mut sources = uses::Sources::new();
         read_sources(&source, &source, &mut sources);
         assert!(!sources.is_empty(), "no sources in {}", source.display());
         let named = |file: &String| format!("{folder}/src/{file}");
-        all.extend(uses::circles(&sources).iter().map(|circle| circle.iter().map(named).collect::<Vec<_>>()));
+        all.extend(circles(&sources).iter().map(|circle| circle.iter().map(named).collect::<Vec<_>>()));
     }
     all
 }
 
-#[test]
-fn files_use_each_other_in_no_circle_but_those_with_a_reason() {
-    let floors = toml(&crates().join("floors.toml"));
+/// The circles of `crates/floors.toml`, of files or of modules.
+fn listed_circles(kind: &str) -> BTreeSet<Vec<String>> {
+    let floors = floors();
     let listed = floors.get("circle").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
-    let listed: BTreeSet<Vec<String>> = listed
-        .iter()
-        .map(|circle| {
-            assert!(circle["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "a circle without a reason");
-            let mut files: Vec<_> = circle["files"].as_array().expect("a list of files").iter().collect();
-            files.sort_by_key(|file| file.as_str());
-            files.iter().map(|file| file.as_str().expect("a file").to_owned()).collect()
-        })
-        .collect();
-    let found = circles();
+    let of_kind = listed.iter().filter_map(|circle| {
+        assert!(circle["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "a circle without a reason");
+        let mut paths: Vec<_> = circle.get(kind)?.as_array().expect("a list of paths").iter().collect();
+        paths.sort_by_key(|path| path.as_str());
+        Some(paths.iter().map(|path| path.as_str().expect("a path").to_owned()).collect())
+    });
+    of_kind.collect()
+}
+
+/// Fails unless the circles that there are are those with a reason.
+fn compare(kind: &str, found: &BTreeSet<Vec<String>>) {
+    let listed = listed_circles(kind);
     let new: Vec<_> = found.difference(&listed).map(|circle| circle.join(", ")).collect();
-    let gone: Vec<_> = listed.difference(&found).map(|circle| circle.join(", ")).collect();
+    let gone: Vec<_> = listed.difference(found).map(|circle| circle.join(", ")).collect();
     assert!(
         new.is_empty() && gone.is_empty(),
-        "files that use each other in a circle and are not listed in crates/floors.toml:\n  {}\n\
+        "{kind} that use each other in a circle and are not listed in crates/floors.toml:\n  {}\n\
          listed there, but no circle (any more); take it out:\n  {}",
         new.join("\n  "),
         gone.join("\n  ")
     );
+}
+
+#[test]
+fn files_use_each_other_in_no_circle_but_those_with_a_reason() {
+    compare("files", &all_circles(uses::circles));
+}
+
+#[test]
+fn modules_use_each_other_in_no_circle_but_those_with_a_reason() {
+    compare("modules", &all_circles(uses::module_circles));
+}
+
+#[test]
+fn a_circle_of_modules_is_found_where_no_files_make_one() {
+    let sources = |files: &[(&str, &str)]| -> uses::Sources {
+        files.iter().map(|&(file, text)| (file.to_owned(), text.to_owned())).collect()
+    };
+    let root = ("lib.rs", "mod a; mod b;");
+    let (a, b) = (("a.rs", "pub mod high; pub mod low;"), ("b/mod.rs", "use crate::a::low::f;"));
+    let low = ("a/low.rs", "pub fn f() {}");
+    let circle = [root, a, b, low, ("a/high.rs", "use crate::b;")];
+    assert!(uses::circles(&sources(&circle)).is_empty());
+    assert_eq!(uses::module_circles(&sources(&circle)), [["a", "b"]]);
+    // The same one folder further down.
+    let deep: Vec<(String, String)> = circle
+        .iter()
+        .map(|(file, text)| match *file {
+            "lib.rs" => ("deep.rs".to_owned(), (*text).to_owned()),
+            file => (format!("deep/{file}"), text.replace("crate::", "crate::deep::")),
+        })
+        .chain([("lib.rs".to_owned(), "mod deep;".to_owned())])
+        .collect();
+    assert_eq!(uses::module_circles(&deep.into_iter().collect()), [["deep/a", "deep/b"]]);
+    assert!(uses::module_circles(&sources(&[root, a, b, low, ("a/high.rs", "")])).is_empty());
 }
 
 #[test]

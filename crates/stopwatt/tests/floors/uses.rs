@@ -1,8 +1,8 @@
 //! Which file of a crate uses which, read from the sources' paths, and the circles in that.
 //!
-//! A path that starts with `crate`, `super`, `self` or the name of a child module is a use of the file in which its name is
-//! defined: re-exports are followed. `mod` declarations, what a file hands on from its own children, comments, strings and
-//! modules under `#[cfg(test)]` are no uses.
+//! A path that starts with `crate`, `super`, `self` or the name of a child module is a use of the
+//! file in which its name is defined: re-exports are followed. `mod` declarations, what a file
+//! hands on from its own children, comments, strings and modules under `#[cfg(test)]` are no uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,40 @@ pub type Sources = BTreeMap<String, String>;
 
 /// The files that use each other in a loop, each circle sorted, by the path below `src`.
 pub fn circles(sources: &Sources) -> Vec<Vec<String>> {
+    loops(&uses(sources)).into_iter().collect()
+}
+
+/// The modules of one folder that use each other in a loop, each circle sorted, by the path below
+/// `src`. A module is a file with the folder of its name.
+pub fn module_circles(sources: &Sources) -> Vec<Vec<String>> {
     let uses = uses(sources);
+    let modules: BTreeMap<&String, Module> = sources.keys().map(|file| (file, module_of(file))).collect();
+    let folders: BTreeSet<&[String]> =
+        modules.values().filter_map(|module| module.split_last()).map(|(_, folder)| folder).collect();
+    let mut circles = BTreeSet::new();
+    for folder in folders {
+        // The module of this folder that a file belongs to.
+        let within = |file: &String| {
+            let rest = modules.get(file)?.strip_prefix(folder)?;
+            Some([folder, rest.get(..1)?].concat().join("/"))
+        };
+        let mut between: Uses = sources.keys().filter_map(|file| Some((within(file)?, BTreeSet::new()))).collect();
+        for (file, used) in &uses {
+            let Some(from) = within(file) else { continue };
+            let used = used.iter().filter_map(within).filter(|to| *to != from);
+            between.entry(from.clone()).or_default().extend(used);
+        }
+        circles.extend(loops(&between));
+    }
+    circles.into_iter().collect()
+}
+
+/// The imports of each of some files or modules.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+fn loops(uses: &Uses) -> BTreeSet<Vec<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> =
-        uses.keys().map(|file| (file, reached_from(&uses, file))).collect();
+        uses.keys().map(|file| (file, reached_from(uses, file))).collect();
     let mut circles = BTreeSet::new();
     for (file, reach) in &reached {
         if reach.contains(*file) {
@@ -21,10 +52,10 @@ pub fn circles(sources: &Sources) -> Vec<Vec<String>> {
             circles.insert(circle.map(|other| (*other).clone()).collect::<Vec<_>>());
         }
     }
-    circles.into_iter().collect()
+    circles
 }
 
-fn reached_from<'u>(uses: &'u BTreeMap<String, BTreeSet<String>>, file: &String) -> BTreeSet<&'u String> {
+fn reached_from<'u>(uses: &'u Uses, file: &String) -> BTreeSet<&'u String> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<&String> = uses[file].iter().collect();
     while let Some(other) = next.pop() {
@@ -36,7 +67,7 @@ fn reached_from<'u>(uses: &'u BTreeMap<String, BTreeSet<String>>, file: &String)
 }
 
 /// The files that each file uses.
-pub fn uses(sources: &Sources) -> BTreeMap<String, BTreeSet<String>> {
+fn uses(sources: &Sources) -> Uses {
     let mut house = House::default();
     let mut files = Vec::new();
     for (file, text) in sources {
@@ -49,8 +80,7 @@ pub fn uses(sources: &Sources) -> BTreeMap<String, BTreeSet<String>> {
     for (file, module, tokens) in &files {
         house.read(file, module, tokens, &mut found);
     }
-    let mut uses: BTreeMap<String, BTreeSet<String>> =
-        sources.keys().map(|file| (file.clone(), BTreeSet::new())).collect();
+    let mut uses: Uses = sources.keys().map(|file| (file.clone(), BTreeSet::new())).collect();
     for path in found {
         let handed_on = path.handed_on && path.absolute.starts_with(&path.module);
         let Some(target) = house.file_of(&path.absolute, 0) else { continue };
@@ -82,7 +112,8 @@ struct Path {
 struct House {
     /// Files by module, modules within a file included.
     files: BTreeMap<Module, String>,
-    /// What a module's `use` declarations name, by module and name: the absolute path, or `None` for other crates.
+    /// The names in a module's `use` declarations, by module and name: the absolute path, or `None`
+    /// for other crates.
     names: BTreeMap<(Module, String), Option<Module>>,
 }
 
@@ -158,7 +189,8 @@ impl House {
         }
     }
 
-    /// A path from the crate's root; `None` if it leads to another crate or to a name that is not a module's.
+    /// A path from the crate's root; `None` if it leads to another crate or to a name that is not a
+    /// module's.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = path;
@@ -190,7 +222,8 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Reads the tree of a `use` declaration: full paths with the names that they bind. Returns the place after it.
+/// Reads the tree of a `use` declaration: full paths with the names that they bind. Returns the
+/// place after it.
 fn use_tree(tokens: &[String], mut at: usize, prefix: &[String], trees: &mut Vec<(Vec<String>, String)>) -> usize {
     let mut path = prefix.to_vec();
     let mut name = None;

@@ -11,7 +11,7 @@ pub(crate) struct Cache {
 const NONE: u64 = u64::MAX;
 
 impl Cache {
-    /// An empty cache of so many lines.
+    /// An empty cache of `lines` lines.
     pub(crate) fn new(lines: u64, ways: usize) -> Self {
         let sets = (lines / ways as u64).max(1);
         Self { lines: vec![NONE; sets as usize * ways], ways, sets }
@@ -22,13 +22,13 @@ impl Cache {
         &mut self.lines[first..first + self.ways]
     }
 
-    /// Whether the line is there.
+    /// True if the line is there.
     pub(crate) fn has(&self, line: u64) -> bool {
         let first = (line % self.sets) as usize * self.ways;
         self.lines[first..first + self.ways].contains(&line)
     }
 
-    /// Whether the line is there; if so, it is now the most recently used.
+    /// True if the line is there; if so, it is now the most recently used.
     pub(crate) fn touch(&mut self, line: u64) -> bool {
         let set = self.set(line);
         let Some(at) = set.iter().position(|l| *l == line) else { return false };

@@ -12,17 +12,20 @@
 //!                          └──────────────┘
 //! ```
 //!
-//! The core issues in order. A load does not hold it up by itself: the core runs ahead of an unfinished load for
-//! [`Parameters::window`] cycles of work and then stalls until the load is done. Every line that is on its way takes a
-//! fill buffer if it comes from beyond L2; when all are taken, the load/store unit blocks, and with it the core. A line comes
-//! from L1, from L2, or from DRAM after a latency and an exponentially distributed spread. The first touch of a page that
-//! is not among the last few waits for its translation; a prefetch waits too. Nothing waits for the prefetch, unless the core keeps it
-//! in the window until it is translated ([`Parameters::prefetch_holds`]). L2 may fetch the line beside one that is asked for
+//! The core issues in order. A load does not hold it up by itself: the core runs ahead of an
+//! unfinished load for [`Parameters::window`] cycles of work and then stalls until the load is
+//! done. Every line that is on its way takes a fill buffer if it comes from beyond L2; when all are
+//! taken, the load/store unit blocks, and with it the core. A line comes from L1, from L2, or from
+//! DRAM after a latency and an exponentially distributed spread. The first touch of a page that is
+//! not among the last few waits for its translation; a prefetch waits too. Nothing waits for the
+//! prefetch, unless the core keeps it in the window until it is translated
+//! ([`Parameters::prefetch_holds`]). L2 may fetch the line beside one that is asked for
 //! ([`Parameters::fetches_neighbour`]).
 //!
 //! Every stall is charged to the access that caused it ([`Core::stalls`]).
 //!
-//! No sampling goes through the system's mathematical library, so the same seed gives the same cycles on every machine.
+//! No sampling goes through the system's mathematical library, so the same seed gives the same
+//! cycles on every machine.
 #![forbid(unsafe_code)]
 
 mod cache;
@@ -40,12 +43,12 @@ use translations::Translations;
 /// Bytes of a cache line.
 pub const LINE: u64 = 64;
 
-/// What the core and its memory can do. All times are in core cycles.
+/// The abilities of the core and its memory. All times are in core cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// Work of one packet that is not waiting for memory.
     pub work: f64,
-    /// How far the core runs ahead of an unfinished load, in cycles of work.
+    /// The distance by which the core runs ahead of an unfinished load, in cycles of work.
     pub window: f64,
     /// Load-to-use time of a line in L2.
     pub l2: f64,
@@ -63,10 +66,11 @@ pub struct Parameters {
     pub fill_buffers: usize,
     /// Cost of issuing one prefetch that needs no waiting.
     pub prefetch_issue: f64,
-    /// Whether a prefetch stays in the window until its address is translated, as a load stays until its data is there.
+    /// True if a prefetch stays in the window until its address is translated, as a load stays
+    /// until its data is there.
     pub prefetch_holds: bool,
-    /// Whether L2 fetches the line beside one that is asked for, on the side to which the program went from such a line last time. Such
-    /// a line takes no fill buffer.
+    /// True if L2 fetches the line beside one that is asked for, on the side to which the program
+    /// went from such a line last time. Such a line takes no fill buffer.
     pub fetches_neighbour: bool,
     /// L1 data cache in bytes.
     pub l1_bytes: u64,
@@ -89,7 +93,7 @@ pub struct Stall {
     pub waited: f64,
     /// Cycles in which this access found no free fill buffer.
     pub blocked: f64,
-    /// How often the access was made.
+    /// The number of times that the access was made.
     pub count: u64,
 }
 
@@ -115,9 +119,9 @@ struct Pending {
 struct Fill {
     line: u64,
     ready: f64,
-    /// Whether it comes from beyond L2, and so takes a fill buffer.
+    /// True if it comes from beyond L2, and so takes a fill buffer.
     far: bool,
-    /// Whether it goes on to L1: somebody has asked for it.
+    /// True if it goes on to L1: somebody has asked for it.
     to_l1: bool,
 }
 
@@ -311,7 +315,8 @@ impl Core {
         }
     }
 
-    /// Translates an address of the page. Returns the time at which the access can go on, if it is made at `from`.
+    /// Translates an address of the page. Returns the time at which the access can go on, if it is
+    /// made at `from`.
     fn translate(&mut self, page: u64, from: f64) -> f64 {
         if let Some(ready) = self.translations.touch(page) {
             return ready.max(from);
@@ -321,7 +326,8 @@ impl Core {
         ready
     }
 
-    /// Lines that have come by `now` go to L1, or to L2 if nobody has asked for them yet, and free their buffers.
+    /// Lines that have come by `now` go to L1, or to L2 if nobody has asked for them yet, and free
+    /// their buffers.
     fn retire_fills(&mut self, now: f64) {
         let (l1, l2) = (&mut self.l1, &mut self.l2);
         self.fills.retain(|fill| {

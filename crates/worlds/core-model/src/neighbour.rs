@@ -10,12 +10,13 @@ const REMEMBERED: usize = 64;
 pub(crate) struct Neighbours {
     /// Lines that were asked for, and whose neighbours were not.
     alone: VecDeque<u64>,
-    /// Whether the program went down from a line to its neighbour, when it last went to one.
+    /// True if the program went down from a line to its neighbour, when it last went to one.
     downwards: bool,
 }
 
 impl Neighbours {
-    /// Notes a line that is asked for. Returns the one to fetch with it, unless it is itself the neighbour of one that was asked for.
+    /// Notes a line that is asked for. Returns the one to fetch with it, unless it is itself the
+    /// neighbour of one that was asked for.
     pub(crate) fn of(&mut self, line: u64) -> Option<u64> {
         if let Some(at) = self.alone.iter().position(|other| other.abs_diff(line) == 1) {
             self.downwards = line < self.alone[at];

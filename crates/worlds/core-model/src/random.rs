@@ -1,12 +1,13 @@
 //! Random numbers from additions, shifts and multiplications alone.
 
-/// A small generator (xorshift with a multiplied output). The costs in `platforms/` were fitted to this stream, so every prediction of a
-/// core depends on it.
+/// A small generator (xorshift with a multiplied output). The costs in `platforms/` were fitted to
+/// this stream, so every prediction of a core depends on it.
 pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        // Any odd multiplier spreads neighbouring seeds; zero is the one state the generator cannot leave.
+        // Any odd multiplier spreads neighbouring seeds; zero is the one state the generator cannot
+        // leave.
         let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         for _ in 0..4 {
             random.next();
@@ -29,8 +30,8 @@ impl Random {
     }
 }
 
-/// Natural logarithm of a normal positive number, by the series of the inverse hyperbolic tangent: good to 1e-15,
-/// and the same bits everywhere.
+/// Natural logarithm of a normal positive number, by the series of the inverse hyperbolic tangent:
+/// good to 1e-15, and the same bits everywhere.
 fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i64 - 1023;

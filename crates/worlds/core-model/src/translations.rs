@@ -13,7 +13,7 @@ pub(crate) struct Translations {
 }
 
 impl Translations {
-    /// None known, of so many that can be.
+    /// None known, of the given number that can be.
     pub(crate) fn new(entries: usize) -> Self {
         Self { known: HashMap::with_capacity(entries), uses: VecDeque::new(), next: 0, entries }
     }

@@ -6,8 +6,9 @@
 //!   core 2 ──request──┘
 //! ```
 //!
-//! Each core computes, asks the bus for a transfer and waits until it is done. Every core and the bus is a process; time passes in
-//! [`Scheduler::advance`] and [`Scheduler::wait`] alone. The chart shows how the slower the bus, the more the cores wait for it.
+//! Each core computes, asks the bus for a transfer and waits until it is done. Every core and the
+//! bus is a process; time passes in [`Scheduler::advance`] and [`Scheduler::wait`] alone. The chart
+//! shows how the slower the bus, the more the cores wait for it.
 //!
 //! Run it with `cargo run -p stopwatt-engine --example shared_bus`.
 
@@ -23,7 +24,7 @@ const COMPUTE: [Time; CORES] = [5, 7, 11];
 /// Simulated time of one character of the chart, in us.
 const STEP: Time = 1;
 
-/// What a core does from one time to another.
+/// The activity of a core from one time to another.
 struct Activity {
     core: usize,
     symbol: char,

@@ -14,8 +14,8 @@ pub struct Candidate {
 
 /// Answers every choice of a run.
 pub trait Chooser {
-    /// The index into `candidates` of the process that goes next. Candidates are never empty and come
-    /// ordered by process number. An index out of range stands for the last.
+    /// The index into `candidates` of the process that goes next. Candidates are never empty and
+    /// come ordered by process number. An index out of range stands for the last.
     fn choose(&mut self, candidates: &[Candidate]) -> usize;
 }
 
@@ -36,26 +36,29 @@ impl Chooser for RandomChooser {
     }
 }
 
-/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: "A randomized scheduler with probabilistic
-/// guarantees of finding bugs", 2010).
+/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: "A randomized
+/// scheduler with probabilistic guarantees of finding bugs", 2010).
 ///
-/// Every process has a priority, drawn at random, and of those that can go the one of the highest priority goes. At `depth - 1` choices, drawn
-/// beforehand among the first `steps`, the process that would go falls below all others instead. A bug that needs `depth` orderings
-/// in a run of `steps` choices of `n` processes is then found with a probability of at least `1 / (n * steps^(depth - 1))`, and usually far
-/// more; a [`RandomChooser`] has no such bound, and hardly ever lets one process run far ahead of another.
+/// Every process has a priority, drawn at random, and of those that can go the one of the highest
+/// priority goes. At `depth - 1` choices, drawn beforehand among the first `steps`, the process
+/// that would go falls below all others instead. A bug that needs `depth` orderings in a run of
+/// `steps` choices of `n` processes is then found with a probability of at least
+/// `1 / (n * steps^(depth - 1))`, and usually far more; a [`RandomChooser`] has no such bound, and
+/// hardly ever lets one process run far ahead of another.
 ///
-/// A process that polls for what another is to do would starve it for ever, if it has the higher priority: let it wait
-/// ([`Scheduler::wait`](crate::Scheduler::wait)) instead.
+/// A process that polls for what another is to do would starve it for ever, if it has the higher
+/// priority: let it wait ([`Scheduler::wait`](crate::Scheduler::wait)) instead.
 ///
 /// A choice allocates nothing, but for the first that meets a process.
 #[derive(Clone, Debug)]
 pub struct PctChooser {
     random: SplitMix64,
-    /// By process; larger goes first. Those that were drawn have the top bit set, those that fell do not.
+    /// By process; larger goes first. Those that were drawn have the top bit set, those that fell
+    /// do not.
     priorities: Vec<u64>,
     /// The choices at which a process falls, in order.
     change_points: Vec<u64>,
-    /// How many change points are behind us.
+    /// The number of change points that are behind us.
     fallen: usize,
     step: u64,
 }
@@ -64,7 +67,8 @@ pub struct PctChooser {
 const DRAWN: u64 = 1 << 63;
 
 impl PctChooser {
-    /// The same seed answers the same choices alike. `depth` is 1 or more (0 counts as 1), `steps` about the number of choices of a run.
+    /// The same seed answers the same choices alike. `depth` is 1 or more (0 counts as 1), `steps`
+    /// about the number of choices of a run.
     pub fn new(seed: u64, depth: usize, steps: u64) -> Self {
         let mut points = SplitMix64::fork(seed, 1);
         let mut change_points: Vec<u64> = (1..depth).map(|_| points.below(steps.max(1))).collect();
@@ -72,8 +76,8 @@ impl PctChooser {
         Self { random: SplitMix64::new(seed), priorities: Vec::new(), change_points, fallen: 0, step: 0 }
     }
 
-    /// The index of the candidate with the highest priority. Two priorities of 63 random bits do not tie in practice; if they do, the
-    /// lower process goes first.
+    /// The index of the candidate with the highest priority. Two priorities of 63 random bits do
+    /// not tie in practice; if they do, the lower process goes first.
     fn highest(&mut self, candidates: &[Candidate]) -> usize {
         let mut best = 0;
         let mut highest = 0;
@@ -105,8 +109,8 @@ impl Chooser for PctChooser {
     }
 }
 
-/// A small generator of pseudo-random integers (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
-/// 2014). Integers only, so that every machine draws the same.
+/// A small generator of pseudo-random integers (Steele, Lea, Flood: "Fast splittable pseudorandom
+/// number generators", 2014). Integers only, so that every machine draws the same.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 

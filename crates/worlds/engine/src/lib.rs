@@ -1,10 +1,10 @@
 //! Processes in simulated time.
 //!
 //! A *process* is code that runs on a stack of its own. Time moves only where a process says so: in
-//! [`Scheduler::advance`], [`Scheduler::wait`] and the calls built on them, the *operations*. Between
-//! two operations a process runs alone. Every operation is a choice point: which process goes next.
-//! Without a [`Chooser`] the answer is "the earliest" (timed simulation); with one it is whatever the chooser
-//! says (exploration of interleavings).
+//! [`Scheduler::advance`], [`Scheduler::wait`] and the calls built on them, the *operations*.
+//! Between two operations a process runs alone. Every operation is a choice point: which process
+//! goes next. Without a [`Chooser`] the answer is "the earliest" (timed simulation); with one it is
+//! whatever the chooser says (exploration of interleavings).
 //!
 //! ```text
 //!   Runner::run ──resume──▶ process 0: frame 0 ▷ frame 1      frame 1 called by frame 0,
@@ -13,11 +13,11 @@
 //! ```
 //!
 //! A process holds a pile of *frames*, each a coroutine: [`Scheduler::call`] puts one on top, and
-//! [`Scheduler::restart`] throws away the frames above a depth **without unwinding** and starts anew, as a
-//! reset does to a CPU. So no value whose `Drop` matters may live across an operation.
+//! [`Scheduler::restart`] throws away the frames above a depth **without unwinding** and starts
+//! anew, as a reset does to a CPU. So no value whose `Drop` matters may live across an operation.
 //!
-//! Time is an integer number of picoseconds. Nothing here draws random numbers or reads a clock: the same
-//! inputs give the same run, on every machine.
+//! Time is an integer number of picoseconds. Nothing here draws random numbers or reads a clock:
+//! the same inputs give the same run, on every machine.
 //!
 //! ```
 //! use engine::{Runner, Scheduler};

@@ -16,19 +16,23 @@ const FAR: u64 = EMPTY - 1;
 /// Bits of a key for the order of arrival.
 const ARRIVAL_BITS: u32 = 22;
 
-/// A tournament: a leaf per process, and above each pair the smaller of the two, so that the root is the earliest.
+/// A tournament: a leaf per process, and above each pair the smaller of the two, so that the root
+/// is the earliest.
 ///
-/// Processes go by time, and by order of arrival where times are equal. A process has one place at most. To queue it, or to take it out, plays
-/// one game per level, always as many, and no game's outcome decides what comes next: the processor has no branch to guess wrong, which is
-/// most of what a heap costs.
+/// Processes go by time, and by order of arrival where times are equal. A process has one place at
+/// most. To queue it, or to take it out, plays one game per level, always as many, and no game's
+/// outcome decides what comes next: the processor has no branch to guess wrong, which is most of
+/// what a heap costs.
 ///
-/// So that a game is one comparison, a key has 64 bits: time since [`Queue::base`], order of arrival, process. Who goes
-/// later than such a time can say is FAR, and gets a key when nobody else is left; when arrivals no longer fit, all are numbered anew.
+/// So that a game is one comparison, a key has 64 bits: time since [`Queue::base`], order of
+/// arrival, process. Who goes later than such a time can say is FAR, and gets a key when nobody
+/// else is left; when arrivals no longer fit, all are numbered anew.
 pub(crate) struct Queue {
     /// The root is at 1, and the children of i at 2i and 2i + 1.
     nodes: Box<[Cell<u64>]>,
     leaves: usize,
-    /// When each process goes, and its place among all arrivals; of no meaning while its leaf is empty.
+    /// When each process goes, and its place among all arrivals; of no meaning while its leaf is
+    /// empty.
     places: Box<[Cell<(Time, u64)>]>,
     process_bits: u32,
     /// The time that keys count from.
@@ -66,8 +70,8 @@ impl Queue {
         (self.nodes[self.leaves + process].get() != EMPTY).then(|| self.places[process].get().0)
     }
 
-    /// Queues a process behind all that go at the same time, wherever it stood before. No time may be earlier than that of the last process that
-    /// [`Queue::take_earliest`] took.
+    /// Queues a process behind all that go at the same time, wherever it stood before. No time may
+    /// be earlier than that of the last process that [`Queue::take_earliest`] took.
     #[inline(always)]
     pub(crate) fn put(&self, process: ProcessId, time: Time) {
         if self.next.get() >> ARRIVAL_BITS != 0 {
@@ -168,7 +172,8 @@ mod tests {
     /// A queue beside a list that is searched.
     #[test]
     fn the_earliest_goes_first_and_of_equals_who_came_first_whatever_was_queued_and_taken_out() {
-        // Steps of picoseconds, so that times are often equal; of minutes, so that keys cannot say them; and both.
+        // Steps of picoseconds, so that times are often equal; of minutes, so that keys cannot say
+        // them; and both.
         for (processes, small, large) in
             [(1, 4, 4), (6, 4, 4), (64, 8, 8), (100, 1, 1 << 46), (3, 9, 1 << 60), (700, 3, 1 << 30)]
         {

@@ -1,4 +1,5 @@
-//! The coroutines and the loop that runs them: the only place that makes stacks and throws them away.
+//! The coroutines and the loop that runs them: the only place that makes stacks and throws them
+//! away.
 
 use crate::choose::Chooser;
 use crate::process::ProcessId;
@@ -24,7 +25,7 @@ pub struct Waiter {
 pub struct Deadlock {
     /// When the last one stopped.
     pub time: Time,
-    /// Who waits.
+    /// The processes that wait.
     pub waiters: Vec<Waiter>,
 }
 
@@ -65,7 +66,8 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// A [`Deadlock`], when a process that is no daemon still waits.
     pub fn run(&mut self) -> Result<(), Deadlock> {
         let _running = Running::enter(self.scheduler);
-        // Between two frames only a chooser runs code that is not ours, and no process runs meanwhile.
+        // Between two frames only a chooser runs code that is not ours, and no process runs
+        // meanwhile.
         while let Some(process) = {
             let _nobody = self.chooser.is_some().then(Running::none);
             self.scheduler.next(&mut self.chooser)
@@ -103,8 +105,9 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
             scheduler.processes[process].yielder.set(yielder);
             main(process, entry);
         };
-        // SAFETY: `body` borrows `scheduler` and `main` for 'w only. The frame is owned by `self.frames`, and both `discard_frames`
-        // and `drop` finish it (`force_reset`) before 'w can end; it is never forgotten or handed out.
+        // SAFETY: `body` borrows `scheduler` and `main` for 'w only. The frame is owned by
+        // `self.frames`, and both `discard_frames` and `drop` finish it (`force_reset`) before 'w
+        // can end; it is never forgotten or handed out.
         let frame = unsafe { Coroutine::with_stack_unchecked(stack::take(), body) };
         self.frames[process].push((frame, below));
     }
@@ -115,9 +118,9 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
             let Some((mut frame, below)) = self.frames[process].pop() else { return };
             self.scheduler.processes[process].yielder.set(below);
             if !frame.done() {
-                // SAFETY: the crate's contract (see the crate's documentation) is that no value whose `Drop` matters
-                // lives across an operation, and a suspended frame is always inside one; `main` is a shared
-                // borrow that the closure does not own.
+                // SAFETY: the crate's contract (see the crate's documentation) is that no value
+                // whose `Drop` matters lives across an operation, and a suspended frame is always
+                // inside one; `main` is a shared borrow that the closure does not own.
                 unsafe { frame.force_reset() };
             }
             stack::give(frame.into_stack());

@@ -29,7 +29,7 @@ impl Drop for Running {
     }
 }
 
-/// Whether a process of `scheduler` runs on this thread.
+/// True if a process of `scheduler` runs on this thread.
 #[inline(always)]
 pub(crate) fn is_running<S>(scheduler: &S) -> bool {
     std::ptr::eq(RUNNING.get(), from_ref(scheduler).cast())

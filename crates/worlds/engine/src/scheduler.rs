@@ -8,7 +8,7 @@ use crate::time::Time;
 use corosensei::Yielder;
 use std::cell::{Cell, RefCell};
 
-/// What ended a [`Scheduler::wait`].
+/// The end of a [`Scheduler::wait`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// Another process called [`Scheduler::wake`].
@@ -17,7 +17,7 @@ pub enum Wake {
     Deadline,
 }
 
-/// What a process asks of the runner when it yields.
+/// The request that a process makes of the runner when it yields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Request {
     /// Go on with whoever is next; the process has queued itself if it wants to.
@@ -34,7 +34,7 @@ pub(crate) type Yield = Yielder<(), ()>;
 pub(crate) struct Process {
     waiting: Cell<bool>,
     woken: Cell<bool>,
-    /// How long after the wake-up the process goes on.
+    /// The time that after the wake-up the process goes on.
     delay: Cell<Time>,
     daemon: Cell<bool>,
     /// The top frame's way back to the runner. Null while the process has not started.
@@ -43,20 +43,23 @@ pub(crate) struct Process {
 
 /// Simulated time, shared by all processes of a run.
 ///
-/// Cheap where it can be: an operation that leaves its process the earliest is an addition and a comparison.
+/// Cheap where it can be: an operation that leaves its process the earliest is an addition and a
+/// comparison.
 pub struct Scheduler {
     now: Cell<Time>,
-    /// Time of the earliest other process, or earlier: an operation that ends before it needs no switch.
+    /// Time of the earliest other process, or earlier: an operation that ends before it needs no
+    /// switch.
     horizon: Cell<Time>,
     current: Cell<ProcessId>,
     operations: Cell<u64>,
     queue: Queue,
-    /// What the process that yielded last asks for. It stands here, since what a yield hands over goes through memory in any case, and nearly
-    /// all ask for nothing.
+    /// The request of the process that yielded last. It stands here, since what a yield hands over
+    /// goes through memory in any case, and nearly all ask for nothing.
     request: Cell<Request>,
-    /// Whether a chooser decides, at every operation.
+    /// True if a chooser decides, at every operation.
     choosing: Cell<bool>,
-    /// Those who could go at the choice that is being made; kept, so that a choice allocates nothing.
+    /// Those who could go at the choice that is being made; kept, so that a choice allocates
+    /// nothing.
     candidates: RefCell<Vec<Candidate>>,
     pub(crate) processes: Vec<Process>,
 }
@@ -65,7 +68,8 @@ impl Scheduler {
     /// A scheduler for processes `0..processes`, at time 0.
     ///
     /// # Panics
-    /// With more than 65536 processes: a stamp has 16 bits for its CPU, and the queue's key needs the others.
+    /// With more than 65536 processes: a stamp has 16 bits for its CPU, and the queue's key needs
+    /// the others.
     pub fn new(processes: usize) -> Self {
         assert!(processes <= MOST_PROCESSES, "at most {MOST_PROCESSES} processes, not {processes}");
         Self {
@@ -101,12 +105,13 @@ impl Scheduler {
         self.current.get()
     }
 
-    /// How many operations were made so far.
+    /// The number of operations that were made so far.
     pub fn operations(&self) -> u64 {
         self.operations.get()
     }
 
-    /// Says whether `process` is a daemon, which serves others: it is no deadlock when a daemon waits for ever.
+    /// Says whether `process` is a daemon, which serves others: it is no deadlock when a daemon
+    /// waits for ever.
     pub fn set_daemon(&self, process: ProcessId, daemon: bool) {
         self.processes[process].daemon.set(daemon);
     }
@@ -123,8 +128,9 @@ impl Scheduler {
         }
     }
 
-    /// Several operations in one: the running process takes `duration` for all of them, if nobody else would go before the last of them ends.
-    /// Otherwise nothing happens, and the value is false: they are to be made one by one.
+    /// Several operations in one: the running process takes `duration` for all of them, if nobody
+    /// else would go before the last of them ends. Otherwise nothing happens, and the value is
+    /// false: they are to be made one by one.
     #[inline(always)]
     pub fn advance_alone(&self, operations: u64, duration: Time) -> bool {
         let time = self.now.get().saturating_add(duration);
@@ -136,7 +142,7 @@ impl Scheduler {
         true
     }
 
-    /// Whether nobody goes up to `time`. Whoever set the horizon may have left the queue since.
+    /// True if nobody goes up to `time`. Whoever set the horizon may have left the queue since.
     #[inline(never)]
     fn is_alone_until(&self, time: Time) -> bool {
         let earliest = self.queue.earliest();
@@ -158,7 +164,8 @@ impl Scheduler {
         true
     }
 
-    /// An operation: the running process waits until another calls [`Scheduler::wake`] for it, or until `deadline`.
+    /// An operation: the running process waits until another calls [`Scheduler::wake`] for it, or
+    /// until `deadline`.
     ///
     /// A wake-up that came since the last wait is not lost: the wait then ends at once.
     pub fn wait(&self, deadline: Option<Time>) -> Wake {
@@ -176,7 +183,8 @@ impl Scheduler {
         if process.woken.replace(false) { Wake::Called } else { Wake::Deadline }
     }
 
-    /// Two operations in one: a [`Scheduler::wait`] for a wake-up, and `delay` after it. The process is switched to once, when both are over.
+    /// Two operations in one: a [`Scheduler::wait`] for a wake-up, and `delay` after it. The
+    /// process is switched to once, when both are over.
     pub fn wait_and_advance(&self, delay: Time) {
         let process = &self.processes[self.current.get()];
         if process.woken.get() {
@@ -213,7 +221,7 @@ impl Scheduler {
         self.suspend(Request::Restart { process, keep, entry });
     }
 
-    /// What the process that yielded last asks for.
+    /// The request of the process that yielded last.
     #[inline(always)]
     pub(crate) fn take_request(&self) -> Request {
         self.request.take()
@@ -227,15 +235,16 @@ impl Scheduler {
 
     /// Yields from the running process to its runner.
     ///
-    /// Inlined where it can be: a processor that predicts returns predicts none right on a stack that was switched to, so what calls this should
-    /// have few returns to make.
+    /// Inlined where it can be: a processor that predicts returns predicts none right on a stack
+    /// that was switched to, so what calls this should have few returns to make.
     #[inline(always)]
     fn give_way(&self) {
         assert!(is_running(self), "an operation was called outside of a process of this scheduler");
         let yielder = self.processes[self.current()].yielder.get();
-        // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and it runs nothing but frames of the
-        // current process, whose top frame set `yielder` on entry and keeps it on its stack until it ends (the runner's `discard_frames` then
-        // restores the one below). So the pointer is valid and belongs to the stack that we are on.
+        // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and
+        // it runs nothing but frames of the current process, whose top frame set `yielder` on entry
+        // and keeps it on its stack until it ends (the runner's `discard_frames` then restores the
+        // one below). So the pointer is valid and belongs to the stack that we are on.
         let yielder = unsafe { &*yielder };
         yielder.suspend(());
     }

@@ -165,8 +165,8 @@ fn a_deadlock_names_those_who_wait_but_no_daemon() {
     assert_eq!(deadlock.time, 7);
 }
 
-/// The stream of the published generator (the reference implementation's figures for this seed), and what is made of it. Recordings
-/// hold what a seed gave, so a seed must give it for ever.
+/// The stream of the published generator (the reference implementation's figures for this seed),
+/// and what is made of it. Recordings hold what a seed gave, so a seed must give it for ever.
 #[test]
 fn a_seed_gives_the_same_stream_for_ever() {
     let mut random = SplitMix64::new(1_234_567);
@@ -225,7 +225,8 @@ fn a_chooser_decides_at_every_operation() {
     assert_eq!(losses, again, "a seed must repeat its run");
 }
 
-/// One process takes steps of a hundredth of the other's: it is the earliest for long, and is chosen or not all the same.
+/// One process takes steps of a hundredth of the other's: it is the earliest for long, and is
+/// chosen or not all the same.
 #[test]
 fn a_chooser_is_asked_even_where_time_leaves_no_choice() {
     struct Counting<'c>(&'c Cell<u32>);
@@ -244,8 +245,9 @@ fn a_chooser_is_asked_even_where_time_leaves_no_choice() {
     assert_eq!(choices.get(), 2 + 20, "two starts and twenty operations");
 }
 
-/// A bug that needs two orderings: process 1 must start after process 0 came into its window of 100 steps and make all of its own
-/// 400 steps before process 0 leaves it. Returns whether that happened.
+/// A bug that needs two orderings: process 1 must start after process 0 came into its window of 100
+/// steps and make all of its own 400 steps before process 0 leaves it. Returns whether that
+/// happened.
 fn overtaken_in_the_window(chooser: impl Chooser) -> bool {
     let (inside, overtaken) = (Cell::new(false), Cell::new(false));
     let steps = |count: u64, scheduler: &Scheduler| (0..count).for_each(|_| scheduler.advance(1));
@@ -274,7 +276,8 @@ fn overtaken_in_the_window(chooser: impl Chooser) -> bool {
 
 #[test]
 fn pct_finds_an_ordering_of_depth_two_where_equal_chances_do_not() {
-    // A change point must fall into the window, 100 of about 1800 choices, while process 0 is the highest: one schedule in 50 or so.
+    // A change point must fall into the window, 100 of about 1800 choices, while process 0 is the
+    // highest: one schedule in 50 or so.
     let found = (0..400).filter(|&seed| overtaken_in_the_window(PctChooser::new(seed, 2, 1800))).count();
     assert!(found >= 4, "found by {found} of 400 schedules");
     assert!((0..400).all(|seed| !overtaken_in_the_window(RandomChooser::new(seed))));
@@ -287,15 +290,16 @@ fn order_of_three(mut chooser: PctChooser) -> Vec<usize> {
     (0..3).map(|_| left.remove(chooser.choose(&left)).process).collect()
 }
 
-/// Priorities are drawn evenly, and a process that fell goes after all that did not, and before those that fell after it: else schedules
-/// that the chooser is there for would never be tried.
+/// Priorities are drawn evenly, and a process that fell goes after all that did not, and before
+/// those that fell after it: else schedules that the chooser is there for would never be tried.
 #[test]
 fn pct_draws_every_order_and_who_falls_first_falls_least() {
     let mut orders = BTreeSet::new();
     for seed in 0..100 {
         let drawn = order_of_three(PctChooser::new(seed, 1, 1));
         let (first, second, third) = (drawn[0], drawn[1], drawn[2]);
-        // With all change points at the first choice: one falls, two fall, and all fall, so that the first leads again.
+        // With all change points at the first choice: one falls, two fall, and all fall, so that
+        // the first leads again.
         for (depth, expected) in [(2, [second, third, first]), (3, [third, first, second]), (4, [first, second, third])]
         {
             let found = order_of_three(PctChooser::new(seed, depth, 1));

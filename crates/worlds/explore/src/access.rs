@@ -1,5 +1,6 @@
-//! Accesses of shared words and their maintenance, as operations of the CPU that runs.
+//! Accesses of shared words, their maintenance, and events, as operations of the CPU that runs.
 
+use crate::choice::Kind;
 use crate::failure::Invariant;
 use crate::machine::{Asked, Machine, Waits};
 use crate::memory::{Loaded, Memory, Order};
@@ -14,8 +15,8 @@ impl Machine {
         let (last, value, times) = cpu.polled.get();
         if (last, value) == (cell, loaded.value) {
             cpu.polled.set((cell, value, times.saturating_add(1)));
-            // It has looked twice, and would look for ever. What lies in memory it may find after maintenance of its own; what lies in the
-            // caches of others, somebody else must bring.
+            // It has looked twice, and would look for ever. What lies in memory it may find after
+            // maintenance of its own; what lies in the caches of others, somebody else must bring.
             if times >= 1 && loaded.is_newest_here {
                 match loaded.newest_elsewhere {
                     Some(_) if self.memory.borrow().is_coherent(process) => self.let_others_go(),
@@ -116,5 +117,29 @@ impl Machine {
     pub(crate) fn act(&self, did: Did) {
         self.operation(did);
         self.cpu().polled.set((u16::MAX, 0, 0));
+    }
+
+    /// Waits for an event. It may end without one.
+    pub(crate) fn wait_for_an_event(&self) {
+        self.act(Did::WaitForEvent);
+        let cpu = self.cpu();
+        if self.answer(Kind::Spurious, 2) == 0 && !cpu.event.get() {
+            self.block(Waits::Event);
+        }
+        let process = self.process();
+        self.cpus[process].event.set(false);
+        self.memory.borrow_mut().learn(process);
+    }
+
+    /// Sends an event to all CPUs.
+    pub(crate) fn send_an_event(&self) {
+        self.act(Did::SendEvent);
+        self.barrier_now();
+        for (index, cpu) in self.cpus.iter().enumerate() {
+            cpu.event.set(true);
+            if cpu.waits.get() == Waits::Event {
+                self.unblock(index);
+            }
+        }
     }
 }

@@ -1,12 +1,14 @@
-//! A shared word of the library, as the machine keeps it.
+//! A shared word, as the machine keeps it.
 
 use crate::machine::Machine;
 use crate::memory::Order;
+use cells::{Scalar, SharedWord};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
 thread_local! {
-    /// The words that were made on this thread and that no machine has taken yet, with what they hold first.
+    /// The words that were made on this thread and that no machine has taken yet, with what they
+    /// hold first.
     static MADE: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -37,44 +39,32 @@ fn next(value: u64) -> u16 {
     })
 }
 
-/// Implements the library's shared word for one of its two compilations.
-macro_rules! shared_cell {
-    ($library:ident) => {
-        impl<T: $library::Scalar> $library::SharedCell<T, Machine> for Word<T> {
-            fn new(value: T) -> Self {
-                Self::holding(value.to_word())
-            }
+/// A platform on the machine, which keeps its shared words.
+pub(crate) trait OnMachine {
+    /// The machine.
+    fn machine(&self) -> &Machine;
 
-            fn load(&self, machine: &Machine) -> T {
-                T::from_word(machine.load(self.cell, Order::Ordered))
-            }
-
-            fn store(&self, machine: &Machine, value: T) {
-                machine.store(self.cell, value.to_word(), Order::Ordered);
-            }
-
-            fn load_relaxed(&self, machine: &Machine) -> T {
-                T::from_word(machine.load(self.cell, Order::Relaxed))
-            }
-
-            fn store_relaxed(&self, machine: &Machine, value: T) {
-                machine.store(self.cell, value.to_word(), Order::Relaxed);
-            }
-
-            fn fetch_add(&self, machine: &Machine, value: T) -> T {
-                T::from_word(machine.fetch_add(self.cell, value.to_word(), |sum| T::from_word(sum).to_word()))
-            }
-
-            fn clean(&self, machine: &Machine) {
-                machine.maintain(self.cell, false);
-            }
-
-            fn clean_invalidate(&self, machine: &Machine) {
-                machine.maintain(self.cell, true);
-            }
-        }
-    };
+    /// Loads a word in order with other accesses.
+    #[inline(always)]
+    fn load_ordered(&self, cell: u16) -> u64 {
+        self.machine().load(cell, Order::Ordered)
+    }
 }
 
-shared_cell!(psci);
-shared_cell!(psci_faults);
+impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
+    fn new(value: T) -> Self {
+        Self::holding(value.to_word())
+    }
+
+    fn load(&self, on: &P) -> T {
+        T::from_word(on.load_ordered(self.cell))
+    }
+
+    fn store(&self, on: &P, value: T) {
+        on.machine().store(self.cell, value.to_word(), Order::Ordered);
+    }
+
+    fn fetch_add(&self, on: &P, value: T) -> T {
+        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), |sum| T::from_word(sum).to_word()))
+    }
+}

@@ -1,12 +1,15 @@
-//! What an exploration chooses, and how a schedule is written down: as the choices that differ from the default.
+//! The choices of an exploration, and how a schedule is written down: as the choices that differ
+//! from the default.
 //!
-//! By default a process runs until it cannot go on, then the lowest that can goes; stores and maintenance reach the others at once, a load
-//! returns the newest value, caches neither evict nor fill on their own, nothing is refused and no interrupt comes before it is needed. So
-//! an empty schedule is the run that one would draw on a board, and each deviation is something that a reader must know.
+//! By default a process runs until it cannot go on, then the lowest that can goes; stores and
+//! maintenance reach the others at once, a load returns the newest value, caches neither evict nor
+//! fill on their own, nothing is refused and no interrupt comes before it is needed. So an empty
+//! schedule is the run that one would draw on a board, and each deviation is something that a
+//! reader must know.
 
 use crate::place::Place;
 
-/// What is chosen.
+/// The kind of choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -19,7 +22,7 @@ pub enum Kind {
     StoreDelay,
     /// For how many operations of its CPU the maintenance of a line is not done.
     MaintenanceDelay,
-    /// How many newer values a load passes over.
+    /// The number of newer values that a load passes over.
     LoadAge,
     /// A line leaves the caches before the operation: its number plus 1.
     Evict,
@@ -41,8 +44,8 @@ pub enum Kind {
 
 /// A choice that differs from the default.
 ///
-/// It is bound to an operation of one process, and not to a place in the whole run: when another deviation is left out, it still means the
-/// same.
+/// It is bound to an operation of one process, and not to a place in the whole run: when another
+/// deviation is left out, it still means the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
@@ -50,14 +53,15 @@ pub struct Deviation {
     pub process: u8,
     /// Its operation.
     pub operation: Place,
-    /// What is chosen.
+    /// The kind of choice.
     pub kind: Kind,
-    /// What it is, instead of the default; see [`Kind`].
+    /// The value, instead of the default; see [`Kind`].
     pub value: u16,
 }
 
 impl Kind {
-    /// Whether the deviation lies in the order of memory, not in who runs or in what the hardware answers.
+    /// True if the deviation lies in the order of memory, not in who runs or in what the hardware
+    /// answers.
     pub const fn is_memory(self) -> bool {
         matches!(self, Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::Evict | Self::Fill)
     }

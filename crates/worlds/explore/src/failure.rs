@@ -1,4 +1,4 @@
-//! What can be wrong.
+//! The kinds of failures.
 
 use crate::place::Place;
 
@@ -12,9 +12,11 @@ pub enum Invariant {
     EntryPoint,
     /// A CPU_ON that succeeds turns its target on, once; one that fails does not.
     OneCpuOnWins,
-    /// No cluster has its port closed under a CPU that runs, and the system does not go down under one.
+    /// No cluster has its port closed under a CPU that runs, and the system does not go down under
+    /// one.
     DomainUp,
-    /// AFFINITY_INFO and CPU_ON know whether a CPU is on, where that was plain during the whole call.
+    /// AFFINITY_INFO and CPU_ON know whether a CPU is on, where that was plain during the whole
+    /// call.
     Affinity,
     /// Every CPU that sleeps or waits gets on.
     EverybodyWakes,
@@ -26,13 +28,14 @@ pub enum Invariant {
     Atomic,
     /// No statistic counts more stays than there were.
     Statistics,
-    /// No reader sees an object that was freed, and no callback is invoked while somebody reads who read when it was queued.
+    /// No reader sees an object that was freed, and no callback is invoked while somebody reads who
+    /// read when it was queued.
     ReadersSafe,
     /// No callback is invoked twice.
     InvokedOnce,
     /// Every callback is invoked in the end.
     NoCallbackLost,
-    /// What a test of one's own asks for.
+    /// The property that a test of one's own asks for.
     Own,
     /// The code under test does not panic.
     Panic,
@@ -87,7 +90,7 @@ impl Invariant {
 pub struct Failure {
     /// Which.
     pub invariant: Invariant,
-    /// What happened, as a sentence without a full stop.
+    /// The failure, as a sentence without a full stop.
     pub what: String,
     /// The process that showed it.
     pub process: u8,

@@ -1,4 +1,4 @@
-//! What an exploration hands over.
+//! The finding that an exploration hands over.
 
 use crate::choice::Deviation;
 use crate::failure::Failure;
@@ -7,15 +7,15 @@ use crate::strategy::Strategy;
 /// A run that broke an invariant, with what repeats it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found<M, C> {
-    /// What it broke.
+    /// The failure.
     pub failure: Failure,
     /// The machine on which it did.
     pub machine: M,
-    /// What the CPUs did.
+    /// The script of the CPUs.
     pub script: C,
     /// The choices that differ from the default.
     pub schedule: Vec<Deviation>,
-    /// What distinguishes the run: see [`crate::Ran::hash`].
+    /// The hash that distinguishes the run: see [`crate::Ran::hash`].
     pub hash: u64,
     /// Operations of the run.
     pub steps: u32,

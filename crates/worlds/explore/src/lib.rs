@@ -1,17 +1,20 @@
-//! Interleavings and memory orders, chosen: finds, replays and shrinks the schedule that breaks firmware.
+//! Interleavings and memory orders, chosen: finds, replays and shrinks the schedule that breaks
+//! firmware.
 //!
-//! The PSCI library runs on a machine without time. At each operation the machine asks who goes next, whether a store stays in its buffer, how
-//! old a value a load may return, whether a cache evicts a line, whether an interrupt comes or the hardware refuses. A [`Strategy`] answers, from a
-//! seed; what differs from the plainest run is written down as [`Deviation`]s, which repeat the run. Where an [`Invariant`] breaks, the run is
-//! shrunk: deviations, calls and CPUs that the failure does not need are left out, until none of them can go.
+//! The PSCI library runs on a machine without time. At each operation the machine asks who goes
+//! next, whether a store stays in its buffer, how old a value a load may return, whether a cache
+//! evicts a line, whether an interrupt comes or the hardware refuses. A [`Strategy`] answers, from
+//! a seed; what differs from the plainest run is written down as [`Deviation`]s, which repeat the
+//! run. Where an [`Invariant`] breaks, the run is shrunk: deviations, calls and CPUs that the
+//! failure does not need are left out, until none of them can go.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `memory` | store buffers, early loads, caches, what maintenance reaches; [`litmus`] tries it against the architecture |
-//! | `machine`, `access` | who goes next; shared words |
-//! | `of_psci` | the PSCI library: the power controller, the machine as the library sees it, scenarios, and what must hold of a run |
+//! | `machine`, `access` | who goes next; shared words. What runs there is a subject's |
+//! | `of_psci` | the PSCI library: the power controller, the board as the library sees it, scenarios, and what must hold of a run |
 //! | `of_rcu` | the RCU library: a kernel with a clock, tasks and threads, and what must hold of a run |
-//! | `model` | [`check`]: tests of one's own |
+//! | `model` | tests of one's own: [`check`] |
 //! | `strategy`, `subject`, `shrink` | who answers, many runs, and what is left of one that failed |
 //! | `names`, [`narrate`] | all of it in words |
 //!
@@ -35,7 +38,6 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod board;
 mod cell;
 mod choice;
 mod failure;
@@ -63,14 +65,14 @@ pub use choice::{Deviation, Kind};
 pub use failure::{Failure, Invariant};
 pub use found::Found;
 pub use machine::Machine;
-pub use model::{Config, Model, check};
-pub use of_psci::{Ask, Psci, Scenario, ScenarioError};
-pub use of_rcu::{Deed, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
-pub use options::{Limits, MOST_CPUS, MachineOptions};
+pub use model::{Bodies, Config};
+pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
+pub use of_rcu::{CLOCK, Deed, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
+pub use options::{Limits, MOST_CPUS};
 pub use place::{MOST_DEEDS, Place};
 pub use run::Ran;
 pub use script::Script;
-pub use step::{Did, Step};
+pub use step::{Act, Did, Step};
 pub use strategy::Strategy;
 pub use subject::{Exploration, FoundIn, Subject, Tally, TallyOf};
 pub use watchdog::{Watchdog, watch};

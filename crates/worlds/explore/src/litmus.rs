@@ -1,14 +1,15 @@
 //! Litmus programs: what the machine's memory allows, beside what the architecture says.
 //!
-//! A thread issues its instructions in order; a load whose value nothing needs yet may be put off, and what a store or a barrier leaves in the
-//! buffer leaves it whenever it is chosen. So all that a run does is choices, which are drawn or enumerated.
+//! A thread issues its instructions in order; a load whose value nothing needs yet may be put off,
+//! and what a store or a barrier leaves in the buffer leaves it whenever it is chosen. So all that
+//! a run does is choices, which are drawn or enumerated.
 
 use crate::choice::Kind;
 use crate::memory::{Answers, Memory, Moment, Order};
 use engine::SplitMix64;
 use std::collections::{BTreeMap, HashSet};
 
-/// Whether the architecture allows an outcome.
+/// True if the architecture allows an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may be seen.
@@ -22,7 +23,7 @@ pub enum Verdict {
 pub struct Litmus {
     /// Its name, as the literature has it.
     pub name: String,
-    /// What the architecture says.
+    /// The verdict of the architecture.
     pub verdict: Verdict,
     threads: Vec<Vec<Instruction>>,
     /// Threads whose caches are off whatever the run says; lines then come and go on their own.
@@ -68,9 +69,10 @@ pub fn of_maintenance() -> Vec<Litmus> {
     parsed(include_str!("../litmus/maintenance.txt"))
 }
 
-/// The programs of [`shipped`] with what the architecture says of them where the MMU is off. Memory is then Device-nGnRnE: accesses of a CPU to
-/// one block of it arrive in program order, one after the other (DDI 0487, B2.8: no gathering, no reordering, no early acknowledgement). So no
-/// outcome is allowed that no interleaving has, and those of [`shipped`] are of that kind.
+/// The programs of [`shipped`] with what the architecture says of them where the MMU is off. Memory
+/// is then Device-nGnRnE: accesses of a CPU to one block of it arrive in program order, one after
+/// the other (DDI 0487, B2.8: no gathering, no reordering, no early acknowledgement). So no outcome
+/// is allowed that no interleaving has, and those of [`shipped`] are of that kind.
 pub fn in_device_memory() -> Vec<Litmus> {
     shipped().into_iter().map(|program| Litmus { verdict: Verdict::Forbidden, ..program }).collect()
 }
@@ -166,7 +168,8 @@ impl Names {
     fn instruction(&mut self, text: &str) -> Result<Instruction, String> {
         let parts: Vec<&str> = text.split_whitespace().collect();
         Ok(match parts[..] {
-            // What is in a buffer is all that a DSB completes and a DMB does not, and there the two do the same.
+            // What is in a buffer is all that a DSB completes and a DMB does not, and there the two
+            // do the same.
             ["dmb.sy" | "dsb"] => Instruction::BarrierSy,
             [clean @ ("dc.cvac" | "dc.civac"), word] => {
                 let (word, _) = self.address(word)?;
@@ -212,18 +215,18 @@ pub enum Caches {
     Device,
 }
 
-/// What was seen of a program.
+/// The results that were seen of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Seen {
     /// Runs.
     pub runs: u64,
     /// Runs with the outcome.
     pub outcomes: u64,
-    /// Whether the runs were all that there are.
+    /// True if the runs were all that there are.
     pub complete: bool,
 }
 
-/// Where choices come from: drawn, or read from a tape that the enumeration moves on.
+/// The source of choices: drawn, or read from a tape that the enumeration moves on.
 enum Source {
     Drawn(SplitMix64),
     Tape { tape: Vec<(u32, u32)>, at: usize, known: HashSet<Vec<u64>> },
@@ -247,7 +250,7 @@ impl Source {
         }
     }
 
-    /// Whether the run has come, by choices that are new, to a state from which all was tried.
+    /// True if the run has come, by choices that are new, to a state from which all was tried.
     fn has_been_at(&mut self, state: impl FnOnce() -> Vec<u64>) -> bool {
         match self {
             Self::Tape { tape, at, known } if *at == tape.len() => !known.insert(state()),
@@ -310,7 +313,7 @@ struct Run<'p> {
     device: bool,
 }
 
-/// Runs at most so many schedules of a program, drawn with `seed`.
+/// Runs at most `schedules` schedules of a program, drawn with `seed`.
 pub fn draw(program: &Litmus, caches: Caches, seed: u64, runs: u64) -> Seen {
     let mut source = Source::Drawn(SplitMix64::new(seed));
     let mut run = Run::new(program, caches);
@@ -324,7 +327,8 @@ pub fn draw(program: &Litmus, caches: Caches, seed: u64, runs: u64) -> Seen {
     seen
 }
 
-/// Runs every schedule of a program, or the first `most` of them; one that comes to a state from which all was tried ends there.
+/// Runs every schedule of a program, or the first `most` of them; one that comes to a state from
+/// which all was tried ends there.
 pub fn enumerate(program: &Litmus, caches: Caches, most: u64) -> Seen {
     let mut source = Source::Tape { tape: Vec::new(), at: 0, known: HashSet::new() };
     let mut run = Run::new(program, caches);
@@ -375,7 +379,8 @@ impl<'p> Run<'p> {
 
     /// Runs to the end, and says whether the outcome was seen.
     fn run(&mut self, source: &mut Source) -> bool {
-        // What can be done next: a thread's next instruction, putting it off, a load that was put off, an entry that leaves a buffer.
+        // What can be done next: a thread's next instruction, putting it off, a load that was put
+        // off, an entry that leaves a buffer.
         let mut actions: Vec<(usize, Action)> = Vec::with_capacity(32);
         loop {
             actions.clear();
@@ -417,7 +422,8 @@ impl<'p> Run<'p> {
         let mut state = self.registers.clone();
         state.extend([u64::from(self.filled), u64::from(self.evicted)]);
         self.memory.state(&mut state);
-        // Moments that registers carry matter as far as something depends on them; they are kept as they are.
+        // Moments that registers carry matter as far as something depends on them; they are kept as
+        // they are.
         state.extend(self.came.iter().map(|&moment| u64::from(moment)));
         for thread in &self.threads {
             state.extend([thread.next as u64, thread.put_off.len() as u64]);
@@ -426,7 +432,7 @@ impl<'p> Run<'p> {
         state
     }
 
-    /// Whether no load that was put off must come before the instruction.
+    /// True if no load that was put off must come before the instruction.
     fn can_be_issued(&self, thread: usize, at: usize) -> bool {
         let instructions = &self.program.threads[thread];
         self.threads[thread]
@@ -520,7 +526,7 @@ enum Action {
     Evict(usize),
 }
 
-/// Whether an instruction may not be issued while `load`, which comes before it, is put off.
+/// True if an instruction may not be issued while `load`, which comes before it, is put off.
 fn must_follow(load: Instruction, later: Instruction, thread: &[Instruction], at: usize) -> bool {
     let Instruction::Load { word, to, .. } = load else { return false };
     let depends = |register: Option<usize>| register == Some(to);
@@ -534,7 +540,8 @@ fn must_follow(load: Instruction, later: Instruction, thread: &[Instruction], at
         }
         Instruction::Maintain { word: other, .. } => other == word,
         Instruction::BarrierSy | Instruction::BarrierLd => true,
-        // The branch itself may be guessed; a store after it may not be seen, nor anything after an ISB.
+        // The branch itself may be guessed; a store after it may not be seen, nor anything after an
+        // ISB.
         Instruction::BarrierSt | Instruction::Branch(_) => false,
         Instruction::Isb => branched,
     }

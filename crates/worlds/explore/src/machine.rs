@@ -1,10 +1,11 @@
-//! The machine: CPUs, clusters and a power controller, without any notion of time.
+//! The machine: CPUs and one process more, without any notion of time. What they are about is the
+//! subject's.
 
 use crate::choice::{Deviation, Kind};
 use crate::failure::{Failure, Invariant};
 use crate::memory::{Answers, Memory};
 use crate::names::Names;
-use crate::options::{Limits, MachineOptions};
+use crate::options::{CPUS_PER_CLUSTER, Limits};
 use crate::place::Place;
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, Drawn, Ready};
@@ -13,7 +14,7 @@ use engine::Scheduler;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
-/// What a CPU's process waits for.
+/// The event that a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waits {
     Nothing,
@@ -21,86 +22,33 @@ pub(crate) enum Waits {
     Event,
     /// A word to change: it was read twice in a row and nothing else was done.
     Change(u16),
-    /// The power controller, in the terminal WFI.
-    PowerDown,
-    /// A command, the power controller itself.
-    Command,
-    /// An interrupt, in retention.
+    /// An interrupt, which may come whenever the process is chosen.
     Interrupt,
-    /// The next jiffy.
-    Jiffy,
-    /// Something to do, idle or off.
-    Work,
-    /// All calls are made.
+    /// Something of the subject's, in the words of a sentence that starts with the CPU.
+    Other(&'static str),
+    /// It is not there: whoever brings it back says so.
+    Absent,
+    /// All deeds are done.
     Done,
-}
-
-/// Whether a CPU has power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Power {
-    On,
-    /// To be woken by an interrupt.
-    Asleep,
-    /// Until a CPU_ON.
-    Off,
-}
-
-/// A command to the power controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
-    Down { cpu: u8, cluster: bool, wakes: bool },
-    On { cpu: u8 },
-}
-
-impl Command {
-    pub(crate) fn takes_down(&self, index: usize) -> bool {
-        matches!(*self, Self::Down { cpu, .. } if usize::from(cpu) == index)
-    }
-}
-
-/// Where a CPU is to enter the normal world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Entered {
-    pub(crate) pc: u64,
-    pub(crate) context_id: u64,
-}
-
-/// A CPU_ON that was made for a CPU, and what became of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TurnOn {
-    pub(crate) entry: Entered,
-    pub(crate) result: Option<u64>,
-    pub(crate) entered: bool,
 }
 
 /// A CPU of the machine.
 pub(crate) struct Cpu {
-    pub(crate) cluster: usize,
-    pub(crate) power: Cell<Power>,
     pub(crate) waits: Cell<Waits>,
     pub(crate) event: Cell<bool>,
-    /// Calls made so far.
-    pub(crate) position: Cell<usize>,
-    /// Where the present suspend resumes.
-    pub(crate) resumes_at: Cell<Entered>,
-    /// CPU_ON calls of which this CPU is the target.
-    pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
-    /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to know; 0 for neither.
-    pub(crate) on_since: Cell<u32>,
-    pub(crate) off_since: Cell<u32>,
     /// The last word that it loaded, its value, and how often in a row.
     pub(crate) polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
     pub(crate) last_atomic: Cell<u16>,
-    /// Its context is saved and not restored yet.
-    pub(crate) saved: Cell<bool>,
 }
 
-/// A cluster.
-pub(crate) struct Cluster {
-    pub(crate) power: Cell<bool>,
-    /// Whether its port of the interconnect is open.
-    pub(crate) port: Cell<bool>,
+impl Cpu {
+    /// Forgets a run.
+    pub(crate) fn begin(&self, waits: Waits) {
+        self.waits.set(waits);
+        self.event.set(false);
+        self.polled.set((u16::MAX, 0, 0));
+    }
 }
 
 /// A machine. One value stands for all of it; an operation acts on the process that runs.
@@ -111,11 +59,9 @@ pub struct Machine {
     /// The choices of this run that differ from the default.
     pub(crate) schedule: RefCell<Vec<Deviation>>,
     pub(crate) cpus: Vec<Cpu>,
-    pub(crate) clusters: Vec<Cluster>,
-    pub(crate) commands: RefCell<Vec<Command>>,
     pub(crate) awake: Cell<u64>,
     asleep: Cell<u64>,
-    /// Who goes next, once the present process gives way.
+    /// The process that goes next, once the present one gives way.
     next: Cell<Option<usize>>,
     pub(crate) operations: Vec<Cell<Place>>,
     pub(crate) steps: Cell<u32>,
@@ -124,7 +70,8 @@ pub struct Machine {
     pub(crate) over: Cell<bool>,
     pub(crate) failure: RefCell<Option<Failure>>,
     hash: Cell<u64>,
-    /// The same for each process by itself: what it did and got. Code that draws on nothing else goes on alike from the same number.
+    /// The same for each process by itself: what it did and got. Code that draws on nothing else
+    /// goes on alike from the same number.
     own_hashes: Vec<Cell<u64>>,
     /// States from which all was tried, where they are kept.
     pub(crate) known: RefCell<Option<HashSet<Vec<u64>>>>,
@@ -132,13 +79,9 @@ pub struct Machine {
     pub(crate) pruned: Cell<bool>,
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
-    pub(crate) options: Cell<MachineOptions>,
     pub(crate) names: Cell<Names>,
-    /// Who holds a lock: by the lock's id, and who has got it while another may still be letting it go.
+    /// The holder of each lock, by the lock's id, as far as it is told.
     pub(crate) holders: RefCell<Vec<(u32, usize)>>,
-    pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
-    /// How many stays of each domain have begun: the system, then the clusters.
-    pub(crate) stays: Vec<Cell<u64>>,
 }
 
 /// Answers of the chooser for an operation, written down where they differ from the default.
@@ -162,34 +105,22 @@ impl Answers for Asked<'_> {
 }
 
 impl Machine {
-    /// A cold machine whose CPUs lie in clusters of two, with words that hold `values`.
-    pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
-        let cluster_of = |cpu: usize| cpu / crate::board::CPUS_PER_CLUSTER;
-        let of_cpus: Vec<u8> = (0..cpus).map(|cpu| cluster_of(cpu) as u8).collect();
-        let clusters = cluster_of(cpus - 1) + 1;
+    /// A cold machine whose CPUs lie in clusters of two, with words that hold `values` and that
+    /// many of them in a cache line.
+    pub(crate) fn new(cpus: usize, values: &[u64], cells_per_line: usize) -> Self {
+        let clusters: Vec<u8> = (0..cpus).map(|cpu| (cpu / CPUS_PER_CLUSTER) as u8).collect();
+        let cpu = |_| Cpu {
+            waits: Cell::new(Waits::Nothing),
+            event: Cell::new(false),
+            polled: Cell::new((u16::MAX, 0, 0)),
+            last_atomic: Cell::new(0),
+        };
         Self {
             scheduler: Scheduler::new(cpus + 1),
-            memory: RefCell::new(Memory::new(values, options.cells_per_line, &of_cpus)),
+            memory: RefCell::new(Memory::new(values, cells_per_line, &clusters)),
             chooser: RefCell::new(Chooser::Drawn(Drawn::new())),
             schedule: RefCell::new(Vec::with_capacity(1024)),
-            cpus: (0..cpus)
-                .map(|cpu| Cpu {
-                    cluster: cluster_of(cpu),
-                    power: Cell::new(Power::Off),
-                    waits: Cell::new(Waits::Nothing),
-                    event: Cell::new(false),
-                    position: Cell::new(0),
-                    resumes_at: Cell::default(),
-                    turn_ons: RefCell::new(Vec::with_capacity(16)),
-                    on_since: Cell::new(0),
-                    off_since: Cell::new(0),
-                    polled: Cell::new((u16::MAX, 0, 0)),
-                    last_atomic: Cell::new(0),
-                    saved: Cell::new(false),
-                })
-                .collect(),
-            clusters: (0..clusters).map(|_| Cluster { power: Cell::new(false), port: Cell::new(false) }).collect(),
-            commands: RefCell::new(Vec::with_capacity(16)),
+            cpus: (0..cpus).map(cpu).collect(),
             awake: Cell::new(0),
             asleep: Cell::new(0),
             next: Cell::new(None),
@@ -204,17 +135,14 @@ impl Machine {
             pruned: Cell::new(false),
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
-            options: Cell::new(options),
-            names: Cell::new(Names::Psci(cpus)),
+            names: Cell::new(Names::NUMBERS),
             holders: RefCell::new(Vec::with_capacity(16)),
-            contested: RefCell::new(Vec::with_capacity(16)),
-            stays: (0..=clusters).map(|_| Cell::new(0)).collect(),
         }
     }
 
-    /// The power controller's process.
+    /// The process that is no CPU.
     #[inline(always)]
-    pub(crate) fn controller(&self) -> usize {
+    pub(crate) fn last_process(&self) -> usize {
         self.cpus.len()
     }
 
@@ -247,13 +175,11 @@ impl Machine {
         self.hash.set(0xcbf2_9ce4_8422_2325);
         self.schedule.borrow_mut().clear();
         self.log.borrow_mut().clear();
-        self.commands.borrow_mut().clear();
         self.holders.borrow_mut().clear();
-        self.contested.borrow_mut().clear();
-        self.stays.iter().for_each(|stays| stays.set(0));
     }
 
-    /// What distinguishes this run from another one: all operations with their values, in order.
+    /// The hash that distinguishes this run from another one: all operations with their values, in
+    /// order.
     pub(crate) fn hash(&self) -> u64 {
         self.hash.get()
     }
@@ -292,7 +218,7 @@ impl Machine {
     /// The CPU starts a deed, and counts its operations anew.
     pub(crate) fn start_deed(&self, number: usize) {
         self.operations[self.process()].set(Place::start_of(number));
-        self.act(Did::Call { number: number as u8 });
+        self.act(Did::Deed { number: number as u8 });
     }
 
     /// Before an operation: another process may go first, and caches may act on their own.
@@ -522,29 +448,22 @@ impl Machine {
         self.over.set(true);
     }
 
-    /// Who waits for what, in words.
+    /// The waits of processes, in words.
     pub(crate) fn describe_waits(&self) -> String {
         let mut text: Vec<String> = Vec::new();
         for (index, cpu) in self.cpus.iter().enumerate() {
-            let held: Vec<String> = self
-                .holders
-                .borrow()
-                .iter()
-                .filter(|(_, by)| *by == index)
-                .map(|(id, _)| crate::names::lock(*id))
-                .collect();
+            let names = self.names.get();
+            let holders = self.holders.borrow();
+            let held: Vec<String> =
+                holders.iter().filter(|(_, by)| *by == index).map(|(id, _)| names.lock(*id)).collect();
             let held = if held.is_empty() { String::new() } else { format!(" and holds {}", held.join(", ")) };
             let what = match cpu.waits.get() {
-                Waits::Done => continue,
-                Waits::Nothing if cpu.power.get() != Power::On => continue,
+                Waits::Done | Waits::Absent => continue,
                 Waits::Nothing => "runs".to_owned(),
                 Waits::Event => "waits for an event".to_owned(),
-                Waits::Change(cell) => format!("waits for {} to change", self.names.get().cell(cell)),
-                Waits::PowerDown => "waits to be powered down or turned on".to_owned(),
-                Waits::Command => continue,
-                Waits::Jiffy => "has done its work of this jiffy".to_owned(),
-                Waits::Work => "is idle or off".to_owned(),
+                Waits::Change(cell) => format!("waits for {} to change", names.cell(cell)),
                 Waits::Interrupt => "waits for an interrupt".to_owned(),
+                Waits::Other(what) => what.to_owned(),
             };
             text.push(format!("CPU {index} {what}{held}"));
         }

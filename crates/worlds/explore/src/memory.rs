@@ -1,18 +1,23 @@
-//! Memory as the architecture allows it: store buffers, early loads, caches that CPUs join and leave, and what their maintenance reaches.
+//! Memory as the architecture allows it: store buffers, early loads, caches that CPUs join and
+//! leave, and what their maintenance reaches.
 //!
 //! # Two orders of values
 //!
-//! A word has two histories: what CPUs in coherency see (their caches, taken as one) and what lies in memory, which a CPU with its cache
-//! off sees. Each is the sequence of the values that it had, with the time at which each came (Arm's memory model is other-multi-copy
-//! atomic, so one sequence serves all). A store with the cache on makes a line dirty in the CPU's own cache; cleaning it copies the newest
-//! value to memory. A load with the cache on finds the cached value, or reads memory if no cache has the line.
+//! A word has two histories: what CPUs in coherency see (their caches, taken as one) and what lies
+//! in memory, which a CPU with its cache off sees. Each is the sequence of the values that it had,
+//! with the time at which each came (Arm's memory model is other-multi-copy atomic, so one sequence
+//! serves all). A store with the cache on makes a line dirty in the CPU's own cache; cleaning it
+//! copies the newest value to memory. A load with the cache on finds the cached value, or reads
+//! memory if no cache has the line.
 //!
 //! # Who may see which
 //!
-//! A load may return a value that is no longer the newest: it was then satisfied early. Each CPU has a *floor*: a load may return a value only if
-//! nothing had replaced it by then. Acquiring loads, barriers and events raise the floor; without them only the same word's own order does
-//! (Pulte and others, "Promising-ARM/RISC-V: a simpler and faster operational concurrency model", 2019, has such views). A store, or the maintenance of a line, may
-//! stay in the CPU's buffer while later operations go on; it leaves it after the older entries that it must follow.
+//! A load may return a value that is no longer the newest: it was then satisfied early. Each CPU
+//! has a *floor*: a load may return a value only if nothing had replaced it by then. Acquiring
+//! loads, barriers and events raise the floor; without them only the same word's own order does
+//! (Pulte and others, "Promising-ARM/RISC-V: a simpler and faster operational concurrency model",
+//! 2019, has such views). A store, or the maintenance of a line, may stay in the CPU's buffer while
+//! later operations go on; it leaves it after the older entries that it must follow.
 //!
 //! | operation | waits for, or orders |
 //! |---|---|
@@ -24,18 +29,22 @@
 //! | `DSB SY` | as `DMB SY`, and maintenance is complete |
 //! | an atomic | as `DMB SY`; reads the newest value |
 //!
-//! Maintenance by address and an access of the same line keep their order while the cache is on (Arm DDI 0487, B2.3: data cache
-//! instructions by VA execute in program order relative to loads and stores of a line that is cacheable), and do not while it is off. To be
-//! complete is another matter: until a `DSB` a load may still return what the line held, since another cache may hand it over.
+//! Maintenance by address and an access of the same line keep their order while the cache is on
+//! (Arm DDI 0487, B2.3: data cache instructions by VA execute in program order relative to loads
+//! and stores of a line that is cacheable), and do not while it is off. To be complete is another
+//! matter: until a `DSB` a load may still return what the line held, since another cache may hand
+//! it over.
 //!
-//! A CPU whose cache is off has left coherency in this machine: its maintenance by address reaches no cache of the others, which is the
-//! least that the architecture promises (DDI 0487, D7.5: whether an instruction affects the caches of others depends on the shareability that
-//! its access has). `psci`'s fake machine takes it the same way.
+//! A CPU whose cache is off has left coherency in this machine: its maintenance by address reaches
+//! no cache of the others, which is the least that the architecture promises (DDI 0487, D7.5:
+//! whether an instruction affects the caches of others depends on the shareability that its access
+//! has). `psci`'s fake machine takes it the same way.
 //!
 //! # What is not there
 //!
-//! A load whose value the code under test needs is satisfied when it asks for it, so it may come early and not late: load buffering is
-//! seen in litmus programs only, where a load's value may be asked for later.
+//! A load whose value the code under test needs is satisfied when it asks for it, so it may come
+//! early and not late: load buffering is seen in litmus programs only, where a load's value may be
+//! asked for later.
 
 use crate::choice::Kind;
 
@@ -86,7 +95,8 @@ impl History {
         }
     }
 
-    /// How many values a load may choose from whose floor is `floor`: the newest, and those that were replaced after it.
+    /// The number of values that a load may choose from whose floor is `floor`: the newest, and
+    /// those that were replaced after it.
     #[inline(always)]
     fn choices(&self, floor: Moment) -> u32 {
         let mut choices = 1;
@@ -111,7 +121,7 @@ struct CellState {
     memory: History,
 }
 
-/// Where the dirty data of a line lies.
+/// The place of the dirty data of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Dirty {
     #[default]
@@ -159,14 +169,15 @@ impl Buffered {
     }
 }
 
-/// What a CPU knows of the order, and what it has not let go of yet.
+/// The view of a CPU: its knowledge of the order, and what it has not let go of yet.
 #[derive(Clone)]
 struct View {
     /// Loads return nothing that was replaced up to here.
     floor: Moment,
     /// The newest value that a load has returned.
     loaded: Moment,
-    /// The newest of its own stores, of those that release, and of its maintenance, that the others can see.
+    /// The newest of its own stores, of those that release, and of its maintenance, that the others
+    /// can see.
     stored: Moment,
     released: Moment,
     maintained: Moment,
@@ -204,11 +215,12 @@ pub(crate) enum Order {
     AcquirePc,
 }
 
-/// What a load returned.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loaded {
     pub(crate) value: u64,
-    /// Who had stored the newest value that the load could have returned at best, and that value; `None` if it did.
+    /// The one who had stored the newest value that the load could have returned at best, and that
+    /// value; `None` if it did.
     pub(crate) newest_elsewhere: Option<(u8, u64)>,
     /// Nothing newer can be had where the CPU looks.
     pub(crate) is_newest_here: bool,
@@ -237,7 +249,7 @@ pub(crate) trait Answers {
 /// The memory of a machine.
 #[derive(Clone)]
 pub(crate) struct Memory {
-    /// What the words held first.
+    /// The values that the words held first.
     first: Vec<u64>,
     now: Moment,
     cells: Vec<CellState>,
@@ -250,7 +262,7 @@ pub(crate) struct Memory {
     pub(crate) changed: Option<u16>,
 }
 
-/// Who stored what a word holds before anybody ran.
+/// The writer of what a word holds before anybody ran.
 pub(crate) const NOBODY: u8 = u8::MAX;
 
 impl Memory {
@@ -298,7 +310,8 @@ impl Memory {
         self.changed = None;
     }
 
-    /// All that decides what may happen from here on, as words: two memories with the same words go on alike. Of moments only the order counts.
+    /// All that decides what may happen from here on, as words: two memories with the same words go
+    /// on alike. Of moments only the order counts.
     pub(crate) fn state(&self, state: &mut Vec<u64>) {
         let histories = || self.cells.iter().flat_map(|cell| [&cell.coherent, &cell.memory]);
         let messages = || histories().flat_map(|history| history.messages[..usize::from(history.length)].iter());
@@ -390,7 +403,8 @@ impl Memory {
             }
         }
         if due.is_some() {
-            // The youngest first: it takes along what it must follow, and whoever is left goes after it.
+            // The youngest first: it takes along what it must follow, and whoever is left goes
+            // after it.
             while let Some(at) = self.views[cpu].buffer[..usize::from(self.views[cpu].buffered)]
                 .iter()
                 .rposition(|entry| entry.left == 0)
@@ -404,7 +418,8 @@ impl Memory {
         self.load_after(cpu, cell, order, 0, answers)
     }
 
-    /// A load whose address depends on a value that came at `after`: it returns nothing that had been replaced by then.
+    /// A load whose address depends on a value that came at `after`: it returns nothing that had
+    /// been replaced by then.
     pub(crate) fn load_after(
         &mut self,
         cpu: usize,
@@ -467,7 +482,8 @@ impl Memory {
         self.enter(cpu, Entry { what, cell, value, left });
     }
 
-    /// Changes a word in one step; only for CPUs in coherency. `change` makes the new value of the newest one; `None` leaves it.
+    /// Changes a word in one step; only for CPUs in coherency. `change` makes the new value of the
+    /// newest one; `None` leaves it.
     pub(crate) fn atomic(&mut self, cpu: usize, cell: u16, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
         self.empty_buffer(cpu);
         self.fill(self.line_of(cell));
@@ -528,7 +544,8 @@ impl Memory {
         self.leave(cpu, entry);
     }
 
-    /// The CPU has learnt from outside memory what others had done before: an event, power, a message.
+    /// The CPU has learnt from outside memory what others had done before: an event, power, a
+    /// message.
     pub(crate) fn learn(&mut self, cpu: usize) {
         self.views[cpu].floor = self.now;
     }
@@ -558,7 +575,7 @@ impl Memory {
         view.buffer[..usize::from(view.buffered)].iter().any(|older| self.follows(older, entry, coherent))
     }
 
-    /// Whether `younger` may leave the buffer only after `older`.
+    /// True if `younger` may leave the buffer only after `older`.
     fn follows(&self, older: &Entry, younger: &Entry, coherent: bool) -> bool {
         use Buffered::{Release, StoreBarrier};
         if younger.what == Release || younger.what == StoreBarrier || older.what == StoreBarrier {
@@ -671,7 +688,7 @@ impl Memory {
         }
     }
 
-    /// What is dirty of a line goes to memory.
+    /// The dirty words of a line go to memory.
     fn write_back(&mut self, line: usize) {
         if self.lines[line].dirty == Dirty::Nowhere {
             return;
@@ -700,12 +717,12 @@ impl Memory {
         self.views[cpu].maintained = self.now;
     }
 
-    /// Whether a cache has the line.
+    /// True if a cache has the line.
     pub(crate) fn is_cached(&self, line: usize) -> bool {
         self.lines[line].cached
     }
 
-    /// Whether a cache may read the line in on its own: none has it, and one is in coherency.
+    /// True if a cache may read the line in on its own: none has it, and one is in coherency.
     pub(crate) fn may_fill(&self, line: usize) -> bool {
         !self.lines[line].cached && self.views.iter().any(|view| view.coherent)
     }
@@ -742,7 +759,8 @@ impl Memory {
         self.views[cpu].coherent = false;
     }
 
-    /// Cleans and invalidates by set and way: the CPU's own cache, with `cluster` its cluster's as well.
+    /// Cleans and invalidates by set and way: the CPU's own cache, with `cluster` its cluster's as
+    /// well.
     pub(crate) fn flush(&mut self, cpu: usize, cluster: bool) {
         self.empty_buffer(cpu);
         let own = self.views[cpu].cluster;
@@ -760,7 +778,8 @@ impl Memory {
         self.barrier(cpu);
     }
 
-    /// The CPU loses power, and with `cluster` its cluster does. The first word of a line that was dirty there, if there is one.
+    /// The CPU loses power, and with `cluster` its cluster does. The first word of a line that was
+    /// dirty there, if there is one.
     pub(crate) fn lose_power(&mut self, cpu: usize, cluster: bool) -> Option<Lost> {
         let own = self.views[cpu].cluster;
         let mut lost = None;

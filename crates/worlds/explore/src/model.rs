@@ -1,42 +1,15 @@
-//! Tests of one's own: any code that is generic over the library's shared words, explored as the library is.
+//! Tests of one's own, on any platform: what each CPU does, explored as a library is.
 //!
-//! ```
-//! use explore::{Config, Word, check};
-//! use psci::CpuIndex;
-//! use psci::lock::{BakeryWord, Lock};
-//! use std::cell::Cell;
-//! use std::rc::Rc;
-//!
-//! let tally = check(&Config { schedules: 2_000, ..Config::default() }, |model| {
-//!     let words: Rc<Vec<BakeryWord<explore::Machine>>> = Rc::new((0..2).map(|_| BakeryWord::new()).collect());
-//!     let inside = Rc::new(Cell::new(0));
-//!     for cpu in 0..2 {
-//!         let (words, inside) = (words.clone(), inside.clone());
-//!         model.cpu(move |machine| {
-//!             let lock = Lock::bakery(0, &words, CpuIndex(0));
-//!             lock.acquire(machine, CpuIndex(cpu));
-//!             inside.set(inside.get() + 1);
-//!             machine.pause();
-//!             machine.check(inside.get() == 1, || "two CPUs are inside".to_owned());
-//!             inside.set(inside.get() - 1);
-//!             lock.release(machine, CpuIndex(cpu));
-//!         });
-//!     }
-//!     model.at_the_end(move |_| inside.get() == 0, "somebody is still inside");
-//! });
-//! assert_eq!(tally.schedules, 2_000);
-//! ```
-//!
-//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a shared word: a run that fails is thrown away
-//! where it stands.
+//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
+//! shared word: a run that fails is thrown away where it stands.
 
-use crate::cell::made_by;
+use crate::cell::{OnMachine, made_by};
 use crate::choice::Deviation;
 use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Power, Waits};
+use crate::machine::{Machine, Waits};
 use crate::names::Names;
 use crate::narrate::Narrator;
-use crate::options::{Limits, MachineOptions};
+use crate::options::Limits;
 use crate::place::Place;
 use crate::run::{By, Chosen, Ran, Runs};
 use crate::script::Script;
@@ -54,7 +27,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How a test is explored.
+/// The way in which a test is explored.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Strategies, in turn; [`Strategy::Every`] alone.
@@ -63,17 +36,21 @@ pub struct Config {
     pub schedules: u64,
     /// Draws everything that is drawn.
     pub seed: u64,
-    /// What a run may take.
+    /// The limits of a run.
     pub limits: Limits,
-    /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried. Right only for a test that keeps nothing outside
-    /// of shared words but what follows from how far each CPU is and what it has read.
+    /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried.
+    /// Right only for a test that keeps nothing outside of shared words but what follows from how
+    /// far each CPU is and what it has read.
     pub prune: bool,
-    /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well, with everything put off for up to 12 operations of
-    /// its CPU; otherwise memory is sequentially consistent.
+    /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well,
+    /// with everything put off for up to 12 operations of its CPU; otherwise memory is sequentially
+    /// consistent.
     pub orders: bool,
-    /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run, at most, before any operation.
+    /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run,
+    /// at most, before any operation.
     pub acts_of_caches: u32,
-    /// Whether all CPUs are in coherency from the start; otherwise their caches are off, and [`Machine::join`] turns them on.
+    /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
+    /// [`Machine::join`] turns them on.
     pub coherent: bool,
 }
 
@@ -94,27 +71,33 @@ impl Default for Config {
     }
 }
 
-/// How long code may run without an operation.
+/// The time that code may run without an operation.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-type Body = Box<dyn Fn(&Machine)>;
-type AtTheEnd = (Box<dyn Fn(&Machine) -> bool>, &'static str);
+type Body<P> = Box<dyn Fn(&P)>;
+type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
 
-/// A test: what each CPU does, and what must hold at the end.
-#[derive(Default)]
-pub struct Model {
-    bodies: Vec<Body>,
-    at_the_end: Vec<AtTheEnd>,
+/// A test on a platform: what each CPU does, and what must hold at the end.
+pub struct Model<P> {
+    bodies: Vec<Body<P>>,
+    at_the_end: Vec<AtTheEnd<P>>,
 }
 
-impl Model {
+impl<P> Default for Model<P> {
+    fn default() -> Self {
+        Self { bodies: Vec::new(), at_the_end: Vec::new() }
+    }
+}
+
+impl<P> Model<P> {
     /// Adds a CPU that does this.
-    pub fn cpu(&mut self, body: impl Fn(&Machine) + 'static) {
+    pub fn cpu(&mut self, body: impl Fn(&P) + 'static) {
         self.bodies.push(Box::new(body));
     }
 
-    /// What must hold once all CPUs are done; `what` says what is wrong if it does not.
-    pub fn at_the_end(&mut self, holds: impl Fn(&Machine) -> bool + 'static, what: &'static str) {
+    /// The property that must hold once all CPUs are done; `what` says what is wrong if it does
+    /// not.
+    pub fn at_the_end(&mut self, holds: impl Fn(&P) -> bool + 'static, what: &'static str) {
         self.at_the_end.push((Box::new(holds), what));
     }
 }
@@ -149,34 +132,40 @@ impl Machine {
     }
 }
 
-/// Runs a test under so many schedules. `set_up` makes its words and says what each CPU does; it is called before each run, so that what is
-/// not a shared word starts anew as well.
+/// Runs a test under [`Config::schedules`] schedules, on a platform that `make` makes of the number
+/// of CPUs and what the words hold first. `set_up` makes its words and says what each CPU does; it
+/// is called before each run, so that what is not a shared word starts anew as well.
 ///
-/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule alone is run.
+/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
+/// alone is run.
 ///
 /// # Panics
-/// A run fails. The message has the schedule in sentences, and the file that repeats it: `target/explore/NAME.schedule`, after the thread's
-/// name, which is that of the test.
-pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<MachineOptions, Bodies> {
+/// A run fails. The message has the schedule in sentences, and the file that repeats it:
+/// `target/explore/NAME.schedule`, after the thread's name, which is that of the test.
+pub(crate) fn check<P: OnMachine>(
+    config: &Config,
+    make: impl Fn(usize, &[u64]) -> P,
+    set_up: impl Fn(&mut Model<P>),
+) -> Tally<(), Bodies> {
     let cpus = {
         let (model, _) = build(&set_up);
         model.bodies.len()
     };
     assert!((1..=crate::MOST_CPUS).contains(&cpus), "a model has 1 to {} CPUs, not {cpus}", crate::MOST_CPUS);
     let (_, values) = build(&set_up);
-    let machine = Machine::new(cpus, &values, MachineOptions::default());
-    machine.names.set(Names::Numbers);
+    let on = make(cpus, &values);
+    let machine = on.machine();
+    machine.names.set(Names::NUMBERS);
     let model = RefCell::new(Rc::new(Model::default()));
-    let main = |process: usize, _| frame(&machine, &model, process);
-    let runner = Runner::with_chooser(&machine.scheduler, &main, Chosen(&machine));
+    let main = |process: usize, _| frame(&on, &model, process);
+    let runner = Runner::with_chooser(&machine.scheduler, &main, Chosen(machine));
     let _watchdog = watch(PATIENCE, |process, operation| {
         eprintln!(
             "CPU {process} has made no operation since its operation {operation}, {PATIENCE:?} ago: the test cannot go on"
         );
         std::process::exit(2);
     });
-    let mut session =
-        ModelSession { machine: &machine, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
+    let mut session = ModelSession { on: &on, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
     if config.prune {
         machine.known.replace(Some(HashSet::new()));
     }
@@ -203,7 +192,7 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<MachineOptio
     tally
 }
 
-fn build(set_up: &impl Fn(&mut Model)) -> (Model, Vec<u64>) {
+fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
     made_by(|| {
         let mut model = Model::default();
         set_up(&mut model);
@@ -211,7 +200,7 @@ fn build(set_up: &impl Fn(&mut Model)) -> (Model, Vec<u64>) {
     })
 }
 
-fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<MachineOptions, Bodies> {
+fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
     let mut tally = Tally::default();
     let mut every = match config.strategies[..] {
         [Strategy::Every(preemptions)] => {
@@ -226,7 +215,7 @@ fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
             Some(tape) => session.run(script, By::Every(tape)),
             None => session.run(script, By::Drawn(strategy, SplitMix64::fork(config.seed, run + 1).next())),
         };
-        tally.note(session, MachineOptions::default(), ran, strategy);
+        tally.note(session, (), ran, strategy);
         if tally.found.is_some() {
             break;
         }
@@ -241,30 +230,31 @@ fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
     tally
 }
 
-fn frame(machine: &Machine, model: &RefCell<Rc<Model>>, process: usize) {
+fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
+    let machine = on.machine();
     // Nobody powers anything off here.
-    if machine.over.get() || process == machine.controller() {
+    if machine.over.get() || process == machine.last_process() {
         machine.stay();
     }
     // A frame that is thrown away keeps its model: that is memory which a failed run costs.
     let model = Rc::clone(&model.borrow());
-    (model.bodies[process])(machine);
+    (model.bodies[process])(on);
     drop(model);
     machine.leave();
 }
 
-struct ModelSession<'s, M: Fn(usize, u32), S> {
-    machine: &'s Machine,
-    model: &'s RefCell<Rc<Model>>,
+struct ModelSession<'s, P, M: Fn(usize, u32), S> {
+    on: &'s P,
+    model: &'s RefCell<Rc<Model<P>>>,
     runner: Runner<'s, M>,
     set_up: &'s S,
     config: &'s Config,
     length: Cell<u64>,
 }
 
-impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs<Bodies> for ModelSession<'_, M, S> {
+impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
     fn run(&mut self, _: &Bodies, by: By<'_>) -> Ran {
-        let machine = self.machine;
+        let machine = self.on.machine();
         let cpus = machine.cpus.len();
         // What an earlier run has left of its frames goes before its words and bodies do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
@@ -279,10 +269,7 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs<Bodies> for ModelSession<'_, M, 
         machine.forget_run();
         machine.limits.set(self.config.limits);
         for cpu in &machine.cpus {
-            cpu.power.set(Power::On);
-            cpu.waits.set(Waits::Nothing);
-            cpu.event.set(false);
-            cpu.polled.set((u16::MAX, 0, 0));
+            cpu.begin(Waits::Nothing);
         }
         (0..cpus).for_each(|cpu| machine.can_go(cpu));
         machine.begin();
@@ -302,7 +289,7 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs<Bodies> for ModelSession<'_, M, 
         }
         if failure.is_none() {
             let model = Rc::clone(&self.model.borrow());
-            let wrong = model.at_the_end.iter().find(|(holds, _)| !holds(machine));
+            let wrong = model.at_the_end.iter().find(|(holds, _)| !holds(self.on));
             failure = wrong.map(|(_, what)| Failure {
                 invariant: Invariant::Own,
                 what: (*what).to_owned(),
@@ -316,15 +303,15 @@ impl<M: Fn(usize, u32), S: Fn(&mut Model)> Runs<Bodies> for ModelSession<'_, M, 
     }
 
     fn script(&self) -> Bodies {
-        Bodies(self.machine.cpus.len())
+        Bodies(self.on.machine().cpus.len())
     }
 
     fn machine(&self) -> &Machine {
-        self.machine
+        self.on.machine()
     }
 }
 
-/// So many CPUs, each with a body of its own: nothing of what they do can be left out.
+/// A number of CPUs, each with a body of its own: nothing of what they do can be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bodies(usize);
 
@@ -350,7 +337,7 @@ impl Script for Bodies {
 
 /// A failure in words.
 fn story(script: &Bodies, failure: &Failure, schedule: &[Deviation], steps: &[Step], file: Option<&PathBuf>) -> String {
-    let narrator = Narrator::of_model(script);
+    let narrator = Narrator::new(script, Names::NUMBERS, 1, "nobody");
     let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
     let _ = writeln!(text, "{} deviations from the plainest run, in {} operations:", schedule.len(), steps.len());
     for (number, deviation) in (1..).zip(schedule) {

@@ -2,21 +2,14 @@
 
 use crate::choice::{Deviation, Kind};
 use crate::names::{self, Names};
-use crate::of_rcu::thread::Thread;
-use crate::options::MachineOptions;
 use crate::script::Script;
-use crate::step::{Did, Kernel, Step};
+use crate::step::{Did, Step};
 
-/// The name of a process on a machine with so many CPUs; `last` is the name of the one that is no CPU.
+/// The name of a process on a machine with `cpus` CPUs; `last` is the name of the one that is no
+/// CPU.
 pub fn process(cpus: usize, last: &str, process: u8) -> String {
     if usize::from(process) == cpus { last.to_owned() } else { format!("CPU {process}") }
 }
-
-/// The process that is no CPU, where the PSCI library runs.
-pub const POWER_CONTROLLER: &str = "the power controller";
-
-/// The process that is no CPU, where the RCU library runs.
-pub const CLOCK: &str = "the clock";
 
 /// Puts the steps and deviations of a run into words.
 #[derive(Clone, Copy, Debug)]
@@ -27,25 +20,10 @@ pub struct Narrator<'s, C> {
     last: &'static str,
 }
 
-impl<'s> Narrator<'s, crate::Scenario> {
-    /// Of a run of the PSCI library on a machine of this kind.
-    pub fn of_psci(script: &'s crate::Scenario, machine: MachineOptions) -> Self {
-        let words_per_line = machine.cells_per_line as u16;
-        Self { script, names: Names::Psci(script.cpus()), words_per_line, last: POWER_CONTROLLER }
-    }
-}
-
-impl<'s> Narrator<'s, crate::KernelScenario> {
-    /// Of a run of the RCU library on this kernel.
-    pub fn of_rcu(script: &'s crate::KernelScenario, mode: crate::Mode) -> Self {
-        Self { script, names: crate::of_rcu::names(mode, script), words_per_line: 1, last: CLOCK }
-    }
-}
-
 impl<'s, C: Script> Narrator<'s, C> {
-    /// Of a run whose words have numbers for names.
-    pub(crate) fn of_model(script: &'s C) -> Self {
-        Self { script, names: Names::Numbers, words_per_line: 1, last: POWER_CONTROLLER }
+    /// Of a run of this script; `last` is the name of the process that is no CPU.
+    pub(crate) fn new(script: &'s C, names: Names, words_per_line: u16, last: &'static str) -> Self {
+        Self { script, names, words_per_line, last }
     }
 
     /// The name of a process.
@@ -53,7 +31,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         self::process(self.script.cpus(), self.last, process)
     }
 
-    /// What a step did, as the rest of a sentence that starts with who did it.
+    /// The step, as the rest of a sentence that starts with who did it.
     pub fn step(&self, step: &Step) -> String {
         let cell = |cell: u16| self.names.cell(cell);
         match step.did {
@@ -68,7 +46,6 @@ impl<'s, C: Script> Narrator<'s, C> {
             Did::CompareExchange { cell: word, value } => {
                 format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
             }
-            Did::Kernel { what, with } => kernel(what, with),
             Did::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
             Did::Maintain { cell: word, invalidate: true } => {
                 format!("cleans and invalidates the line of {}", cell(word))
@@ -78,24 +55,12 @@ impl<'s, C: Script> Narrator<'s, C> {
             Did::SendEvent => "sends an event".to_owned(),
             Did::Flush { level } => format!("flushes its caches up to level {level} and leaves coherency"),
             Did::CachesOn => "joins coherency".to_owned(),
-            Did::PowerDown => "tells the power controller that it goes down".to_owned(),
-            Did::TurnOn { cpu } => format!("asks the power controller to turn CPU {cpu} on"),
-            Did::WaitForPowerDown => "waits to be powered down".to_owned(),
-            Did::Reset => "comes out of reset".to_owned(),
-            Did::Standby => "waits for an interrupt".to_owned(),
-            Did::PoweredUp => "opens what was down".to_owned(),
             Did::Own => "works on its own hardware".to_owned(),
-            Did::Call { number } => {
+            Did::Deed { number } => {
                 let deed = self.script.deed(usize::from(step.process), usize::from(number));
                 deed.unwrap_or_else(|| "makes a call".to_owned())
             }
-            Did::Returned { x0 } => format!("gets {} back", x0 as i64),
-            Did::Entered { pc } => format!("enters the normal world at {pc:#x}"),
-            Did::PowerOff { cpu, cluster: false } => format!("turns CPU {cpu} off"),
-            Did::PowerOff { cpu, cluster: true } => {
-                format!("turns CPU {cpu} off, with its cluster if nobody else runs there")
-            }
-            Did::PowerOn { cpu } => format!("turns CPU {cpu} on"),
+            Did::Act { act, with } => act.words(with),
         }
     }
 
@@ -137,7 +102,8 @@ impl<'s, C: Script> Narrator<'s, C> {
         }
     }
 
-    /// What a step's load missed, and the maintenance that would have shown it; `None` for a step that missed nothing.
+    /// The value that a step's load missed, and the maintenance that would have shown it; `None`
+    /// for a step that missed nothing.
     pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
         let here = steps.get(at)?;
         let Did::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };
@@ -159,23 +125,5 @@ impl<'s, C: Script> Narrator<'s, C> {
 
     fn step_past(&self, past: &Step) -> String {
         format!("{} (its operation {})", self.step(past), past.operation)
-    }
-}
-
-/// What a kernel does, as the rest of a sentence.
-fn kernel(what: Kernel, with: u32) -> String {
-    match what {
-        Kernel::Reads => format!("starts to read object {with}"),
-        Kernel::Looks => format!("looks at object {with}"),
-        Kernel::Leaves => "ends its read section".to_owned(),
-        Kernel::Queues => format!("queues callback {with}"),
-        Kernel::Invokes => format!("invokes callback {with}"),
-        Kernel::Interrupted => "takes an interrupt".to_owned(),
-        Kernel::Switches => "switches to another task".to_owned(),
-        Kernel::Steps => format!("runs a step of {}", Thread::of_number(with)),
-        Kernel::Idles => "goes idle".to_owned(),
-        Kernel::GoesOff => "goes off".to_owned(),
-        Kernel::ComesUp => "comes up".to_owned(),
-        Kernel::Jiffy => format!("moves on to jiffy {with}"),
     }
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::{Display, Formatter};
 
-/// An operation of a process: the twelfth of its third deed is `3.12`, the twelfth before its first deed `12`.
+/// An operation of a process: the twelfth of its third deed is `3.12`, the twelfth before its first
+/// deed `12`.
 ///
-/// It is counted from the start of a deed and not from the start of the run, so that it still means the same when an earlier deed is left out.
+/// It is counted from the start of a deed and not from the start of the run, so that it still means
+/// the same when an earlier deed is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Place(u32);
@@ -29,7 +31,7 @@ impl Place {
         (self.0 >> DEED).checked_sub(1).map(|deed| deed as usize)
     }
 
-    /// The same operation when so many earlier deeds are gone.
+    /// The same operation when this number of earlier deeds are gone.
     pub(crate) fn without(self, deeds: usize) -> Self {
         Self(self.0 - ((deeds as u32) << DEED))
     }

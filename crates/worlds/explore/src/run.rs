@@ -7,18 +7,19 @@ use crate::step::Step;
 use crate::strategy::{Chooser, Drawn, Every, Replayed, Strategy};
 use engine::Candidate;
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// What it broke, if anything.
+    /// The failure, if anything broke.
     pub failure: Option<Failure>,
     /// Operations of all processes together.
     pub steps: u32,
-    /// All operations with their values, in order, as a hash: two runs with the same hash did the same.
+    /// All operations with their values, in order, as a hash: two runs with the same hash did the
+    /// same.
     pub hash: u64,
 }
 
-/// Who chooses.
+/// The one who chooses.
 pub(crate) enum By<'a> {
     Drawn(Strategy, u64),
     Every(Every),
@@ -41,7 +42,7 @@ impl engine::Chooser for Chosen<'_> {
 /// Something that can be run again and again.
 pub(crate) trait Runs<C> {
     fn run(&mut self, script: &C, by: By<'_>) -> Ran;
-    /// What the CPUs did in the last run: as it was given, or what set the machine up if that failed.
+    /// The script of the last run: as it was given, or what set the machine up if that failed.
     fn script(&self) -> C;
     /// The machine, with what the last run left.
     fn machine(&self) -> &Machine;
@@ -51,7 +52,7 @@ pub(crate) trait Runs<C> {
         self.machine().schedule.borrow().clone()
     }
 
-    /// What the last run did, if steps were kept.
+    /// The steps of the last run, if they were kept.
     fn steps(&self) -> Vec<Step> {
         self.machine().log.borrow().clone()
     }
@@ -62,7 +63,7 @@ pub(crate) trait Runs<C> {
 }
 
 impl Machine {
-    /// Who answers the choices of the next run, which has about `length` operations.
+    /// Says who answers the choices of the next run, which has about `length` operations.
     pub(crate) fn choose_by(&self, by: By<'_>, length: u64) {
         let mut chooser = self.chooser.borrow_mut();
         match by {

@@ -1,23 +1,24 @@
-//! What CPUs do in a run, whatever the code under test is.
+//! The actions of CPUs in a run, whatever the code under test is.
 
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// What each CPU does in a run: a list of deeds, which shrinking shortens.
+/// The script of a run: a list of actions for each CPU, which shrinking shortens.
 pub trait Script: Clone + Default + PartialEq + Debug {
     /// Number of CPUs.
     fn cpus(&self) -> usize;
 
-    /// How many deeds a CPU has.
+    /// The number of deeds that a CPU has.
     fn deeds(&self, cpu: usize) -> usize;
 
-    /// A deed as the rest of a sentence that starts with who does it; `None` if there is no such deed.
+    /// A deed as the rest of a sentence that starts with who does it; `None` if there is no such
+    /// deed.
     fn deed(&self, cpu: usize, number: usize) -> Option<String>;
 
     /// Leaves deeds of a CPU out.
     fn leave_out(&mut self, cpu: usize, deeds: Range<usize>);
 
-    /// How many of its settings are not the plainest.
+    /// The number of its settings that are not the plainest.
     fn extras(&self) -> usize {
         0
     }
@@ -31,7 +32,7 @@ pub trait Script: Clone + Default + PartialEq + Debug {
     fn sentences(&self) -> Vec<String>;
 }
 
-/// How many deeds all CPUs have together, and settings that are not the plainest.
+/// The number of deeds that all CPUs have together, and settings that are not the plainest.
 pub(crate) fn length(script: &impl Script) -> usize {
     script.extras() + (0..script.cpus()).map(|cpu| script.deeds(cpu)).sum::<usize>()
 }

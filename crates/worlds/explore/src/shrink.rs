@@ -1,4 +1,5 @@
-//! Shrinking: what a failure does not need is left out, memory first, then preemptions, then what CPUs do.
+//! Shrinking: what a failure does not need is left out, memory first, then preemptions, then what
+//! CPUs do.
 
 use crate::choice::{Deviation, Kind};
 use crate::found::Found;
@@ -7,12 +8,13 @@ use crate::script::{Script, length};
 use crate::strategy::Strategy;
 use std::ops::Range;
 
-/// Leaves out of a failing run whatever it does not need, until nothing more can go: no single deviation and no deed.
+/// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
+/// deviation and no deed.
 pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Found<M, C>) -> Found<M, C> {
     let mut best = found.clone();
     reduce(session, &mut best);
-    // What is left of the script is short, so that other runs of it fail as well, some of them with fewer deviations: who was found first had
-    // to come by its failure in a long run.
+    // What is left of the script is short, so that other runs of it fail as well, some of them with
+    // fewer deviations: who was found first had to come by its failure in a long run.
     let mut reductions = 0;
     for seed in 0..SEARCHES {
         if best.schedule.len() <= ENOUGH || reductions == REDUCTIONS {
@@ -35,7 +37,7 @@ pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Foun
     best
 }
 
-/// How many of those that fail are reduced.
+/// The number of those that fail which are reduced.
 const REDUCTIONS: u32 = 40;
 
 /// Strategies that deviate seldom, in turn.
@@ -73,7 +75,8 @@ fn try_run<M: Copy, C: Script>(
     let ran = session.run(script, By::Schedule(schedule));
     match ran.failure {
         Some(failure) if failure.invariant == best.failure.invariant => {
-            // What the run did not come to is gone as well. A boot that fails has deeds of its own, of which none can go.
+            // What the run did not come to is gone as well. A boot that fails has deeds of its own,
+            // of which none can go.
             let (script, schedule) = (session.script(), session.schedule());
             let smaller = (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
             if smaller {
@@ -121,7 +124,8 @@ fn without_deviations<M: Copy, C: Script>(
     changed
 }
 
-/// Leaves out deeds: all those of a CPU first, then half of them, then a quarter, down to single ones.
+/// Leaves out deeds: all those of a CPU first, then half of them, then a quarter, down to single
+/// ones.
 fn without_deeds<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found<M, C>) -> bool {
     let mut changed = false;
     for cpu in 0..best.script.cpus() {
@@ -132,7 +136,8 @@ fn without_deeds<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found
                 let mut script = best.script.clone();
                 let deeds = end.saturating_sub(chunk)..end;
                 script.leave_out(cpu, deeds.clone());
-                // Deviations of later deeds move with them; or else they happen to fit what comes in their place.
+                // Deviations of later deeds move with them; or else they happen to fit what comes
+                // in their place.
                 let moved = without(&best.schedule, cpu, &deeds);
                 let kept = best.schedule.clone();
                 changed |= try_run(session, best, &script, &moved) || try_run(session, best, &script, &kept);

@@ -1,4 +1,4 @@
-//! What processes did, for those who read a schedule.
+//! The steps of processes, for those who read a schedule.
 
 use crate::place::Place;
 
@@ -16,7 +16,7 @@ pub enum Did {
         cell: u16,
         /// The value that it got.
         value: u64,
-        /// Who had stored another value by then, and which.
+        /// The one who had stored another value by then, and that value.
         newest: Option<(u8, u64)>,
         /// The CPU's cache was on.
         cached: bool,
@@ -34,7 +34,7 @@ pub enum Did {
     FetchAdd {
         /// The word.
         cell: u16,
-        /// What it added.
+        /// The value that it added.
         value: u64,
     },
     /// It stored a word in one step with the load before.
@@ -71,91 +71,63 @@ pub enum Did {
     },
     /// It joined coherency.
     CachesOn,
-    /// It told the power controller that it goes down.
-    PowerDown,
-    /// It asked the power controller to turn a CPU on.
-    TurnOn {
-        /// The CPU.
-        cpu: u8,
-    },
-    /// The terminal WFI.
-    WaitForPowerDown,
-    /// It started at its reset vector.
-    Reset,
-    /// It waited in retention or standby.
-    Standby,
-    /// It opened the levels that had been down.
-    PoweredUp,
-    /// It did something of a kernel's.
-    Kernel {
-        /// What.
-        what: Kernel,
-        /// With which object, callback or thread, or on behalf of which CPU.
-        with: u32,
-    },
     /// It did something of its own: interrupt controller, context.
     Own,
-    /// It made a call: the number of the call in its part of the scenario.
-    Call {
+    /// It starts a deed: the number of the deed in its part of the script.
+    Deed {
         /// The number, from 0.
         number: u8,
     },
-    /// A call returned.
-    Returned {
-        /// X0.
-        x0: u64,
-    },
-    /// It entered the normal world.
-    Entered {
-        /// Where.
-        pc: u64,
-    },
-    /// The power controller turned a CPU off.
-    PowerOff {
-        /// The CPU.
-        cpu: u8,
-        /// With its cluster.
-        cluster: bool,
-    },
-    /// The power controller turned a CPU on.
-    PowerOn {
-        /// The CPU.
-        cpu: u8,
+    /// It did something that only the subject knows.
+    Act {
+        /// The subject.
+        act: &'static Act,
+        /// With what.
+        with: u64,
     },
 }
 
-/// What a kernel does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// A read section starts, in which an object is seen.
-    Reads,
-    /// A reader looks at the object that it sees.
-    Looks,
-    /// A read section ends.
-    Leaves,
-    /// A callback is queued.
-    Queues,
-    /// A callback is invoked.
-    Invokes,
-    /// An interrupt comes; a tick or another.
-    Interrupted,
-    /// Another task runs.
-    Switches,
-    /// A step of a thread.
-    Steps,
-    /// The CPU goes idle.
-    Idles,
-    /// The CPU goes off.
-    GoesOff,
-    /// The CPU comes up.
-    ComesUp,
-    /// The clock moves on.
-    Jiffy,
+/// Something that only processes of a subject do.
+#[derive(Debug)]
+pub struct Act {
+    /// The kind of operation, in a word or two.
+    pub kind: &'static str,
+    /// It ends the deed that the process had started.
+    pub ends_deed: bool,
+    /// A number for hashes.
+    number: u64,
+    /// The rest of a sentence that starts with who does it, from what it is done with.
+    words: fn(u64) -> String,
 }
+
+impl Act {
+    /// An act with a number of its own.
+    pub(crate) const fn new(number: u64, kind: &'static str, words: fn(u64) -> String) -> Self {
+        Self { kind, ends_deed: false, number, words }
+    }
+
+    /// The same act, which ends the deed that the process had started.
+    pub(crate) const fn ending(self) -> Self {
+        Self { ends_deed: true, ..self }
+    }
+
+    /// The rest of a sentence that starts with who does it.
+    pub(crate) fn words(&self, with: u64) -> String {
+        (self.words)(with)
+    }
+}
+
+impl PartialEq for Act {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Act {}
 
 impl Did {
-    /// What kind of operation it is, in a word or two.
-    pub const fn kind(self) -> &'static str {
+    /// The kind of operation, in a word or two.
+    pub fn kind(self) -> &'static str {
         match self {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
@@ -164,15 +136,9 @@ impl Did {
             Self::Barrier => "barrier",
             Self::WaitForEvent | Self::SendEvent => "event",
             Self::Flush { .. } | Self::CachesOn => "coherency",
-            Self::PowerDown | Self::TurnOn { .. } => "message",
-            Self::WaitForPowerDown | Self::Standby => "wait for an interrupt",
-            Self::Reset | Self::PoweredUp | Self::PowerOff { .. } | Self::PowerOn { .. } => "power",
-            Self::Kernel { what: Kernel::Reads | Kernel::Looks | Kernel::Leaves, .. } => "reader",
-            Self::Kernel { what: Kernel::Queues | Kernel::Invokes, .. } => "callback",
-            Self::Kernel { what: Kernel::Steps, .. } => "thread",
-            Self::Kernel { .. } => "kernel",
             Self::Own => "own hardware",
-            Self::Call { .. } | Self::Returned { .. } | Self::Entered { .. } => "normal world",
+            Self::Deed { .. } => "normal world",
+            Self::Act { act, .. } => act.kind,
         }
     }
 
@@ -185,25 +151,15 @@ impl Did {
             Self::FetchAdd { cell, .. } => 3 << 16 | u64::from(cell),
             Self::Swap { cell, .. } => 23 << 16 | u64::from(cell),
             Self::CompareExchange { cell, .. } => 24 << 16 | u64::from(cell),
-            Self::Kernel { what, with } => (32 + what as u64) << 16 ^ u64::from(with),
             Self::Maintain { cell, invalidate } => (4 + u64::from(invalidate)) << 16 | u64::from(cell),
             Self::Barrier => 6 << 16,
             Self::WaitForEvent => 7 << 16,
             Self::SendEvent => 8 << 16,
             Self::Flush { level } => 9 << 16 | u64::from(level),
             Self::CachesOn => 10 << 16,
-            Self::PowerDown => 11 << 16,
-            Self::TurnOn { cpu } => 12 << 16 | u64::from(cpu),
-            Self::WaitForPowerDown => 13 << 16,
-            Self::Reset => 14 << 16,
-            Self::Standby => 15 << 16,
-            Self::PoweredUp => 16 << 16,
             Self::Own => 17 << 16,
-            Self::Call { number } => 18 << 16 | u64::from(number),
-            Self::Returned { x0 } => 19 << 16 ^ x0,
-            Self::Entered { pc } => 20 << 16 ^ pc,
-            Self::PowerOff { cpu, .. } => 21 << 16 | u64::from(cpu),
-            Self::PowerOn { cpu } => 22 << 16 | u64::from(cpu),
+            Self::Deed { number } => 18 << 16 | u64::from(number),
+            Self::Act { act, with } => act.number << 16 ^ with,
         }
     }
 }
@@ -215,6 +171,6 @@ pub struct Step {
     pub process: u8,
     /// Which of the process's operations it is.
     pub operation: Place,
-    /// What it did.
+    /// The node's counters.
     pub did: Did,
 }

@@ -4,7 +4,8 @@ use crate::choice::{Deviation, Kind};
 use crate::place::Place;
 use engine::SplitMix64;
 
-/// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt, which may come at any time.
+/// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt,
+/// which may come at any time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
     pub(crate) awake: u64,
@@ -17,7 +18,8 @@ impl Ready {
         (self.awake | self.asleep) >> process & 1 != 0
     }
 
-    /// Who goes by default when the present process cannot: the lowest that is awake, else the first interrupt comes.
+    /// The process that goes by default when the present one cannot: the lowest that is awake, else
+    /// the first interrupt comes.
     #[inline(always)]
     pub(crate) fn first(self) -> Option<usize> {
         let set = if self.awake != 0 { self.awake } else { self.asleep };
@@ -35,18 +37,21 @@ fn nth(set: u64, n: u64) -> usize {
     left.trailing_zeros() as usize
 }
 
-/// How an exploration chooses.
+/// The way in which an exploration chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// At each operation all that can go are equally likely.
     Random,
-    /// Probabilistic concurrency testing: priorities, and so many changes of them (see [`engine::PctChooser`]).
+    /// Probabilistic concurrency testing: priorities, and a number of changes of them (see
+    /// [`engine::PctChooser`]).
     Pct(u32),
-    /// A process runs until it cannot go on; now and then one stands still for up to 256 operations of the others.
+    /// A process runs until it cannot go on; now and then one stands still for up to 256 operations
+    /// of the others.
     PassingOver,
-    /// The plainest run with about so many deviations, anywhere and of any kind.
+    /// The plainest run with about this number of deviations, anywhere and of any kind.
     Few(u32),
-    /// Every run with at most so many preemptions, [`u32::MAX`] for any number, one after the other: all choices of who goes on and of what the hardware answers, with memory
+    /// Every run with at most this number of preemptions, [`u32::MAX`] for any number, one after
+    /// the other: all choices of who goes on and of what the hardware answers, with memory
     /// sequentially consistent. Alone, or not at all.
     Every(u32),
 }
@@ -103,7 +108,7 @@ pub(crate) const PROCESSES: usize = 64;
 const PASSES_OVER_EVERY: u64 = 32;
 const LONGEST_PASS: u64 = 256;
 
-/// What answers the choices of one run.
+/// The source of answers to the choices of one run.
 pub(crate) enum Chooser {
     Drawn(Box<Drawn>),
     Every(Every),
@@ -114,10 +119,10 @@ pub(crate) enum Chooser {
 pub(crate) struct Drawn {
     strategy: Strategy,
     random: SplitMix64,
-    /// Of 64 choices about memory, caches and hardware, so many differ from the default.
+    /// Of 64 choices about memory, caches and hardware, this number differs from the default.
     memory: u64,
     hardware: u64,
-    /// Whether interrupts come before they are needed.
+    /// True if interrupts come before they are needed.
     interrupts: bool,
     priorities: [u64; PROCESSES],
     /// The operations at which a priority falls, latest first.
@@ -125,7 +130,7 @@ pub(crate) struct Drawn {
     operations: u64,
     passed_over: usize,
     left: u64,
-    /// With few deviations: of 2^32 choices, so many differ from the default.
+    /// With few deviations: of 2^32 choices, this number differs from the default.
     rare: u64,
 }
 
@@ -150,7 +155,8 @@ impl Drawn {
     pub(crate) fn begin(&mut self, strategy: Strategy, seed: u64, length: u64) {
         self.strategy = strategy;
         self.random = SplitMix64::fork(seed, 2);
-        // Some runs deviate in few respects, some in many: a defect often needs one kind of deviation and is hidden by another.
+        // Some runs deviate in few respects, some in many: a defect often needs one kind of
+        // deviation and is hidden by another.
         let levels = [0, 1, 4, 16];
         self.memory = levels[self.random.below(4) as usize];
         self.hardware = levels[self.random.below(3) as usize];
@@ -174,7 +180,7 @@ impl Drawn {
         }
     }
 
-    /// Whether a choice is one of the few that differ.
+    /// True if a choice is one of the few that differ.
     #[inline(always)]
     fn differs(&mut self) -> bool {
         self.random.next() >> 32 < self.rare
@@ -317,14 +323,14 @@ impl Replayed {
 
 /// The choices of one run after the other, until all were tried.
 pub(crate) struct Every {
-    /// What was chosen so far, and among how many.
+    /// The choices so far, each with the number of its alternatives.
     tape: Vec<(u32, u32)>,
     at: usize,
     preemptions: u32,
     left: u32,
     /// The orders of stores, maintenance and loads are tried as well.
     orders: bool,
-    /// How often caches may act on their own, in all and from here on.
+    /// The number of times that caches may act on their own, in all and from here on.
     acts: u32,
     acts_left: u32,
 }
@@ -344,7 +350,8 @@ impl Every {
         Self { acts, acts_left: acts, ..self }
     }
 
-    /// The one of `lines` on which a cache acts on its own, if one does. `lines` are those on which that does something.
+    /// The one of `lines` on which a cache acts on its own, if one does. `lines` are those on which
+    /// that does something.
     #[inline(always)]
     pub(crate) fn act<L: Iterator<Item = usize>>(&mut self, lines: impl Fn() -> L) -> Option<usize> {
         if self.acts_left == 0 {
@@ -413,7 +420,8 @@ impl Every {
 }
 
 impl Chooser {
-    /// In a run of every run: how many preemptions and acts of caches are left, if what is chosen next was not chosen before.
+    /// In a run of every run: how many preemptions and acts of caches are left, if what is chosen
+    /// next was not chosen before.
     pub(crate) fn left_at_a_new_choice(&self) -> Option<(u32, u32)> {
         match self {
             Self::Every(every) => (every.at == every.tape.len()).then_some((every.left, every.acts_left)),

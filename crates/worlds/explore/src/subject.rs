@@ -9,7 +9,7 @@ use crate::strategy::{Every, Strategy};
 use engine::SplitMix64;
 use std::fmt::Debug;
 
-/// What is explored: code under test, and the machines that it runs on.
+/// The subject of an exploration: code under test, and the machines that it runs on.
 pub trait Subject: sealed::Opens {
     /// Its name in schedules and on the command line.
     const NAME: &'static str;
@@ -54,13 +54,14 @@ pub trait Subject: sealed::Opens {
         })
     }
 
-    /// A short run that breaks the same invariant, and of which no deviation and no deed can be left out.
+    /// A short run that breaks the same invariant, and of which no deviation and no deed can be
+    /// left out.
     fn shrink(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
         self.open(found.machine, limits, |session| crate::shrink::shrink(session, found))
     }
 
-    /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long, other scripts are tried, and a shorter run
-    /// that breaks the same invariant takes its place.
+    /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long,
+    /// other scripts are tried, and a shorter run that breaks the same invariant takes its place.
     fn simplest(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
         let mut best = self.shrink(found, limits);
         if best.schedule.len() <= READABLE {
@@ -90,21 +91,21 @@ pub trait Subject: sealed::Opens {
     }
 }
 
-/// What an exploration of a subject finds.
+/// The finding of an exploration of a subject.
 pub type FoundIn<S> = Found<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
 
-/// How far an exploration of a subject has come.
+/// The progress of an exploration of a subject.
 pub type TallyOf<S> = Tally<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
 
 pub(crate) mod sealed {
     use super::{Debug, Limits, Runs, Script, SplitMix64};
 
-    /// How a subject is run.
+    /// The way in which a subject is run.
     #[expect(private_bounds, reason = "nobody else can implement it, and nobody else calls it")]
     pub trait Opens {
-        /// How a machine is built.
+        /// The way in which a machine is built.
         type Machine: Copy + Debug + PartialEq;
-        /// What CPUs do in a run.
+        /// The actions of CPUs in a run.
         type Script: Script;
 
         /// Runs on one machine before it is the next one's turn.
@@ -126,22 +127,22 @@ pub(crate) mod sealed {
     }
 }
 
-/// What is tried.
+/// The exploration that is tried.
 #[derive(Clone, Debug)]
 pub struct Exploration<C> {
     /// Taken in turn.
     pub strategies: Vec<Strategy>,
     /// Draws everything that is drawn.
     pub seed: u64,
-    /// What a run may take.
+    /// The limits of a run.
     pub limits: Limits,
-    /// What the CPUs do; drawn anew for each run if there is none.
+    /// The script of the CPUs; drawn anew for each run if there is none.
     pub script: Option<C>,
     /// Runs at most.
     pub schedules: u64,
 }
 
-/// How far an exploration has come.
+/// The progress of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally<M, C> {
     /// Runs so far.
@@ -160,7 +161,7 @@ impl<M, C> Default for Tally<M, C> {
     }
 }
 
-/// A schedule of so many deviations is read without pains.
+/// A schedule of that number of deviations is read without pains.
 const READABLE: usize = 8;
 
 /// Other scripts that are tried for the sake of a shorter schedule.
@@ -169,7 +170,8 @@ const OTHERS: u64 = 20_000;
 /// Runs between two looks at whether to go on.
 const BATCH: u64 = 64;
 
-/// Every run of a script with at most so many preemptions, on each machine; without a script, of one that is drawn after the other.
+/// Every run of a script with at most this number of preemptions, on each machine; without a
+/// script, of one that is drawn after the other.
 fn explore_every<S: Subject + ?Sized>(
     subject: &S,
     exploration: &Exploration<S::Script>,

@@ -1,4 +1,5 @@
-//! Code that makes no operation gives nobody else a turn, not even the explorer: a thread watches for it.
+//! Code that makes no operation gives nobody else a turn, not even the explorer: a thread watches
+//! for it.
 
 use crate::place::Place;
 use std::sync::Arc;
@@ -6,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The last operation of any run: its process in the upper byte, then how often anything happened, then the operation.
+/// The last operation of any run: its process in the upper byte, then how often anything happened,
+/// then the operation.
 static BEAT: AtomicU64 = AtomicU64::new(0);
 
 #[inline(always)]
@@ -18,8 +20,9 @@ pub(crate) fn beat(process: usize, operation: Place) {
 /// Watches until it is dropped.
 pub struct Watchdog(Arc<AtomicBool>);
 
-/// Calls `stuck` with the process and its last operation if no run makes an operation for as long as `patience`. It is called once, from
-/// another thread: what is stuck cannot be helped, so it should end the program.
+/// Calls `stuck` with the process and its last operation if no run makes an operation for as long
+/// as `patience`. It is called once, from another thread: what is stuck cannot be helped, so it
+/// should end the program.
 pub fn watch(patience: Duration, stuck: impl Fn(u8, Place) + Send + 'static) -> Watchdog {
     let over = Arc::new(AtomicBool::new(false));
     let ends = over.clone();

@@ -70,8 +70,9 @@ fn the_library_breaks_nothing() {
     }
 }
 
-/// `outside-locks` and `shared-line` lie in the machine, so with them the second compilation has every switch off; and on a machine without
-/// them it does, operation by operation, what the library does.
+/// `outside-locks` and `shared-line` lie in the machine, so with them the second compilation has
+/// every switch off; and on a machine without them it does, operation by operation, what the
+/// library does.
 #[test]
 fn with_every_switch_off_the_second_compilation_does_what_the_library_does() {
     let in_the_machine = psci_faults::find("outside-locks").unwrap();
@@ -115,7 +116,8 @@ fn words_lie_in_lines_as_they_do_in_the_image() {
     assert!(MachineOptions::all().iter().all(|machine| machine.cells_per_line == 1));
 }
 
-/// Stays that began while the machine was set up are counted as well: here cluster 0 goes down with CPU 0 before the run starts.
+/// Stays that began while the machine was set up are counted as well: here cluster 0 goes down with
+/// CPU 0 before the run starts.
 #[test]
 fn a_cluster_that_was_down_at_the_start_is_counted_once() {
     use explore::Ask;

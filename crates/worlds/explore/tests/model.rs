@@ -1,8 +1,8 @@
 //! Tests of one's own: locks and the like, explored as a firmware engineer would.
 
-use explore::{Config, Machine, Model, Strategy, Word, check};
+use explore::{Board, Config, Model, Strategy, Word, check};
 use psci::lock::{BakeryWord, Lock, Ticket};
-use psci::{CpuIndex, Platform, SharedCell};
+use psci::{CpuIndex, Platform, SharedCell, SharedWord};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,8 +12,8 @@ use std::rc::Rc;
 fn section(
     model: &mut Model,
     cpus: u16,
-    acquire: impl Fn(&Machine, u16) + 'static,
-    release: impl Fn(&Machine, u16) + 'static,
+    acquire: impl Fn(&Board, u16) + 'static,
+    release: impl Fn(&Board, u16) + 'static,
 ) {
     let inside = Rc::new(Cell::new(0));
     let lock = Rc::new((acquire, release));
@@ -31,9 +31,9 @@ fn section(
 }
 
 fn bakery(model: &mut Model, cpus: u16) {
-    let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
     let other = words.clone();
-    let lock = |words: &Rc<Vec<BakeryWord<Machine>>>, machine: &Machine, cpu: u16, acquire: bool| {
+    let lock = |words: &Rc<Vec<BakeryWord<Board>>>, machine: &Board, cpu: u16, acquire: bool| {
         let lock = Lock::bakery(0, words, CpuIndex(0));
         if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
     };
@@ -47,30 +47,30 @@ fn bakery(model: &mut Model, cpus: u16) {
 
 /// A bakery between CPUs of which the first `off` leave coherency and the others do not.
 fn mixed_bakery(model: &mut Model, cpus: u16, off: u16) {
-    let words: Rc<Vec<BakeryWord<Machine>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
     let other = words.clone();
-    let acquire = move |machine: &Machine, cpu: u16| {
+    let acquire = move |machine: &Board, cpu: u16| {
         if cpu < off {
             machine.leave_with_flush();
         }
         Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
     };
-    let release = move |machine: &Machine, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
+    let release = move |machine: &Board, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
     section(model, cpus, acquire, release);
 }
 
 /// A lock in two words as a beginner writes it: looks, then takes.
 fn naive(model: &mut Model) {
-    let word: Rc<Word<u32>> = Rc::new(SharedCell::<u32, Machine>::new(0));
+    let word: Rc<Word<u32>> = Rc::new(SharedWord::<u32, Board>::new(0));
     let other = word.clone();
-    let take = move |machine: &Machine, _| {
+    let take = move |machine: &Board, _| {
         while word.load(machine) != 0 {}
         word.store(machine, 1);
     };
     section(model, 2, take, move |machine, _| other.store(machine, 0));
 }
 
-/// What the panic of a failed check says.
+/// The message of a failed check's panic.
 fn failure(config: &Config, set_up: impl Fn(&mut Model)) -> String {
     let result = catch_unwind(AssertUnwindSafe(|| check(config, set_up)));
     *result.expect_err("the check passes").downcast::<String>().expect("a text")
@@ -83,9 +83,9 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
         assert_eq!(check(&config, |model| bakery(model, 3)).schedules, 30_000);
     }
     check(&Config { schedules: 30_000, ..Config::default() }, |model| {
-        let ticket: Rc<Ticket<Machine>> = Rc::new(Ticket::new());
+        let ticket: Rc<Ticket<Board>> = Rc::new(Ticket::new());
         let other = ticket.clone();
-        let lock = |ticket: &Ticket<Machine>, machine: &Machine, cpu, acquire: bool| {
+        let lock = |ticket: &Ticket<Board>, machine: &Board, cpu, acquire: bool| {
             let lock = Lock::ticket(0, ticket);
             if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
         };
@@ -93,7 +93,8 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
     });
 }
 
-/// CPUs whose caches are on take a bakery from CPUs whose caches are off, as on the way down and up.
+/// CPUs whose caches are on take a bakery from CPUs whose caches are off, as on the way down and
+/// up.
 #[test]
 fn a_bakery_excludes_between_cpus_in_coherency_and_out_of_it() {
     for off in [1, 2] {
@@ -112,7 +113,8 @@ fn every_run_of_a_bakery_of_two_is_tried() {
     println!("{} of the runs were tried to their end or to a known state", tally.schedules);
 }
 
-/// The same with every order of memory and at most two preemptions: 1.6 M runs, for which an optimised build takes half a minute.
+/// The same with every order of memory and at most two preemptions: 1.6 M runs, for which an
+/// optimised build takes half a minute.
 #[test]
 fn a_bakery_of_two_is_right_in_every_order_with_few_preemptions() {
     let most = if cfg!(debug_assertions) { 1 } else { 2 };
@@ -125,7 +127,8 @@ fn a_bakery_of_two_is_right_in_every_order_with_few_preemptions() {
     }
 }
 
-/// A bakery between a CPU whose caches are on and one whose caches are off, in every order, with caches that act on their own before any operation.
+/// A bakery between a CPU whose caches are on and one whose caches are off, in every order, with
+/// caches that act on their own before any operation.
 #[test]
 fn a_bakery_of_two_is_right_whatever_caches_do() {
     let preemptions = if cfg!(debug_assertions) { 0 } else { 1 };
@@ -144,7 +147,8 @@ fn a_bakery_of_two_is_right_whatever_caches_do() {
     }
 }
 
-/// What is stored outside of coherency is seen in it, after the line was read, only if a cache evicts the line.
+/// The store outside of coherency is seen in it, after the line was read, only if a cache evicts
+/// the line.
 #[test]
 fn what_caches_do_on_their_own_is_tried() {
     let seen = |acts_of_caches| {
@@ -157,7 +161,7 @@ fn what_caches_do_on_their_own_is_tried() {
         let seen = Rc::new(RefCell::new(BTreeSet::new()));
         let tally = check(&config, |model| {
             let words: Rc<[Word<u32>; 2]> =
-                Rc::new([SharedCell::<u32, Machine>::new(0), SharedCell::<u32, Machine>::new(0)]);
+                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
             let (other, seen) = (words.clone(), seen.clone());
             model.cpu(move |machine| {
                 let first = words[0].load(machine);
@@ -176,13 +180,15 @@ fn what_caches_do_on_their_own_is_tried() {
     assert_eq!(seen(1), BTreeSet::from([(0, 0), (0, 1), (1, 1)]));
 }
 
-/// Small programs come to the same ends with pruning and without: what was loaded, and what the words hold.
+/// Small programs come to the same ends with pruning and without: what was loaded, and what the
+/// words hold.
 #[test]
 fn pruned_runs_come_to_every_end() {
     let mut random = engine::SplitMix64::new(7);
     for orders in [false, true] {
         for program in 0..30 {
-            // Up to eight steps: (whether it stores, the word). Where stores may be put off for up to 12 operations each, four are many.
+            // Up to eight steps: (whether it stores, the word). Where stores may be put off for up
+            // to 12 operations each, four are many.
             let (cpus, most) = if orders { (2, 4) } else { (2 + random.below(2) as usize, 8) };
             let mut steps: Vec<Vec<(bool, usize)>> = (0..cpus)
                 .map(|_| (0..most / cpus).map(|_| (random.below(2) == 0, random.below(2) as usize)).collect())
@@ -196,8 +202,7 @@ fn pruned_runs_come_to_every_end() {
                 let strategies = vec![Strategy::Every(u32::MAX)];
                 let config = Config { strategies, schedules: 400_000, prune, orders, ..Config::default() };
                 let tally = check(&config, |model| {
-                    let words: Rc<Vec<Word<u32>>> =
-                        Rc::new((0..2).map(|_| SharedCell::<u32, Machine>::new(0)).collect());
+                    let words: Rc<Vec<Word<u32>>> = Rc::new((0..2).map(|_| SharedWord::<u32, Board>::new(0)).collect());
                     let loaded = Rc::new(RefCell::new(vec![Vec::new(); cpus]));
                     for (cpu, steps) in steps.iter().enumerate() {
                         let (words, loaded, steps) = (words.clone(), loaded.clone(), steps.clone());
@@ -234,7 +239,8 @@ fn pruned_runs_come_to_every_end() {
     }
 }
 
-/// What pruning leaves out breaks nothing: with it and without it the same is found, or nothing.
+/// The runs that pruning leaves out break nothing: with it and without it the same is found, or
+/// nothing.
 #[test]
 fn pruned_runs_show_what_all_runs_show() {
     for preemptions in 0..4 {
@@ -263,11 +269,12 @@ fn a_lock_that_looks_and_then_takes_is_found_shrunk_and_left_in_a_file() {
 
 #[test]
 fn a_missing_barrier_is_found() {
-    // Dekker's test with relaxed accesses: both may find the other absent, and a barrier keeps them from it.
+    // Dekker's test with relaxed accesses: both may find the other absent, and a barrier keeps them
+    // from it.
     let dekker = |barrier: bool| {
         move |model: &mut Model| {
             let words: Rc<[Word<u32>; 2]> =
-                Rc::new([SharedCell::<u32, Machine>::new(0), SharedCell::<u32, Machine>::new(0)]);
+                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
             let absent = Rc::new(Cell::new(0));
             for cpu in 0..2 {
                 let (words, absent) = (words.clone(), absent.clone());

@@ -71,8 +71,8 @@ fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations_and_deeds() {
     }
 }
 
-/// With every switch off the second compilation does what the library does. It has to be asked for by a fault, so one is taken that lies in
-/// a mechanism which the mode has not.
+/// With every switch off the second compilation does what the library does. It has to be asked for
+/// by a fault, so one is taken that lies in a mechanism which the mode has not.
 #[test]
 fn the_second_compilation_does_what_the_library_does() {
     let elsewhere = rcu_faults::find("timer-not-set-again").unwrap();

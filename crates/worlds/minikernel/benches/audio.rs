@@ -1,4 +1,5 @@
-//! What a simulated minute costs: `cargo bench -p minikernel`. Target: 60 s of audio in at most 1 s.
+//! The cost of a simulated minute: `cargo bench -p minikernel`. Target: 60 s of audio in at most 1
+//! s.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -37,7 +38,8 @@ fn audio_with_callbacks() -> Outcome {
     callbacks_for_a_minute(audio(), SECOND / 100)
 }
 
-/// A sleep of 200 us on average before each callback, on each CPU: more than a million callbacks, and as many wake-ups.
+/// A sleep of 200 us on average before each callback, on each CPU: more than a million callbacks,
+/// and as many wake-ups.
 #[divan::bench(sample_count = 5)]
 fn a_million_callbacks() -> Outcome {
     let outcome = callbacks_for_a_minute(Workload::default(), SECOND / 5_000);

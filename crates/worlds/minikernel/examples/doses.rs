@@ -1,4 +1,5 @@
-//! Audio on a simulated TC2 with a kernel of 2013, and ever more callbacks beside it: what the talk's configurations of RCU save.
+//! Audio on a simulated TC2 with a kernel of 2013, and ever more callbacks beside it: what the
+//! talk's configurations of RCU save.
 //!
 //! `cargo run --release -p minikernel --example doses`
 

@@ -126,8 +126,9 @@ impl Kernel {
     }
 }
 
-/// A governor with the past of a CPU that had nothing to do: long stays that ended when the timer fired. One without a past takes its first
-/// stay for a short one; and where nothing happens, the first stay is the only one.
+/// A governor with the past of a CPU that had nothing to do: long stays that ended when the timer
+/// fired. One without a past takes its first stay for a short one; and where nothing happens, the
+/// first stay is the only one.
 fn experienced(mut governor: Governor, domain: &Domain) -> Governor {
     const LONG_NS: u64 = 1_000_000_000;
     for _ in 0..16 {

@@ -1,7 +1,9 @@
-//! What the kernel asks of the code that puts callbacks off until a grace period is over, and what that code may ask in return.
+//! The interface between the kernel and the code that puts callbacks off until a grace period is
+//! over.
 //!
-//! The code under test owns lists and grace periods; the kernel owns time, interrupts and threads. Nothing here takes time by itself: what
-//! is asked for is collected in [`Requests`] and carried out by the kernel when the call has returned.
+//! The code under test owns lists and grace periods; the kernel owns time, interrupts and threads.
+//! Nothing here takes time by itself: what is asked for is collected in [`Requests`] and carried
+//! out by the kernel when the call has returned.
 
 use crate::task::{CpuSet, TaskId};
 use points::Point;
@@ -11,7 +13,7 @@ use points::Point;
 pub struct Callback {
     /// The task that queued it.
     pub by: u32,
-    /// Whether it may wait.
+    /// True if it may wait.
     pub lazy: bool,
 }
 
@@ -23,11 +25,11 @@ pub type ThreadNumber = usize;
 pub struct Thread {
     /// Its name.
     pub name: String,
-    /// Where it may run.
+    /// The place where it may run.
     pub cpus: CpuSet,
 }
 
-/// Where and when a call comes from.
+/// The file and line that a call comes from, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The CPU.
@@ -36,7 +38,7 @@ pub struct Place {
     pub jiffy: u64,
 }
 
-/// What an idle CPU's callbacks need.
+/// The need of an idle CPU's callbacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleNeed {
     /// Nothing: the tick may stop.
@@ -47,7 +49,7 @@ pub enum IdleNeed {
     WakeAt(u64),
 }
 
-/// What a tick has interrupted.
+/// The code that a tick has interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupted {
     /// A task.
@@ -58,7 +60,7 @@ pub enum Interrupted {
     Idle,
 }
 
-/// What a thread does next.
+/// The next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It goes on.
@@ -69,7 +71,7 @@ pub enum Step {
     SleepUntil(u64),
 }
 
-/// What the code under test asks of the kernel during a call.
+/// The requests that the code under test makes of the kernel during a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requests {
     /// This CPU is to run [`Callbacks::softirq`] soon.
@@ -78,8 +80,8 @@ pub struct Requests {
     pub wake: Vec<ThreadNumber>,
     /// CPUs that are to pass through their schedulers: an interrupt to each.
     pub reschedule: Vec<usize>,
-    /// Timers by number, with the jiffy at which [`Callbacks::timer`] is to be called on this CPU; each replaces the one of its number on
-    /// whatever CPU that was set. `None` only takes it back.
+    /// Timers by number, with the jiffy at which [`Callbacks::timer`] is to be called on this CPU;
+    /// each replaces the one of its number on whatever CPU that was set. `None` only takes it back.
     pub timers: Vec<(u32, Option<u64>)>,
     /// Callbacks that are to be invoked now, on this CPU.
     pub invoke: Vec<Callback>,
@@ -111,7 +113,8 @@ pub trait Callbacks {
     /// A callback is queued.
     fn call(&mut self, place: Place, callback: Callback, requests: &mut Requests);
 
-    /// The CPU passes through its scheduler, and `outgoing` ran until now; `None` stands for the idle loop.
+    /// The CPU passes through its scheduler, and `outgoing` ran until now; `None` stands for the
+    /// idle loop.
     fn context_switch(&mut self, place: Place, outgoing: Option<TaskId>, requests: &mut Requests);
 
     /// A task begins to read what others may replace. Such sections nest.
@@ -147,7 +150,8 @@ pub trait Callbacks {
         let _ = (number, place, requests);
     }
 
-    /// The CPU goes off, and makes no more calls until it comes up. It has passed through its scheduler.
+    /// The CPU goes off, and makes no more calls until it comes up. It has passed through its
+    /// scheduler.
     ///
     /// # Errors
     /// It has to stay: in words.

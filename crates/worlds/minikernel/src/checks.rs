@@ -1,4 +1,4 @@
-//! Whether a workload and settings make sense, and what would be right.
+//! True if a workload and settings make sense, and what would be right.
 
 use crate::hardware::Hardware;
 use crate::random::Draw;
@@ -6,7 +6,8 @@ use crate::settings::{Broadcast, Frequency, Settings};
 use crate::task::{Action, DeviceSpec, Policy, TaskSpec, Workload};
 use soc::MAX_DEVICES;
 
-/// The shortest gap between a device's interrupts, on average, in ns: with a shorter one there would be time for nothing else.
+/// The shortest gap between a device's interrupts, on average, in ns: with a shorter one there
+/// would be time for nothing else.
 const SHORTEST_GAP: u64 = 2_000;
 /// The longest a run may be, in ns: ten hours.
 const LONGEST: u64 = 36_000_000_000_000;

@@ -1,4 +1,4 @@
-//! What the kernel's own work takes: data, a time each with what it is and where it is from.
+//! The costs of the kernel's own work: data, a time each with what it is and where it is from.
 
 use document::{Document, Error};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use toml::Spanned;
 
 macro_rules! costs {
     ($($(#[$about:meta])* $name:ident,)*) => {
-        /// What the kernel's own work takes, in nanoseconds on a core of capacity 1024.
+        /// The costs of the kernel's own work, in nanoseconds on a core of capacity 1024.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Costs {
             $($(#[$about])* pub $name: u64,)*
@@ -58,7 +58,8 @@ costs! {
     callback,
     /// One step of a thread that waits for grace periods or hands callbacks over.
     rcu_thread,
-    /// How much longer a task computes after it has moved to another cluster, for its caches are cold.
+    /// The time by which a task computes longer after it has moved to another cluster, for its
+    /// caches are cold.
     migration,
 }
 
@@ -70,9 +71,9 @@ pub struct Cost {
     pub name: String,
     /// The time in nanoseconds on a core of capacity 1024, at most [`MOST_NS`].
     pub ns: u64,
-    /// What takes it.
+    /// The work that takes it.
     pub about: String,
-    /// Where the time is from, or that it is assumed.
+    /// The source of the time, or that it is assumed.
     pub source: String,
 }
 

@@ -1,6 +1,6 @@
-//! What the kernel counts beside energy.
+//! The kernel's counts beside energy.
 
-/// What woke an idle CPU.
+/// The cause that woke an idle CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WakeCause {
     /// A precise timer.
@@ -93,7 +93,7 @@ pub struct CpuCounts {
 }
 
 impl CpuCounts {
-    /// How often this cause woke the CPU.
+    /// The number of times that this cause woke the CPU.
     pub fn woken_by(&self, cause: WakeCause) -> u64 {
         self.wake_ups[cause as usize]
     }
@@ -104,16 +104,17 @@ impl CpuCounts {
 pub struct TaskCounts {
     /// Time that it ran, in ps.
     pub ran: u64,
-    /// How often it was put on a CPU.
+    /// The number of times that it was put on a CPU.
     pub switches: u64,
-    /// How often it moved to another CPU.
+    /// The number of times that it moved to another CPU.
     pub moves: u64,
     /// From when a timer should have woken it until it ran, each time, in ns.
     pub latencies: Vec<u32>,
-    /// From the beginning of each period of a timer until the task waits for the next, in ns: how long a frame took.
+    /// From the beginning of each period of a timer until the task waits for the next, in ns: how
+    /// long a frame took.
     pub responses: Vec<u32>,
     /// When it ended, in ps from the beginning; `None` if it did not.
     pub ended: Option<u64>,
-    /// How often it went through its phases.
+    /// The number of times that it went through its phases.
     pub loops: u64,
 }

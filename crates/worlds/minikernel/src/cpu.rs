@@ -10,7 +10,7 @@ use soc::meter::OwnerId;
 use soc::{Interrupts, Work};
 use std::collections::VecDeque;
 
-/// What a CPU does until its next step.
+/// The activity of a CPU until its next step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Do {
     /// It is busy for a time, with interrupts off.
@@ -37,13 +37,14 @@ pub(crate) struct Stay {
     pub(crate) since: Time,
     /// When the CPU's next timer fires.
     pub(crate) timer: Time,
-    /// Whether that timer stops in the state, or with the CPU's power, so that an always-on line stands in.
+    /// True if that timer stops in the state, or with the CPU's power, so that an always-on line
+    /// stands in.
     pub(crate) alarm: bool,
-    /// Whether the CPU polls, until this time at most.
+    /// True if the CPU polls, until this time at most.
     pub(crate) polls_until: Option<Time>,
 }
 
-/// What a precise timer does.
+/// The action of a precise timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Alarm {
     /// Wakes a task, if it still is in that sleep; the time is when it should be woken.
@@ -52,7 +53,7 @@ pub(crate) enum Alarm {
     Start(TaskId),
 }
 
-/// What a timer of the wheel does.
+/// The action of a timer of the wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WheelAlarm {
     /// Wakes a task, if it still is in that sleep.
@@ -76,7 +77,7 @@ pub(crate) struct Cpu {
     pub(crate) queue: RunQueue,
     pub(crate) current: Option<TaskId>,
     pub(crate) reschedule: bool,
-    /// Where the running task is to go when it is put off.
+    /// The place where the running task is to go when it is put off.
     pub(crate) push: Option<usize>,
     /// Work to be done before anything else, with its owner.
     pub(crate) debts: VecDeque<(OwnerId, Work)>,
@@ -89,17 +90,18 @@ pub(crate) struct Cpu {
     pub(crate) wheel: Wheel<WheelAlarm>,
     /// The next tick; `None` while the tick is stopped.
     pub(crate) tick: Option<Time>,
-    /// Whether the tick goes on only because of callbacks.
+    /// True if the tick goes on only because of callbacks.
     pub(crate) tick_for_callbacks: bool,
     /// When callbacks want the CPU awake.
     pub(crate) callbacks_at: Option<Time>,
     /// When the governor wants to be asked again about its choice, if nothing wakes the CPU before.
     pub(crate) ask_again: Option<Time>,
-    /// Weight of the fair tasks that were ready at the last tick; 0 after a stay of a tick or longer without one.
+    /// Weight of the fair tasks that were ready at the last tick; 0 after a stay of a tick or
+    /// longer without one.
     pub(crate) load: u32,
     pub(crate) governor: Governor,
     pub(crate) accounting: Accounting,
-    /// Who pays for the next turn of the idle loop, and whether it has.
+    /// The owner who pays for the next turn of the idle loop, and whether it has paid.
     pub(crate) turn_owner: OwnerId,
     pub(crate) turn_paid: bool,
     pub(crate) stay: Option<Stay>,
@@ -115,7 +117,7 @@ pub(crate) struct Cpu {
     pub(crate) starts: Option<usize>,
 }
 
-/// Whether a CPU is there.
+/// True if a CPU is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Power {
     /// It is.

@@ -1,4 +1,5 @@
-//! Frequencies: which operating point a domain is at, and what a change means for what its CPUs compute.
+//! Frequencies: which operating point a domain is at, and what a change means for what its CPUs
+//! compute.
 
 use crate::events;
 use crate::kernel::Kernel;

@@ -1,4 +1,5 @@
-//! The machine as the kernel knows it: domains of CPUs, their operating points and idle states, and what those cost.
+//! The machine as the kernel knows it: domains of CPUs, their operating points and idle states, and
+//! what those cost.
 
 use idle::States;
 use soc::OperatingPoint;
@@ -35,9 +36,9 @@ pub struct Domain {
 pub struct IdleState {
     /// Its name.
     pub name: String,
-    /// How long entering takes where no firmware is called, in ps.
+    /// The time that entering takes where no firmware is called, in ps.
     pub entry: u64,
-    /// How long leaving takes where no firmware is called, in ps.
+    /// The time that leaving takes where no firmware is called, in ps.
     pub exit: u64,
     /// Powers, and energy of a round trip.
     pub power: IdlePower,
@@ -46,7 +47,8 @@ pub struct IdleState {
 }
 
 impl Domain {
-    /// Takes the idle states of another platform, for what a governor makes of them: they take no time and no power here.
+    /// Takes the idle states of another platform, for what a governor makes of them: they take no
+    /// time and no power here.
     pub fn take_idle_states(&mut self, other: &IdleDomain) {
         let state = |name: &str| IdleState {
             name: name.to_owned(),
@@ -61,7 +63,8 @@ impl Domain {
 }
 
 impl Hardware {
-    /// A machine whose idle states cost what `idle` says. `part` says how much a round trip costs within its range, from 0 (lowest) to 1024.
+    /// A machine whose idle states cost what `idle` says. `part` says how much a round trip costs
+    /// within its range, from 0 (lowest) to 1024.
     ///
     /// # Errors
     /// The two do not describe the same CPUs, or there are no operating points.
@@ -141,7 +144,8 @@ impl Hardware {
         self.domains.iter().map(|domain| domain.states.len()).max().unwrap_or(0)
     }
 
-    /// What a policy of placement can know about energy: what each core gets done, and its power. The domains' shared power is not in it.
+    /// The energy model that a policy of placement can know: what each core gets done, and its
+    /// power. The domains' shared power is not in it.
     ///
     /// # Errors
     /// Clocks or capacities of 0, or capacities that do not rise.
@@ -153,7 +157,7 @@ impl Hardware {
         placement::Model::new(&domains)
     }
 
-    /// What the meter is told, with each domain at one of its operating points.
+    /// The powers that the meter is told, with each domain at one of its operating points.
     pub(crate) fn power(&self, points: &[usize]) -> Vec<DomainPower> {
         let of = |(domain, &point): (&Domain, &usize)| DomainPower {
             cpus: domain.cpus.len(),

@@ -1,7 +1,8 @@
 //! CPUs that go off while the machine runs, and come back.
 //!
-//! The task that asks sleeps until it is done. The CPU that leaves hands everything over itself, when it has nothing to do first; what RCU
-//! keeps for it is taken over by the CPU on which that task goes on, as Linux does.
+//! The task that asks sleeps until it is done. The CPU that leaves hands everything over itself,
+//! when it has nothing to do first; what RCU keeps for it is taken over by the CPU on which that
+//! task goes on, as Linux does.
 
 use crate::counts::WakeCause;
 use crate::cpu::{IPI_TIMER, Power};
@@ -14,12 +15,12 @@ use placement::Doing;
 use soc::{Soc, Source};
 
 impl Kernel {
-    /// Whether a CPU is there, and stays.
+    /// True if a CPU is there, and stays.
     pub(crate) fn is_up(&self, cpu: usize) -> bool {
         self.cpus[cpu].power == Power::Up
     }
 
-    /// Whether a CPU that is off is to come up.
+    /// True if a CPU that is off is to come up.
     pub(crate) fn is_called(&self, cpu: usize) -> bool {
         self.cpus[cpu].power == Power::Called
     }
@@ -29,7 +30,8 @@ impl Kernel {
         if self.is_up(cpu) { cpu } else { (0..self.cpus.len()).find(|&other| self.is_up(other)).unwrap_or(cpu) }
     }
 
-    /// Where a task may run now: where it may, of the CPUs that are there; all of these if none is left.
+    /// The place where a task may run now: where it may, of the CPUs that are there; all of these
+    /// if none is left.
     pub(crate) fn allowed_now(&self, task: TaskId) -> CpuSet {
         let cpus = self.tasks[task].cpus;
         if self.cpus.iter().all(|cpu| cpu.power == Power::Up) {

@@ -1,4 +1,5 @@
-//! The idle loop: what becomes of the tick, which state the governor chooses, and what is counted afterwards.
+//! The idle loop: what becomes of the tick, which state the governor chooses, and what is counted
+//! afterwards.
 
 use crate::callbacks::IdleNeed;
 use crate::counts::WakeCause;
@@ -38,7 +39,8 @@ impl Kernel {
         Some(self.enter_idle(soc, cpu, choice))
     }
 
-    /// The tick is decided first: it stops unless callbacks need it or something is due within a tick. Then the governor is asked.
+    /// The tick is decided first: it stops unless callbacks need it or something is due within a
+    /// tick. Then the governor is asked.
     fn choose_of_2013(&mut self, cpu: usize, keep: bool) -> Choice {
         let next = self.next_timer(cpu);
         let soon = next <= self.jiffy_time(self.jiffy() + 1);
@@ -131,7 +133,8 @@ impl Kernel {
     /// The CPU is awake: counts what woke it, and tells the governor.
     pub(crate) fn leave_idle(&mut self, soc: &Soc, cpu: usize, stay: Stay) {
         if stay.alarm {
-            // Where another CPU passes the interrupt on, the line may have fired and that CPU not looked yet.
+            // Where another CPU passes the interrupt on, the line may have fired and that CPU not
+            // looked yet.
             self.cpus[cpu].alarm = None;
             soc.cancel_alarm(cpu);
         }
@@ -159,7 +162,7 @@ impl Kernel {
         self.callbacks_idle(soc, cpu, false);
     }
 
-    /// What has woken a CPU.
+    /// The cause that has woken a CPU.
     fn cause(&self, soc: &Soc, cpu: usize) -> Option<WakeCause> {
         let this = &self.cpus[cpu];
         let pending = soc.pending_interrupts(cpu);

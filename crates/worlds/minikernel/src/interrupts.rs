@@ -10,8 +10,8 @@ use engine::Time;
 use soc::{Interrupts, Soc, Source};
 
 impl Kernel {
-    /// Whether the timer interrupt that is due is a tick that an idle CPU keeps for its callbacks, or a wake-up that they asked for, and
-    /// nothing else.
+    /// True if the timer interrupt that is due is a tick that an idle CPU keeps for its callbacks,
+    /// or a wake-up that they asked for, and nothing else.
     pub(crate) fn is_for_callbacks(&self, cpu: usize) -> bool {
         let this = &self.cpus[cpu];
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
@@ -52,7 +52,8 @@ impl Kernel {
         self.cpus[cpu].ipi_cause = None;
     }
 
-    /// The CPU's timer: the tick, precise timers, and where the tick is stopped what its timer stands for then.
+    /// The CPU's timer: the tick, precise timers, and where the tick is stopped what its timer
+    /// stands for then.
     fn timer(&mut self, soc: &Soc, cpu: usize) {
         let now = self.now;
         if self.cpus[cpu].tick.is_some_and(|tick| tick <= now) {
@@ -81,8 +82,9 @@ impl Kernel {
         }
     }
 
-    /// While the tick is stopped its timer stands for the wheel's and for the wake-up that callbacks asked for. Its handler does all that a
-    /// tick does: in Linux 3.10 (`tick_sched_handle` calls `update_process_times`) as today.
+    /// While the tick is stopped its timer stands for the wheel's and for the wake-up that
+    /// callbacks asked for. Its handler does all that a tick does: in Linux 3.10
+    /// (`tick_sched_handle` calls `update_process_times`) as today.
     fn timer_of_stopped_tick(&mut self, soc: &Soc, cpu: usize) {
         let is_stopped = self.cpus[cpu].tick.is_none();
         let of_wheel = is_stopped && self.cpus[cpu].wheel.is_due(self.jiffy());
@@ -116,7 +118,8 @@ impl Kernel {
         self.callbacks_tick(soc, cpu);
     }
 
-    /// The always-on timer: this CPU's own sleep is over, or it passes the interrupt on to those whose is.
+    /// The always-on timer: this CPU's own sleep is over, or it passes the interrupt on to those
+    /// whose is.
     fn broadcast(&mut self, soc: &Soc, cpu: usize) {
         for sleeper in 0..self.cpus.len() {
             if self.cpus[sleeper].alarm.is_some_and(|at| at <= self.now) {
@@ -143,7 +146,8 @@ impl Kernel {
         }
     }
 
-    /// Programs the next interrupt of a device: a gap after the one before was due, however late that was handled.
+    /// Programs the next interrupt of a device: a gap after the one before was due, however late
+    /// that was handled.
     pub(crate) fn start_device(&mut self, soc: &Soc, number: usize) {
         let line = self.cpus.len() + number;
         let device = &mut self.devices[number];

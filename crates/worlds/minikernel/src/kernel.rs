@@ -1,7 +1,8 @@
 //! The kernel's state, and what a CPU does next.
 //!
-//! A CPU's process asks [`Kernel::step`] what to do, does it (which takes simulated time), and asks again. A step changes the state of the
-//! kernel and takes no time itself: what it costs is a debt of the CPU, which is paid before anything else.
+//! A CPU's process asks [`Kernel::step`] what to do, does it (which takes simulated time), and asks
+//! again. A step changes the state of the kernel and takes no time itself: what it costs is a debt
+//! of the CPU, which is paid before anything else.
 
 use crate::callbacks::{Callbacks, Requests};
 use crate::cpu::{Cpu, Device, Do, IPI_TIMER, Power};
@@ -42,7 +43,7 @@ pub(crate) struct Kernel {
     pub(crate) mains: usize,
     /// Copies of tasks that have not ended.
     pub(crate) copies: usize,
-    /// What turned out wrong with the workload during the run.
+    /// The error in the workload that showed during the run.
     pub(crate) wrong: Option<String>,
     pub(crate) tick: Time,
     pub(crate) now: Time,
@@ -51,7 +52,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// What `cpu`, whose process runs, does next.
+    /// The next activity of `cpu`, whose process runs.
     pub(crate) fn step(&mut self, soc: &Soc, cpu: usize) -> Do {
         let now = soc.now();
         self.now = now;
@@ -83,7 +84,8 @@ impl Kernel {
                 continue;
             }
             let mut pending = soc.take_interrupts(cpu);
-            // Where the always-on timer or another CPU stands in for the CPU's own timer, that is the one interrupt.
+            // Where the always-on timer or another CPU stands in for the CPU's own timer, that is
+            // the one interrupt.
             let stands_in = pending.has(Source::Broadcast) || pending.has(Source::Ipi(IPI_TIMER));
             if self.next_event(cpu) <= now && !stands_in {
                 pending = pending.with(Source::LocalTimer);
@@ -168,7 +170,8 @@ impl Kernel {
         self.begin.saturating_add(jiffy.saturating_mul(self.tick))
     }
 
-    /// When a CPU's own timer is to fire: the tick, a precise timer, or, while the tick is stopped, the wheel.
+    /// When a CPU's own timer is to fire: the tick, a precise timer, or, while the tick is stopped,
+    /// the wheel.
     pub(crate) fn next_event(&self, cpu: usize) -> Time {
         let this = &self.cpus[cpu];
         let own = this.ask_again.unwrap_or(Time::MAX);

@@ -1,9 +1,11 @@
 //! A small simulated kernel on the simulated SoC, in which every unit of energy has an owner.
 //!
-//! Tasks are data ([`Workload`]): step machines that compute, sleep, wait for each other. Each CPU is a process of the engine that runs the
-//! kernel: run queues, timers, tick, interrupts, idle loop. The idle loop asks a governor of the crate `idle` and goes down through the
-//! firmware's PSCI library, or straight into the hardware. What costs time is simulated, what costs power is integrated in integers, and
-//! each unit belongs to a task, a callback, a tick, a state: see [`Owner`].
+//! Tasks are data ([`Workload`]): step machines that compute, sleep, wait for each other. Each CPU
+//! is a process of the engine that runs the kernel: run queues, timers, tick, interrupts, idle
+//! loop. The idle loop asks a governor of the crate `idle` and goes down through the firmware's
+//! PSCI library, or straight into the hardware. What costs time is simulated, what costs power is
+//! integrated in integers, and each unit belongs to a task, a callback, a tick, a state: see
+//! [`Owner`].
 //!
 //! ```text
 //!  Workload ─▶ tasks ─▶ run queues ─▶ Do::Run ─▶ Scheduler::wait, which an interrupt ends

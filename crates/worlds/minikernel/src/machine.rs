@@ -29,38 +29,41 @@ pub enum Error {
     Firmware(#[from] soc::RunError),
 }
 
-/// What a task did.
+/// The result of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
     /// Its name.
     pub name: String,
-    /// Whether it is a kernel thread.
+    /// True if it is a kernel thread.
     pub is_kernel_thread: bool,
-    /// What was counted.
+    /// The counts.
     pub counts: TaskCounts,
 }
 
-/// What a domain went through.
+/// The states that a domain went through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainOutcome {
     /// Its name.
     pub name: String,
-    /// Energy of each owner, in units of the platform's table times ps; in the order of [`Outcome::owners`].
+    /// Energy of each owner, in units of the platform's table times ps; in the order of
+    /// [`Outcome::owners`].
     pub energy: Vec<Energy>,
     /// Time in ps in which at least one CPU ran.
     pub running: Time,
-    /// Time in ps in which all CPUs were in this state or deeper, and not all in the next; by state.
+    /// Time in ps in which all CPUs were in this state or deeper, and not all in the next; by
+    /// state.
     pub idle: Vec<Time>,
-    /// Time in ps in which none ran and the one nearest to running was on its way into or out of this state; by state.
+    /// Time in ps in which none ran and the one nearest to running was on its way into or out of
+    /// this state; by state.
     pub moving: Vec<Time>,
-    /// How often it went down into each state.
+    /// The number of times that it went down into each state.
     pub downs: Vec<u64>,
 }
 
-/// What a run leaves behind.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How long it lasted, in ps.
+    /// The time that it lasted, in ps.
     pub time: Time,
     /// The owners of energy.
     pub owners: Vec<Owner>,
@@ -189,7 +192,8 @@ impl Machine {
         soc.nudge(cpu);
     }
 
-    /// Turns this CPU off, which then needs what it needs in its deepest state. With a firmware this does not return.
+    /// Turns this CPU off, which then needs what it needs in its deepest state. With a firmware
+    /// this does not return.
     fn off(&self, soc: &Soc, cpu: usize) {
         let (deepest, entry, exit, owner) = {
             let kernel = self.kernel.borrow();

@@ -1,4 +1,5 @@
-//! What tasks wait for each other with: mutexes, conditions, semaphores and barriers. First come, first served.
+//! Objects that tasks wait for each other with: mutexes, conditions, semaphores and barriers. First
+//! come, first served.
 
 use crate::task::{TaskId, Workload};
 use std::collections::VecDeque;
@@ -32,7 +33,7 @@ impl Mutex {
 
 #[derive(Debug, Default)]
 pub(crate) struct Condition {
-    /// Who waits, and the mutex that it wants back.
+    /// The tasks that wait, and the mutex that each wants back.
     pub(crate) waiters: VecDeque<(TaskId, u16)>,
 }
 
@@ -70,7 +71,8 @@ pub(crate) struct Barrier {
 }
 
 impl Barrier {
-    /// A task arrives. If it is the last, those that wait are to be woken and it goes on; otherwise it waits.
+    /// A task arrives. If it is the last, those that wait are to be woken and it goes on; otherwise
+    /// it waits.
     pub(crate) fn arrive(&mut self, task: TaskId) -> Option<Vec<TaskId>> {
         if self.waiters.len() + 1 >= self.parties {
             return Some(std::mem::take(&mut self.waiters));

@@ -1,4 +1,4 @@
-//! Who owns a unit of energy: exactly one of these.
+//! The owners of energy: each unit has exactly one.
 
 use crate::task::TaskId;
 use soc::meter::OwnerId;
@@ -12,7 +12,8 @@ pub enum Owner {
     Interrupt,
     /// Callbacks: invoking them, and the softirq that looks after them.
     Callbacks,
-    /// A tick that an idle CPU keeps because of callbacks, and the idling in between; or a wake-up in its place that they asked for.
+    /// A tick that an idle CPU keeps because of callbacks, and the idling in between; or a wake-up
+    /// in its place that they asked for.
     TickForRcu,
     /// Threads that wait for grace periods or hand callbacks over.
     RcuThread,
@@ -40,7 +41,7 @@ impl Owners {
         Self { states, tasks }
     }
 
-    /// How many there are.
+    /// The number of them.
     pub const fn count(self) -> usize {
         FIXED.len() + self.states + self.tasks
     }

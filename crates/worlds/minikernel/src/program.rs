@@ -9,7 +9,7 @@ use soc::Work;
 use soc::meter::OwnerId;
 use std::rc::Rc;
 
-/// What a task is about.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     /// It has not started.
@@ -34,11 +34,11 @@ pub(crate) struct Task {
     pub(crate) thread: Option<ThreadNumber>,
     pub(crate) life: Life,
     pub(crate) cpus: CpuSet,
-    /// Where it is, or was last.
+    /// The place where it is, or was last.
     pub(crate) cpu: usize,
     pub(crate) weight: u64,
     pub(crate) vruntime: u64,
-    /// What is left to compute, and who owns it.
+    /// The work that is left to compute, and its owner.
     pub(crate) left: Work,
     /// A time that is left to compute for, however fast the core is, in ps.
     pub(crate) time_left: Time,
@@ -47,7 +47,7 @@ pub(crate) struct Task {
     pub(crate) then: Option<(OwnerId, Work)>,
     /// A thread: whether somebody woke it since its last step began.
     pub(crate) woken: bool,
-    /// Whether it sleeps in [`Action::Suspend`].
+    /// True if it sleeps in [`Action::Suspend`].
     pub(crate) suspended: bool,
     /// Wake-ups so far: a timer for an earlier sleep does nothing.
     pub(crate) sleep: u64,
@@ -61,14 +61,14 @@ pub(crate) struct Task {
     pub(crate) adopts: Option<usize>,
     /// When it started.
     pub(crate) begin: Time,
-    /// How long it has run since it was put on its CPU, in ps.
+    /// The time that it has run since it was put on its CPU, in ps.
     pub(crate) slice: Time,
     pub(crate) random: SplitMix64,
     pub(crate) counts: TaskCounts,
     place: Place,
 }
 
-/// Where it is in its phases.
+/// The place where it is in its phases.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     round: u32,
@@ -150,12 +150,12 @@ impl Task {
         matches!(self.spec.policy, Policy::Fair { .. })
     }
 
-    /// Whether it still has something to compute.
+    /// True if it still has something to compute.
     pub(crate) fn computes(&self) -> bool {
         self.left > Work::NONE || self.time_left > 0
     }
 
-    /// How long it computes at a capacity, in ps.
+    /// The time that it computes at a capacity, in ps.
     pub(crate) fn time(&self, capacity: u32) -> Time {
         self.left.time(capacity) + self.time_left
     }

@@ -1,4 +1,4 @@
-//! What a task leaves to chance: lengths drawn from its own stream, with integers alone.
+//! The random lengths of a task, drawn from its own stream, with integers alone.
 
 use engine::SplitMix64;
 
@@ -14,7 +14,8 @@ pub enum Draw {
         /// The longest; no shorter than the shortest.
         high: u64,
     },
-    /// The gap between events that come independently of each other, this long on average; at most 44 times that.
+    /// The gap between events that come independently of each other, this long on average; at most
+    /// 44 times that.
     Exponential {
         /// The average.
         mean: u64,
@@ -31,7 +32,7 @@ impl Draw {
         }
     }
 
-    /// Whether it can be drawn: no shortest length above the longest, and nothing above an hour.
+    /// True if it can be drawn: no shortest length above the longest, and nothing above an hour.
     pub const fn is_sound(self) -> bool {
         const HOUR: u64 = 3_600_000_000_000;
         match self {

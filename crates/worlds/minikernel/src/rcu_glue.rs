@@ -1,4 +1,5 @@
-//! Where the kernel meets the code that puts callbacks off: every call of it is here, and everything it asks for is carried out here.
+//! The place where the kernel meets the code that puts callbacks off: every call of it is here, and
+//! everything it asks for is carried out here.
 //!
 //! Without such code, or without callbacks, nothing here costs anything.
 
@@ -12,7 +13,8 @@ use crate::task::TaskId;
 use soc::{Soc, Work};
 
 impl Kernel {
-    /// Calls the code under test. What it asks for is carried out, save for callbacks to invoke: their number is handed back.
+    /// Calls the code under test. What it asks for is carried out, save for callbacks to invoke:
+    /// their number is handed back.
     fn with_callbacks<R>(
         &mut self,
         soc: &Soc,
@@ -100,7 +102,7 @@ impl Kernel {
         self.with_callbacks(soc, cpu, |code, place, requests| code.tick(place, interrupted, requests));
     }
 
-    /// What the callbacks of a CPU need that is about to idle.
+    /// The need of the callbacks of a CPU that is about to idle.
     pub(crate) fn idle_need(&mut self, soc: &Soc, cpu: usize) -> IdleNeed {
         let need = self.with_callbacks(soc, cpu, |code, place, requests| code.idle_need(place, requests));
         need.map_or(IdleNeed::Nothing, |(need, _)| need)
@@ -167,7 +169,8 @@ impl Kernel {
         match step {
             Step::Again => {}
             Step::Sleep | Step::SleepUntil(_) if self.tasks[task].woken => {}
-            // The step is paid for before it sleeps: as a debt, for a task that sleeps does not compute.
+            // The step is paid for before it sleeps: as a debt, for a task that sleeps does not
+            // compute.
             Step::Sleep | Step::SleepUntil(_) => {
                 let this = &mut self.tasks[task];
                 let left = std::mem::take(&mut this.left);

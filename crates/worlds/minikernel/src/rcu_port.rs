@@ -1,10 +1,10 @@
-//! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a call of it is one step of the kernel, in
-//! which no other CPU runs.
+//! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a
+//! call of it is one step of the kernel, in which no other CPU runs.
 
 use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, Thread, ThreadNumber};
 use crate::task::{CpuSet, TaskId};
 use points::{Point, Sink};
-use rcu::{RcuTimer, Reader, Scalar, SharedCell, Stall, Urgency};
+use rcu::{RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
 use std::cell::{Cell, RefCell};
 
 /// RCU, and where its threads may run.
@@ -18,7 +18,7 @@ pub struct Rcu {
     idle: Vec<Reader>,
 }
 
-/// Where RCU's threads may run.
+/// The place where RCU's threads may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affinities {
     /// The thread that starts and ends grace periods.
@@ -249,7 +249,7 @@ impl rcu::Platform for Port {
 /// A word of memory.
 pub(crate) struct Word<T>(Cell<T>);
 
-impl<T: Scalar> SharedCell<T, Port> for Word<T> {
+impl<T: Scalar> SharedWord<T, Port> for Word<T> {
     fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
@@ -267,7 +267,9 @@ impl<T: Scalar> SharedCell<T, Port> for Word<T> {
         self.0.set(T::from_word(before.to_word().wrapping_add(value.to_word())));
         before
     }
+}
 
+impl<T: Scalar> SharedCell<T, Port> for Word<T> {
     fn swap(&self, _port: &Port, value: T) -> T {
         self.0.replace(value)
     }

@@ -1,4 +1,5 @@
-//! What a running task does: it computes, and between that it takes actions, each a system call.
+//! The actions of a running task: it computes, and between that it takes actions, each a system
+//! call.
 
 use crate::callbacks::Callback;
 use crate::counts::WakeCause;

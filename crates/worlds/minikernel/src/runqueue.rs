@@ -74,7 +74,8 @@ impl RunQueue {
         self.len() < before
     }
 
-    /// Takes out whoever is next: the real-time task of the highest priority, otherwise the fair one that has run least.
+    /// Takes out whoever is next: the real-time task of the highest priority, otherwise the fair
+    /// one that has run least.
     pub(crate) fn take(&mut self) -> Option<TaskId> {
         if let Some((_, task)) = self.real_time.pop_front() {
             return Some(task);

@@ -1,4 +1,4 @@
-//! Who runs: wake-ups, preemption, the choice of the next task, and moves.
+//! The choice of who runs: wake-ups, preemption, the next task, and moves.
 
 use crate::counts::WakeCause;
 use crate::cpu::IPI_RESCHEDULE;
@@ -13,7 +13,8 @@ use placement::Doing;
 use soc::{Soc, Source};
 
 impl Kernel {
-    /// Wakes a task that is blocked; `by` is the CPU that does it, and `cause` what counts as the cause if that wakes another CPU.
+    /// Wakes a task that is blocked; `by` is the CPU that does it, and `cause` what counts as the
+    /// cause if that wakes another CPU.
     pub(crate) fn wake(&mut self, soc: &Soc, by: usize, task: TaskId, cause: WakeCause) {
         if !matches!(self.tasks[task].life, Life::Blocked | Life::Unborn) {
             return;
@@ -75,7 +76,7 @@ impl Kernel {
         }
     }
 
-    /// Whether a task that waits for a CPU should run in place of the one that does.
+    /// True if a task that waits for a CPU should run in place of the one that does.
     fn preempts(&self, task: TaskId, cpu: usize) -> bool {
         let Some(running) = self.cpus[cpu].current else { return true };
         let (task, running) = (&self.tasks[task], &self.tasks[running]);
@@ -179,7 +180,8 @@ impl Kernel {
         }
     }
 
-    /// The scheduler's part of a busy CPU's tick: whether the running task has had its share, and whether it belongs elsewhere.
+    /// The scheduler's part of a busy CPU's tick: whether the running task has had its share, and
+    /// whether it belongs elsewhere.
     pub(crate) fn scheduler_tick(&mut self, soc: &Soc, cpu: usize) {
         let Some(task) = self.cpus[cpu].current else { return };
         self.note_doing(task, cpu, Doing::Running, Doing::Running);

@@ -1,26 +1,30 @@
-//! What a kernel is built with: everything that the sources do not say is here, to be set or drawn from a declared range.
+//! The configuration that a kernel is built with: everything that the sources do not say is here,
+//! to be set or drawn from a declared range.
 
 use crate::costs::Costs;
 
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As in 2013 (Linux 3.10 to 3.12): the tick is stopped or kept before the governor is asked, wheel timers are exact to the jiffy.
+    /// As in 2013 (Linux 3.10 to 3.12): the tick is stopped or kept before the governor is asked,
+    /// wheel timers are exact to the jiffy.
     Y2013,
-    /// As today: the governor decides about the tick, wheel timers are the coarser the longer they are.
+    /// As today: the governor decides about the tick, wheel timers are the coarser the longer they
+    /// are.
     Modern,
 }
 
-/// How deep idle states are entered. The shallowest is a WFI in either case.
+/// The depth to which idle states are entered. The shallowest is a WFI in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdlePath {
-    /// By CPU_SUSPEND, through the firmware's PSCI library: how long it takes is what the library's operations take.
+    /// By CPU_SUSPEND, through the firmware's PSCI library: how long it takes is what the library's
+    /// operations take.
     Firmware,
     /// As hardware that takes the platform's entry and exit latency.
     Direct,
 }
 
-/// Where the always-on timer's interrupt goes, when it stands in for a timer that stops.
+/// The place where the always-on timer's interrupt goes, when it stands in for a timer that stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broadcast {
     /// To the CPU that sleeps.
@@ -29,7 +33,7 @@ pub enum Broadcast {
     Via(usize),
 }
 
-/// How frequencies are chosen.
+/// The way in which frequencies are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frequency {
     /// Each domain stays at its highest operating point.
@@ -38,27 +42,28 @@ pub enum Frequency {
     Lowest,
     /// Each domain stays at this operating point, by its number.
     Fixed(Vec<usize>),
-    /// The lowest operating point that holds 1.25 times the utilisation of the domain's busiest CPU; looked at in ticks and wake-ups, and
-    /// changed at most once in `rate_limit_ns`.
+    /// The lowest operating point that holds 1.25 times the utilisation of the domain's busiest
+    /// CPU; looked at in ticks and wake-ups, and changed at most once in `rate_limit_ns`.
     Schedutil {
         /// The least time between changes of a domain, in nanoseconds.
         rate_limit_ns: u64,
     },
 }
 
-/// How fair tasks share a CPU, in nanoseconds.
+/// The rules by which fair tasks share a CPU, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fairness {
     /// Within this time each runnable task runs once.
     pub latency: u64,
     /// No task runs for less.
     pub granularity: u64,
-    /// How far a running task must be ahead of one that wakes for it to be put off.
+    /// The lead that a running task must have over one that wakes for it to be put off.
     pub wake_up: u64,
 }
 
 impl Default for Fairness {
-    /// Linux's values of 2009 to 2023 (6, 0.75 and 1 ms) on 4 to 7 CPUs: times 1 + log2 of the number of CPUs, which is 3.
+    /// Linux's values of 2009 to 2023 (6, 0.75 and 1 ms) on 4 to 7 CPUs: times 1 + log2 of the
+    /// number of CPUs, which is 3.
     fn default() -> Self {
         Self { latency: 18_000_000, granularity: 2_250_000, wake_up: 3_000_000 }
     }
@@ -75,23 +80,24 @@ pub struct Settings {
     pub governor: idle::Kind,
     /// The longest exit latency that idle states may have (`/dev/cpu_dma_latency`), in nanoseconds.
     pub latency_limit_ns: u64,
-    /// How deep idle states are entered.
+    /// The depth to which idle states are entered.
     pub idle_path: IdlePath,
-    /// Where the always-on timer's interrupt goes.
+    /// The place where the always-on timer's interrupt goes.
     pub broadcast: Broadcast,
-    /// How late a fair task's sleep may end, so that timers can be taken together, in nanoseconds.
+    /// The delay with which a fair task's sleep may end, so that timers can be taken together, in
+    /// nanoseconds.
     pub timer_slack_ns: u64,
     /// The CPU that takes unpinned timers, where not the one that sets them.
     pub timers_to: Option<usize>,
-    /// How frequencies are chosen.
+    /// The way in which frequencies are chosen.
     pub frequency: Frequency,
-    /// What the kernel's own work takes.
+    /// The costs of the kernel's own work.
     pub costs: Costs,
-    /// How fair tasks share a CPU.
+    /// The rules by which fair tasks share a CPU.
     pub fairness: Fairness,
     /// Draws what tasks leave to chance.
     pub seed: u64,
-    /// Whether stamps are kept.
+    /// True if stamps are kept.
     pub record: bool,
 }
 

@@ -1,14 +1,17 @@
-//! Tasks as data: who they are, and what they do. The actions are those of rt-app's files, and a few that only a kernel sees.
+//! Tasks as data: who they are, and what they do. The actions are those of rt-app's files, and a
+//! few that only a kernel sees.
 
 use crate::random::Draw;
 pub use placement::{CpuSet, Policy, TaskId};
 
-/// What a task does. Objects (mutexes, conditions, semaphores, barriers) go by their numbers in the [`Workload`].
+/// The actions of a task. Objects (mutexes, conditions, semaphores, barriers) go by their numbers
+/// in the [`Workload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Computes what a core of `capacity` does in the drawn time: rt-app's `run` for the core it was calibrated on.
+    /// Computes what a core of `capacity` does in the drawn time: rt-app's `run` for the core it
+    /// was calibrated on.
     Run {
-        /// How long it takes there.
+        /// The time that it takes there.
         time: Draw,
         /// That core's capacity, in units of the platform's table.
         capacity: u32,
@@ -17,15 +20,18 @@ pub enum Action {
     RunTime(Draw),
     /// Sleeps.
     Sleep(Draw),
-    /// Sleeps by a timer of the timer wheel: late by the wheel's granularity, and as late as the next tick.
+    /// Sleeps by a timer of the timer wheel: late by the wheel's granularity, and as late as the
+    /// next tick.
     SleepJiffies(u32),
-    /// Waits for the next period of one of the task's own timers. The first period starts when the task starts.
+    /// Waits for the next period of one of the task's own timers. The first period starts when the
+    /// task starts.
     Timer {
         /// The timer, from 0.
         timer: u8,
         /// Its period in nanoseconds.
         period: u64,
-        /// Whether a period that is over already starts the periods anew; otherwise the task catches up.
+        /// True if a period that is over already starts the periods anew; otherwise the task
+        /// catches up.
         relative: bool,
     },
     /// Locks a mutex.
@@ -62,25 +68,28 @@ pub enum Action {
     SemWait(u16),
     /// Lets others run.
     Yield,
-    /// Starts another task of the same specification as this one of the workload, which may be one that never starts by itself.
+    /// Starts another task of the same specification as this one of the workload, which may be one
+    /// that never starts by itself.
     Fork(TaskId),
     /// Queues callbacks to be invoked after a grace period.
     Callbacks {
-        /// How many.
+        /// The count.
         count: u16,
-        /// Whether they may wait.
+        /// True if they may wait.
         lazy: bool,
     },
-    /// Begins to read what others may replace, without a lock: no grace period that begins now ends before the task has ended to read.
+    /// Begins to read what others may replace, without a lock: no grace period that begins now ends
+    /// before the task has ended to read.
     ReadLock,
     /// Ends to read.
     ReadUnlock,
     /// Closes a file: one callback.
     FileClose,
-    /// What a fork, an exec and an exit of a small program queue, as measured: 14 callbacks as of 2013, 21 with the maple tree.
+    /// The callbacks that a fork, an exec and an exit of a small program queue, as measured: 14 as
+    /// of 2013, 21 with the maple tree.
     ProcessLife,
-    /// Takes a CPU off: its tasks, timers, interrupts and callbacks go to others. The task sleeps until that is done. Nothing happens if the CPU
-    /// is off.
+    /// Takes a CPU off: its tasks, timers, interrupts and callbacks go to others. The task sleeps
+    /// until that is done. Nothing happens if the CPU is off.
     TakeOff(usize),
     /// Brings a CPU up. The task sleeps until it is there. Nothing happens if it is.
     BringUp(usize),
@@ -91,11 +100,11 @@ pub enum Action {
 /// A part of what a task does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// How often; `None` for ever.
+    /// The number of times; `None` for ever.
     pub loops: Option<u32>,
-    /// What, in order.
+    /// The actions, in order.
     pub actions: Vec<Action>,
-    /// Where from then on, if that changes.
+    /// The CPUs from then on, if they change.
     pub cpus: Option<CpuSet>,
 }
 
@@ -113,17 +122,17 @@ pub enum Start {
 pub struct TaskSpec {
     /// Its name.
     pub name: String,
-    /// Who runs first.
+    /// The policy, which says who runs first.
     pub policy: Policy,
-    /// Where it may run.
+    /// The place where it may run.
     pub cpus: CpuSet,
     /// When it starts.
     pub start: Start,
-    /// How often it goes through its phases; `None` for ever.
+    /// The number of times that it goes through its phases; `None` for ever.
     pub loops: Option<u32>,
-    /// What it does.
+    /// The phases.
     pub phases: Vec<Phase>,
-    /// Whether the run is over when this task and all others of the kind have ended.
+    /// True if the run is over when this task and all others of the kind have ended.
     pub main: bool,
 }
 
@@ -169,7 +178,7 @@ pub struct DeviceSpec {
     pub gap: Draw,
     /// The CPU that they go to.
     pub cpu: usize,
-    /// How long the handler takes at capacity 1024, in nanoseconds.
+    /// The time that the handler takes at capacity 1024, in nanoseconds.
     pub handler_ns: u64,
     /// A semaphore that the handler posts, if any.
     pub posts: Option<u16>,
@@ -182,9 +191,9 @@ pub struct Workload {
     pub tasks: Vec<TaskSpec>,
     /// Devices that interrupt.
     pub devices: Vec<DeviceSpec>,
-    /// How many mutexes there are.
+    /// The number of mutexes that there are.
     pub mutexes: usize,
-    /// How many conditions there are.
+    /// The number of conditions that there are.
     pub conditions: usize,
     /// Semaphores, with what they start with.
     pub semaphores: Vec<u32>,

@@ -1,5 +1,5 @@
-//! Timers of a CPU: precise ones, which may be a little late so that several can be taken at once, and those of the timer wheel, which fire
-//! on a tick.
+//! Timers of a CPU: precise ones, which may be a little late so that several can be taken at once,
+//! and those of the timer wheel, which fire on a tick.
 
 use crate::settings::Form;
 use engine::Time;
@@ -37,7 +37,8 @@ impl<T: Ord + Copy> Precise<T> {
         self.heap.peek().map_or(Time::MAX, |Reverse((hard, ..))| *hard)
     }
 
-    /// Takes a timer that may fire now: from the one with the earliest hard limit on, while they may.
+    /// Takes a timer that may fire now: from the one with the earliest hard limit on, while they
+    /// may.
     pub(crate) fn take(&mut self, now: Time) -> Option<T> {
         let Reverse((_, _, soft, what)) = *self.heap.peek()?;
         if soft > now {
@@ -58,7 +59,7 @@ pub(crate) struct Wheel<T> {
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
     jiffy: u64,
-    /// Whether an idle CPU need not wake for it.
+    /// True if an idle CPU need not wake for it.
     deferrable: bool,
     what: T,
 }
@@ -67,8 +68,8 @@ struct Entry<T> {
 const BUCKETS: u64 = 64;
 const LEVELS: u32 = 9;
 
-/// The jiffy in which a timer for `jiffy` fires, set at jiffy `now`: in today's wheel the next multiple of its
-/// level's granularity, which is never the jiffy itself.
+/// The jiffy in which a timer for `jiffy` fires, set at jiffy `now`: in today's wheel the next
+/// multiple of its level's granularity, which is never the jiffy itself.
 pub(crate) fn fires_at(form: Form, now: u64, jiffy: u64) -> u64 {
     let jiffy = jiffy.max(now + 1);
     if form == Form::Y2013 {
@@ -106,7 +107,7 @@ impl<T: Copy + PartialEq> Wheel<T> {
         self.timers.iter().filter(|entry| !entry.deferrable).map(|entry| entry.jiffy).min()
     }
 
-    /// Whether a timer fires at this jiffy or should have before.
+    /// True if a timer fires at this jiffy or should have before.
     pub(crate) fn is_due(&self, now: u64) -> bool {
         self.timers.iter().any(|entry| entry.jiffy <= now)
     }

@@ -1,4 +1,4 @@
-//! What a policy of placement sees of the kernel.
+//! The kernel as a policy of placement sees it.
 
 use crate::kernel::Kernel;
 use crate::task::{CpuSet, Policy, TaskId};

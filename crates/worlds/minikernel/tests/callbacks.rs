@@ -1,5 +1,5 @@
-//! The seam to the code that puts callbacks off, with stand-ins that are as simple as can be: what that code asks for is what happens, it costs
-//! what it should, and without callbacks nothing does.
+//! The seam to the code that puts callbacks off, with stand-ins that are as simple as can be: what
+//! that code asks for is what happens, it costs what it should, and without callbacks nothing does.
 
 mod common;
 
@@ -10,7 +10,8 @@ use minikernel::*;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// How the stand-in keeps its promise to invoke callbacks three jiffies after they were queued.
+/// The way in which the stand-in keeps its promise to invoke callbacks three jiffies after they
+/// were queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     /// In the softirq of the CPU that queued them, which keeps its tick.
@@ -166,7 +167,8 @@ impl Callbacks for WokenInItsStep {
             requests.wake.push(0);
             return Step::Sleep;
         }
-        // Long before that it is woken, and then sleeps for longer: the timer of the first sleep must not end the second.
+        // Long before that it is woken, and then sleeps for longer: the timer of the first sleep
+        // must not end the second.
         if self.steps.get() < 4 { Step::SleepUntil(place.jiffy + 30) } else { Step::Sleep }
     }
     fn queued(&self) -> u64 {
@@ -216,7 +218,8 @@ fn an_idle_cpu_keeps_its_tick_for_callbacks_and_one_without_does_not() {
         assert_eq!((cpu.queued, cpu.invoked_in_softirq, outcome.callbacks_left), (9, 9, 0));
         assert_eq!((cpu.ticks_for_rcu, cpu.woken_by(WakeCause::TickForRcu)), (9 * DELAY, 9 * DELAY));
         assert!(outcome.energy(Owner::TickForRcu) > 0);
-        // Nine softirqs with a callback each, at a microsecond for the one and the other; nobody else runs in the cluster then.
+        // Nine softirqs with a callback each, at a microsecond for the one and the other; nobody
+        // else runs in the cluster then.
         let each = (2_000_000 * 1024_u128).div_ceil(430) * (1024 + 4905);
         assert_eq!(outcome.energy(Owner::Callbacks), 9 * each);
         let others = outcome.cpus.iter().enumerate().filter(|&(number, _)| number != 2);
@@ -229,7 +232,8 @@ fn a_tick_that_a_timer_comes_before_is_not_what_keeps_a_cpu_up() {
     for form in [Form::Y2013, Form::Modern] {
         let settings = Settings { form, costs: free(), latency_limit_ns: 1_000, timer_slack_ns: 0, ..settings() };
         let mut workload = closers(&[2], SECOND);
-        // Every 4 ms, and a tick is 10 ms: of 30 ms that a callback waits, ticks are the next event from 8 to 10 and from 28 to 30 ms.
+        // Every 4 ms, and a tick is 10 ms: of 30 ms that a callback waits, ticks are the next event
+        // from 8 to 10 and from 28 to 30 ms.
         let timer = Action::Timer { timer: 0, period: 4 * MS, relative: false };
         workload.tasks.push(TaskSpec::forever("often", vec![timer]).on(CpuSet::one(2)));
         let outcome = with(How::Tick, &settings, &workload, 3 * SECOND - 500 * MS);
@@ -242,14 +246,17 @@ fn a_tick_that_a_timer_comes_before_is_not_what_keeps_a_cpu_up() {
 
 #[test]
 fn idling_between_ticks_that_callbacks_need_belongs_to_those_ticks() {
-    // WFI only, so that the tick is all that keeps the cluster up, and free work, so that nothing else is owned by anybody.
+    // WFI only, so that the tick is all that keeps the cluster up, and free work, so that nothing
+    // else is owned by anybody.
     let settings = Settings { costs: free(), latency_limit_ns: 1_000, timer_slack_ns: 0, hz: 250, ..settings() };
     let outcome = with(How::Tick, &settings, &closers(&[2], SECOND), 1_500 * MS);
-    // From the close at 1 s to the tick at 1.012 s the little cluster idles at 25 units; all CPUs are in WFI, and CPU 2 is one of three.
+    // From the close at 1 s to the tick at 1.012 s the little cluster idles at 25 units; all CPUs
+    // are in WFI, and CPU 2 is one of three.
     let owned = outcome.energy(Owner::TickForRcu) as f64 / 1e12;
     assert!((owned / (0.012 * 25.0 / 3.0) - 1.0).abs() < 0.01, "{owned}");
-    // Where the others sleep deeply, it is the tick alone that keeps the cluster up. The menu of 2013 would take the first of these stays for
-    // as long as the ones before, although the tick is near.
+    // Where the others sleep deeply, it is the tick alone that keeps the cluster up. The menu of
+    // 2013 would take the first of these stays for as long as the ones before, although the tick is
+    // near.
     let governor = idle::Kind::Menu61;
     let deep = Settings { latency_limit_ns: idle::NO_LIMIT_NS, governor, ..settings };
     let outcome = with(How::Tick, &Settings { hz: 1000, ..deep }, &closers(&[2], SECOND), 1_500 * MS);
@@ -268,10 +275,12 @@ fn wake_ups_that_callbacks_ask_for_come_in_the_same_jiffy_everywhere() {
     for cpu in [0, 2, 3] {
         assert_eq!(outcome.cpus[cpu].invoked_in_softirq, 9);
         assert_eq!(outcome.cpus[cpu].ticks_for_rcu, 0);
-        // A callback is ready after 3 jiffies; its CPU is awake at a multiple of 4 that is at least 4 away.
+        // A callback is ready after 3 jiffies; its CPU is awake at a multiple of 4 that is at least
+        // 4 away.
         assert_eq!(outcome.cpus[cpu].woken_by(WakeCause::RcuTimer), 9, "CPU {cpu}");
     }
-    // Each wake-up's interrupt, the tick that its handler is, and the turn of the idle loop after it belong to it.
+    // Each wake-up's interrupt, the tick that its handler is, and the turn of the idle loop after
+    // it belong to it.
     let little = 2 * 9 * (5_000_000 * 1024_u128).div_ceil(430) * 1024;
     let big = 9 * 5_000_000 * 6997;
     let owned = outcome.energy(Owner::TickForRcu);

@@ -7,7 +7,8 @@ use minikernel::*;
 
 #[test]
 fn one_periodic_task_by_hand() {
-    // 1 ms of work every 6 ms on CPU 2, nothing else in the machine, and the kernel's own work takes no time but for system calls.
+    // 1 ms of work every 6 ms on CPU 2, nothing else in the machine, and the kernel's own work
+    // takes no time but for system calls.
     let task = vec![
         Action::Timer { timer: 0, period: 6 * MS, relative: false },
         Action::Run { time: Draw::Fixed(MS), capacity: 430 },
@@ -18,7 +19,8 @@ fn one_periodic_task_by_hand() {
     let outcome = run_put(&tc2(0), &settings, &workload, 600 * MS);
     let task = outcome.task("task").unwrap();
     assert_eq!(task.counts.ran, 99 * 1_000_000_000, "at 6 ms to 594 ms");
-    // Each wait for the timer is a system call of 10 ns at capacity 1024, here at 430; to compute is none.
+    // Each wait for the timer is a system call of 10 ns at capacity 1024, here at 430; to compute
+    // is none.
     let calls = 100 * (10_000 * 1024_u128).div_ceil(430);
     let ran = u128::from(task.counts.ran);
     // Core and cluster at the top operating point: nobody else runs in the cluster.

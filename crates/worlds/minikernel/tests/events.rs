@@ -1,4 +1,4 @@
-//! What a recording's lanes are drawn from.
+//! The rows that a recording's tracks are drawn from.
 
 mod common;
 
@@ -22,7 +22,8 @@ fn stamps_tell_what_each_cpu_did_and_agree_with_the_counts() {
             let stamped = of(events::IDLE_LEAVE).filter(|event| event.argument == cause as u32).count() as u64;
             assert_eq!(stamped, cpu.woken_by(cause), "CPU {number}, {}", cause.name());
         }
-        // From the switch to a task to the next switch it runs, less interrupts and the switches themselves.
+        // From the switch to a task to the next switch it runs, less interrupts and the switches
+        // themselves.
         if let Some(task) = number.checked_sub(2).and_then(|task| outcome.tasks.get(task)) {
             let switches: Vec<_> = of(events::TASK_SWITCH).collect();
             let in_lane: u64 =

@@ -43,7 +43,8 @@ fn a_cluster_sleeps_when_its_last_cpu_does_and_each_way_costs() {
         let cheap = run_put(&tc2(0), &settings, &tasks, SECOND);
         let downs = dear.domains[1].downs[1];
         assert!((48..=51).contains(&downs), "both wake at once, 49 times: {downs}");
-        // Per way: of the domain 1.5 ms at 2967 units, and each core's 187; or the 15 units that 2.5 ms save.
+        // Per way: of the domain 1.5 ms at 2967 units, and each core's 187; or the 15 units that
+        // 2.5 ms save.
         let entered: u64 = dear.cpus[2..].iter().map(|cpu| cpu.idle[1].entered).sum();
         assert!(entered + 3 >= 2 * downs, "{entered}");
         let difference = dear.energy(Owner::Transition) - cheap.energy(Owner::Transition);
@@ -91,7 +92,8 @@ fn hardware_without_firmware_takes_the_platforms_latencies() {
     let settings = Settings { idle_path: IdlePath::Direct, ..Settings::default() };
     let outcome = run_put(&tc2(0), &settings, &workload(vec![periodic("a", 2, 20 * MS)]), SECOND - MS);
     let little = &outcome.domains[1];
-    // In each period 0.5 ms on the way out and 1 ms on the way in; the first way in is that of the CPU that came last.
+    // In each period 0.5 ms on the way out and 1 ms on the way in; the first way in is that of the
+    // CPU that came last.
     assert_eq!(little.moving[1], 49 * 500_000_000 + 50 * 1_000_000_000);
     let late = outcome.task("a").unwrap().counts.latencies.clone();
     assert!(
@@ -165,7 +167,8 @@ fn a_busy_cpu_ticks_and_hz_says_how_often() {
     }
 }
 
-/// Ten short pauses and then a long one, over and over: what recent stays have in common is wrong about the long one, and no tick comes.
+/// Ten short pauses and then a long one, over and over: what recent stays have in common is wrong
+/// about the long one, and no tick comes.
 #[test]
 fn the_menu_of_2013_does_not_leave_a_cpu_in_wfi_by_mistake() {
     let pause = |time| Action::Sleep(Draw::Fixed(time));

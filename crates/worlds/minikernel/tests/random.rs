@@ -1,5 +1,5 @@
-//! Random workloads under random settings: the owners' sum is the integral, tasks run no longer than there is time, and the same inputs give
-//! the same run.
+//! Random workloads under random settings: the owners' sum is the integral, tasks run no longer
+//! than there is time, and the same inputs give the same run.
 
 mod common;
 

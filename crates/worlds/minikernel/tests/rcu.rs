@@ -145,8 +145,8 @@ fn callbacks_cost_more_the_more_there_are() {
     }
 }
 
-/// Grace periods, looks at who holds them up, and wake-ups of the thread behind them, with that thread on CPU 0 and those for callbacks on
-/// CPU 2.
+/// Grace periods, looks at who holds them up, and wake-ups of the thread behind them, with that
+/// thread on CPU 0 and those for callbacks on CPU 2.
 fn grace_periods(settings: Settings, every: u64, offloaded: Vec<usize>) -> [usize; 3] {
     let settings = Settings { record: true, ..settings };
     let form = if settings.form == Form::Y2013 { rcu::Form::Y2013 } else { rcu::Form::Modern };
@@ -165,7 +165,8 @@ fn grace_periods(settings: Settings, every: u64, offloaded: Vec<usize>) -> [usiz
 
 #[test]
 fn one_look_ends_a_grace_period_that_idle_cpus_hold_up() {
-    // The timer that ends the thread's sleep is a tick, in which its own CPU reports; all others are idle.
+    // The timer that ends the thread's sleep is a tick, in which its own CPU reports; all others
+    // are idle.
     for (settings, offloaded) in [
         (Settings::default(), Vec::new()),
         (Settings::default(), (0..5).collect()),
@@ -179,8 +180,8 @@ fn one_look_ends_a_grace_period_that_idle_cpus_hold_up() {
 
 #[test]
 fn a_thread_that_invokes_does_not_ask_for_a_grace_period() {
-    // Callbacks come while it invokes. If it numbered them, the next grace period would be asked for before the one that runs ends, and
-    // would start without a wake-up.
+    // Callbacks come while it invokes. If it numbered them, the next grace period would be asked
+    // for before the one that runs ends, and would start without a wake-up.
     let [ended, _, wakes] = grace_periods(Settings::default(), MS + 73_000, (0..5).collect());
     assert!(ended > 500 && wakes > ended + ended / 2, "{wakes} wake-ups in {ended} grace periods");
 }

@@ -1,4 +1,4 @@
-//! Who runs, where, and for how long.
+//! The choice of who runs, on which CPU, and for how long.
 
 mod common;
 
@@ -59,7 +59,8 @@ fn real_time_tasks_go_before_fair_ones_and_by_priority() {
     ];
     let outcome = run_put(&tc2(0), &Settings::default(), &workload(tasks), SECOND);
     let worst = |name: &str| outcome.task(name).unwrap().counts.latencies.iter().max().copied().unwrap();
-    // Both timers fire at once: the high one waits for interrupt and switch, the low one for the other's 300 us as well.
+    // Both timers fire at once: the high one waits for interrupt and switch, the low one for the
+    // other's 300 us as well.
     assert!(worst("high") < 40_000, "{}", worst("high"));
     assert!((300_000..350_000).contains(&worst("low")), "{}", worst("low"));
     assert_eq!(outcome.task("high").unwrap().counts.latencies.len(), 999);
@@ -80,7 +81,8 @@ fn the_same_work_takes_as_long_as_the_core_is_slow() {
         [ran(2, 7), ran(2, 0), ran(0, 7), ran(0, 0)],
         [430, 150, 1024, 426].map(|capacity| work.div_ceil(capacity))
     );
-    // Core energy of the same work at the top points: "slower, but more efficient", by the table alone.
+    // Core energy of the same work at the top points: "slower, but more efficient", by the table
+    // alone.
     let core = |cpu, power: u64| u128::from(ran(cpu, 7)) * u128::from(power);
     let ratio = core(0, 6997) as f64 / core(2, 1024) as f64;
     assert!((ratio - 6997.0 / 1024.0 / (1024.0 / 430.0)).abs() < 1e-6, "{ratio}");
@@ -199,7 +201,8 @@ fn frequencies_follow_the_load_and_no_work_is_lost_on_the_way() {
     let ran = |outcome: &Outcome| outcome.task("work").unwrap().counts.ran;
     assert_eq!(ran(&top), 5 * 100_000_000_000);
     assert!(ran(&chosen) > ran(&top) && ran(&chosen) < ran(&low), "{} {} {}", ran(&top), ran(&chosen), ran(&low));
-    // Without an account of load a CPU is either idle or full: it starts low and is at the top after a millisecond or a tick.
+    // Without an account of load a CPU is either idle or full: it starts low and is at the top
+    // after a millisecond or a tick.
     assert!(ran(&chosen) < ran(&top) + 5 * 6_000_000_000, "{}", ran(&chosen) - ran(&top));
 }
 

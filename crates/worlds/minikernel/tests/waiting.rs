@@ -1,4 +1,4 @@
-//! What tasks wait for: each other, timers, devices.
+//! The waits of tasks: for each other, for timers, for devices.
 
 mod common;
 

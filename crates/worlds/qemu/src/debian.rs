@@ -1,4 +1,5 @@
-//! Packages of Debian for arm64, fetched with an apt configuration of their own: the machine's dpkg architectures stay as they are.
+//! Packages of Debian for arm64, fetched with an apt configuration of their own: the machine's dpkg
+//! architectures stay as they are.
 
 use crate::Error;
 use crate::images::tail;
@@ -6,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the kernel's and busybox's packages are unpacked.
+/// The place where the kernel's and busybox's packages are unpacked.
 pub(crate) fn unpacked(cache: &Path) -> PathBuf {
     cache.join("unpacked")
 }
@@ -30,7 +31,7 @@ impl Packages {
         Ok(Self { cache: cache.to_owned(), folder: cache.join(name) })
     }
 
-    /// Where the packages lie.
+    /// The place of the packages.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -57,8 +58,8 @@ impl Packages {
         Ok(named.map(|(_, name)| name.to_owned()).collect())
     }
 
-    /// These packages and all libraries that they need, in the order of their names. What else they need is left out: interpreters, and what
-    /// sets a system up.
+    /// These packages and all libraries that they need, in the order of their names. What else they
+    /// need is left out: interpreters, and what sets a system up.
     pub(crate) fn with_libraries(&self, names: &[&str]) -> Result<Vec<String>, Error> {
         let mut all: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut new: Vec<String> = all.iter().cloned().collect();

@@ -1,4 +1,5 @@
-//! Programs of Debian for the guest: real-time tests, a benchmark and a player of sound, with the libraries that they need.
+//! Programs of Debian for the guest: real-time tests, a benchmark and a player of sound, with the
+//! libraries that they need.
 
 use crate::Error;
 use crate::debian::{self, Packages, create_folder, unpacked};
@@ -14,7 +15,8 @@ const PROGRAMS: [(&str, &str); 3] =
     [("rt-tests", "usr/bin/cyclictest"), ("sysbench", "usr/bin/sysbench"), ("alsa-utils", "usr/bin/aplay")];
 /// Data that a library reads: the sound library its settings.
 const DATA: &str = "usr/share/alsa";
-/// Modules of the kernel's package that make a sound card without hardware, in the order in which they are to be loaded.
+/// Modules of the kernel's package that make a sound card without hardware, in the order in which
+/// they are to be loaded.
 const MODULES: [&str; 5] =
     ["soundcore.ko", "core/snd.ko", "core/snd-timer.ko", "core/snd-pcm.ko", "drivers/snd-aloop.ko"];
 /// Names the packages that were fetched. Written when all are there.
@@ -105,7 +107,8 @@ fn folder(root: &Path, name: &str, entries: &mut Vec<Entry>) -> Result<(), Error
     Ok(())
 }
 
-/// The sound modules, with names that say their order. A kernel without one of them has none of those after it either.
+/// The sound modules, with names that say their order. A kernel without one of them has none of
+/// those after it either.
 fn modules(cache: &Path) -> Result<Vec<Entry>, Error> {
     let Some(kernel) = debian::find(&unpacked(cache).join("lib/modules"), "")? else { return Ok(Vec::new()) };
     let paths = MODULES.map(|module| kernel.join("kernel/sound").join(module));

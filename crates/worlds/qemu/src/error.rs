@@ -1,4 +1,4 @@
-//! What can go wrong between us and the emulator.
+//! The errors between us and the emulator.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,7 +63,7 @@ pub enum Error {
     /// The guest ended before it was done, or said that something failed.
     #[error("the guest failed: {cause}; its last output:\n{}", indented(.last))]
     Failed {
-        /// What happened.
+        /// The point.
         cause: String,
         /// Its last lines.
         last: Vec<String>,

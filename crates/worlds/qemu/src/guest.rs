@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const PROGRAM: &str = "qemu-system-aarch64";
 const PACKAGE: &str = "qemu-system-arm";
 
-/// How many lines an error shows.
+/// The number of lines that an error shows.
 const LAST_LINES: usize = 20;
 
 /// A file to put into the machine's memory before it starts, and again after a reset.
@@ -19,7 +19,7 @@ const LAST_LINES: usize = 20;
 pub struct Load<'a> {
     /// The file, as it is.
     pub file: &'a Path,
-    /// Where.
+    /// The address.
     pub address: u64,
 }
 
@@ -37,7 +37,8 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Starts a machine with `firmware` in its secure flash. `options` are files of fw_cfg: name and contents.
+    /// Starts a machine with `firmware` in its secure flash. `options` are files of fw_cfg: name
+    /// and contents.
     ///
     /// The guest is ended when it prints nothing for `silence` or runs for `limit`.
     ///

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How the EL3 image is built.
+/// The way in which the EL3 image is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Build {
     /// With the stamps that PMF serves.
@@ -28,7 +28,7 @@ pub struct Images {
 }
 
 impl Images {
-    /// Where the payload belongs, and a kernel.
+    /// The place where the payload belongs, and a kernel.
     pub const ENTRY: u64 = 0x6000_0000;
 
     /// Builds both images of the checkout at `root`, optimised, or finds that they are up to date.

@@ -33,7 +33,8 @@ impl Entry {
     }
 }
 
-/// What every guest has: busybox under the names of `programs`, a console, and the first process.
+/// The files that every guest has: busybox under the names of `programs`, a console, and the first
+/// process.
 pub(crate) fn basic(programs: &str, busybox: &Path, init: &Path) -> Result<Vec<Entry>, Error> {
     let mut entries: Vec<Entry> = ["bin", "dev", "proc", "sys"].into_iter().map(Entry::folder).collect();
     entries.push(Entry::device("dev/console", 5, 1));

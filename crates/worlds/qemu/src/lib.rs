@@ -7,8 +7,8 @@
 //!                    Guest::start ── console lines ──▶ payload::Report, linux::Report, programs::Ran
 //! ```
 //!
-//! With `-icount` the machine's time is instructions: `shift=4` makes one tick of the 62.5 MHz counter one instruction.
-//! Instructions of all CPUs are counted together.
+//! With `-icount` the machine's time is instructions: `shift=4` makes one tick of the 62.5 MHz
+//! counter one instruction. Instructions of all CPUs are counted together.
 #![forbid(unsafe_code)]
 
 mod debian;

@@ -6,7 +6,7 @@ use crate::{Error, Guest, Images, Load, Machine, debian_programs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where the initramfs lies, above any kernel that starts at [`Images::ENTRY`].
+/// The place of the initramfs, above any kernel that starts at [`Images::ENTRY`].
 const INITRAMFS: u64 = 0x6800_0000;
 /// The first process, which the host talks to.
 const INIT: &str = "firmware/linux/init";
@@ -28,8 +28,9 @@ pub struct Linux {
     initramfs: PathBuf,
 }
 
-/// Fetches Debian's kernel and static busybox for arm64 into `cache`, with an apt configuration of their own: the machine's
-/// dpkg architectures stay as they are. What is there already is not fetched again.
+/// Fetches Debian's kernel and static busybox for arm64 into `cache`, with an apt configuration of
+/// their own: the machine's dpkg architectures stay as they are. What is there already is not
+/// fetched again.
 ///
 /// # Errors
 /// apt-get is missing or cannot fetch; `root` has no guest program.
@@ -40,7 +41,8 @@ pub fn fetch(root: &Path, cache: &Path) -> Result<Linux, Error> {
     Ok(linux)
 }
 
-/// As [`fetch`], with cyclictest, sysbench, aplay, their libraries and the kernel's sound modules in the initramfs.
+/// As [`fetch`], with cyclictest, sysbench, aplay, their libraries and the kernel's sound modules
+/// in the initramfs.
 ///
 /// # Errors
 /// As [`fetch`]; a package has no such program, or a library of it is not there.
@@ -89,58 +91,61 @@ fn parts(root: &Path, cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<En
     Ok((linux, files))
 }
 
-/// What Linux is to do.
+/// The options of a Linux guest.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How often each CPU is taken off and on.
+    /// The number of times that each CPU is taken off and on.
     pub cycles: u32,
-    /// How long the CPUs idle in each state, in seconds.
+    /// The time that the CPUs idle in each state, in seconds.
     pub stay: u32,
     /// The tree describes power domains, and the kernel coordinates.
     pub os_initiated: bool,
     /// 1 or 2; `None` for the highest that the machine has.
     pub exception_level: Option<u8>,
-    /// What is traced; by default a quiet second, and of its events only those of idle states and the scheduler.
+    /// The events that are traced; by default a quiet second, and of its events only those of idle
+    /// states and the scheduler.
     pub trace: Option<Tracing>,
 }
 
-/// A trace that holds all that a replay of idle states needs: events of idle states, timers, ticks, interrupts and the scheduler, under a
-/// workload of periodic tasks, pipes and bursts.
+/// A trace that holds all that a replay of idle states needs: events of idle states, timers, ticks,
+/// interrupts and the scheduler, under a workload of periodic tasks, pipes and bursts.
 #[derive(Clone, Debug)]
 pub struct Tracing {
-    /// The cpuidle governors, one after the other: `menu` and `ladder` are those of Debian's kernel.
+    /// The cpuidle governors, one after the other: `menu` and `ladder` are those of Debian's
+    /// kernel.
     pub governors: Vec<String>,
-    /// How long each takes, in seconds.
+    /// The time that each takes, in seconds.
     pub seconds: u32,
 }
 
-/// How often a CPU entered an idle state.
+/// The number of times that a CPU entered an idle state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// The CPU.
     pub cpu: u16,
     /// The state's name.
     pub state: String,
-    /// How often the CPU entered it while no other was allowed.
+    /// The number of times that the CPU entered it while no other was allowed.
     pub entered: u64,
     /// Microseconds in it.
     pub microseconds: u64,
-    /// How often the kernel saw the call return without a power-down: an interrupt was pending.
+    /// The number of times that the kernel saw the call return without a power-down: an interrupt
+    /// was pending.
     pub rejected: u64,
 }
 
-/// How often a power domain took a state of its own, by the kernel's coordination.
+/// The number of times that a power domain took a state of its own, by the kernel's coordination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainUsage {
     /// Its node in the device tree.
     pub domain: String,
     /// The state, as the kernel numbers them.
     pub state: String,
-    /// How often.
+    /// The number of times that it was entered.
     pub entered: u64,
 }
 
-/// What Linux saw.
+/// The counts that Linux saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// `uname -r`.
@@ -168,7 +173,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What is not as it should be, in words; nothing when all is well.
+    /// The complaints about what is not as it should be, in words; none when all is well.
     pub fn complaints(&self, machine: &Machine) -> Vec<String> {
         let mut complaints = Vec::new();
         let mut complain = |wrong: bool, what: String| {
@@ -212,8 +217,9 @@ pub fn run(
     // A cycle of a CPU takes a fifth of a second where the host is busy with other things.
     let traced = options.trace.as_ref().map_or(0, |trace| 60 * u64::from(trace.seconds) * trace.governors.len() as u64);
     let work = u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay) + traced;
-    // A CPU on which callbacks of RCU wait keeps its tick, and tells its governor the time to it. No event says so, so that a replay could
-    // not know: while the guest is traced, threads look after callbacks.
+    // A CPU on which callbacks of RCU wait keeps its tick, and tells its governor the time to it.
+    // No event says so, so that a replay could not know: while the guest is traced, threads look
+    // after callbacks.
     let bootargs = if options.trace.is_some() { offload_all(machine) } else { String::new() };
     let mut guest = boot(images, linux, machine, &bootargs, &firmware_options, work)?;
     let mut report = Report::default();
@@ -292,13 +298,14 @@ pub fn run(
             _ => {}
         }
     }
-    // The emulator ends by itself when the machine is off, and only then: a hung one was ended above.
+    // The emulator ends by itself when the machine is off, and only then: a hung one was ended
+    // above.
     report.powered_off = powering_off;
     Ok(report)
 }
 
-/// Starts the kernel with more words on its command line and more options of the firmware. It is given up when it says nothing for so many
-/// seconds and three minutes.
+/// Starts the kernel with more words on its command line and more options of the firmware. It is
+/// given up when it says nothing for its time and three minutes.
 pub(crate) fn boot(
     images: &Images,
     linux: &Linux,
@@ -333,11 +340,11 @@ fn offload_all(machine: &Machine) -> String {
 pub struct Doses {
     /// Closes a second; 0 for none.
     pub rates: Vec<u32>,
-    /// How often the rates are gone through.
+    /// The number of times that the rates are gone through.
     pub runs: u32,
-    /// How long each is traced, in seconds.
+    /// The time that each is traced, in seconds.
     pub seconds: u32,
-    /// Whether all CPUs are offloaded (`rcu_nocbs=`).
+    /// True if all CPUs are offloaded (`rcu_nocbs=`).
     pub offloaded: bool,
 }
 
@@ -348,11 +355,13 @@ pub struct DoseTrace {
     pub rate: u32,
     /// The number of the run.
     pub run: u32,
-    /// The ftrace text: idle states, tasks, ticks, interrupts, and probes on callbacks that are queued and invoked.
+    /// The ftrace text: idle states, tasks, ticks, interrupts, and probes on callbacks that are
+    /// queued and invoked.
     pub lines: Vec<String>,
 }
 
-/// Boots, closes files at each rate, powers off. The traces come in the order in which they were made.
+/// Boots, closes files at each rate, powers off. The traces come in the order in which they were
+/// made.
 ///
 /// # Errors
 /// The guest hangs, ends too early, or cannot probe what it should.
@@ -409,7 +418,8 @@ pub fn doses(
     }
 }
 
-/// Keeps the growth of one state's counters while that state was the only one allowed: `before-N` and `after-N` name it.
+/// Keeps the growth of one state's counters while that state was the only one allowed: `before-N`
+/// and `after-N` name it.
 fn take_usage(report: &mut Report, before: &mut Vec<Usage>, when: &str, usage: Usage) {
     let Some((half, _)) = when.split_once('-') else { return };
     if half == "before" {

@@ -26,11 +26,12 @@ pub struct Machine {
     pub cpus: usize,
     /// Interrupt controller.
     pub gic: Gic,
-    /// Whether the CPUs have EL2.
+    /// True if the CPUs have EL2.
     pub virtualization: bool,
     /// The CPU model, as QEMU names it.
     pub cpu: String,
-    /// Nanoseconds of machine time that an instruction takes, as a power of two; `None` for the host's time.
+    /// Nanoseconds of machine time that an instruction takes, as a power of two; `None` for the
+    /// host's time.
     pub icount: Option<u8>,
 }
 
@@ -48,7 +49,8 @@ impl Machine {
     /// Nanoseconds of a counter tick.
     pub const TICK_NS: u64 = 1_000_000_000 / Self::COUNTER_HZ;
 
-    /// Instructions in a number of counter ticks; fractions only where a tick is not a whole number of them.
+    /// Instructions in a number of counter ticks; fractions only where a tick is not a whole number
+    /// of them.
     pub fn instructions(&self, ticks: u64) -> f64 {
         let nanoseconds = (ticks * Self::TICK_NS) as f64;
         nanoseconds / (1u64 << self.icount.unwrap_or(0)) as f64

@@ -4,14 +4,15 @@ use crate::payload::Boot;
 use crate::{Error, Images};
 use std::path::{Path, PathBuf};
 
-/// Where the payload is when the firmware enters the normal world.
+/// The place where the payload is when the firmware enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// In the image, packed by whoever built it.
     Packed,
     /// In memory, where the machine loads it. The payload runs at [`Images::ENTRY`] alone.
     InMemory,
-    /// In the flash, at this offset of the image, from which the firmware copies it to [`Images::ENTRY`].
+    /// In the flash, at this offset of the image, from which the firmware copies it to
+    /// [`Images::ENTRY`].
     InImage(u64),
 }
 
@@ -20,9 +21,9 @@ pub enum Placement {
 pub struct Own {
     /// The image.
     pub image: PathBuf,
-    /// Where it is loaded and entered; `None` for the start of the flash.
+    /// The place where it is loaded and entered; `None` for the start of the flash.
     pub at: Option<u64>,
-    /// Where the payload is.
+    /// The place where the payload is.
     pub placement: Placement,
 }
 
@@ -85,7 +86,8 @@ fn insert(image: &mut Vec<u8>, payload: &[u8], offset: u64) -> Result<(), String
     Ok(())
 }
 
-/// Flash in which every CPU that comes out of reset goes on at `address`: a load from behind the next instruction, a branch, the address.
+/// Flash in which every CPU that comes out of reset goes on at `address`: a load from behind the
+/// next instruction, a branch, the address.
 fn jump_to(address: u64) -> Vec<u8> {
     const LDR_X9_FROM_8_ON: u32 = 0x5800_0049;
     const BR_X9: u32 = 0xd61f_0120;

@@ -4,14 +4,14 @@ use crate::{Error, Guest, Images, Load, Machine};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the payload is to run.
+/// The work that the payload is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
     /// Counts calls.
     Calls,
     /// The measured procedures.
     Latency,
-    /// What must hold on the machine.
+    /// The checks that must hold on the machine.
     Checks,
     /// Random SMCs.
     Fuzz,
@@ -19,10 +19,10 @@ pub enum Run {
     Resets,
 }
 
-/// How a payload is run.
+/// The way in which a payload is run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What.
+    /// The subject.
     pub run: Run,
     /// Calls of each kind, iterations, or random calls.
     pub count: u64,
@@ -80,13 +80,13 @@ pub struct Calls {
     pub name: String,
     /// Ticks of all.
     pub ticks: u64,
-    /// How many.
+    /// The count.
     pub count: u64,
-    /// What the last one returned.
+    /// The value that the last one returned.
     pub returned: i64,
 }
 
-/// What a payload printed.
+/// The output of a payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Every line, in order.
@@ -97,7 +97,7 @@ pub struct Report {
     pub calls: Vec<Calls>,
 }
 
-/// What a machine is started with.
+/// The images that a machine is started with.
 #[derive(Debug)]
 pub struct Boot {
     /// For the start of the flash.
@@ -181,7 +181,7 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
     Err(guest.failed("it ended before it was done"))
 }
 
-/// What a line says that no good run prints.
+/// The complaint in a line that no good run prints.
 fn complaint(line: &str) -> Option<String> {
     if let Some(rest) = line.strip_prefix("stopwatt: ") {
         // The lines of a good boot.

@@ -3,19 +3,19 @@
 use crate::linux::{Linux, boot};
 use crate::{Error, Images, Machine};
 
-/// What the guest is to run.
+/// The program that the guest is to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// What it is called: a word.
+    /// The name: a word.
     pub name: String,
-    /// A line for the guest's shell. `closes N` opens and closes a file so often in one process; `lives N` starts so many processes, one
-    /// after the other.
+    /// A line for the guest's shell. `closes N` opens and closes a file so often in one process;
+    /// `lives N` starts N processes, one after the other.
     pub command: String,
-    /// How long it takes, in seconds of the guest.
+    /// The time that it takes, in seconds of the guest.
     pub seconds: u32,
 }
 
-/// What a program did.
+/// The run of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     /// Its exit status: 0 when all is well.
@@ -26,12 +26,12 @@ pub struct Ran {
     pub switches: u64,
     /// Processes and threads that began while it ran.
     pub forks: u64,
-    /// The ftrace text: `rcu_callback`, `rcu_kvfree_callback` and `rcu_grace_period` are probes, and marks say when the program began and
-    /// ended.
+    /// The ftrace text: `rcu_callback`, `rcu_kvfree_callback` and `rcu_grace_period` are probes,
+    /// and marks say when the program began and ended.
     pub lines: Vec<String>,
 }
 
-/// What the guest did.
+/// The report of the guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The kernel's release.
@@ -40,7 +40,7 @@ pub struct Report {
     pub probes: Vec<String>,
     /// Functions that this kernel does not have, or that cannot be probed.
     pub missing: Vec<String>,
-    /// What was not to be had, in words: a module that did not load.
+    /// The failures, in words: a module that did not load.
     pub failures: Vec<String>,
     /// The programs, in the order in which they were asked for.
     pub ran: Vec<Ran>,

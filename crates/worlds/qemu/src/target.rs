@@ -1,4 +1,4 @@
-//! What the images are built for.
+//! The target of the images.
 
-/// What the images are built for.
+/// The target of the images.
 pub(crate) const TARGET: &str = "aarch64-unknown-none-softfloat";

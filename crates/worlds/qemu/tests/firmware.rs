@@ -1,4 +1,5 @@
-//! The EL3 image on a real emulator. Needs `qemu-system-aarch64` and the Rust target of the firmware.
+//! The EL3 image on a real emulator. Needs `qemu-system-aarch64` and the Rust target of the
+//! firmware.
 
 use elf::ElfBytes;
 use elf::endian::AnyEndian;
@@ -94,7 +95,8 @@ fn what_must_hold_holds_on_every_machine() {
     }
 }
 
-/// From the oldest core to everything that the emulator has: what EL3 traps costs the normal world an undefined instruction.
+/// From the oldest core to everything that the emulator has: what EL3 traps costs the normal world
+/// an undefined instruction.
 #[test]
 fn what_must_hold_holds_on_every_core() {
     let images = images(Build::Instrumented);
@@ -132,7 +134,8 @@ fn procedures_run_on_every_machine() {
 
 #[test]
 fn spans_measured_one_by_one_hold_nobody_elses_instructions() {
-    // If they did, the CPU that goes first would differ from those that follow, and one iteration from the next.
+    // If they did, the CPU that goes first would differ from those that follow, and one iteration
+    // from the next.
     let report =
         run(&images(Build::Instrumented), &machine(4, Gic::V3, false, Some(4)), &Options::new(Run::Latency, 3));
     let spans: Vec<_> = report
@@ -156,7 +159,8 @@ fn either_exception_level_and_either_format() {
     }
 }
 
-/// SYSTEM_RESET2 keeps memory and MEM_PROTECT, SYSTEM_RESET overwrites what is protected; after each, all CPUs are there.
+/// SYSTEM_RESET2 keeps memory and MEM_PROTECT, SYSTEM_RESET overwrites what is protected; after
+/// each, all CPUs are there.
 #[test]
 fn resets_keep_and_overwrite_memory() {
     let images = images(Build::Instrumented);
@@ -190,7 +194,8 @@ fn firmware_of_others_is_measured_as_ours_is() {
     let own = Own { image: images.firmware.clone(), at: None, placement: Placement::InMemory };
     let boot = own.boot(Some(&images.payload)).unwrap();
     let report = payload::run_on(&boot, &machine, &options).unwrap_or_else(|error| panic!("{error}"));
-    // A machine without our options boots in other time, so that a count may begin or end within another tick.
+    // A machine without our options boots in other time, so that a count may begin or end within
+    // another tick.
     for (others, ours) in report.calls.iter().zip(&run(&images, &machine, &options).calls) {
         assert_eq!((&others.name, others.returned), (&ours.name, ours.returned));
         assert!(others.ticks.abs_diff(ours.ticks) <= 2, "{others:?} {ours:?}");
@@ -249,7 +254,8 @@ fn boot_options_that_are_wrong_are_named() {
 
 #[test]
 fn a_guest_that_hangs_is_ended_and_shows_its_last_output() {
-    // Nothing is at the entry point: the normal world takes one exception after the other, in silence.
+    // Nothing is at the entry point: the normal world takes one exception after the other, in
+    // silence.
     let (_, ended) = boot("entry=0x60000000", Duration::from_secs(2));
     let error = ended.expect_err("a hang").to_string();
     assert!(error.contains("it printed nothing for 2 s"), "{error}");
@@ -278,8 +284,8 @@ fn a_payload_that_is_none_is_reported() {
 fn linux_boots_idles_unplugs_reboots_and_powers_off() {
     let images = images(Build::Instrumented);
     let linux = fetched(linux::fetch);
-    // The second on everything that the emulator has, so that the kernel uses what EL3 lets it; its pointers signed by what is quick to
-    // emulate.
+    // The second on everything that the emulator has, so that the kernel uses what EL3 lets it; its
+    // pointers signed by what is quick to emulate.
     for (os_initiated, cpu) in [(false, Machine::CPU), (true, "max,pauth-impdef=on")] {
         let machine = Machine { cpu: cpu.to_owned(), ..machine(4, Gic::V3, true, None) };
         let options = linux::Options { cycles: 3, stay: 1, os_initiated, exception_level: None, trace: None };
@@ -330,8 +336,8 @@ fn programs_run_in_the_guest_and_their_callbacks_are_traced() {
     assert!(missing.output.iter().any(|line| line.contains("not found")), "{:?}", missing.output);
 }
 
-/// Nothing that the normal world can do brings EL3 into an exception of its own, so the image is spoilt: the first instruction of the vector that
-/// calls take becomes one that there is not.
+/// Nothing that the normal world can do brings EL3 into an exception of its own, so the image is
+/// spoilt: the first instruction of the vector that calls take becomes one that there is not.
 #[test]
 fn an_exception_in_the_firmware_is_reported_with_its_registers() {
     let good = images(Build::Plain);

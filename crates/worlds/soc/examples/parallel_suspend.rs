@@ -7,8 +7,8 @@
 //!                                     Conditions: which case, which seed
 //! ```
 //!
-//! The chart shows why the last CPU takes so much longer than the first: they queue for their cluster's lock, flush one after
-//! another, and queue for the SCP.
+//! The chart shows why the last CPU takes so much longer than the first: they queue for their
+//! cluster's lock, flush one after another, and queue for the SCP.
 //!
 //! Run it with `cargo run -p soc --example parallel_suspend`.
 

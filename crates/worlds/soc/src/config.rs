@@ -1,7 +1,8 @@
 //! Platform, release and cost files: read, overridden by `--set`, checked.
 //!
-//! Three files describe a machine: the platform (hardware facts), the release (what firmware chose) and the costs (fitted). Each
-//! is TOML with unknown keys refused; an error shows the line and says what would be right.
+//! Three files describe a machine: the platform (hardware facts), the release (what firmware chose)
+//! and the costs (fitted). Each is TOML with unknown keys refused; an error shows the line and says
+//! what would be right.
 
 mod costs;
 mod idle_states;
@@ -28,7 +29,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Whether firmware takes CPUs down without a message to the SCP.
+    /// True if firmware takes CPUs down without a message to the SCP.
     pub(crate) fn needs_power_units(&self) -> bool {
         !self.release.scp_messages.are_all(self.platform.topology.top_level)
     }
@@ -64,12 +65,13 @@ fn describes(key: &str) -> Option<(&'static str, &'static str)> {
 }
 
 impl Sources {
-    /// Overrides one key: `costs.…` in the costs, `psci.…`, `firmware.…` and `lead` in the release, all others in the
-    /// platform. `topology.clusters` takes a shape such as `4`, `16x4` or `4*cortex-a53+2*cortex-a57`.
+    /// Overrides one key: `costs.…` in the costs, `psci.…`, `firmware.…` and `lead` in the release,
+    /// all others in the platform. `topology.clusters` takes a shape such as `4`, `16x4` or
+    /// `4*cortex-a53+2*cortex-a57`.
     ///
     /// # Errors
-    /// The key or the value cannot be placed, or the key describes and decides nothing. Whether a key is known is said by
-    /// [`Sources::machine`].
+    /// The key or the value cannot be placed, or the key describes and decides nothing. Whether a
+    /// key is known is said by [`Sources::machine`].
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let first = key.split('.').next().unwrap_or_default();
         if let Some((why, help)) = describes(key) {

@@ -28,13 +28,15 @@ pub(crate) struct Cpu {
     pub(crate) asked: Cell<Option<(psci::Level, psci::PowerDown)>>,
     pub(crate) pending_interrupts: Cell<Interrupts>,
     pub(crate) waiting: Cell<Waiting>,
-    /// The event register is set when more events were sent than this many, which the CPU's WFEs have taken note of.
+    /// The event register is set when more events were sent than this many, which the CPU's WFEs
+    /// have taken note of.
     pub(crate) events_taken: Cell<u64>,
     /// The SCP has taken a CPU_ON for this CPU, which has not started yet.
     pub(crate) turned_on: Cell<bool>,
-    /// The process that waits for this CPU's WFI to take its power: of a channel, or of its power unit.
+    /// The process that waits for this CPU's WFI to take its power: of a channel, or of its power
+    /// unit.
     pub(crate) watched_by: Cell<Option<usize>>,
-    /// What the CPU's power unit is to do, where firmware sends no message.
+    /// The command of the CPU's power unit, where firmware sends no message.
     pub(crate) unit: Cell<Option<Command>>,
     pub(crate) state: Cell<CpuState>,
     /// When the present state started, and the time spent in each, in ps.
@@ -45,7 +47,7 @@ pub(crate) struct Cpu {
     pub(crate) result: Cell<Option<[u64; 4]>>,
 }
 
-/// What a CPU's process waits for.
+/// The event that a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Waiting {
     #[default]

@@ -35,7 +35,7 @@ impl Soc {
         }
     }
 
-    /// What a process waits for and what it holds, in words.
+    /// The wait of a process and what it holds, in words.
     pub(crate) fn describe(&self, process: usize) -> String {
         let Some(cpu) = self.cpus.get(process) else { return format!("process {process} waits") };
         let holder = |id: &u32| match self.lock_holders.borrow().get(id) {

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 #[derive(Default)]
 pub(crate) struct DeclaredOrder {
     cpus: RefCell<Vec<usize>>,
-    /// Whether the first of the order has claimed the timer.
+    /// True if the first of the order has claimed the timer.
     pub(crate) timer_claimed: Cell<bool>,
     /// When a CPU asked for its cluster's lock, by its number.
     pub(crate) lock_requests: RefCell<Vec<Option<Time>>>,
@@ -30,7 +30,7 @@ impl DeclaredOrder {
         self.channel_requests.borrow_mut().fill(None);
     }
 
-    /// Whether the order names `cpu`.
+    /// True if the order names `cpu`.
     pub(crate) fn names(&self, cpu: usize) -> bool {
         self.cpus.borrow().contains(&cpu)
     }

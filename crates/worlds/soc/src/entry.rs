@@ -1,6 +1,6 @@
-//! What a frame of a process runs.
+//! The frames of a process.
 
-/// What a frame of a CPU's process is.
+/// The entry of a frame of a CPU's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Entry {

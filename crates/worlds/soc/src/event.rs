@@ -1,4 +1,4 @@
-//! What a run leaves behind: stamps in order of time, and what procedures measured.
+//! The outcome of a run: stamps in order of time, and what procedures measured.
 
 use psci_cases::Stamps;
 
@@ -9,7 +9,7 @@ pub struct Event {
     pub time: u64,
     /// The generic counter's value.
     pub ticks: u64,
-    /// What belongs to the point.
+    /// The argument of the point.
     pub argument: u32,
     /// Iteration of the procedure.
     pub iteration: u32,

@@ -9,7 +9,8 @@ use psci::{Outcome, Psci};
 pub(crate) struct Firmware<'a> {
     pub(crate) soc: &'a Soc,
     pub(crate) psci: &'a Psci<'a, Soc>,
-    /// What a CPU does when it enters the normal world: the one that the machine starts with, or another.
+    /// The code of a CPU that enters the normal world: the one that the machine starts with, or
+    /// another.
     pub(crate) world: &'a dyn Fn(bool),
 }
 

@@ -1,4 +1,4 @@
-//! Where interrupts come from, and sets of them.
+//! The source of interrupts, and sets of them.
 
 use engine::Time;
 
@@ -7,7 +7,7 @@ pub const MAX_DEVICES: usize = 40;
 /// Kinds of interrupts between processors that software may tell apart.
 pub const MAX_IPIS: usize = 8;
 
-/// Where an interrupt comes from.
+/// The source of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The timer that the CPUs of a measured procedure share.
@@ -56,13 +56,13 @@ impl Source {
 pub struct Interrupts(u64);
 
 impl Interrupts {
-    /// Whether there is one.
+    /// True if there is one.
     #[inline]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Whether one of this source is among them.
+    /// True if one of this source is among them.
     #[inline]
     pub const fn has(self, source: Source) -> bool {
         self.0 >> source.number() & 1 == 1

@@ -1,11 +1,12 @@
-//! How an interrupt is raised.
+//! The way in which an interrupt is raised.
 
 use crate::Soc;
 use crate::cpu::Waiting;
 use crate::interrupt_source::Source;
 
 impl Soc {
-    /// Makes an interrupt pending on `cpu` and wakes it if it sleeps or computes where interrupts reach it.
+    /// Makes an interrupt pending on `cpu` and wakes it if it sleeps or computes where interrupts
+    /// reach it.
     pub fn raise(&self, cpu: usize, source: Source) {
         let target = &self.cpus[cpu];
         target.pending_interrupts.set(target.pending_interrupts.get().with(source));

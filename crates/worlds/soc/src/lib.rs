@@ -1,8 +1,9 @@
 //! A simulated Arm SoC.
 //!
-//! The PSCI library runs on it unchanged: [`Soc`] implements [`psci::Platform`], and what each of its operations takes comes
-//! from a platform file (hardware facts) and a costs file (fitted). The measured procedures run in its normal
-//! world, the firmware in frames on top of it, as exception levels do.
+//! The PSCI library runs on it unchanged: [`Soc`] implements [`psci::Platform`], and what each of
+//! its operations takes comes from a platform file (hardware facts) and a costs file (fitted). The
+//! measured procedures run in its normal world, the firmware in frames on top of it, as exception
+//! levels do.
 //!
 //! ```text
 //!  procedures (normal world) ──smc──▶ psci (EL3) ──message──▶ SCP channel ──power──▶ CPU
@@ -10,8 +11,9 @@
 //!        └────────── entry point ─────────┴────────── warm boot ◀──── reset ◀─────────┘
 //! ```
 //!
-//! Instead of the measured procedures another system may run in the normal world ([`run_system`]): a kernel, for which there are interrupts
-//! of many sources, an always-on timer, operating points and a meter of energy.
+//! Instead of the measured procedures another system may run in the normal world ([`run_system`]):
+//! a kernel, for which there are interrupts of many sources, an always-on timer, operating points
+//! and a meter of energy.
 //!
 //! Processes of the engine: one for each CPU, one for each SCP channel, one for the timers.
 

@@ -9,9 +9,9 @@ pub(crate) enum Command {
     Down {
         /// The sender.
         cpu: usize,
-        /// Whether its cluster goes down with it.
+        /// True if its cluster goes down with it.
         cluster: bool,
-        /// Whether an interrupt wakes it again.
+        /// True if an interrupt wakes it again.
         wakes: bool,
     },
     /// Turn a CPU on.

@@ -1,14 +1,15 @@
 //! Shared memory as CPUs see it: through their caches, or past them.
 
 use crate::Soc;
-use psci::{Scalar, SharedCell};
+use psci::{Scalar, SharedCell, SharedWord};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
 /// One word of simulated memory with at most one cached copy, which the coherent CPUs share.
 ///
-/// A CPU with its cache off reads and writes memory and sees nothing of the copy; whatever maintenance the code under test
-/// forgets shows as a stale value, and is counted ([`crate::RunOutcome::stale_loads`]).
+/// A CPU with its cache off reads and writes memory and sees nothing of the copy; whatever
+/// maintenance the code under test forgets shows as a stale value, and is counted
+/// ([`crate::RunOutcome::stale_loads`]).
 pub struct Word<T> {
     memory: Cell<u64>,
     copy: Cell<u64>,
@@ -23,9 +24,9 @@ struct Line {
     dirty: bool,
     /// The CPU that made the copy dirty.
     cpu: u16,
-    /// How often that cluster's L2 had been flushed when it was written.
+    /// The number of times that that cluster's L2 had been flushed when it was written.
     flushes: u32,
-    /// How many calls that CPU had made when it was written.
+    /// The number of calls that CPU had made when it was written.
     calls: u64,
     /// When the copy was read from memory.
     filled: u64,
@@ -77,7 +78,8 @@ impl<T> Word<T> {
                 self.fill(soc);
             }
         }
-        // A copy that came in since this CPU's call before is as fresh as any: the CPU had just invalidated it.
+        // A copy that came in since this CPU's call before is as fresh as any: the CPU had just
+        // invalidated it.
         let line = self.line.get();
         if !line.dirty && self.copy.get() != self.memory.get() && line.filled < soc.call_before() {
             soc.note_stale_load();
@@ -104,7 +106,7 @@ impl<T> Word<T> {
     }
 }
 
-impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
+impl<T: Scalar> SharedWord<T, Soc> for Word<T> {
     fn new(value: T) -> Self {
         Self {
             memory: Cell::new(value.to_word()),
@@ -121,7 +123,8 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         }
         soc.advance(soc.memory_access());
         let line = self.write_back_flushed(soc);
-        // A store whose writer is still at the clean that follows is not done yet: the old value is right.
+        // A store whose writer is still at the clean that follows is not done yet: the old value is
+        // right.
         let store_is_done = || soc.calls_of(line.cpu) > line.calls + 1;
         if line.dirty && self.copy.get() != self.memory.get() && store_is_done() {
             soc.note_stale_load();
@@ -151,7 +154,9 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         self.write_copy(soc, sum.to_word());
         T::from_word(before)
     }
+}
 
+impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
     fn clean(&self, soc: &Soc) {
         soc.count_call();
         self.maintain(soc, false);
@@ -162,8 +167,8 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         self.maintain(soc, true);
     }
 
-    /// Scans of locks and requests are made of this, and most of their words lie in memory as they did the last time. Then, while no other process
-    /// goes, the three operations come to one.
+    /// Scans of locks and requests are made of this, and most of their words lie in memory as they
+    /// did the last time. Then, while no other process goes, the three operations come to one.
     #[inline(always)]
     fn load_from_memory(&self, soc: &Soc, barrier: impl Fn(&Soc)) -> T {
         // With many CPUs another one may have stored meanwhile: then this one looks again.
@@ -204,11 +209,12 @@ mod tests {
     use crate::config::Sources;
     use document::Document;
     use engine::{Runner, SplitMix64, Time};
-    use psci::{Platform, SharedCell};
+    use psci::{Platform, SharedCell, SharedWord};
     use std::cell::RefCell;
     use std::path::Path;
 
-    /// What loads of a word from memory saw and when, while another CPU stores to the word and cleans it, and the calls that were counted.
+    /// The values that loads of a word from memory saw and when, while another CPU stores to the
+    /// word and cleans it, and the calls that were counted.
     fn loads(soc: &Soc, cached: bool, load: impl Fn(&Word<u32>) -> u32) -> (Vec<(Time, u32)>, [u64; 3]) {
         let word = Word::new(0);
         let seen = RefCell::new(Vec::new());

@@ -1,7 +1,9 @@
-//! Energy: power of cores and of what they share, integrated over time without rounding, and split among owners.
+//! Energy: power of cores and of what they share, integrated over time without rounding, and split
+//! among owners.
 //!
-//! Core power belongs to whoever the core works or idles for. Power that a domain shares is split equally among its CPUs that run. Where none
-//! runs it belongs, in equal parts, to the CPUs that keep the domain from a deeper state.
+//! Core power belongs to whoever the core works or idles for. Power that a domain shares is split
+//! equally among its CPUs that run. Where none runs it belongs, in equal parts, to the CPUs that
+//! keep the domain from a deeper state.
 
 use engine::Time;
 use std::ops::Range;
@@ -12,12 +14,13 @@ pub type Energy = u128;
 /// Number of an owner of energy; what it stands for is the user's business.
 pub type OwnerId = usize;
 
-/// What a CPU does, as far as its power goes.
+/// The activity of a CPU, as far as its power goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// It executes instructions.
     Running,
-    /// It is on the way into or out of an idle state. Power is that of the state; what the way costs is charged as a round trip.
+    /// It is on the way into or out of an idle state. Power is that of the state; what the way
+    /// costs is charged as a round trip.
     Moving(u8),
     /// It is in an idle state.
     Idle(u8),
@@ -34,7 +37,7 @@ impl Activity {
     }
 }
 
-/// What an idle state costs. Powers in units, energies in units times picoseconds.
+/// The powers of an idle state. Powers in units, energies in units times picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdlePower {
     /// Power of a core in it.
@@ -47,10 +50,10 @@ pub struct IdlePower {
     pub domain_round_trip: Energy,
 }
 
-/// What a domain's power is made of.
+/// The parts of a domain's power.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainPower {
-    /// How many CPUs it has; they follow those of the domain before.
+    /// The number of CPUs that it has; they follow those of the domain before.
     pub cpus: usize,
     /// Power of a core that runs, in units.
     pub core_running: u64,
@@ -79,7 +82,7 @@ struct Domain {
     holders: u64,
     /// Time at each depth, in ps.
     time: Vec<Time>,
-    /// How often it went down into each state.
+    /// The number of times that it went down into each state.
     downs: Vec<u64>,
 }
 
@@ -98,7 +101,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter of `owners` owners for a span of ps, at whose beginning every CPU runs for owner 0. Round trips belong to `moving`.
+    /// A meter of `owners` owners for a span of ps, at whose beginning every CPU runs for owner 0.
+    /// Round trips belong to `moving`.
     pub fn new(domains: Vec<DomainPower>, owners: usize, moving: OwnerId, span: Range<Time>) -> Self {
         let mut first = 0;
         let mut domain_of = Vec::new();
@@ -136,7 +140,7 @@ impl Meter {
         Self { domains, domain_of, owners, moving, energy, integral: 0, begin: span.start, end: span.end }
     }
 
-    /// Whether it measures anything.
+    /// True if it measures anything.
     pub fn is_empty(&self) -> bool {
         self.domains.is_empty()
     }
@@ -199,7 +203,8 @@ impl Meter {
         }
     }
 
-    /// The powers of a domain's running cores and of its shared part change: another operating point.
+    /// The powers of a domain's running cores and of its shared part change: another operating
+    /// point.
     pub fn set_running_power(&mut self, now: Time, domain: usize, core: u64, shared: u64) {
         self.settle(now, domain);
         let domain = &mut self.domains[domain];
@@ -211,7 +216,8 @@ impl Meter {
         domain.find_holders();
     }
 
-    /// Ends the measurement, at the end of its span at the latest: what comes after `end` ps does not count.
+    /// Ends the measurement, at the end of its span at the latest: what comes after `end` ps does
+    /// not count.
     pub fn finish(&mut self, end: Time) {
         for domain in 0..self.domains.len() {
             self.settle(end, domain);
@@ -229,13 +235,13 @@ impl Meter {
         self.integral
     }
 
-    /// How long, in ps, a CPU of the domain ran (number 0), all were at least on the way into or out of state s (2s + 1), and all were in
-    /// state s or deeper (2s + 2).
+    /// The times, in ps, that a CPU of the domain ran (number 0), all were at least on the way into
+    /// or out of state s (2s + 1), and all were in state s or deeper (2s + 2).
     pub fn domain_times(&self, domain: usize) -> &[Time] {
         &self.domains[domain].time
     }
 
-    /// How often a domain went down into a state.
+    /// The number of times that a domain went down into a state.
     pub fn downs(&self, domain: usize, state: usize) -> u64 {
         self.domains[domain].downs[state]
     }
@@ -266,7 +272,8 @@ impl Meter {
                 _ => (shared / holders, shared % holders),
             };
             for cpu in domain.cpus.iter().filter(|cpu| cpu.activity.depth() == domain.depth) {
-                // What does not divide goes to the first: a few units times picoseconds, but nothing is lost.
+                // What does not divide goes to the first: a few units times picoseconds, but
+                // nothing is lost.
                 energy[cpu.owner] += part + rest.min(1);
                 rest = rest.saturating_sub(1);
             }
@@ -329,7 +336,8 @@ mod tests {
         meter.set(100, 1, Activity::Idle(0), IDLE);
         meter.set(110, 0, Activity::Idle(1), OTHER);
         meter.finish(120);
-        // Ten ps in which CPU 0 runs, then ten in which CPU 1's WFI keeps the domain up: OTHER pays for its own core only.
+        // Ten ps in which CPU 0 runs, then ten in which CPU 1's WFI keeps the domain up: OTHER pays
+        // for its own core only.
         assert_eq!(energies(&meter), [10 * (2000 + 7900), 10, 20 * 3 + 10 * 70, 500]);
         assert_eq!(meter.downs(0, 1), 0, "the domain never was down");
         assert_eq!(meter.integral(), energies(&meter).iter().sum());

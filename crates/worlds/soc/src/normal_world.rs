@@ -8,7 +8,7 @@ use engine::{PS_PER_US, Time};
 use psci::{Call, id};
 use psci_cases::{Depth, NormalWorld, Stamps, Word};
 
-/// Where the normal world is entered; nothing is there but the procedure.
+/// The place where the normal world is entered; nothing is there but the procedure.
 const ENTRY_POINT: u64 = 0x8000_0000;
 
 pub(crate) struct SimWorld<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct SimWorld<'a> {
 }
 
 impl SimWorld<'_> {
-    /// How late this CPU goes on after an event, as drawn.
+    /// The delay with which this CPU goes on after an event, as drawn.
     fn start_skew(&self) -> Time {
         let skew = self.soc.random.borrow_mut().below(self.soc.machine.platform.assumed.start_skew);
         skew + self.soc.spread(|spread| spread.start)
@@ -102,7 +102,8 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn relax(&self, moments: u32) {
-        // A CPU whose procedure failed never comes to where others poll for it: who polls stops, so that the run ends.
+        // A CPU whose procedure failed never comes to where others poll for it: who polls stops, so
+        // that the run ends.
         while self.soc.has_failed() {
             self.soc.scheduler.wait(None);
         }
@@ -119,7 +120,8 @@ impl NormalWorld for SimWorld<'_> {
         self.soc.advance(self.soc.memory_access());
         match self.soc.spread(|spread| spread.interrupt) {
             0 => self.soc.raise(cpu, Source::Software),
-            // No kernel runs beside a procedure, so that each CPU has a line of the always-on timer to itself.
+            // No kernel runs beside a procedure, so that each CPU has a line of the always-on timer
+            // to itself.
             late => self.soc.program_alarm(cpu, self.soc.now() + late, cpu, Source::Software),
         }
     }

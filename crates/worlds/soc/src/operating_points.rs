@@ -1,14 +1,17 @@
-//! Work, and how long it takes: a core at an operating point has a capacity, and work is capacity times time.
+//! Work, and how long it takes: a core at an operating point has a capacity, and work is capacity
+//! times time.
 
 use engine::Time;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// An operating point of a domain: its frequency, what its cores get done there, and what that costs.
+/// An operating point of a domain: its frequency, what its cores get done there, and what that
+/// costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperatingPoint {
     /// Clock in Hz.
     pub clock: u64,
-    /// Work per time, in units of the platform's table; the fastest core of a platform usually has 1024. At least 1.
+    /// Work per time, in units of the platform's table; the fastest core of a platform usually has
+    /// 1024. At least 1.
     pub capacity: u32,
     /// Power of a core that runs, in units.
     pub core_power: u32,
@@ -24,12 +27,12 @@ impl Work {
     /// No work.
     pub const NONE: Self = Self(0);
 
-    /// What a core of this capacity does in that time.
+    /// The work that a core of this capacity does in that time.
     pub const fn done(capacity: u32, time: Time) -> Self {
         Self(time.saturating_mul(capacity as u64))
     }
 
-    /// How long a core of this capacity takes, in ps, rounded up.
+    /// The time that a core of this capacity takes, in ps, rounded up.
     pub const fn time(self, capacity: u32) -> Time {
         if capacity == 0 { Time::MAX } else { self.0.div_ceil(capacity as u64) }
     }

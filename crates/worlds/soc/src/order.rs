@@ -1,8 +1,9 @@
 //! The declared order: the conditions of a published run that its tables do not predict, enforced.
 //!
-//! A case may declare in which order CPUs reached the SCP. The machine then sees to three things, and to nothing else:
-//! the first of the order owns the timer, CPUs of a cluster ask for its lock in the order, and CPUs go to the SCP's channel
-//! in the order. The time for which a CPU waits for its turn is a cause of its own in the recording.
+//! A case may declare in which order CPUs reached the SCP. The machine then sees to three things,
+//! and to nothing else: the first of the order owns the timer, CPUs of a cluster ask for its lock
+//! in the order, and CPUs go to the SCP's channel in the order. The time for which a CPU waits for
+//! its turn is a cause of its own in the recording.
 
 use crate::Soc;
 use crate::cpu::Waiting;
@@ -44,7 +45,8 @@ impl Soc {
         }
     }
 
-    /// Called before a suspend asks for its cluster's lock: waits until the CPU before it in the order, of the same cluster, has a ticket.
+    /// Called before a suspend asks for its cluster's lock: waits until the CPU before it in the
+    /// order, of the same cluster, has a ticket.
     pub(crate) fn ask_in_order(&self) {
         let cpu = self.current_cpu_index();
         let cluster = self.cpus[cpu].cluster;
@@ -52,13 +54,15 @@ impl Soc {
         self.queue_behind(before, &self.order.lock_requests);
     }
 
-    /// Called before a suspend asks for the SCP's channel: waits until the CPU before it in the order has a ticket.
+    /// Called before a suspend asks for the SCP's channel: waits until the CPU before it in the
+    /// order has a ticket.
     pub(crate) fn send_in_order(&self) {
         let before = self.order.before(self.current_cpu_index(), |_| true);
         self.queue_behind(before, &self.order.channel_requests);
     }
 
-    /// Called where a suspend sends nothing: whoever comes after this CPU in the order need not wait for it.
+    /// Called where a suspend sends nothing: whoever comes after this CPU in the order need not
+    /// wait for it.
     pub(crate) fn pass_in_order(&self) {
         let cpu = self.current_cpu_index();
         if self.order.names(cpu) {
@@ -67,7 +71,8 @@ impl Soc {
         }
     }
 
-    /// Waits until the CPU `before` this one has asked for the same lock and has had the time to write a ticket.
+    /// Waits until the CPU `before` this one has asked for the same lock and has had the time to
+    /// write a ticket.
     fn queue_behind(&self, before: Option<usize>, requests: &RefCell<Vec<Option<Time>>>) {
         let cpu = self.current_cpu_index();
         if !self.order.names(cpu) {

@@ -16,7 +16,8 @@ use psci_cases::Word as NormalWord;
 /// Local states from here on lose their contents.
 const FIRST_POWER_DOWN: u8 = 2;
 
-/// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1), with a nibble for each level in the StateID, as section 6.5 recommends.
+/// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1), with a nibble for
+/// each level in the StateID, as section 6.5 recommends.
 pub(crate) fn power_state(state: &IdleState) -> u32 {
     let id = (0..).zip(state.state).fold(0, |id, (level, local)| id | u32::from(local) << (4 * level));
     let powers_down = state.state.iter().any(|&local| local >= FIRST_POWER_DOWN);
@@ -29,7 +30,8 @@ fn composite(state: &IdleState) -> CompositeState {
 }
 
 impl Soc {
-    /// Whether this CPU flushes its L2 though the cluster stays up: the release may choose by what the call asks for.
+    /// True if this CPU flushes its L2 though the cluster stays up: the release may choose by what
+    /// the call asks for.
     fn flushes_l2_anyway(&self) -> bool {
         let asked = self.current_cpu().asked.get();
         asked.is_some_and(|(level, why)| self.machine.release.l2_flush.contain(why, level))
@@ -43,8 +45,9 @@ impl Soc {
         self.scheduler.wake(index);
     }
 
-    /// Waits in WFE, as [`Platform::wait_for_event`], but sleeps through all events before which `word` is less than `least`: where there are many CPUs,
-    /// each of which sends events, most of what happens would be CPUs that wake up, look, and sleep again.
+    /// Waits in WFE, as [`Platform::wait_for_event`], but sleeps through all events before which
+    /// `word` is less than `least`: where there are many CPUs, each of which sends events, most of
+    /// what happens would be CPUs that wake up, look, and sleep again.
     pub(crate) fn sleep_until(&self, word: NormalWord, least: u64) {
         self.count_call();
         let cpu = self.current_cpu_index();
@@ -53,8 +56,9 @@ impl Soc {
         self.scheduler.wait_and_advance(self.machine.platform.assumed.event_wake);
     }
 
-    /// Waits in WFE until the bits of `mask` in the word at the address `word` are those of `value` and an event comes, and sleeps through all events
-    /// before: of those who queue for a lock each release wakes one.
+    /// Waits in WFE until the bits of `mask` in the word at the address `word` are those of `value`
+    /// and an event comes, and sleeps through all events before: of those who queue for a lock each
+    /// release wakes one.
     pub(crate) fn sleep_until_stored(&self, word: usize, mask: u64, value: u64) {
         self.count_call();
         let cpu = self.current_cpu_index();
@@ -157,7 +161,8 @@ impl Platform for Soc {
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
         self.count_call();
         self.current_cpu().asked.set(Some((self.highest_down(request), why)));
-        // Nothing is refused; but where the case declares an order, it starts here, before the cluster's lock.
+        // Nothing is refused; but where the case declares an order, it starts here, before the
+        // cluster's lock.
         if why == PowerDown::Suspend && request.highest() > psci::CPU_LEVEL {
             self.ask_in_order();
         }
@@ -293,8 +298,8 @@ impl Platform for Soc {
 
     fn wait_for_power_down(&self) {
         self.count_call();
-        // An interrupt does not end this WFI: the interface is off, and waking is the SCP's business. The SCP always
-        // completes what it took, so this never returns here.
+        // An interrupt does not end this WFI: the interface is off, and waking is the SCP's
+        // business. The SCP always completes what it took, so this never returns here.
         loop {
             if let Some(watcher) = self.current_cpu().watched_by.get() {
                 self.scheduler.wake(watcher);

@@ -7,7 +7,8 @@ use ::points::Point;
 ::points::points! {
     /// Points of the simulated SoC's own drivers; they explain a message to the power controller.
     pub mod soc {
-        /// A CPU waits for the SCP: for the slot (SCPI) or for the response (SCMI); the argument is the channel.
+        /// A CPU waits for the SCP: for the slot (SCPI) or for the response (SCMI); the argument is
+        /// the channel.
         SCP_WAIT = 0x0100, "scp-wait", "scp-channel";
         /// The wait for the SCP is over.
         SCP_WAIT_END = 0x0101, "scp-wait-end", "scp-channel";
@@ -33,7 +34,8 @@ use ::points::Point;
         INTERCONNECT = 0x010b, "interconnect", "port-open";
         /// After a cluster's port of the interconnect is closed (0) or opened (1).
         INTERCONNECT_END = 0x010c, "interconnect-end", "port-open";
-        /// Hardware starts to flush caches of a CPU in its terminal WFI, its own or those that its cluster shares.
+        /// Hardware starts to flush caches of a CPU in its terminal WFI, its own or those that its
+        /// cluster shares.
         HARDWARE_FLUSH = 0x010d, "hardware-flush", "cache-lines";
         /// Hardware has flushed them.
         HARDWARE_FLUSH_END = 0x010e, "hardware-flush-end", "cache-lines";
@@ -50,7 +52,8 @@ pub fn point_name(id: u16) -> &'static str {
     point(id).map_or("unknown", Point::name)
 }
 
-/// The stamp that a CPU's runtime instrumentation took at a point; `None` for a point that it does not serve.
+/// The stamp that a CPU's runtime instrumentation took at a point; `None` for a point that it does
+/// not serve.
 pub fn stamp_at(stamps: &psci_cases::Stamps, point: &str) -> Option<u64> {
     (0..).zip(stamps).find(|&(id, _)| point_name(id) == point).map(|(_, &ticks)| ticks)
 }

@@ -8,8 +8,9 @@ const MILLION: u64 = 1_000_000;
 impl Soc {
     /// Flushes for a time that is `alone` ps when nobody else does.
     ///
-    /// A line holds the port for a part of its time (`flush_port_share`); with n cores flushing, each line waits for those
-    /// of the n - 1 others. The slowdown is worked out anew whenever a core starts or ends.
+    /// A line holds the port for a part of its time (`flush_port_share`); with n cores flushing,
+    /// each line waits for those of the n - 1 others. The slowdown is worked out anew whenever a
+    /// core starts or ends.
     pub(crate) fn flush(&self, alone: u64) {
         let cpu = self.current_cpu_index();
         self.flushing.borrow_mut().push(cpu);

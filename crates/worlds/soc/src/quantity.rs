@@ -21,7 +21,8 @@ const TIMES: &Units = &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_00
 const FREQUENCIES: &Units = &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)];
 const SIZES: &Units = &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
-/// Largest value of any quantity in its base unit: exact in a double, and far from overflow in sums.
+/// Largest value of any quantity in its base unit: exact in a double, and far from overflow in
+/// sums.
 const LARGEST: f64 = (1_u64 << 53) as f64;
 
 fn parse(text: &str, what: &str, example: &str, units: &Units) -> Result<u64, String> {

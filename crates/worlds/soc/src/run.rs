@@ -12,29 +12,29 @@ use psci::{CpuDesc, CpuRecord, DomainDesc, DomainRecord, Psci, StorageRef, Syste
 use psci_cases::{Case, Failure, Mode};
 use std::cell::Cell;
 
-/// How a procedure is run.
+/// The way in which a procedure is run.
 #[derive(Clone, Debug)]
 pub struct Conditions {
     /// The procedure.
     pub case: Case,
-    /// How often it is repeated, in one boot.
+    /// The number of times that it is repeated, in one boot.
     pub iterations: u32,
     /// Draws what the machine leaves to chance: when CPUs leave a barrier.
     pub seed: u64,
     /// The order in which CPUs reach the SCP in a parallel suspend; empty: whatever comes.
     pub order: Vec<usize>,
-    /// Whether events are kept.
+    /// True if events are kept.
     pub record: bool,
-    /// Whether the platform's declared spread of who arrives first is drawn, by the seed.
+    /// True if the platform's declared spread of who arrives first is drawn, by the seed.
     pub spread: bool,
 }
 
-/// What a run yields.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
     /// Every stamp, in order of time.
     pub events: Vec<Event>,
-    /// What the procedure measured, in order of publication.
+    /// The measurements of the procedure, in order of publication.
     pub measured: Vec<Measured>,
     /// Time in each power state by CPU, in ps, in the order of [`crate::CpuState::ALL`].
     pub state_times: Vec<[u64; 4]>,
@@ -60,7 +60,7 @@ pub enum RunError {
     Deadlock {
         /// When, in ps.
         time: Time,
-        /// Who waits for what, and who holds it, in words.
+        /// The waits of processes, and who holds what they wait for, in words.
         waiters: Vec<String>,
     },
 }
@@ -68,7 +68,8 @@ pub enum RunError {
 /// Runs a procedure on a machine that is cold.
 ///
 /// # Errors
-/// A power tree that the firmware refuses; a deadlock, with who waits for what and who holds it; whatever the procedure found wrong.
+/// A power tree that the firmware refuses; a deadlock, with who waits for what and who holds it;
+/// whatever the procedure found wrong.
 pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, RunError> {
     let soc = Soc::new(machine, conditions.seed);
     soc.records.set(conditions.record);
@@ -130,7 +131,8 @@ pub(crate) fn with_firmware<R>(soc: &Soc, run: impl FnOnce(&Psci<'_, Soc>) -> R)
 }
 
 impl Soc {
-    /// Starts the processes of a cold machine with firmware: services, the CPU that leads, and the others without power.
+    /// Starts the processes of a cold machine with firmware: services, the CPU that leads, and the
+    /// others without power.
     pub(crate) fn start_all<M: Fn(usize, u32)>(&self, runner: &mut Runner<'_, M>, lead: usize) {
         for number in 0..self.channels.len() {
             self.scheduler.set_daemon(self.channel_process(number), true);

@@ -1,5 +1,5 @@
-//! The power controller: channels that take commands, and what it does with a CPU; and the power units, which take a CPU's power
-//! without a command.
+//! The power controller: channels that take commands, and what it does with a CPU; and the power
+//! units, which take a CPU's power without a command.
 
 use crate::Soc;
 use crate::config::ScpProtocol;
@@ -92,7 +92,8 @@ impl Soc {
         self.lose_power(cpu, cluster, wakes);
     }
 
-    /// Waits until a CPU is in its terminal WFI and hardware has flushed the caches that it has to itself. `watcher` is the process that runs.
+    /// Waits until a CPU is in its terminal WFI and hardware has flushed the caches that it has to
+    /// itself. `watcher` is the process that runs.
     fn wait_for_wfi(&self, cpu: usize, watcher: usize) {
         let target = &self.cpus[cpu];
         while target.waiting.get() != Waiting::Power {
@@ -108,7 +109,8 @@ impl Soc {
         }
     }
 
-    /// What a cluster's cores share is flushed by hardware, on a machine that stays coherent until then.
+    /// The cache that a cluster's cores share is flushed by hardware, on a machine that stays
+    /// coherent until then.
     fn flush_shared_by_hardware(&self, cpu: usize) {
         if self.machine.release.hardware_coherency {
             let target = &self.cpus[cpu];
@@ -117,7 +119,8 @@ impl Soc {
         }
     }
 
-    /// Hardware walks `lines` and writes the dirty ones back. Costs that say nothing of such a flush have none.
+    /// Hardware walks `lines` and writes the dirty ones back. Costs that say nothing of such a
+    /// flush have none.
     fn flush_by_hardware(&self, cpu: usize, lines: u64, line: Time, dirty: u64) {
         if line == 0 || lines == 0 {
             return;
@@ -135,7 +138,8 @@ impl Soc {
         self.scheduler.wake(self.unit_process(cpu));
     }
 
-    /// The process of a CPU's power unit: hardware that serves no other CPU, so that nobody waits for it.
+    /// The process of a CPU's power unit: hardware that serves no other CPU, so that nobody waits
+    /// for it.
     pub(crate) fn run_power_unit(&self, cpu: usize) {
         let costs = self.costs().power_units.unwrap_or_default();
         loop {
@@ -148,7 +152,8 @@ impl Soc {
             if cluster {
                 self.flush_shared_by_hardware(cpu);
                 self.advance(costs.cluster_off);
-                // The units of a cluster's cores agree: a core that woke meanwhile keeps the cluster up.
+                // The units of a cluster's cores agree: a core that woke meanwhile keeps the
+                // cluster up.
                 let domain = self.machine.platform.topology.cpus[cpu].domain;
                 let runs = |other: usize| self.cpus[other].state.get() == CpuState::Running;
                 let members = &self.machine.platform.topology.cpus;
@@ -175,12 +180,13 @@ impl Soc {
         }
     }
 
-    /// What a CPU without power does: it waits for a wake-up, then gets power and starts at the reset vector.
+    /// A CPU without power waits for a wake-up, then gets power and starts at the reset vector.
     pub(crate) fn run_powered_down(&self) {
         let cpu = self.current_cpu_index();
         let this = &self.cpus[cpu];
-        // The WFI that ended in the loss of power is over. An interrupt that is pending already leaves no other wait to say so, and the
-        // SCP would take the CPU's next power-down for done before its WFI.
+        // The WFI that ended in the loss of power is over. An interrupt that is pending already
+        // leaves no other wait to say so, and the SCP would take the CPU's next power-down for done
+        // before its WFI.
         this.waiting.set(Waiting::Nothing);
         this.caches_on.set(false);
         this.l1_dirty.set(0);

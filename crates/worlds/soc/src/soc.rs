@@ -14,7 +14,8 @@ use psci_cases::{Failure, MANY_CPUS, Word};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// A simulated SoC. It stands for the whole machine; an operation acts on the CPU whose process runs.
+/// A simulated SoC. It stands for the whole machine; an operation acts on the CPU whose process
+/// runs.
 pub struct Soc {
     pub(crate) machine: Machine,
     pub(crate) scheduler: Scheduler,
@@ -25,17 +26,20 @@ pub struct Soc {
     pub(crate) events_sent: Cell<u64>,
     /// The CPUs that wait for one: a bit for each.
     pub(crate) in_wfe: Vec<Cell<u64>>,
-    /// The CPUs that sleep until a word of the normal world is as large as they say, by the word ([`Soc::sleep_until`]).
+    /// The CPUs that sleep until a word of the normal world is as large as they say, by the word
+    /// ([`Soc::sleep_until`]).
     pub(crate) sleepers: [RefCell<Vec<Sleeper>>; Word::COUNT],
-    /// The CPUs that sleep until a word of the library's holds what they say ([`Soc::sleep_until_stored`]).
+    /// The CPUs that sleep until a word of the library's holds what they say
+    /// ([`Soc::sleep_until_stored`]).
     pub(crate) word_sleepers: RefCell<Vec<WordSleeper>>,
-    /// Whether a domain has power, by its place in the platform's list.
+    /// True if a domain has power, by its place in the platform's list.
     pub(crate) domains_on: Vec<Cell<bool>>,
     /// Flushes of a cluster's L2 so far, by the cluster's label.
     l2_flushes: Vec<Cell<u32>>,
     /// Dirty lines of the cache that a cluster shares, by the cluster's label.
     pub(crate) l2_dirty: Vec<Cell<u64>>,
-    /// The SCP's channels, and the locks of both kinds for them; the release says which kind is used.
+    /// The SCP's channels, and the locks of both kinds for them; the release says which kind is
+    /// used.
     pub(crate) channels: Vec<Channel>,
     channel_words: Vec<Vec<BakeryWord<Soc>>>,
     channel_tickets: Vec<Ticket<Soc>>,
@@ -49,9 +53,9 @@ pub struct Soc {
     /// The words that the normal world's CPUs share.
     pub(crate) words: [Cell<u64>; Word::COUNT],
     pub(crate) random: RefCell<SplitMix64>,
-    /// Whether the declared spread of who arrives first is drawn.
+    /// True if the declared spread of who arrives first is drawn.
     pub(crate) spreads: Cell<bool>,
-    /// Whether events are kept.
+    /// True if events are kept.
     pub(crate) records: Cell<bool>,
     pub(crate) events: RefCell<Vec<Event>>,
     pub(crate) measured: RefCell<Vec<Measured>>,
@@ -79,11 +83,11 @@ pub(crate) struct Sleeper {
 #[derive(Clone, Copy)]
 pub(crate) struct WordSleeper {
     pub(crate) cpu: usize,
-    /// Where the word is, to know it by.
+    /// The place where the word is, to know it by.
     pub(crate) word: usize,
     pub(crate) mask: u64,
     pub(crate) value: u64,
-    /// Whether the value was stored: the next event ends the sleep.
+    /// True if the value was stored: the next event ends the sleep.
     pub(crate) stored: bool,
 }
 
@@ -97,7 +101,8 @@ enum Tick {
 }
 
 impl Soc {
-    /// A cold machine: every CPU is off. [`crate::run()`] starts one. `seed` draws what the machine leaves to chance.
+    /// A cold machine: every CPU is off. [`crate::run()`] starts one. `seed` draws what the machine
+    /// leaves to chance.
     pub fn new(machine: &Machine, seed: u64) -> Self {
         let platform = &machine.platform;
         let cpus: Vec<Cpu> = platform
@@ -191,7 +196,8 @@ impl Soc {
         &self.cpus[self.scheduler.current()]
     }
 
-    /// A delay of the declared spread, up to what `most` picks of it; 0 where the run does not ask for the spread.
+    /// A delay of the declared spread, up to what `most` picks of it; 0 where the run does not ask
+    /// for the spread.
     pub(crate) fn spread(&self, most: impl Fn(&Spread) -> Time) -> Time {
         match self.spreads.get() {
             true => self.random.borrow_mut().below(most(&self.machine.platform.assumed.spread)),
@@ -219,7 +225,7 @@ impl Soc {
         self.current_cpu().caches_on.get()
     }
 
-    /// How often the L2 that `cpu` shares was flushed.
+    /// The number of times that the L2 that `cpu` shares was flushed.
     pub(crate) fn l2_flushes(&self, cpu: u16) -> u32 {
         self.l2_flushes[usize::from(self.cpus[usize::from(cpu)].cluster)].get()
     }
@@ -249,8 +255,8 @@ impl Soc {
         this.call_begins.set([self.scheduler.now(), this.call_begins.get()[0]]);
     }
 
-    /// The calls and the time of a maintained load whose line is not dirty, in one operation: if nobody else goes meanwhile, or if there are many CPUs.
-    /// Otherwise nothing happens.
+    /// The calls and the time of a maintained load whose line is not dirty, in one operation: if
+    /// nobody else goes meanwhile, or if there are many CPUs. Otherwise nothing happens.
     #[inline(always)]
     pub(crate) fn load_from_memory_at_once(&self) -> bool {
         let [maintenance, barrier] = [self.cached_access(), self.machine.platform.assumed.barrier];
@@ -269,13 +275,14 @@ impl Soc {
         true
     }
 
-    /// Whether there are so many CPUs that details which no figure shows are left out (ADR 0020).
+    /// True if the CPUs are more than those with which details which no figure shows are left out
+    /// (ADR 0020).
     #[inline(always)]
     pub(crate) fn has_many_cpus(&self) -> bool {
         self.cpus.len() > MANY_CPUS
     }
 
-    /// How many calls a CPU has made.
+    /// The number of calls that a CPU has made.
     pub(crate) fn calls_of(&self, cpu: u16) -> u64 {
         self.cpus[usize::from(cpu)].calls.get()
     }
@@ -311,12 +318,13 @@ impl Soc {
         self.cpus.len() + self.channels.len()
     }
 
-    /// The process of a CPU's power unit. It runs only where firmware takes CPUs down without a message.
+    /// The process of a CPU's power unit. It runs only where firmware takes CPUs down without a
+    /// message.
     pub(crate) fn unit_process(&self, cpu: usize) -> usize {
         self.timer_process() + 1 + cpu
     }
 
-    /// Whether power units take care of some power-downs.
+    /// True if power units take care of some power-downs.
     pub(crate) fn has_power_units(&self) -> bool {
         self.machine.needs_power_units()
     }
@@ -329,12 +337,13 @@ impl Soc {
         }
     }
 
-    /// Whether a procedure found something wrong.
+    /// True if a procedure found something wrong.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.borrow().is_some()
     }
 
-    /// Waits until another process wakes this CPU's; `what` says what for, to those who wake and to a deadlock's report.
+    /// Waits until another process wakes this CPU's; `what` says what for, to those who wake and to
+    /// a deadlock's report.
     pub(crate) fn wait_for(&self, what: Waiting) {
         let cpu = self.current_cpu();
         cpu.waiting.set(what);

@@ -1,4 +1,5 @@
-//! Other software of the normal world than the measured procedures: a kernel. What it may ask of the machine stands here.
+//! Other software of the normal world than the measured procedures: a kernel. What it may ask of
+//! the machine stands here.
 
 use crate::Soc;
 use crate::cpu::{CpuState, Waiting};
@@ -14,15 +15,16 @@ use std::ops::Range;
 
 /// Software of the normal world.
 pub trait System {
-    /// What `cpu` does from its first instruction in the normal world on. The run is over when all CPUs have returned or wait for an interrupt
-    /// that never comes.
+    /// The code of `cpu` from its first instruction in the normal world on. The run is over when
+    /// all CPUs have returned or wait for an interrupt that never comes.
     fn run(&self, soc: &Soc, cpu: usize);
 }
 
-/// What the CPUs start with.
+/// The state that the CPUs start in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boot {
-    /// The lead CPU of the release starts in the firmware, which enters the system; the others are off until a CPU_ON.
+    /// The lead CPU of the release starts in the firmware, which enters the system; the others are
+    /// off until a CPU_ON.
     Firmware,
     /// There is no firmware: all CPUs start in the system. PSCI calls do not work.
     Bare,
@@ -86,7 +88,8 @@ impl Soc {
         self.advance(time);
     }
 
-    /// This CPU computes, or waits in WFI, until an interrupt is pending or `until` comes. May return for no reason ([`Soc::nudge`]).
+    /// This CPU computes, or waits in WFI, until an interrupt is pending or `until` comes. May
+    /// return for no reason ([`Soc::nudge`]).
     #[inline]
     pub fn wait_for_interrupt(&self, until: Option<Time>) {
         let cpu = self.current_cpu();
@@ -119,14 +122,15 @@ impl Soc {
         crate::normal_world::SimWorld { soc: self, lead: self.lead() }.cpu_on(cpu)
     }
 
-    /// CPU_OFF of this CPU, through the firmware. It does not return: after a CPU_ON the CPU starts in [`System::run`] again. The value is PSCI's
-    /// return code if the call fails.
+    /// CPU_OFF of this CPU, through the firmware. It does not return: after a CPU_ON the CPU starts
+    /// in [`System::run`] again. The value is PSCI's return code if the call fails.
     pub fn stop_cpu(&self) -> i64 {
         let world = crate::normal_world::SimWorld { soc: self, lead: self.lead() };
         world.smc(psci::id::CPU_OFF, [0; 3])[0] as i64
     }
 
-    /// The `power_state` of an idle state of the platform file; `None` if there is none of that name.
+    /// The `power_state` of an idle state of the platform file; `None` if there is none of that
+    /// name.
     pub fn power_state(&self, name: &str) -> Option<u32> {
         let states = &self.machine.platform.idle_states;
         states.iter().find(|state| state.name == name).map(crate::platform::power_state)
@@ -153,7 +157,7 @@ impl Soc {
         self.record(cpu, point, argument, self.ticks());
     }
 
-    /// Whether stamps are kept; they are unless this says otherwise.
+    /// True if stamps are kept; they are unless this says otherwise.
     pub fn keep_stamps(&self, keep: bool) {
         self.records.set(keep);
     }

@@ -1,7 +1,8 @@
-//! Timers that fire whatever state the CPUs are in: the one that the CPUs of a measured procedure share, and lines of an always-on
-//! timer for the normal world.
+//! Timers that fire whatever state the CPUs are in: the one that the CPUs of a measured procedure
+//! share, and lines of an always-on timer for the normal world.
 //!
-//! A CPU's own timer needs nothing here while the CPU is up: the CPU waits with a deadline ([`Soc::wait_for_interrupt`]).
+//! A CPU's own timer needs nothing here while the CPU is up: the CPU waits with a deadline
+//! ([`Soc::wait_for_interrupt`]).
 
 use crate::Soc;
 use crate::interrupt_source::{Line, Source};
@@ -11,12 +12,14 @@ use engine::{Time, Wake};
 const SHARED: usize = 0;
 
 impl Soc {
-    /// Programs the shared timer to interrupt `cpu` at `deadline` ps, in place of what it was to do.
+    /// Programs the shared timer to interrupt `cpu` at `deadline` ps, in place of what it was to
+    /// do.
     pub(crate) fn program_timer(&self, cpu: usize, deadline: Time) {
         self.program(SHARED, Line { deadline, cpu, source: Source::SharedTimer });
     }
 
-    /// Programs a line of the always-on timer to interrupt `cpu` at `deadline` ps as `source`, in place of what it was to do.
+    /// Programs a line of the always-on timer to interrupt `cpu` at `deadline` ps as `source`, in
+    /// place of what it was to do.
     pub fn program_alarm(&self, line: usize, deadline: Time, cpu: usize, source: Source) {
         self.program(SHARED + 1 + line, Line { deadline, cpu, source });
     }

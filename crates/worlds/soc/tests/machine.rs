@@ -50,8 +50,8 @@ fn every_case_of_every_release_ends_without_a_stale_load() {
     }
 }
 
-/// Four times the CPUs make hardly more than four times the calls: each release of a lock wakes the one whose turn it is, and a barrier wakes
-/// nobody before its time.
+/// Four times the CPUs make hardly more than four times the calls: each release of a lock wakes the
+/// one whose turn it is, and a barrier wakes nobody before its time.
 #[test]
 fn calls_grow_with_the_cpus() {
     let coherent = [("psci.hardware_coherency", "true"), ("psci.lock", "ticket")];

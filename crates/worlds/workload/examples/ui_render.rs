@@ -1,4 +1,5 @@
-//! A user interface under each policy of placement: latency of its frames, and energy. `cargo run --release -p workload --example ui_render`
+//! A user interface under each policy of placement: latency of its frames, and energy.
+//! `cargo run --release -p workload --example ui_render`
 //!
 //! ```text
 //!  workloads/ui-render.json ─▶ workload::read ─▶ minikernel on TC2 ─▶ responses of `render`, energy
@@ -6,8 +7,9 @@
 //!                              placement::Kind ──────┘ hmp, hmp-early, even, all-big, switcher, energy-aware
 //! ```
 //!
-//! Two rules of frequency: fixed at the highest operating points, and following the load. Twenty seeds of 20 s each, whose frames are taken
-//! together. Another file with a task `render` may be given, and settings of it as `name=value`.
+//! Two rules of frequency: fixed at the highest operating points, and following the load. Twenty
+//! seeds of 20 s each, whose frames are taken together. Another file with a task `render` may be
+//! given, and settings of it as `name=value`.
 
 use document::Document;
 use minikernel::{Frequency, Hardware, Settings, run};

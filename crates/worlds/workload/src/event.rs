@@ -52,7 +52,7 @@ pub(crate) struct Thread<'a> {
     pub(crate) instance: usize,
     /// Names of its timers so far.
     pub(crate) timers: Vec<String>,
-    /// Where it names a barrier.
+    /// The place where it names a barrier.
     pub(crate) barrier: Option<Place>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
 }
 
 impl Thread<'_> {
-    /// What an event does, in actions of the kernel.
+    /// The actions of the kernel that an event stands for.
     pub(crate) fn actions(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<(), Error> {
         let what = format!("`{event}`");
         let name = |thread: &Self| thread.source.string(item, &what).map(str::to_owned);

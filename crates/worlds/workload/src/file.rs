@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 const MOST_TASKS: usize = 4_096;
 const MOST_EVENTS: usize = 1_000_000;
 
-/// What a file says.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// The tasks.
     pub workload: Workload,
-    /// How long they run, in nanoseconds; `None` if the file does not say.
+    /// The time that they run, in nanoseconds; `None` if the file does not say.
     pub duration_ns: Option<u64>,
     /// The capacity that `run` was calibrated for.
     pub capacity: u32,

@@ -25,7 +25,7 @@ const NO_EFFECT: [&str; 11] = [
 /// The longest run: ten hours, as in the kernel.
 const LONGEST_S: i64 = 36_000;
 
-/// What `global` says.
+/// The content of `global`.
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
     pub(crate) duration_ns: Option<u64>,

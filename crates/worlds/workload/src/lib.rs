@@ -1,7 +1,8 @@
 //! Reads files of rt-app as tasks of the small simulated kernel.
 //!
-//! rt-app's files are nearly JSON: keys may repeat, there may be comments and a comma after the last element, and an event that needs no value
-//! may stand alone. What the kernel cannot simulate is refused with its place in the file.
+//! rt-app's files are nearly JSON: keys may repeat, there may be comments and a comma after the
+//! last element, and an event that needs no value may stand alone. What the kernel cannot simulate
+//! is refused with its place in the file.
 //!
 //! ```
 //! use document::Document;
@@ -27,15 +28,16 @@
 //!
 //! | event | does |
 //! |---|---|
-//! | `run` | work that takes so many us on a core of the calibration's capacity |
-//! | `runtime`, `sleep` | computes or sleeps for so many us |
+//! | `run` | work that takes the number of us on a core of the calibration's capacity |
+//! | `runtime`, `sleep` | computes or sleeps for the number of us |
 //! | `timer` | `{ref, period, mode}`: waits for the next period; late periods start anew in mode `relative`, which is the default, and are caught up with in `absolute`. A name that begins with `unique` is a timer for each instance; another one belongs to one thread |
 //! | `lock`, `unlock`, `wait`, `signal`, `broad`, `sync`, `barrier`, `sem_post`, `sem_wait` | as in POSIX threads; a barrier waits for as many as name it, each instance counts |
 //! | `suspend`, `resume` | sleeps until resumed; a resume of a thread that is not suspended is lost |
 //! | `yield`, `fork` | lets others run; starts a copy of a task |
 //! | `mem`, `memrun`, `iorun` | bytes that are written: work, if [`Options`] say how many are written in a microsecond |
 //!
-//! A key may end in a number (`run0`, `timer12`). What rt-app does not have begins with `stopwatt_`:
+//! A key may end in a number (`run0`, `timer12`). What rt-app does not have begins with
+//! `stopwatt_`:
 //!
 //! | key | where | does |
 //! |---|---|---|
@@ -45,8 +47,8 @@
 //! | `stopwatt_pin` | task | 1: instance n runs on CPU n only, counted round |
 //! | `stopwatt_step` | in `timer` | us that each instance's period is longer than that of the one before |
 //! | `stopwatt_run`, `stopwatt_sleep` | event | `{low, high}`: as `run` and `sleep`, any length between the two; `{mean}`: the gap between independent events |
-//! | `stopwatt_close` | event | closes so many files, each a callback |
-//! | `stopwatt_process` | event | so many lives of a small process, in callbacks |
+//! | `stopwatt_close` | event | closes the number of files, each a callback |
+//! | `stopwatt_process` | event | the number of lives of a small process, in callbacks |
 //!
 //! | file | what it is about |
 //! |---|---|

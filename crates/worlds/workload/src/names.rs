@@ -26,12 +26,12 @@ impl Names {
     }
 }
 
-/// A task as the file declares it: so many tasks of the kernel from `first` on.
+/// A task as the file declares it: a number of tasks of the kernel from `first` on.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
     pub(crate) name: String,
     pub(crate) first: TaskId,
-    /// How many start; none if it only starts as a copy.
+    /// The number that start; 0 if it only starts as a copy.
     pub(crate) instances: usize,
 }
 

@@ -68,7 +68,7 @@ fn parts<'a>(source: &Source, item: &'a Item, what: &str, allowed: &[&str]) -> R
     Ok(parts)
 }
 
-/// How many instances of a task start.
+/// The number of instances of a task that start.
 pub(crate) fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
     let entries = source.object(item, "a task")?;
     let instance = entries.iter().find(|(key, _)| key.name == "instance");

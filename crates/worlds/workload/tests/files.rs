@@ -1,4 +1,4 @@
-//! What files of rt-app mean, and what is refused.
+//! The meaning of files of rt-app, and what is refused.
 
 use document::{Document, Error};
 use minikernel::{Action, CpuSet, Draw, Phase, Policy, Start};

@@ -1,4 +1,5 @@
-//! A user interface's frames under policies of placement: what `workloads/ui-render.md` says comes out.
+//! A user interface's frames under policies of placement: what `workloads/ui-render.md` says comes
+//! out.
 
 use document::Document;
 use minikernel::{Frequency, Hardware, Settings, run};
@@ -39,7 +40,8 @@ fn at_the_highest_points_early_hmp_rivals_all_big_and_even_spread_does_not() {
     let (all_big, early, even, late) = (of(Kind::AllBig), of(Kind::HmpEarly), of(Kind::Even), of(Kind::Hmp));
     assert!(early.0 < 1.1 * all_big.0 && early.1 < 0.97 * all_big.1, "{early:?} {all_big:?}");
     assert!(even.0 > 1.5 * all_big.0, "{even:?} {all_big:?}");
-    // The thresholds of vendors' trees let the thread down several times a second: its load there is less than a half.
+    // The thresholds of vendors' trees let the thread down several times a second: its load there
+    // is less than a half.
     assert!(late.0 > 1.5 * all_big.0 && late.1 < early.1, "the note says otherwise: {late:?} {all_big:?}");
 }
 

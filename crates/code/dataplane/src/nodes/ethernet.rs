@@ -42,11 +42,12 @@ const REASONS: [Reason; 8] = [
     Reason::error("ip4 for one host in a frame for several"),
 ];
 
-/// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input, ip4-input, arp-input.
+/// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input,
+/// ip4-input, arp-input.
 #[derive(Default)]
 pub struct EthernetInput;
 
-/// What the loop needs of the interface.
+/// The fields of an interface that the loop needs.
 struct Interface<'a> {
     mac: u64,
     longest: u16,
@@ -59,7 +60,8 @@ struct Classify<'a, const CROSS_CONNECT: bool> {
     routes: &'a Table,
 }
 
-/// The addresses' first eight bytes as a number, first byte lowest, and the EtherType as it lies in memory.
+/// The addresses' first eight bytes as a number, first byte lowest, and the EtherType as it lies in
+/// memory.
 #[derive(Clone, Copy, Default)]
 struct Loaded {
     addresses: u64,
@@ -171,7 +173,8 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     match kind {
         TYPE_IP4 if frame.length[lane] < SHORTEST_IP4 => (DROP, TRUNCATED),
         TYPE_IP4 if to_group => {
-            // What is for one host may not be multiplied by frames for several (RFC 1122, section 3.3.6).
+            // What is for one host may not be multiplied by frames for several (RFC 1122, section
+            // 3.3.6).
             let destination = memory.load_u32(frame.buffer[lane], HEADER as usize + 16).swap_bytes();
             match routes.reader().lookup(destination) {
                 LOCAL | OURS | GROUP => (NEXT_IP4, 0),

@@ -18,7 +18,7 @@ use crate::walk::{Body, Strides, rare, walk};
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
 
-/// Where the network header starts: tags are gone by now.
+/// The place where the network header starts: tags are gone by now.
 const L3: usize = 14;
 
 /// Reasons of `ip4-input`.
@@ -52,12 +52,13 @@ struct Validate<'a> {
     own: &'a Own,
 }
 
-/// What [`checksum::header_product`] may be.
+/// The largest value that [`checksum::header_product`] may have.
 fn largest_product(verify_checksum: bool) -> u64 {
     if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
 }
 
-/// A header as numbers, the first byte lowest, and parts of it as the common path needs them: a part is cheaper to load than to cut out.
+/// A header as numbers, the first byte lowest, and parts of it as the common path needs them: a
+/// part is cheaper to load than to cut out.
 #[derive(Clone, Copy, Default)]
 struct Header {
     first: u64,
@@ -99,7 +100,7 @@ impl Header {
         self.third.swap_bytes()
     }
 
-    /// Whether the header needs no slow path.
+    /// True if the header needs no slow path.
     #[inline(always)]
     fn is_plain(self, length: u16, largest_product: u64, own: &Own) -> bool {
         let [first, last] = self.source_ends;
@@ -130,7 +131,8 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
         header.is_plain(frame.length[lane], self.largest_product, self.own).then_some(FIRST_ARC)
     }
 
-    /// Finds the first reason of the list that holds for a header which is not plain. Padding is cut off.
+    /// Finds the first reason of the list that holds for a header which is not plain. Padding is
+    /// cut off.
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
         let header = Header::load(memory, frame, lane);
         let available = (frame.length[lane] as usize).saturating_sub(L3);
@@ -157,7 +159,7 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
     }
 }
 
-/// What becomes of a packet by its source, as the kernel decides it.
+/// The verdict on a packet by its source, as the kernel decides it.
 fn source_verdict(header: Header, own: &Own) -> (u8, u8) {
     let (source, destination) = (Ipv4Addr::from(header.source()), Ipv4Addr::from(header.destination()));
     let to_all = destination.is_broadcast() || (source.is_unspecified() && destination.is_unspecified());
@@ -295,8 +297,8 @@ const TO_RESOLVE: u8 = FIRST_ARC + 3;
 /// The arc of `ip4-rewrite` to the output of interface 0.
 const OUTPUT: u8 = FIRST_ARC + 4;
 
-/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, icmp-time-exceeded, icmp-fragmentation-needed, ip4-fragment,
-/// ip4-resolve, the interfaces' outputs by number.
+/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, icmp-time-exceeded,
+/// icmp-fragmentation-needed, ip4-fragment, ip4-resolve, the interfaces' outputs by number.
 #[derive(Default)]
 pub struct Ip4Rewrite;
 
@@ -349,7 +351,8 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
         } else if is_too_long {
             TO_FRAGMENT
         } else {
-            // Also where its address came to be known since the packet's turn: it comes back at once then.
+            // Also where its address came to be known since the packet's turn: it comes back at
+            // once then.
             TO_RESOLVE
         }
     }
@@ -390,11 +393,13 @@ impl Node for Ip4Rewrite {
     }
 }
 
-/// Validation, lookup and rewrite in one loop, to show what the cut into three nodes costs. Packets that are not plain take the arc to
-/// `ip4-input`. Arcs: drop, punt, ip4-input, and then the interfaces' outputs by number.
+/// Validation, lookup and rewrite in one loop, to show what the cut into three nodes costs. Packets
+/// that are not plain take the arc to `ip4-input`. Arcs: drop, punt, ip4-input, and then the
+/// interfaces' outputs by number.
 #[derive(Default)]
 pub struct Fused {
-    /// The arc of the last frame's first packet. Where packets go is not known before the loop, and most go where others went.
+    /// The arc of the last frame's first packet. Where packets go is not known before the loop, and
+    /// most go where others went.
     expected: u8,
 }
 

@@ -1,4 +1,4 @@
-//! Where packets leave the graph.
+//! The nodes at which packets leave the graph.
 
 use crate::arcs::{FIRST_ARC, Verdict};
 use crate::frame::Frame;
@@ -39,7 +39,8 @@ impl Node for InterfaceOutput {
 
 /// A device that sends packets.
 pub trait Device: Send {
-    /// Sends a frame's packets, in order; returns how many it took, usually the first ones. It does not free buffers.
+    /// Sends a frame's packets, in order; returns how many it took, usually the first ones. It does
+    /// not free buffers.
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize;
 }
 

@@ -1,4 +1,5 @@
-//! Packets of a Linux interface through packet sockets. The kernel keeps the interface and sees every packet, too.
+//! Packets of a Linux interface through packet sockets. The kernel keeps the interface and sees
+//! every packet, too.
 
 use std::io;
 
@@ -23,7 +24,8 @@ fn reason(unfinished: Unfinished) -> usize {
     }
 }
 
-/// Receives from a packet socket. Packets are whole then: missing checksums are written, and large packets are split.
+/// Receives from a packet socket. Packets are whole then: missing checksums are written, and large
+/// packets are split.
 pub struct PacketDriver {
     /// None while the interface is away.
     receiver: Option<Receiver>,
@@ -33,8 +35,8 @@ pub struct PacketDriver {
 }
 
 impl PacketDriver {
-    /// An input node for an interface of the graph, which has the name of the machine's. If it `is_shared`, it shares the interface with
-    /// the inputs of other workers.
+    /// An input node for an interface of the graph, which has the name of the machine's. If it
+    /// `is_shared`, it shares the interface with the inputs of other workers.
     ///
     /// # Errors
     /// The kernel does not share it.
@@ -69,7 +71,8 @@ impl PacketDriver {
                 met.count(SPLIT);
                 self.splitter.take(bytes, tag, offload, DATA_BYTES).err().map(reason)
             } else {
-                // Longer than a buffer is longer than any interface's MTU: the graph sees a giant and counts it.
+                // Longer than a buffer is longer than any interface's MTU: the graph sees a giant
+                // and counts it.
                 let length = bytes.len().min(DATA_BYTES);
                 data[..length].copy_from_slice(&bytes[..length]);
                 match offload.finish(&mut data[..length]) {
@@ -116,7 +119,8 @@ impl Driver for PacketDriver {
 
     fn look(&mut self, away: bool) -> bool {
         if away {
-            // The old one goes first: a group of receivers is for one interface as long as one of them is there.
+            // The old one goes first: a group of receivers is for one interface as long as one of
+            // them is there.
             self.receiver = None;
             // A receiver on an interface that is down has failed already.
             self.receiver = self.reopened().ok().filter(|receiver| !receiver.has_failed());

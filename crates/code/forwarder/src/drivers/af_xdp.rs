@@ -1,5 +1,5 @@
-//! Packets of a Linux interface through AF_XDP: the driver, or what is right behind it, puts them into memory that is shared with us, and the
-//! rest of the kernel sees nothing of them.
+//! Packets of a Linux interface through AF_XDP: the driver, or what is right behind it, puts them
+//! into memory that is shared with us, and the rest of the kernel sees nothing of them.
 #![expect(unsafe_code, reason = "rings of memory shared with the kernel, and calls to wake it")]
 
 use std::io;
@@ -30,7 +30,8 @@ use super::xdp_program::{Mode, Redirect};
 const FRAMES: u32 = 8192;
 const RECEIVING: u32 = FRAMES / 2;
 const SENDING: u32 = FRAMES / 2;
-/// Bytes of the longest IP packet: a frame has 2048, of which the kernel keeps 256 in front of the packet.
+/// Bytes of the longest IP packet: a frame has 2048, of which the kernel keeps 256 in front of the
+/// packet.
 pub const MTU_MAX: u16 = 2048 - 256 - 18;
 
 /// An interface whose packets the kernel hands to sockets, shared by those of all its queues.
@@ -67,7 +68,8 @@ impl Handed {
     }
 }
 
-/// A socket with its rings. What the kernel shares comes before the memory that it lies in, so that it is dropped before.
+/// A socket with its rings. What the kernel shares comes before the memory that it lies in, so that
+/// it is dropped before.
 struct Port {
     socket: XdpSocket,
     fill: FillRing,
@@ -81,11 +83,12 @@ struct Port {
     index: u32,
     mode: Mode,
     is_zero_copy: bool,
-    /// What the kernel had dropped when it was last asked.
+    /// The number of packets that the kernel had dropped when it was last asked.
     drops: u64,
 }
 
-// SAFETY: packets in the slabs point into the port's own memory; a port moves with it, and one thread uses it at a time.
+// SAFETY: packets in the slabs point into the port's own memory; a port moves with it, and one
+// thread uses it at a time.
 unsafe impl Send for Port {}
 
 fn wrong(error: impl std::fmt::Display) -> io::Error {
@@ -106,7 +109,8 @@ impl Port {
             };
             let mut builder = XdpSocketBuilder::new().map_err(wrong)?;
             let (rings, flags) = builder.build_rings(&umem, rings.build().map_err(wrong)?).map_err(wrong)?;
-            // Without a flag the kernel shares its own buffers where the driver can, and copies otherwise.
+            // Without a flag the kernel shares its own buffers where the driver can, and copies
+            // otherwise.
             let socket = builder.bind(NicIndex::new(index), queue, flags).map_err(wrong)?;
             let (Some(rx), Some(tx)) = (rings.rx_ring, rings.tx_ring) else {
                 return Err(wrong("a ring is missing"));
@@ -132,7 +136,8 @@ impl Port {
         })
     }
 
-    /// Packets that the kernel dropped because the rings were full or a packet was too long, since the last call.
+    /// Packets that the kernel dropped because the rings were full or a packet was too long, since
+    /// the last call.
     fn kernel_drops(&mut self) -> u64 {
         let Ok(statistics) = self.socket.statistics() else { return 0 };
         let drops = statistics.rx_dropped + statistics.rx_ring_full;
@@ -141,8 +146,8 @@ impl Port {
         new
     }
 
-    /// Tells the kernel that there is something to send, until it has looked at all of it. Returns how many packets it dropped; all of
-    /// them where the interface is down.
+    /// Tells the kernel that there is something to send, until it has looked at all of it. Returns
+    /// how many packets it dropped; all of them where the interface is down.
     fn wake(&self) -> usize {
         /// Times in a row that the kernel may have no room.
         const PATIENCE: u32 = 10_000;

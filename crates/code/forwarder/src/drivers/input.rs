@@ -1,4 +1,5 @@
-//! The input node that all drivers share: the loop that fills a frame, its counters, and the watch over an interface that may go away.
+//! The input node that all drivers share: the loop that fills a frame, its counters, and the watch
+//! over an interface that may go away.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +8,9 @@ use dataplane::frame::{FRAME_MAX, Frame};
 use dataplane::graph::{Input, Reason};
 use dataplane::plane::Plane;
 
-/// How packets of an interface come in.
+/// The way in which packets of an interface come in.
 pub trait Driver: Send {
-    /// What it may meet that `show errors` tells.
+    /// The reasons that it may meet, for `show errors`.
     const REASONS: &'static [Reason];
 
     /// Puts packets into a frame until it has no more room, or there are no more packets.
@@ -20,10 +21,11 @@ pub trait Driver: Send {
         0
     }
 
-    /// Returns true if the interface is there and up. If it was `away` at the last look, it is opened again first.
+    /// Returns true if the interface is there and up. If it was `away` at the last look, it is
+    /// opened again first.
     fn look(&mut self, away: bool) -> bool;
 
-    /// How packets come in, for `show hardware`.
+    /// The way in which packets come in, for `show hardware`.
     fn hardware(&self) -> String;
 }
 
@@ -43,7 +45,8 @@ impl Room<'_> {
         self.frame.len
     }
 
-    /// Lets `write` put the next packet into a buffer and return its length. Returns false if there is no packet, no buffer or no room.
+    /// Lets `write` put the next packet into a buffer and return its length. Returns false if there
+    /// is no packet, no buffer or no room.
     #[inline(always)]
     pub fn put(&mut self, write: impl FnOnce(&mut [u8; DATA_BYTES], &mut Met<'_>) -> Option<usize>) -> bool {
         let lane = self.frame.len;
@@ -87,7 +90,7 @@ impl Met<'_> {
     }
 }
 
-/// What every driver may meet, behind its own reasons.
+/// The reason that every driver may meet, behind its own reasons.
 const AWAY: Reason = Reason::error("interface went down or away");
 
 /// Time between two looks at an interface whether it is still there.

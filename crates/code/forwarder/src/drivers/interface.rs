@@ -1,4 +1,4 @@
-//! What the kernel says about an interface of the calling thread's network namespace.
+//! The kernel's answers about an interface of the calling thread's network namespace.
 
 use std::fs;
 use std::io;
@@ -21,7 +21,8 @@ pub fn index(interface: &str) -> io::Result<u32> {
     if_nametoindex(interface).map_err(|error| if error == Errno::ENODEV { no_interface() } else { error.into() })
 }
 
-/// The entries of an interface in the kernel's list: one for its Ethernet address, and one for each address above it.
+/// The entries of an interface in the kernel's list: one for its Ethernet address, and one for each
+/// address above it.
 fn entries(interface: &str) -> io::Result<Vec<InterfaceAddress>> {
     Ok(getifaddrs()?.filter(|entry| entry.interface_name == interface).collect())
 }
@@ -35,7 +36,8 @@ pub fn mac(interface: &str) -> io::Result<Mac> {
     entries(interface)?.iter().find_map(link).map(Mac).ok_or_else(no_interface)
 }
 
-/// The IPv4 addresses that the kernel has on an interface, with the lengths of their networks' prefixes.
+/// The IPv4 addresses that the kernel has on an interface, with the lengths of their networks'
+/// prefixes.
 ///
 /// # Errors
 /// The kernel does not say.

@@ -1,7 +1,9 @@
-//! What a kernel leaves for a device to do, done here: checksums that are not in the packet yet, and large packets that have to be split.
+//! The work that a kernel leaves to a device: checksums that are not in the packet yet, and large
+//! packets that have to be split.
 //!
-//! A sender on the same machine (a container behind a veth, a guest behind a tap) hands over packets as a device with offloads would take
-//! them. Such a packet comes with a header (`struct virtio_net_hdr` of the virtio specification, section 5.1.6) that says what is missing.
+//! A sender on the same machine (a container behind a veth, a guest behind a tap) hands over
+//! packets as a device with offloads would take them. Such a packet comes with a header
+//! (`struct virtio_net_hdr` of the virtio specification, section 5.1.6) that says what is missing.
 
 use dataplane::checksum;
 
@@ -23,10 +25,11 @@ const SCTP: u8 = 132;
 const FIN_AND_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// What is missing from a packet.
+/// The parts that are missing from a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Offload {
-    /// Where the sum starts, and where it has to be written, both from the start of the packet.
+    /// The place where the sum starts, and where it has to be written, both from the start of the
+    /// packet.
     checksum: Option<(usize, usize)>,
     /// Kind and payload bytes of each part of a packet that has to be split.
     split: Option<(u8, usize)>,
@@ -55,19 +58,20 @@ impl Offload {
         }
     }
 
-    /// What a sender on the same machine left out of a packet that comes without a header to say so. It puts the sum of the pseudo
-    /// header where the checksum belongs, so a packet that has just that there lacks its checksum. A complete packet of which that
-    /// is true by chance is as it was afterwards; a damaged one passes for whole in one of 65 536 cases.
+    /// The parts that a sender on the same machine left out of a packet that comes without a header
+    /// to say so. It puts the sum of the pseudo header where the checksum belongs, so a packet that
+    /// has just that there lacks its checksum. A complete packet of which that is true by chance is
+    /// as it was afterwards; a damaged one passes for whole in one of 65 536 cases.
     pub fn left_by_sender(packet: &[u8]) -> Self {
         Self { checksum: missing_checksum(packet), split: None }
     }
 
-    /// Whether the packet is complete.
+    /// True if the packet is complete.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether the packet has to be split.
+    /// True if the packet has to be split.
     pub fn splits(&self) -> bool {
         self.split.is_some()
     }
@@ -91,13 +95,14 @@ impl Offload {
     }
 }
 
-/// Writes the complement of a sum. Zero would say that there is no checksum, and stands for the same sum as its complement.
+/// Writes the complement of a sum. Zero would say that there is no checksum, and stands for the
+/// same sum as its complement.
 fn write(packet: &mut [u8], at: usize, sum: u16) {
     let field = if sum == 0xffff { 0xffff } else { !sum };
     packet[at..at + 2].copy_from_slice(&field.to_le_bytes());
 }
 
-/// Where the network header starts, behind any tags.
+/// The place where the network header starts, behind any tags.
 fn network(packet: &[u8]) -> usize {
     let mut at = 12;
     while let Some([0x81, 0x00] | [0x88, 0xa8]) = packet.get(at..at + 2) {
@@ -106,7 +111,8 @@ fn network(packet: &[u8]) -> usize {
     at + 2
 }
 
-/// Where a TCP or UDP packet's sum starts and where it has to be written, if only the pseudo header's sum is there.
+/// The place where a TCP or UDP packet's sum starts and where it has to be written, if only the
+/// pseudo header's sum is there.
 fn missing_checksum(packet: &[u8]) -> Option<(usize, usize)> {
     let l3 = network(packet);
     let mut pseudo = [0; 40];
@@ -177,7 +183,8 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// Takes a packet, with the tag that stood beside it, to split it into parts of at most `longest` bytes.
+    /// Takes a packet, with the tag that stood beside it, to split it into parts of at most
+    /// `longest` bytes.
     pub fn take(
         &mut self,
         bytes: &[u8],
@@ -244,12 +251,13 @@ impl Splitter {
         Ok(())
     }
 
-    /// Whether there are parts left.
+    /// True if there are parts left.
     pub fn is_done(&self) -> bool {
         self.headers + self.given >= self.packet.len()
     }
 
-    /// Writes the next part, with all its checksums, and returns its length; `None` after the last one.
+    /// Writes the next part, with all its checksums, and returns its length; `None` after the last
+    /// one.
     pub fn next_part(&mut self, into: &mut [u8]) -> Option<usize> {
         if self.is_done() {
             return None;
@@ -279,7 +287,8 @@ impl Splitter {
             let sequence = [part[l4 + 4], part[l4 + 5], part[l4 + 6], part[l4 + 7]];
             let sequence = u32::from_be_bytes(sequence).wrapping_add(given as u32);
             part[l4 + 4..l4 + 8].copy_from_slice(&sequence.to_be_bytes());
-            // The end of the data is the last part's, the answer to a mark of congestion the first one's.
+            // The end of the data is the last part's, the answer to a mark of congestion the first
+            // one's.
             if !last {
                 part[l4 + 13] &= !FIN_AND_PSH;
             }
@@ -336,7 +345,7 @@ mod tests {
         packet
     }
 
-    /// Whether both checksums of a packet over IPv4 are right.
+    /// True if both checksums of a packet over IPv4 are right.
     fn valid(packet: &[u8]) -> bool {
         let l4_bytes = (packet.len() - L4) as u16;
         let [a, b] = l4_bytes.to_be_bytes();

@@ -1,4 +1,5 @@
-//! A packet socket of a Linux interface: a ring shared with the kernel to receive, batches of calls to send.
+//! A packet socket of a Linux interface: a ring shared with the kernel to receive, batches of calls
+//! to send.
 
 #![expect(unsafe_code, reason = "addresses and options that the kernel reads, and a ring of memory shared with it")]
 
@@ -88,9 +89,9 @@ pub struct Received<'a> {
     pub bytes: &'a [u8],
     /// The VLAN tag that the kernel took out of it.
     pub tag: Option<[u8; 4]>,
-    /// What the sender left for a device to do.
+    /// The work that the sender left for a device.
     pub offload: Offload,
-    /// Whether the packet was longer than what the ring holds of it.
+    /// True if the packet was longer than what the ring holds of it.
     pub is_cut: bool,
     /// When the kernel put it into the ring, by the system's clock: since 1970.
     pub stamp: Duration,
@@ -110,13 +111,14 @@ pub struct Receiver {
 unsafe impl Send for Receiver {}
 
 impl Receiver {
-    /// Receives what comes in on an interface, in promiscuous mode; what goes out of it is left alone.
+    /// Receives what comes in on an interface, in promiscuous mode; what goes out of it is left
+    /// alone.
     pub fn new(interface: &str) -> io::Result<Self> {
         Self::made(interface, None)
     }
 
-    /// The same, of those packets alone that have two given bytes at an offset from the Ethernet header on. The kernel passes over the
-    /// others before they are copied.
+    /// The same, of those packets alone that have two given bytes at an offset from the Ethernet
+    /// header on. The kernel passes over the others before they are copied.
     pub fn marked(interface: &str, offset: u16, mark: [u8; 2]) -> io::Result<Self> {
         Self::made(interface, Some((offset, mark)))
     }
@@ -153,7 +155,8 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Shares the interface with other receivers of this process: each packet comes to one of them, all packets of a flow to the same.
+    /// Shares the interface with other receivers of this process: each packet comes to one of them,
+    /// all packets of a flow to the same.
     pub fn join(&self, group: Fanout) -> io::Result<()> {
         // A group does not take over that its receivers leave alone what goes out.
         let hashed = (libc::PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING) << 16 | u32::from(group.0);
@@ -161,12 +164,14 @@ impl Receiver {
     }
 
     fn block_header(&self) -> NonNull<libc::tpacket_hdr_v1> {
-        // SAFETY: the block lies within the ring; its header follows a version and an offset of 4 bytes each.
+        // SAFETY: the block lies within the ring; its header follows a version and an offset of 4
+        // bytes each.
         unsafe { self.ring.add(self.block * BLOCK_BYTES + 8).cast() }
     }
 
     fn status(&self) -> &AtomicU32 {
-        // SAFETY: the status is an aligned word that the kernel and we change by turns; the ring outlives the borrow.
+        // SAFETY: the status is an aligned word that the kernel and we change by turns; the ring
+        // outlives the borrow.
         unsafe { AtomicU32::from_ptr(std::ptr::addr_of_mut!((*self.block_header().as_ptr()).block_status)) }
     }
 
@@ -176,14 +181,16 @@ impl Receiver {
             return None;
         }
         let at = self.block * BLOCK_BYTES + self.offset;
-        // SAFETY: the kernel has handed the block over and keeps away from it; the offset is the kernel's, within the block, and
-        // aligned for the header.
+        // SAFETY: the kernel has handed the block over and keeps away from it; the offset is the
+        // kernel's, within the block, and aligned for the header.
         let header = unsafe { self.ring.add(at).cast::<libc::tpacket3_hdr>().as_ref() };
         let from = at + header.tp_mac as usize;
         let length = (header.tp_snaplen as usize).min(RING_BYTES.get() - from);
-        // SAFETY: as above; the packet lies behind its header, and `length` ends within the ring in any case.
+        // SAFETY: as above; the packet lies behind its header, and `length` ends within the ring in
+        // any case.
         let bytes = unsafe { std::slice::from_raw_parts(self.ring.add(from).as_ptr(), length) };
-        // SAFETY: the socket asked for this header, and the kernel writes it between its own header and the packet.
+        // SAFETY: the socket asked for this header, and the kernel writes it between its own header
+        // and the packet.
         let offload = unsafe { self.ring.add(from - HEADER_BYTES).cast::<[u8; HEADER_BYTES]>().read() };
         let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
             let [a, b] = if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0 {
@@ -255,7 +262,7 @@ pub struct Sender {
     away: Option<Instant>,
 }
 
-/// How often an interface that is away is looked for.
+/// The number of times that an interface that is away is looked for.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Sender {
@@ -266,7 +273,8 @@ impl Sender {
         Ok(Self { socket, interface: interface.to_owned(), away: None })
     }
 
-    /// Whether the interface is there. One that is away may come back under its name, as another one.
+    /// True if the interface is there. One that is away may come back under its name, as another
+    /// one.
     fn is_there(&mut self) -> bool {
         let Some(since) = self.away else { return true };
         if since.elapsed() < LOOK {
@@ -279,7 +287,8 @@ impl Sender {
         self.away.is_none()
     }
 
-    /// Sends packets in order; returns how many the kernel took. One that it refuses (too long for the interface) is passed over.
+    /// Sends packets in order; returns how many the kernel took. One that it refuses (too long for
+    /// the interface) is passed over.
     pub fn send<'a>(&mut self, packets: impl IntoIterator<Item = &'a [u8]>) -> usize {
         let mut packets = packets.into_iter();
         let (mut sent, mut refused, mut bound_again) = (0, 0, 0);
@@ -303,8 +312,8 @@ impl Sender {
             let mut done = 0;
             let mut retries = 0;
             while done < count {
-                // SAFETY: `count - done` messages from `done` on, each with one part that points to a packet borrowed by the caller;
-                // the kernel only reads them.
+                // SAFETY: `count - done` messages from `done` on, each with one part that points to
+                // a packet borrowed by the caller; the kernel only reads them.
                 let result =
                     unsafe { libc::sendmmsg(self.socket.as_raw_fd(), &mut messages[done], (count - done) as u32, 0) };
                 match Errno::result(result) {
@@ -316,7 +325,8 @@ impl Sender {
                     Err(Errno::ENOBUFS) if retries < 1000 => retries += 1,
                     Err(Errno::EINTR) => {}
                     Err(Errno::ENXIO | Errno::ENODEV | Errno::ENETDOWN) => {
-                        // It may be back already, as another one. The socket tells once more that the old one went.
+                        // It may be back already, as another one. The socket tells once more that
+                        // the old one went.
                         bound_again += 1;
                         if bound_again > 2 || bind_to(&self.socket, &self.interface, 0).is_err() {
                             self.away = Some(Instant::now());

@@ -1,4 +1,5 @@
-//! A TAP device: an interface of this machine whose other end is the graph. What the kernel sends to it comes in here.
+//! A TAP device: an interface of this machine whose other end is the graph. What the kernel sends
+//! to it comes in here.
 #![expect(unsafe_code, reason = "the calls that make a device")]
 
 use std::fs::{File, OpenOptions};
@@ -48,7 +49,8 @@ fn open(name: &str, is_shared: bool) -> io::Result<File> {
         error => error.into(),
     })?;
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    // SAFETY: the requests are of the kind that the calls take and outlive them; the flags are what the first call filled in.
+    // SAFETY: the requests are of the kind that the calls take and outlive them; the flags are what
+    // the first call filled in.
     unsafe {
         read_flags(socket.as_raw_fd(), &raw mut request)?;
         request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
@@ -66,7 +68,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Makes the device, which goes when its last queue is dropped. Each of several workers has a queue of its own.
+    /// Makes the device, which goes when its last queue is dropped. Each of several workers has a
+    /// queue of its own.
     ///
     /// # Errors
     /// This needs root, or an interface of that name is there already.

@@ -1,10 +1,11 @@
-//! The program in the kernel that hands an interface's packets to sockets, one for each of its receive queues.
+//! The program in the kernel that hands an interface's packets to sockets, one for each of its
+//! receive queues.
 #![expect(unsafe_code, reason = "the system call that loads a program into the kernel")]
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// Where in the kernel the program runs.
+/// The place in the kernel at which the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// In the interface's driver, before there is a packet for the rest of the kernel.
@@ -40,7 +41,7 @@ const MAP_TYPE_XSKMAP: u32 = 17;
 const PROG_TYPE_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
 
-/// What the system call takes; each use fills the beginning, and the rest is zero.
+/// The argument of the system call; each use fills the beginning, and the rest is zero.
 #[repr(C, align(8))]
 struct Attributes([u8; 128]);
 
@@ -74,7 +75,8 @@ fn instruction(code: u8, registers: u8, offset: i16, number: i32) -> [u8; 8] {
     [code, registers, a, b, c, d, e, f]
 }
 
-/// `return bpf_redirect_map(&sockets, context->rx_queue_index, XDP_PASS)`: what no socket waits for goes to the kernel.
+/// `return bpf_redirect_map(&sockets, context->rx_queue_index, XDP_PASS)`: what no socket waits for
+/// goes to the kernel.
 fn program(map: RawFd) -> [[u8; 8]; 6] {
     [
         // r2 = the queue, which stands at 16 in the context that r1 points to.
@@ -95,7 +97,7 @@ pub struct Redirect {
     map: OwnedFd,
     _program: OwnedFd,
     _link: OwnedFd,
-    /// Where it runs.
+    /// The place where it runs.
     pub mode: Mode,
 }
 
@@ -105,7 +107,8 @@ fn owned(descriptor: RawFd) -> OwnedFd {
 }
 
 impl Redirect {
-    /// Puts it on an interface with so many receive queues: in the driver, or behind it where the driver has no place for it.
+    /// Puts it on an interface with this number of receive queues: in the driver, or behind it
+    /// where the driver has no place for it.
     ///
     /// # Errors
     /// This needs root; another program may be there already.
@@ -125,7 +128,8 @@ impl Redirect {
             &[(0, PROG_TYPE_XDP), (4, steps.len() as u32)],
             &[(8, steps.as_ptr() as u64), (16, licence.as_ptr() as u64)],
         );
-        // SAFETY: the steps and the licence outlive the call, and their length is that of the steps.
+        // SAFETY: the steps and the licence outlive the call, and their length is that of the
+        // steps.
         let program = owned(unsafe { load.call(PROG_LOAD) }.map_err(refused)?);
         let attach = |mode: Mode| {
             let words = [(0, program.as_raw_fd() as u32), (4, interface), (8, ATTACH_XDP), (12, mode.flag())];

@@ -56,7 +56,8 @@ fn answer(control: &Control, plane: &mut Plane, frame: &Frame, lane: usize) -> (
     }
     let target = own.find(target_address);
     let asked_us = operation == arp::REQUEST && target.is_some();
-    // Who does not know its own address yet asks from 0.0.0.0 (RFC 5227): it gets an answer, and is not learnt.
+    // Who does not know its own address yet asks from 0.0.0.0 (RFC 5227): it gets an answer, and is
+    // not learnt.
     let learns = !sender_address.is_unspecified();
     let at_hand = own
         .all()

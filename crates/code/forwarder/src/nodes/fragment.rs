@@ -7,7 +7,7 @@ use dataplane::graph::{DROP, FIRST_ARC, Node, Reason, Verdict};
 use dataplane::plane::{Emitted, Plane};
 use dataplane::trace::ip4_lines;
 
-/// Where the network header starts.
+/// The place where the network header starts.
 const L3: usize = 14;
 const MORE: u16 = 0x2000;
 const REWRITE: u8 = FIRST_ARC;

@@ -1,4 +1,5 @@
-//! Answers and errors of our own: `ip4-local` for what is sent to us, and a node for each kind of ICMP error (RFC 792, RFC 1812).
+//! Answers and errors of our own: `ip4-local` for what is sent to us, and a node for each kind of
+//! ICMP error (RFC 792, RFC 1812).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,14 +11,15 @@ use dataplane::graph::{DROP, FIRST_ARC, Node, Reason, Verdict};
 use dataplane::plane::Plane;
 use dataplane::trace::ip4_lines;
 
-/// Where the network header starts.
+/// The place where the network header starts.
 const L3: usize = 14;
 /// Bytes of an IP header without options, and of an ICMP header.
 const IP: usize = 20;
 const ICMP: usize = 8;
 /// The largest IP packet that carries an error.
 const ERROR_BYTES: usize = 576;
-/// What a packet of ours starts with: `ip4-rewrite` takes one off, and 64 goes out.
+/// The time to live that a packet of ours starts with: `ip4-rewrite` takes one off, and 64 goes
+/// out.
 const TTL: u8 = 65;
 
 const PROTOCOL_ICMP: u8 = 1;
@@ -141,7 +143,8 @@ impl IcmpError {
         if !may_get_error(data) {
             return (DROP, NOT_FOR_IT);
         }
-        // An error about what was sent to us comes from that address, any other from where it leaves.
+        // An error about what was sent to us comes from that address, any other from where it
+        // leaves.
         let source = [data[26], data[27], data[28], data[29]];
         let to_us = plane.own.find([data[30], data[31], data[32], data[33]].into()).map(|own| own.address);
         let Some(from) = to_us.or_else(|| plane.address_towards(source.into(), rx)) else { return (DROP, NO_ADDRESS) };
@@ -178,7 +181,8 @@ impl IcmpError {
     }
 }
 
-/// Whether an error may be sent about a packet (RFC 1122, section 3.2.2). `ip4-input` has seen to it that its source is a host.
+/// True if an error may be sent about a packet (RFC 1122, section 3.2.2). `ip4-input` has seen to
+/// it that its source is a host.
 fn may_get_error(data: &[u8; DATA_BYTES]) -> bool {
     let header = (data[L3] & 15) as usize * 4;
     let first_fragment = u16::from_be_bytes([data[L3 + 6], data[L3 + 7]]) & 0x1fff == 0;
@@ -236,8 +240,8 @@ const LOCAL_REASONS: [Reason; 8] = [
     Reason::error("icmp message truncated"),
 ];
 
-/// Answers what is sent to an address that we answer for. Arcs: drop, punt, the end of what was for us, icmp-protocol-unreachable,
-/// icmp-port-unreachable, and back to `ip4-lookup`.
+/// Answers what is sent to an address that we answer for. Arcs: drop, punt, the end of what was for
+/// us, icmp-protocol-unreachable, icmp-port-unreachable, and back to `ip4-lookup`.
 #[derive(Default)]
 pub struct Ip4Local;
 

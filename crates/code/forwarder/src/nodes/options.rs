@@ -1,4 +1,5 @@
-//! `ip4-options`: headers with options (RFC 791, section 3.1). Routes are recorded and times stamped, source routes are refused.
+//! `ip4-options`: headers with options (RFC 791, section 3.1). Routes are recorded and times
+//! stamped, source routes are refused.
 
 use std::net::Ipv4Addr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,7 +10,7 @@ use dataplane::graph::{DROP, FIRST_ARC, Node, PUNT, Reason, Verdict};
 use dataplane::plane::Plane;
 use dataplane::trace::ip4_lines;
 
-/// Where the network header starts, and where its options do within it.
+/// The place where the network header starts, and where its options do within it.
 const L3: usize = 14;
 const FIRST: usize = 20;
 
@@ -24,7 +25,7 @@ const LOOSE_ROUTE: u8 = 131;
 const STRICT_ROUTE: u8 = 137;
 const ROUTER_ALERT: u8 = 148;
 
-/// What a timestamp option asks for, in the low four bits of its flags.
+/// The request of a timestamp option, in the low four bits of its flags.
 const TIME_ONLY: u8 = 0;
 const TIME_AND_ADDRESS: u8 = 1;
 const TIME_OF_NAMED: u8 = 3;
@@ -37,7 +38,7 @@ const REASONS: [Reason; 2] = [Reason::error("ip4 option malformed"), Reason::err
 #[derive(Default)]
 pub struct Ip4Options;
 
-/// What is wrong: an option at this byte of the header, or a source route.
+/// The error: an option at this byte of the header, or a source route.
 enum Wrong {
     At(usize),
     Route,
@@ -49,14 +50,15 @@ fn time_of_day() -> [u8; 4] {
     ((now.as_millis() % 86_400_000) as u32).to_be_bytes()
 }
 
-/// Where a packet came in and leaves: our addresses there.
+/// The place where a packet came in and leaves: our addresses there.
 struct Here {
     came_in: [u8; 4],
     leaves: [u8; 4],
 }
 
-/// Fills in what the options of a header ask a router for, as the kernel does: the address that the packet leaves from is recorded, and the
-/// one where it came in is stamped. `is_ours` says whether an address is ours.
+/// Fills in what the options of a header ask a router for, as the kernel does: the address that the
+/// packet leaves from is recorded, and the one where it came in is stamped. `is_ours` says whether
+/// an address is ours.
 fn fill(header: &mut [u8], here: &Here, is_ours: impl Fn([u8; 4]) -> bool) -> Result<(), Wrong> {
     let (mut recorded, mut stamped, mut routed) = (false, false, false);
     let mut at = FIRST;
@@ -112,7 +114,7 @@ fn fill(header: &mut [u8], here: &Here, is_ours: impl Fn([u8; 4]) -> bool) -> Re
     if routed { Err(Wrong::Route) } else { Ok(()) }
 }
 
-/// Whether an option has a pointer, and one that points behind the option's own head.
+/// True if an option has a pointer, and one that points behind the option's own head.
 fn check(at: usize, length: usize, head: usize, option: &[u8], least: u8) -> Result<(), Wrong> {
     if length < head {
         return Err(Wrong::At(at + 1));
@@ -175,7 +177,8 @@ fn options(plane: &mut Plane, frame: &mut Frame, lane: usize) -> (u8, u8) {
             (LOOKUP, 0)
         }
         Err(Wrong::Route) => (DROP, SOURCE_ROUTE),
-        // The kernel reads options before it looks where the packet goes, and tells the sender itself.
+        // The kernel reads options before it looks where the packet goes, and tells the sender
+        // itself.
         Err(Wrong::At(_)) if plane.interfaces[frame.rx as usize].kernel_sees => (PUNT, MALFORMED),
         Err(Wrong::At(at)) => {
             frame.adjacency[lane] = at as u16;

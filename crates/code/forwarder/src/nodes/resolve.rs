@@ -1,4 +1,5 @@
-//! `ip4-resolve`: packets for a neighbour whose Ethernet address is not known wait here while it is asked for.
+//! `ip4-resolve`: packets for a neighbour whose Ethernet address is not known wait here while it is
+//! asked for.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -31,7 +32,7 @@ const REASONS: [Reason; 5] = [
     Reason::error("table of routes has no place for a neighbour"),
 ];
 
-/// How often neighbours are looked through for what is due.
+/// The number of times that neighbours are looked through for what is due.
 const LOOK: Duration = Duration::from_millis(50);
 
 struct Waiting {
@@ -41,7 +42,8 @@ struct Waiting {
     since: Duration,
 }
 
-/// Arcs: drop, punt, icmp-host-unreachable, the interfaces' outputs by number, and then the way back to `ip4-rewrite`.
+/// Arcs: drop, punt, icmp-host-unreachable, the interfaces' outputs by number, and then the way
+/// back to `ip4-rewrite`.
 pub struct Ip4Resolve {
     control: Arc<Control>,
     /// By adjacency.
@@ -110,8 +112,8 @@ impl Ip4Resolve {
     }
 }
 
-/// Makes the packet of an ARP request in a new buffer; returns it with its length. `None` without a buffer, or without an address of ours
-/// on the interface to ask from.
+/// Makes the packet of an ARP request in a new buffer; returns it with its length. `None` without a
+/// buffer, or without an address of ours on the interface to ask from.
 fn arp_request(plane: &mut Plane, request: Request) -> Option<(Buffer, u16)> {
     let from = plane.own.source(request.interface, Some(request.address))?;
     let mut buffer = [0];

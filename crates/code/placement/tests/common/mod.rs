@@ -1,4 +1,5 @@
-//! A machine of the tests' own: tasks are put where a test wants them, and time goes on when it says so.
+//! A machine of the tests' own: tasks are put where a test wants them, and time goes on when it
+//! says so.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use placement::{CpuSet, Doing, Model, Move, Placement, Policy, TaskId, View};
@@ -13,7 +14,7 @@ pub struct Task {
     pub policy: Policy,
     pub allowed: CpuSet,
     pub is_kernel_thread: bool,
-    /// Where it is, or was last.
+    /// The place where it is, or was last.
     pub cpu: usize,
     pub doing: Doing,
     pub has_started: bool,
@@ -52,7 +53,8 @@ impl Machine {
         self.tasks[task].doing = doing;
     }
 
-    /// Runs a task on a CPU for a time, with ticks that are told but not asked; it ends blocked there.
+    /// Runs a task on a CPU for a time, with ticks that are told but not asked; it ends blocked
+    /// there.
     pub fn ran(&mut self, policy: &mut dyn Placement, task: TaskId, cpu: usize, ms: u64) {
         self.runs(policy, task, cpu, ms);
         self.set(policy, task, Doing::Nothing);
@@ -73,7 +75,8 @@ impl Machine {
         self.now += ms * MS;
     }
 
-    /// Wakes a task, which then runs where the policy says if nobody does there, and otherwise waits.
+    /// Wakes a task, which then runs where the policy says if nobody does there, and otherwise
+    /// waits.
     pub fn wake(&mut self, policy: &mut dyn Placement, task: TaskId) -> usize {
         let previous = self.tasks[task].cpu;
         let to = match self.tasks[task].has_started {
@@ -96,7 +99,7 @@ impl Machine {
         }
     }
 
-    /// What the policy wants in a CPU's tick is done.
+    /// Does what the policy wants in a CPU's tick.
     pub fn tick(&mut self, policy: &mut dyn Placement, cpu: usize) -> Option<Move> {
         if let Some(task) = self.running(cpu) {
             self.set(policy, task, Doing::Running);
@@ -108,7 +111,7 @@ impl Machine {
         wanted
     }
 
-    /// What the policy wants when a CPU has nothing to do is done.
+    /// Does what the policy wants when a CPU has nothing to do.
     pub fn pull(&mut self, policy: &mut dyn Placement, cpu: usize) -> Option<TaskId> {
         let wanted = policy.pull(self, cpu);
         if let Some(task) = wanted {

@@ -53,11 +53,12 @@ pub fn state(levels: [u8; 4]) -> CompositeState {
 /// CPUs        0      1 2               3 4 5
 /// ```
 ///
-/// States: a CPU's 1 is retention, 2 off. A cluster's 2 is off; cluster 5 also has 1, retention. At level 2, 1 is retention, 2 and 3
-/// are off, and CPU_OFF asks for 3. Level 3 goes down (state 1) in SYSTEM_SUSPEND only.
+/// States: a CPU's 1 is retention, 2 off. A cluster's 2 is off; cluster 5 also has 1, retention. At
+/// level 2, 1 is retention, 2 and 3 are off, and CPU_OFF asks for 3. Level 3 goes down (state 1) in
+/// SYSTEM_SUSPEND only.
 ///
-/// `power_state`, both formats: a nibble of the StateID for the state of each of the levels 0 to 2, then one for the level at which
-/// the caller is the last.
+/// `power_state`, both formats: a nibble of the StateID for the state of each of the levels 0 to 2,
+/// then one for the level at which the caller is the last.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asymmetric;
 

@@ -31,7 +31,8 @@ impl Harness<Asymmetric> {
         self.suspend_as_last(cpu, levels, 0)
     }
 
-    /// The same, by a CPU that says it is the last one up to level `last_at`, as OS-initiated mode asks for.
+    /// The same, by a CPU that says it is the last one up to level `last_at`, as OS-initiated mode
+    /// asks for.
     pub fn suspend_as_last(&self, cpu: u16, levels: [u8; 3], last_at: u8) -> Ended<Outcome> {
         let raw = self.power_state(levels, last_at);
         self.smc(cpu, id::CPU_SUSPEND | id::SMC64, [u64::from(raw), RESUME.0, RESUME.1])

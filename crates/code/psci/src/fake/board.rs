@@ -1,4 +1,4 @@
-//! What a port decides and a host can try: the power-domain tree and its states.
+//! The decisions of a port that a host can try: the power-domain tree and its states.
 
 use crate::cpu_index::CpuIndex;
 use crate::error::Error;
@@ -7,7 +7,8 @@ use crate::state::{CompositeState, Level, LocalState};
 use crate::suspend_request::SuspendRequest;
 use crate::topology::Topology;
 
-/// A board for the fake machine: those answers of a [`Platform`](crate::Platform) that need no hardware.
+/// A board for the fake machine: those answers of a [`Platform`](crate::Platform) that need no
+/// hardware.
 pub trait Board: Sync + 'static {
     /// The power-domain tree.
     fn topology(&self) -> Topology<'static>;

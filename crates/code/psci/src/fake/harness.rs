@@ -22,7 +22,7 @@ use crate::transition::PowerUp;
 /// Entry point and context id of [`Harness::turn_on`].
 pub const CPU_ON_ENTRY: (u64, u64) = (0x6000_0000, 0x1234);
 
-/// What a call returns that succeeded.
+/// The code that a successful call returns.
 pub const SUCCESS: u64 = 0;
 
 /// An error as a call returns it.
@@ -35,7 +35,8 @@ pub fn returned(x0: u64) -> Ended<Outcome> {
     Ended::Returned(Outcome::Return([x0, 0, 0, 0]))
 }
 
-/// A value for the rest of the process: tests make few machines, and their parts refer to each other.
+/// A value for the rest of the process: tests make few machines, and their parts refer to each
+/// other.
 pub fn leak<T>(value: T) -> &'static mut T {
     Box::leak(Box::new(value))
 }
@@ -51,7 +52,7 @@ pub fn storage<B: Board>(fake: &'static Fake<B>, topology: &Topology<'_>) -> Sto
     }
 }
 
-/// How what a CPU did ended.
+/// The end of what a CPU did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended<T> {
     /// It returned.
@@ -159,7 +160,8 @@ impl<B: Board> Harness<B> {
     /// # Panics
     /// If the CPU was off and nobody had turned it on.
     pub fn wake(&self, cpu: u16) -> EntryPoint {
-        // A reset turns them off on every machine; `warm_reset` turns them on where CPUs stay coherent.
+        // A reset turns them off on every machine; `warm_reset` turns them on where CPUs stay
+        // coherent.
         self.fake.set_cache(cpu, false);
         self.run_on(cpu, || self.psci.warm_boot()).returned()
     }
@@ -169,8 +171,8 @@ impl<B: Board> Harness<B> {
         self.affinity_by(0, cpu)
     }
 
-    /// AFFINITY_INFO by the CPU itself, whose caches the fake machine takes as on for the moment; for tests that
-    /// do not know which CPU runs.
+    /// AFFINITY_INFO by the CPU itself, whose caches the fake machine takes as on for the moment;
+    /// for tests that do not know which CPU runs.
     pub fn affinity_of(&self, cpu: u16) -> u64 {
         let was = self.fake.caches[usize::from(cpu)].swap(true, SeqCst);
         let state = self.affinity_by(cpu, cpu);
@@ -204,7 +206,7 @@ impl<B: Board> Harness<B> {
         self.last_logged("power_down")
     }
 
-    /// What was done, in order: operations of the machine, and the points that were stamped.
+    /// The log, in order: operations of the machine, and the points that were stamped.
     pub fn log(&self) -> Vec<String> {
         self.fake.log()
     }

@@ -20,10 +20,10 @@ use crate::trusted_os::TrustedOs;
 /// Ticks of the fake machine's counter in a microsecond.
 pub const TICKS_PER_US: u64 = 50;
 
-/// What kind of machine.
+/// The kind of machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether caches stay coherent while a CPU powers down.
+    /// True if caches stay coherent while a CPU powers down.
     pub coherent: bool,
     /// When the power controller is told.
     pub order: MessageOrder,
@@ -31,9 +31,9 @@ pub struct Options {
     pub format: PowerStateFormat,
     /// The optional calls.
     pub optional: OptionalCalls,
-    /// Whether SYSTEM_SUSPEND is offered, if the board has a state for it.
+    /// True if SYSTEM_SUSPEND is offered, if the board has a state for it.
     pub system_suspend: bool,
-    /// Whether CPU_DEFAULT_SUSPEND is offered, if the board has a state for it.
+    /// True if CPU_DEFAULT_SUSPEND is offered, if the board has a state for it.
     pub default_suspend: bool,
     /// The Trusted OS.
     pub trusted_os: TrustedOs,
@@ -42,7 +42,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Not coherent, the message inside the locks, original format, OS-initiated mode and SYSTEM_SUSPEND offered.
+    /// Not coherent, the message inside the locks, original format, OS-initiated mode and
+    /// SYSTEM_SUSPEND offered.
     fn default() -> Self {
         Self {
             coherent: false,
@@ -57,33 +58,34 @@ impl Default for Options {
     }
 }
 
-/// What unwinds a CPU that loses its stack.
+/// The payload that unwinds a CPU which loses its stack.
 pub(super) struct PoweredDown;
 
-/// What other CPUs do while one waits.
+/// The action of other CPUs while one waits.
 pub type Action = Box<dyn FnOnce() + Send>;
 
 /// A fake machine with a board.
 pub struct Fake<B: Board = Asymmetric> {
-    /// What kind of machine.
+    /// The kind of machine.
     pub options: Options,
-    /// Whether a word that is touched with the wrong maintenance panics; off for tests in which threads race on purpose.
+    /// True if a word that is touched with the wrong maintenance panics; off for tests in which
+    /// threads race on purpose.
     pub strict: AtomicBool,
-    /// Whether an interrupt is pending, by CPU.
+    /// True if an interrupt is pending, by CPU.
     pub interrupt: Vec<AtomicBool>,
     /// The power controller refuses power-downs: the terminal WFI returns.
     pub refuse: AtomicBool,
-    /// What others do while a CPU is in its next terminal WFI.
+    /// The action of others while a CPU is in its next terminal WFI.
     pub at_wfi: Mutex<Option<Action>>,
-    /// What others do while the power controller gets its next message about a power-down.
+    /// The action of others while the power controller gets its next message about a power-down.
     pub at_message: Mutex<Option<Action>>,
-    /// What others do while the power controller is asked to turn a CPU on.
+    /// The action of others while the power controller is asked to turn a CPU on.
     pub at_power_on: Mutex<Option<Action>>,
-    /// What others do while a CPU waits for its next event.
+    /// The action of others while a CPU waits for its next event.
     pub at_wait: Mutex<Option<Action>>,
-    /// What others do while a CPU is in its next standby.
+    /// The action of others while a CPU is in its next standby.
     pub in_standby: Mutex<Option<Action>>,
-    /// What the power controller answers to CPU_ON, if it refuses.
+    /// The power controller's answer to CPU_ON, if it refuses.
     pub power_on_error: Mutex<Option<Error>>,
     /// The platform refuses power-downs before anything has changed.
     pub veto: AtomicBool,
@@ -94,7 +96,7 @@ pub struct Fake<B: Board = Asymmetric> {
     pub(super) caches: Vec<AtomicBool>,
     pub(super) interrupts: Vec<AtomicBool>,
     pub(super) saved: Vec<AtomicBool>,
-    /// Whether a CPU has asked for maintenance of a line that no barrier has completed yet.
+    /// True if a CPU has asked for maintenance of a line that no barrier has completed yet.
     pub(super) maintaining: Vec<AtomicBool>,
     log: Mutex<Vec<String>>,
 }
@@ -190,7 +192,7 @@ impl<B: Board> Fake<B> {
         self.note(format!("{name} {position}"));
     }
 
-    /// What was done, in order: operations of the machine, and the points that were stamped.
+    /// The log, in order: operations of the machine, and the points that were stamped.
     pub fn log(&self) -> Vec<String> {
         locked(&self.log).clone()
     }

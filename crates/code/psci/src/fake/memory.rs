@@ -6,17 +6,18 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use super::board::Board;
 use super::machine::{Fake, locked};
-use crate::cell::{Scalar, SharedCell};
+use crate::cell::{Scalar, SharedCell, SharedWord};
 
 /// A word in memory, and the line that the caches which are on may hold of it.
 ///
-/// The caches are taken as one that never evicts on its own and survives every flush by set/way, which is what a system
-/// cache looks like to a CPU with its own caches off: the least helpful cache that the architecture allows. Where code
-/// relies on luck, the cell panics:
+/// The caches are taken as one that never evicts on its own and survives every flush by set/way,
+/// which is what a system cache looks like to a CPU with its own caches off: the least helpful
+/// cache that the architecture allows. Where code relies on luck, the cell panics:
 /// * a load with caches off while the line is dirty: it reads what is no longer true;
 /// * a store with caches off while the line is dirty: the line's eviction would undo it;
 /// * a load with caches on that hits a line older than memory;
-/// * an access, an event or a power-down after maintenance that no barrier has completed: others may not see it yet.
+/// * an access, an event or a power-down after maintenance that no barrier has completed: others
+///   may not see it yet.
 pub struct Cell<T> {
     line: Mutex<Line>,
     value: PhantomData<fn() -> T>,
@@ -53,7 +54,7 @@ impl<T> Cell<T> {
     }
 }
 
-impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
+impl<T: Scalar, B: Board> SharedWord<T, Fake<B>> for Cell<T> {
     fn new(value: T) -> Self {
         // Made by the boot CPU, with its cache on.
         let line = Line { memory: u64::MAX, cached: Some(value.to_word()), dirty: true };
@@ -105,7 +106,9 @@ impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
         line.dirty = true;
         T::from_word(before)
     }
+}
 
+impl<T: Scalar, B: Board> SharedCell<T, Fake<B>> for Cell<T> {
     fn clean(&self, fake: &Fake<B>) {
         self.maintain(fake, false);
     }

@@ -1,14 +1,18 @@
-//! A kernel as small as can be, in which nothing happens at the same time: one jiffy after the other, and in each, one CPU after the other.
+//! A kernel as small as can be, in which nothing happens at the same time: one jiffy after the
+//! other, and in each, one CPU after the other.
 
 use points::{Point, Sink};
-use rcu::{Callback, IdleNeed, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, Stall, Step, Thread};
+use rcu::{
+    Callback, IdleNeed, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Step,
+    Thread,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A plain cell: nothing happens at the same time.
 pub struct Word<T>(Cell<T>);
 
-impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
+impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
     fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
@@ -24,6 +28,9 @@ impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
         machine.access();
         self.0.replace(T::from_word(self.0.get().to_word().wrapping_add(value.to_word())))
     }
+}
+
+impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
     fn swap(&self, machine: &Machine, value: T) -> T {
         machine.access();
         self.0.replace(value)
@@ -116,7 +123,7 @@ impl Platform for Machine {
     }
 }
 
-/// What a CPU does.
+/// The load of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Runs a task, in user space or the kernel.
@@ -128,7 +135,8 @@ pub enum Load {
 struct CpuState {
     load: Cell<Load>,
     need: Cell<IdleNeed>,
-    /// Jiffies in which the CPU was idle and woke for RCU alone: a tick that was kept, or the time that RCU asked for.
+    /// Jiffies in which the CPU was idle and woke for RCU alone: a tick that was kept, or the time
+    /// that RCU asked for.
     wakeups: RefCell<Vec<u64>>,
     reader: Reader,
 }

@@ -1,10 +1,12 @@
-//! A network for measuring, and a trial in it: a generator, what forwards, and a sink, each in a network namespace of its own.
+//! A network for measuring, and a trial in it: a generator, what forwards, and a sink, each in a
+//! network namespace of its own.
 //!
 //! ```text
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ b0 :namespace B
 //!     generator          what is measured          sink
 //! ```
-//! With TAP devices there are no cables: `in0` and `out0` are the kernel's ends of them, where generator and sink are, too.
+//! With TAP devices there are no cables: `in0` and `out0` are the kernel's ends of them, where
+//! generator and sink are, too.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -25,7 +27,7 @@ use super::flow::{Latencies, Offer, Sent, Sink, generate};
 use super::namespace::{Counts, Namespace, backlog_drops};
 use crate::config::Config;
 
-/// What forwards.
+/// The program that forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// The kernel itself.
@@ -56,7 +58,7 @@ impl Driver {
     }
 }
 
-/// What is measured, whatever the driver.
+/// The plan of a measurement, whatever the driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Routes.
@@ -67,7 +69,7 @@ pub struct Plan {
     pub buffers: usize,
     /// Packets of a frame.
     pub frame_size: usize,
-    /// Whether header checksums are verified.
+    /// True if header checksums are verified.
     pub verify_checksum: bool,
     /// Threads that forward.
     pub workers: usize,
@@ -77,10 +79,12 @@ const IN: Mac = Mac([2, 0xfe, 0, 0, 0, 0x10]);
 const OUT: Mac = Mac([2, 0xfe, 0, 0, 0, 0x20]);
 const A: Mac = Mac([2, 0xfe, 0, 0, 0, 0xa]);
 const B: Mac = Mac([2, 0xfe, 0, 0, 0, 0xb]);
-/// The neighbour that packets are sent to. Nobody has this address: B's kernel takes note of such packets and has no more work with them.
+/// The neighbour that packets are sent to. Nobody has this address: B's kernel takes note of such
+/// packets and has no more work with them.
 const NEIGHBOUR: Mac = Mac([2, 0xfe, 0, 0, 0, 0xbb]);
 
-/// A packet that is not out so long after the last one was sent counts as lost: it waited in a queue, which a longer trial would overflow.
+/// A packet that is not out so long after the last one was sent counts as lost: it waited in a
+/// queue, which a longer trial would overflow.
 pub const PATIENCE: Duration = Duration::from_millis(10);
 /// After so long without a packet, those that are not there are lost for good.
 const QUIET: Duration = Duration::from_millis(40);
@@ -88,10 +92,10 @@ const QUIET: Duration = Duration::from_millis(40);
 /// A program of the user's may take so long until it forwards.
 const START: Duration = Duration::from_secs(20);
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What was sent.
+    /// The packets that were sent.
     pub sent: Sent,
     /// Packets that came out in time.
     pub in_time: u64,
@@ -101,9 +105,10 @@ pub struct Trial {
     pub lost_at: Vec<(String, u64)>,
     /// Packets that each worker sent, by its name.
     pub workers: Vec<(String, u64)>,
-    /// How long the packets with a time were on their way.
+    /// The time that the packets with a time were on their way.
     pub latencies: Latencies,
-    /// How packets come in, as `show hardware` says it; the command line of a program; empty for the kernel.
+    /// The way in which packets come in, as `show hardware` says it; the command line of a program;
+    /// empty for the kernel.
     pub hardware: String,
 }
 
@@ -153,7 +158,8 @@ fn failed(error: io::Error) -> Error {
 }
 
 impl Bench {
-    /// Makes the network. `command` is what forwards if the driver is [`Driver::Command`]: it is started, and its first packet waited for.
+    /// Makes the network. `command` is what forwards if the driver is [`Driver::Command`]: it is
+    /// started, and its first packet waited for.
     ///
     /// # Errors
     /// This needs root and `ip`; or the command forwards nothing.
@@ -187,7 +193,8 @@ impl Bench {
             m.ip(&format!("neighbour add 10.0.2.2 lladdr {NEIGHBOUR} dev out0 nud permanent"))?;
             m.ip("route add 20.0.0.0/8 via 10.0.2.2")?;
             m.sysctl("net/ipv4/ip_forward", "1")?;
-            // Otherwise the kernel forwards on the processor of the generator, within the generator's calls.
+            // Otherwise the kernel forwards on the processor of the generator, within the
+            // generator's calls.
             let mask = format!("{:x}", 1_u64 << worker_cpus[0].min(63));
             m.within(move || std::fs::write("/sys/class/net/in0/queues/rx-0/rps_cpus", mask))??;
         }
@@ -219,7 +226,7 @@ impl Bench {
         }
     }
 
-    /// What forwards.
+    /// The program that forwards.
     pub fn driver(&self) -> Driver {
         self.driver
     }
@@ -248,7 +255,8 @@ impl Bench {
         text
     }
 
-    /// Starts what forwards; nothing for the kernel and for a program of the user's, which do so anyway.
+    /// Starts what forwards; nothing for the kernel and for a program of the user's, which do so
+    /// anyway.
     fn start(&self) -> Result<Option<Workers>, Error> {
         if let Some(program) = &self.program {
             program.check().map_err(Error::failed)?;
@@ -266,7 +274,7 @@ impl Bench {
         started.map_err(failed)?.map(Some)
     }
 
-    /// What the kernel counts of packets that go nowhere.
+    /// The kernel's counts of packets that go nowhere.
     fn kernel_counts(&self) -> io::Result<Vec<(String, u64)>> {
         let mut counts = vec![("queue of a processor full".to_owned(), backlog_drops()?)];
         for (namespace, name) in [self.source(), (&self.m, "in0"), (&self.m, "out0"), self.sink()] {
@@ -281,12 +289,12 @@ impl Bench {
         Ok(counts)
     }
 
-    /// Where the generator sends.
+    /// The place where the generator sends.
     fn source(&self) -> (&Namespace, &'static str) {
         if self.driver == Driver::Tap { (&self.m, "in0") } else { (&self.a, "a0") }
     }
 
-    /// Where what was forwarded comes out.
+    /// The interface at which what was forwarded comes out.
     fn sink(&self) -> (&Namespace, &'static str) {
         if self.driver == Driver::Tap { (&self.m, "out0") } else { (&self.b, "b0") }
     }
@@ -341,8 +349,8 @@ impl Bench {
         Ok(Trial { sent, in_time, late, lost_at, workers: shares, latencies, hardware })
     }
 
-    /// Sends, and waits until nothing comes out any more. Returns what was sent, what came out in time and how long it took; and what came
-    /// out later.
+    /// Sends, and waits until nothing comes out any more. Returns what was sent, what came out in
+    /// time and how long it took; and what came out later.
     fn send(
         &self,
         load: Option<f64>,
@@ -375,7 +383,8 @@ impl Bench {
         thread::sleep(PATIENCE);
         let in_time = self.received()?;
         let (mut last, mut since) = (in_time, Instant::now());
-        // It ends in any case: what waits in queues is bounded, and so is the time of a machine that stands still.
+        // It ends in any case: what waits in queues is bounded, and so is the time of a machine
+        // that stands still.
         while since.elapsed() < QUIET && ended.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_millis(5));
             let there = self.received()?;

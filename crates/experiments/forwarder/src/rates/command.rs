@@ -31,8 +31,8 @@ impl Program {
     /// There is no shell, or one of the processors.
     pub fn start(command: &str, namespace: &Namespace, cpus: &[usize]) -> io::Result<Self> {
         let mut shell = Command::new("sh");
-        // The shell becomes the program, so that what is ended is the program. It keeps a standard input that never ends: some programs
-        // stop at its end.
+        // The shell becomes the program, so that what is ended is the program. It keeps a standard
+        // input that never ends: some programs stop at its end.
         shell.args(["-c", &format!("exec 2>&1; exec {command}")]).stdin(Stdio::piped()).stdout(Stdio::piped());
         process::bind(&mut shell, cpus)?;
         let mut child = namespace.within(move || shell.spawn())??;
@@ -52,7 +52,8 @@ impl Program {
         Ok(Self { command: command.to_owned(), child: RefCell::new(child), told })
     }
 
-    /// Stops it until it is to go on: one that polls would take a processor from what is measured in between.
+    /// Stops it until it is to go on: one that polls would take a processor from what is measured
+    /// in between.
     pub fn pause(&self) {
         self.signal(Signal::SIGSTOP);
     }
@@ -84,7 +85,7 @@ impl Program {
         io::Error::other(format!("the forwarder `{}` {what}. {told}", self.command))
     }
 
-    /// Whether it is still there.
+    /// True if it is still there.
     ///
     /// # Errors
     /// It ended.

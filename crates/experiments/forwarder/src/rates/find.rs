@@ -1,4 +1,5 @@
-//! `--find-rate`: the highest rate without loss of each driver, the rate at full load, and how long packets are on their way.
+//! `--find-rate`: the highest rate without loss of each driver, the rate at full load, and how long
+//! packets are on their way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +11,14 @@ use super::bench::{Bench, Driver, Plan, Trial};
 use super::search::{Bounds, Outcome, Precision, Tried, bounds};
 use dataplane_experiments::latency::Percentiles;
 
-/// How to measure.
+/// The way to measure.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// What forwards, one after the other.
+    /// The programs that forward, one after the other.
     pub drivers: Vec<Driver>,
     /// The command line of the program that forwards for [`Driver::Command`].
     pub command: String,
-    /// What they forward.
+    /// The plan of what they forward.
     pub plan: Plan,
     /// Trials at full load.
     pub windows: usize,
@@ -25,26 +26,27 @@ pub struct Search {
     pub window: Duration,
     /// Share of loss that the partial drop rate allows.
     pub loss: f64,
-    /// How exactly to search.
+    /// The precision of the search.
     pub precision: Precision,
 }
 
-/// Shares of the partial drop rate at which latency is measured, in percent, as FD.io's tests have them. The one in the middle stands for
-/// all where there is room for one.
+/// Shares of the partial drop rate at which latency is measured, in percent, as FD.io's tests have
+/// them. The one in the middle stands for all where there is room for one.
 pub const LOADS: [u32; 3] = [10, 50, 90];
 
 /// Packets a second that carry a time.
 const TIMED: u32 = 20_000;
-/// A latency is measured for so many windows.
+/// A latency is measured for this number of windows.
 const LATENCY_WINDOWS: u32 = 3;
 
-/// What was found of a driver.
+/// The result for a driver.
 pub struct Found {
-    /// What forwards.
+    /// The program that forwards.
     pub driver: Driver,
     /// Processors: the generator's, and those on which is forwarded.
     pub processors: (usize, Vec<usize>),
-    /// How packets come in, as `show hardware` says it; the command line of a program; empty for the kernel.
+    /// The way in which packets come in, as `show hardware` says it; the command line of a program;
+    /// empty for the kernel.
     pub hardware: String,
     /// Trials at full load.
     pub full: Vec<Trial>,
@@ -60,7 +62,8 @@ pub struct Found {
     pub untimed: u64,
 }
 
-/// Measures all drivers. Their trials at full load are made in turn, so that what else the machine does meets all of them.
+/// Measures all drivers. Their trials at full load are made in turn, so that what else the machine
+/// does meets all of them.
 ///
 /// # Errors
 /// This needs root; or the run is to stop.

@@ -1,4 +1,5 @@
-//! The generator and the sink: packets at an even rate, of which some carry the time at which they were sent.
+//! The generator and the sink: packets at an even rate, of which some carry the time at which they
+//! were sent.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -13,23 +14,23 @@ use experiment::Progress;
 use forwarder::drivers::packet_socket::{Receiver, Sender};
 use hdrhistogram::Histogram;
 
-/// Where a packet says that it carries a time: the first bytes behind the UDP header.
+/// The place where a packet says that it carries a time: the first bytes behind the UDP header.
 const MARK_AT: usize = 42;
 const MARK: [u8; 2] = [0x5a, 0xa5];
 /// Packets that are handed over at once at most.
 const BATCH: usize = 32;
-/// Packets that are sent at once at most after the generator was held up. What it missed beyond is not sent: it would be a burst that
-/// nobody asked for.
+/// Packets that are sent at once at most after the generator was held up. What it missed beyond is
+/// not sent: it would be a burst that nobody asked for.
 const CATCH_UP: u64 = 256;
 
-/// What a generator sends.
+/// The packets that a generator is to send.
 #[derive(Clone, Debug)]
 pub struct Offer {
     /// Packets a second; as many as it can where there is none.
     pub load: Option<f64>,
-    /// How long.
+    /// The length.
     pub length: Duration,
-    /// How many of them carry a time, each second.
+    /// The number of them that carry a time, each second.
     pub timed: u32,
     /// Ethernet addresses: whom to, and from whom.
     pub macs: (Mac, Mac),
@@ -39,7 +40,7 @@ pub struct Offer {
     pub to: Vec<Ipv4Addr>,
 }
 
-/// What a generator sent.
+/// The packets that a generator sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent {
     /// Packets.
@@ -54,7 +55,8 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
 }
 
-/// Sends from an interface of the calling thread's namespace until the time is over, or the run is to stop.
+/// Sends from an interface of the calling thread's namespace until the time is over, or the run is
+/// to stop.
 ///
 /// # Errors
 /// The interface is not there, or may not be used.
@@ -101,7 +103,7 @@ pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Resu
     Ok(Sent { packets, seconds, cpu: dataplane::machine::cpu() })
 }
 
-/// How long packets were on their way.
+/// The time that packets were on their way.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     /// Nanoseconds.

@@ -1,5 +1,5 @@
-//! Network namespaces without a name: each is a thread that does in it what it is asked to. They are gone when the program is, however it
-//! ends.
+//! Network namespaces without a name: each is a thread that does in it what it is asked to. They
+//! are gone when the program is, however it ends.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,8 @@ impl Namespace {
         answer.recv().map_err(|_| gone(()))
     }
 
-    /// Sets a value of the system, such as `net/ipv4/ip_forward`. One that this system does not have is left.
+    /// Sets a value of the system, such as `net/ipv4/ip_forward`. One that this system does not
+    /// have is left.
     ///
     /// # Errors
     /// The system refuses it.
@@ -86,7 +87,7 @@ impl Namespace {
         }
     }
 
-    /// Where `ip` finds it.
+    /// The path at which `ip` finds it.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -121,7 +122,8 @@ impl Counts {
     }
 }
 
-/// Packets that the queues between interfaces and protocols dropped because they were full, on all processors of the machine.
+/// Packets that the queues between interfaces and protocols dropped because they were full, on all
+/// processors of the machine.
 ///
 /// # Errors
 /// `/proc` cannot be read.

@@ -1,10 +1,12 @@
-//! The search for the highest load of which no more than a given share is lost: bisection as in RFC 2544, with several trials of a load, as
-//! FD.io's searches have, because a machine that does other things now and then loses a packet at any load.
+//! The search for the highest load of which no more than a given share is lost: bisection as in RFC
+//! 2544, with several trials of a load, as FD.io's searches have, because a machine that does other
+//! things now and then loses a packet at any load.
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Packets a second that were offered: fewer than asked for where the generator cannot send them.
+    /// Packets a second that were offered: fewer than asked for where the generator cannot send
+    /// them.
     pub offered: f64,
     /// Share of them that was lost.
     pub loss: f64,
@@ -15,7 +17,7 @@ pub struct Outcome {
 pub struct Tried {
     /// Packets a second that were asked for.
     pub load: f64,
-    /// What came of it.
+    /// The outcome.
     pub outcomes: Vec<Outcome>,
     /// Trials that do not count, because the generator was held up and sent too little.
     pub short: usize,
@@ -28,14 +30,14 @@ impl Tried {
         (good, self.outcomes.len() - good)
     }
 
-    /// Whether its trials differ.
+    /// True if its trials differ.
     pub fn is_divided(&self, goal: f64) -> bool {
         let (good, bad) = self.votes(goal);
         good > 0 && bad > 0
     }
 }
 
-/// How exactly to search.
+/// The precision of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Width between the bounds, as a share of the upper one.
@@ -44,23 +46,25 @@ pub struct Precision {
     pub trials: usize,
 }
 
-/// What a search found, in packets a second.
+/// The bounds that a search found, in packets per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The highest load within the goal, with none beyond the goal below it; `None` if there was none.
+    /// The highest load within the goal, with none beyond the goal below it; `None` if there was
+    /// none.
     pub lower: Option<f64>,
     /// The lowest load beyond the goal; `None` if the generator cannot send enough for one.
     pub upper: Option<f64>,
 }
 
-/// A trial of which the generator sent less than this share is repeated, as often as a load is tried at most.
+/// A trial of which the generator sent less than this share is repeated, as often as a load is
+/// tried at most.
 const REACHED: f64 = 0.98;
 
 /// Loads below this share of the highest are not tried.
 const SMALLEST: f64 = 1.0 / 1024.0;
 
-/// Searches below the load `highest`, and tries `likely` first after it. `tried` has earlier trials, which count as well, and keeps the new
-/// ones.
+/// Searches below the load `highest`, and tries `likely` first after it. `tried` has earlier
+/// trials, which count as well, and keeps the new ones.
 ///
 /// # Errors
 /// Those of a trial.
@@ -92,7 +96,8 @@ pub fn bounds<E>(
             |tried: &&Tried| tried.votes(goal).0 >= majority && upper.is_none_or(|upper| tried.load < upper.load);
         let lower = tried.iter().filter(below).max_by(|a, b| a.load.total_cmp(&b.load));
         let Some(upper) = upper.map(|upper| upper.load) else {
-            // What was really offered, if the generator fell short; it may have reached more at a lower load.
+            // What was really offered, if the generator fell short; it may have reached more at a
+            // lower load.
             let offered =
                 |tried: &Tried| tried.outcomes.iter().map(|outcome| outcome.offered).fold(tried.load, f64::min);
             let good = tried.iter().filter(|tried| tried.votes(goal).0 >= majority);

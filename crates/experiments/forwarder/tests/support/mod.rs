@@ -16,7 +16,7 @@ use recording::{Measure, Recording};
 const ROLE: &str = "STOPWATT_NETNS_ROLE";
 const FOLDER: &str = "STOPWATT_NETNS_FOLDER";
 
-/// Whether a test that needs network namespaces can run; if not, says so under the test's name.
+/// True if a test that needs network namespaces can run; if not, says so under the test's name.
 pub fn may_run(test: &str) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let is_root = status.lines().any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"));
@@ -35,7 +35,8 @@ pub fn ip(arguments: &str) {
     print!("{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Namespaces with names of one letter, and a folder for what their programs tell each other; removed at the end.
+/// Namespaces with names of one letter, and a folder for what their programs tell each other;
+/// removed at the end.
 pub struct Namespaces {
     name: String,
     letters: &'static [&'static str],
@@ -65,12 +66,13 @@ impl Namespaces {
         format!("{}{letter}", self.name)
     }
 
-    /// Two interfaces that are each other's cable: namespace, name and Ethernet address of each. They keep the offloads that they have.
+    /// Two interfaces that are each other's cable: namespace, name and Ethernet address of each.
+    /// They keep the offloads that they have.
     pub fn cable(&self, one: (&str, &str, [u8; 6]), other: (&str, &str, [u8; 6])) {
         self.cable_of_queues(1, one, other);
     }
 
-    /// The same, with so many queues each way at both ends.
+    /// The same, with `queues` queues each way at both ends.
     pub fn cable_of_queues(&self, queues: u32, one: (&str, &str, [u8; 6]), other: (&str, &str, [u8; 6])) {
         let end = |(letter, name, address): (&str, &str, [u8; 6])| {
             let queues = match queues {
@@ -123,7 +125,8 @@ impl Namespaces {
         }
     }
 
-    /// Runs the forwarder of `forward.toml` in a namespace while something is done; returns its counts, one per line.
+    /// Runs the forwarder of `forward.toml` in a namespace while something is done; returns its
+    /// counts, one per line.
     pub fn forwarding(&self, letter: &str, config: &str, during: impl FnOnce()) -> String {
         for file in ["stop", "forwarding"] {
             let _ = fs::remove_file(self.folder.join(file));
@@ -138,7 +141,8 @@ impl Namespaces {
     }
 }
 
-/// A program in a namespace, which ends with the test: one that fails leaves nobody who waits for a peer.
+/// A program in a namespace, which ends with the test: one that fails leaves nobody who waits for a
+/// peer.
 pub struct Started(Child);
 
 impl Started {
@@ -180,18 +184,21 @@ pub fn role() -> Option<(String, PathBuf)> {
     Some((std::env::var(ROLE).ok()?, PathBuf::from(std::env::var(FOLDER).ok()?)))
 }
 
-/// Whether a file that a role waits for is there. Where the whole folder is gone the test has failed, and nobody waits any more.
+/// True if a file that a role waits for is there. Where the whole folder is gone the test has
+/// failed, and nobody waits any more.
 pub fn is_there(folder: &Path, file: &str) -> bool {
     folder.join(file).exists() || !folder.exists()
 }
 
-/// The role `send`: sends the packets of `send.pcap` from interface a0, slowly enough for whoever listens.
+/// The role `send`: sends the packets of `send.pcap` from interface a0, slowly enough for whoever
+/// listens.
 pub fn send(folder: &Path) {
     let packets = pcap::read(&fs::read(folder.join("send.pcap")).unwrap()).unwrap();
     let mut sender = Sender::new("a0").unwrap();
     for batch in packets.chunks(64) {
         assert_eq!(sender.send(batch.iter().map(|packet| &packet[..])), batch.len());
-        // A forwarder that gets no time for a tenth of a second must not lose any for want of room in its queue.
+        // A forwarder that gets no time for a tenth of a second must not lose any for want of room
+        // in its queue.
         std::thread::sleep(Duration::from_millis(4));
     }
 }
@@ -258,7 +265,8 @@ fn counts(recording: &Recording) -> String {
     recording.measures().iter().map(line).collect()
 }
 
-/// A count of [`Namespaces::forwarding`], of the interface or the reason whose name starts its line.
+/// A count of [`Namespaces::forwarding`], of the interface or the reason whose name starts its
+/// line.
 pub fn shown(said: &str, subject: &str, counter: &str) -> u64 {
     let start = format!("{subject}\t{counter}\t");
     said.lines().find_map(|line| line.strip_prefix(&start)).map_or(0, |count| count.parse().unwrap())

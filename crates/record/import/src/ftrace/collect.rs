@@ -1,4 +1,4 @@
-//! Where the events of all formats come together: put in order, counted, handed on.
+//! The place where the events of all formats come together: put in order, counted, handed on.
 
 use super::event::{Event, Point};
 use crate::error::{ImportError, printable};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Takes events a batch at a time, in the order of time.
 pub type Taker<'a> = &'a mut dyn FnMut(&[Event]) -> Result<(), recording::Error>;
 
-/// What was in a trace.
+/// The content of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// The format in words.
@@ -21,23 +21,23 @@ pub struct Trace {
     pub others: BTreeMap<String, u64>,
     /// Idle states by CPU and number.
     pub idle: BTreeMap<u16, BTreeMap<u8, Residency>>,
-    /// What the trace says of its kernel, and names by number: tasks by process number, interrupts, and callbacks' functions from 1 in
-    /// the order in which they came.
+    /// The facts that the trace gives about its kernel, and names by number: tasks by process
+    /// number, interrupts, and callbacks' functions from 1 in the order in which they came.
     pub kernel: KernelTrace,
     /// Time of the first event and of the last, in nanoseconds of the trace's clock.
     pub span_ns: Option<(u64, u64)>,
-    /// What is doubtful about the file, a sentence each.
+    /// The doubts about the file, a sentence each.
     pub doubts: Vec<String>,
     /// The first of the lines that were left out, where that is allowed.
     pub warnings: Vec<ImportError>,
-    /// How many lines were left out in all.
+    /// The number of lines that were left out in all.
     pub left_out: u64,
 }
 
-/// How long a CPU was in an idle state.
+/// The time that a CPU was in an idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residency {
-    /// How often the state was entered and left.
+    /// The number of times that the state was entered and left.
     pub entered: u64,
     /// Nanoseconds in all.
     pub total_ns: u64,
@@ -45,9 +45,9 @@ pub struct Residency {
     pub shortest_ns: u64,
     /// The longest stay in nanoseconds.
     pub longest_ns: u64,
-    /// How often the kernel said afterwards that the state was too deep.
+    /// The number of times that the kernel said afterwards that the state was too deep.
     pub above: u64,
-    /// How often the kernel said afterwards that the state was too shallow.
+    /// The number of times that the kernel said afterwards that the state was too shallow.
     pub below: u64,
 }
 
@@ -57,11 +57,13 @@ impl Default for Residency {
     }
 }
 
-/// Events that are held to be put in order: text that was merged from several buffers is out of order by a few lines.
+/// Events that are held to be put in order: text that was merged from several buffers is out of
+/// order by a few lines.
 const WINDOW: usize = 16 * 1024;
 /// Kinds of other events that are counted by name.
 const MOST_KINDS: usize = 4096;
-/// Names of tasks, of interrupts and of timers at a time: far more than systems have, few enough for any memory.
+/// Names of tasks, of interrupts and of timers at a time: far more than systems have, few enough
+/// for any memory.
 const MOST_NAMES: usize = 1 << 20;
 
 /// Events on their way from a reader to a recording.
@@ -90,7 +92,7 @@ pub(super) struct Collector<'a> {
     unpaired: u64,
 }
 
-/// What is remembered of a CPU.
+/// The state that is remembered of a CPU.
 #[derive(Clone, Default)]
 struct Cpu {
     last: Option<Event>,
@@ -220,12 +222,12 @@ impl<'a> Collector<'a> {
         number
     }
 
-    /// Whether writing failed, so that reading on is of no use.
+    /// True if writing failed, so that reading on is of no use.
     pub(super) fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// Whether any event came, kept or not.
+    /// True if no event came, kept or not.
     pub(super) fn is_empty(&self) -> bool {
         self.events == 0 && self.waiting.is_empty() && self.others.is_empty()
     }

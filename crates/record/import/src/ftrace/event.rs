@@ -11,13 +11,13 @@ pub struct Event {
     pub argument: u32,
     /// The CPU, by the trace's number.
     pub cpu: u16,
-    /// What happened.
+    /// The point.
     pub point: Point,
 }
 
 macro_rules! points {
     ($($point:ident $name:literal $argument:literal $ticks:literal $about:literal,)*) => {
-        /// What happened.
+        /// The point.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Point {
@@ -36,12 +36,13 @@ macro_rules! points {
                 match self { $(Self::$point => $name,)* }
             }
 
-            /// What the argument of the point's events is; empty where it means nothing.
+            /// The meaning of the argument of the point's events; empty where it means nothing.
             pub const fn argument(self) -> &'static str {
                 match self { $(Self::$point => $argument,)* }
             }
 
-            /// What the second number of the point's events is; empty where it means nothing.
+            /// The meaning of the second number of the point's events; empty where it means
+            /// nothing.
             pub const fn ticks(self) -> &'static str {
                 match self { $(Self::$point => $ticks,)* }
             }

@@ -1,19 +1,19 @@
-//! What all readers share: how to read, what is said beside the events, and bytes.
+//! The part that all readers share: how to read, what is said beside the events, and bytes.
 
 use crate::error::{ImportError, printable};
 use recording::facts::{IdleState, IdleUsage, KernelTrace, Mark};
 use std::io::{ErrorKind, Read};
 
-/// How a trace is to be read.
+/// The way in which a trace is to be read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The file's name, for errors and for the recording.
     pub file: String,
-    /// Whether what is malformed is left out with a warning.
+    /// True if what is malformed is left out with a warning.
     pub lenient: bool,
 }
 
-/// What a reader says of a file beside its events.
+/// The part of a file that a reader finds beside its events.
 #[derive(Default)]
 pub(super) struct Left {
     pub(super) format: String,
@@ -38,7 +38,8 @@ impl Left {
         self.kernel.governor.get_or_insert_with(|| printable(name.trim()));
     }
 
-    /// Notes an idle state: `1 cpu-sleep latency 1500 us residency 2000 us`. What has another form is passed over.
+    /// Notes an idle state: `1 cpu-sleep latency 1500 us residency 2000 us`. What has another form
+    /// is passed over.
     pub(super) fn idle_state(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [number, name, ..] = words[..] else { return };
@@ -49,7 +50,8 @@ impl Left {
         }
     }
 
-    /// Notes the kernel's own counts of an idle state: CPU, state, entries, microseconds, above, below, rejected.
+    /// Notes the kernel's own counts of an idle state: CPU, state, entries, microseconds, above,
+    /// below, rejected.
     pub(super) fn idle_usage(&mut self, at_ns: u64, line: &str) {
         let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
         let [cpu, state, entered, microseconds, above, below, rejected] = numbers[..] else { return };

@@ -1,4 +1,4 @@
-//! What an event of the kernel's means, whatever form its fields come in.
+//! The meaning of the kernel's events, whatever form their fields come in.
 
 use super::collect::Collector;
 use super::event::{Event, Point};
@@ -75,7 +75,7 @@ pub(super) trait Fields {
     fn text(&self, key: &str) -> Option<&[u8]>;
 }
 
-/// What is missing or wrong in an event.
+/// The field that is missing or wrong in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wrong(pub(super) &'static str);
 
@@ -225,12 +225,14 @@ pub(super) fn cpu_of(number: u64) -> Option<u16> {
     (number < MOST_CPUS).then_some(number as u16)
 }
 
-/// Whether a timer's function is the scheduler's tick, under its old or its new name (from Linux 6.9 on).
+/// True if a timer's function is the scheduler's tick, under its old or its new name (from Linux
+/// 6.9 on).
 fn is_tick(function: &[u8]) -> bool {
     function.starts_with(b"tick_sched_timer") || function.starts_with(b"tick_nohz_handler")
 }
 
-/// The jiffy in which the timer wheel of Linux 4.8 and later fires a timer: the farther away, the coarser.
+/// The jiffy in which the timer wheel of Linux 4.8 and later fires a timer: the farther away, the
+/// coarser.
 ///
 /// Levels have 64 buckets; each level's are eight times as wide as those of the level below.
 fn wheel_expiry(expires: u64, now: u64) -> u64 {

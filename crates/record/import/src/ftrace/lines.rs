@@ -12,11 +12,11 @@ pub(super) struct Line<'a> {
     pub(super) bytes: &'a [u8],
     /// From 1.
     pub(super) number: u64,
-    /// Whether the line ended, and was not longer than the kernel's are.
+    /// True if the line ended, and was not longer than the kernel's are.
     pub(super) whole: Whole,
 }
 
-/// Whether a line is all there.
+/// True if a line is all there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     Yes,

@@ -1,7 +1,9 @@
 //! Traces of the Linux kernel: events of idle, timers, ticks, interrupts, the scheduler and RCU.
 //!
-//! [`read`] takes the text of `trace`, `trace-cmd report` and systrace pages, `trace.dat` and traces of Perfetto, and counts what is in it; it hands on the events that a
-//! recording keeps, in the order of time and a batch at a time. [`record`] writes them as a recording. What the points mean: [`Point`].
+//! [`read`] takes the text of `trace`, `trace-cmd report` and systrace pages, `trace.dat` and
+//! traces of Perfetto, and counts what is in it; it hands on the events that a recording keeps, in
+//! the order of time and a batch at a time. [`record`] writes them as a recording. What the points
+//! mean: [`Point`].
 //!
 //! | file | what it is about |
 //! |---|---|
@@ -48,7 +50,8 @@ pub enum Error {
 /// Reads a trace, counts what is in it, and hands its events on where a taker wants them.
 ///
 /// # Errors
-/// The file cannot be read, is no trace or has no event; without `lenient`, a line that is cut short or garbled; what the taker fails with.
+/// The file cannot be read, is no trace or has no event; without `lenient`, a line that is cut
+/// short or garbled; what the taker fails with.
 pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<'_>>) -> Result<Trace, Error> {
     let mut start = [0; 16];
     let length = read_fully(&mut input, &mut start).map_err(|error| unreadable(options, &error))?;
@@ -81,7 +84,8 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
 const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, a systrace page, trace.dat, and \
                             a trace of Perfetto";
 
-/// Whether a file begins with a packet: text may begin with an empty line, but has none of the bytes that follow in a packet.
+/// True if a file begins with a packet: text may begin with an empty line, but has none of the
+/// bytes that follow in a packet.
 fn is_perfetto(start: &[u8]) -> bool {
     start.first() == Some(&0x0a)
         && start.iter().any(|byte| *byte >= 0x80 || (*byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')))

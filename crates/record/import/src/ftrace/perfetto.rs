@@ -1,8 +1,9 @@
-//! Traces of Perfetto, which Android's tools write: a stream of packets, of which some hold a bundle of a CPU's ftrace events.
+//! Traces of Perfetto, which Android's tools write: a stream of packets, of which some hold a
+//! bundle of a CPU's ftrace events.
 //!
-//! Field numbers are those of the published descriptors (`perfetto_trace.proto`). Perfetto empties the CPUs' buffers in turn, again and
-//! again: of two rounds the events of the earlier are over before those of the round after the later begin, so that two rounds are held
-//! and put in order.
+//! Field numbers are those of the published descriptors (`perfetto_trace.proto`). Perfetto empties
+//! the CPUs' buffers in turn, again and again: of two rounds the events of the earlier are over
+//! before those of the round after the later begin, so that two rounds are held and put in order.
 
 use super::collect::Collector;
 use super::event::{Event, Point};
@@ -99,7 +100,7 @@ fn error(options: &Options, at: u64, what: String) -> ImportError {
     ImportError::whole(&options.file, format!("at byte {at}: {what}"), RIGHT)
 }
 
-/// What is wrong with a message.
+/// The damage of a message.
 #[derive(Debug)]
 struct Damage(&'static str);
 
@@ -196,7 +197,7 @@ enum What {
     Lost,
 }
 
-/// Where the rounds through the CPUs stand.
+/// The place where the rounds through the CPUs stand.
 #[derive(Default)]
 struct Round {
     last_cpu: u16,
@@ -458,7 +459,8 @@ impl Fields for Record<'_> {
         match self.value(key) {
             Some(Value::Number(number)) => Some(number),
             Some(Value::Bytes(_)) => None,
-            // A field that is zero may be left out; the flags of a timer are looked for where there are none.
+            // A field that is zero may be left out; the flags of a timer are looked for where there
+            // are none.
             None => self
                 .numbers?
                 .iter()

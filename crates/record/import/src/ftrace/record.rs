@@ -8,10 +8,11 @@ use recording::{Header, Lane, PointName, Recording, Writer};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Reads a trace and writes its events as a recording into a folder. At no time are more than some ten thousand events held.
+/// Reads a trace and writes its events as a recording into a folder. At no time are more than some
+/// ten thousand events held.
 ///
-/// The header is what the recording begins with; the trace's own facts are added ([`recording::facts::KernelTrace`]), the names of its
-/// lanes, and a note for each doubt.
+/// The header is what the recording begins with; the trace's own facts are added
+/// ([`recording::facts::KernelTrace`]), the names of its lanes, and a note for each doubt.
 ///
 /// # Errors
 /// As [`read`]; and if the recording cannot be written. Then nothing is left behind.
@@ -48,7 +49,7 @@ pub fn record(
     Ok(trace)
 }
 
-/// What the events of a CPU are on a timeline: its idle states, with what may have ended them, and its tasks.
+/// The tracks of a CPU's events: its idle states, with what may have ended them, and its tasks.
 fn lanes() -> Vec<Lane> {
     let marks = [
         (Point::HrtimerExpire, "timer"),

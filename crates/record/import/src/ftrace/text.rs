@@ -1,7 +1,7 @@
 //! The text that the kernel's `trace` file, `trace-cmd report` and systrace pages hold.
 //!
-//! A line is `TASK-PID (TGID) [CPU] FLAGS TIME: EVENT: FIELDS`; the task's name may hold anything, the group and the flags may lack, and
-//! the time has six digits behind the point or nine.
+//! A line is `TASK-PID (TGID) [CPU] FLAGS TIME: EVENT: FIELDS`; the task's name may hold anything,
+//! the group and the flags may lack, and the time has six digits behind the point or nine.
 
 use super::collect::Collector;
 use super::input::{Left, Options, unreadable};
@@ -36,7 +36,8 @@ pub(super) fn read(
         }
         match page {
             Page::No => {}
-            // Scripts of a page hold what looks like nothing of ours; what is between the marks is a trace.
+            // Scripts of a page hold what looks like nothing of ours; what is between the marks is
+            // a trace.
             Page::Outside => {
                 if memmem::find(line.bytes, b"trace-data").is_some()
                     || memmem::find(line.bytes, b"linuxPerfData").is_some()
@@ -91,7 +92,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Whether a page of HTML holds the trace, and whether a line stands in that part of it.
+/// True if a page of HTML holds the trace, and whether a line stands in that part of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Page {
     No,
@@ -111,7 +112,8 @@ fn is_html(line: &[u8]) -> bool {
     starts(b"<!doctype html") || starts(b"<html")
 }
 
-/// Whether a last line without an end is likely to be whole: a number may have lost digits, so only events that are merely counted are.
+/// True if a last line without an end is likely to be whole: a number may have lost digits, so only
+/// events that are merely counted are.
 fn ends_well(kind: Option<Kind>, fields: &[u8]) -> bool {
     kind.is_none() || fields.is_empty()
 }
@@ -136,7 +138,7 @@ impl Parsed<'_> {
         std::str::from_utf8(rest).ok()
     }
 
-    /// What a mark of `linux-boot` says of the kernel's own counts of idle states.
+    /// The kernel's own counts of idle states in a mark of `linux-boot`.
     #[inline]
     fn idle_usage(&self) -> Option<&str> {
         let rest = self.of_guest()?.strip_prefix("idle-usage ")?;
@@ -279,7 +281,8 @@ impl<'a> Text<'a> {
         Some(&rest[..memmem::find(rest, format!(" {next}=").as_bytes())?])
     }
 
-    /// `NAME:PID [PRIORITY]`, of which `trace-cmd report` writes one for a wakeup and two, with an arrow between, for a switch.
+    /// `NAME:PID [PRIORITY]`, of which `trace-cmd report` writes one for a wakeup and two, with an
+    /// arrow between, for a switch.
     fn short_task(&self, which: Short) -> Option<(&'a [u8], u64)> {
         let arrow = memmem::rfind(self.fields, b" ==> ");
         let part = match which {
@@ -357,7 +360,8 @@ impl Fields for Text<'_> {
     }
 }
 
-/// What stands beside events: comments, notices of lost events, stacks, what `trace-cmd` says first. A message if it is none of these.
+/// The message beside events: comments, notices of lost events, stacks, what `trace-cmd` says
+/// first. A message if it is none of these.
 fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option<&'static str> {
     let text = line.trim_ascii();
     if text.is_empty() || text.starts_with(b"=>") {
@@ -412,7 +416,8 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option
     Some(NOT_A_LINE)
 }
 
-/// Whether a line is an event whose clock counts something else than time: `[002] d..1. 123456: cpu_idle: …`.
+/// True if a line is an event whose clock counts something else than time:
+/// `[002] d..1. 123456: cpu_idle: …`.
 fn parse_counter(line: &[u8]) -> bool {
     memchr(b'[', line).is_some_and(|at| {
         let rest = &line[at + 1..];

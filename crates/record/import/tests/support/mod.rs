@@ -1,4 +1,5 @@
-//! Writes `trace.dat` files of the events of a trace's text, for machines of both byte orders and of 32 and 64 bits.
+//! Writes `trace.dat` files of the events of a trace's text, for machines of both byte orders and
+//! of 32 and 64 bits.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use flate2::Compression;
@@ -16,7 +17,8 @@ pub struct Machine {
 
 pub const PAGE: usize = 4096;
 
-/// The kernel's formats: name, number, fields (type and name, size, whether signed) and how they are printed.
+/// The kernel's formats: name, number, fields (type and name, size, whether signed) and how they
+/// are printed.
 const FORMATS: [(&str, &str, u16, &str, &str); 13] = [
     (
         "power",
@@ -82,7 +84,7 @@ const WAKEUP: (&str, &str, u16, &str, &str) = (
     "\"%s:%d CPU:%03d\", REC->comm, REC->pid, REC->target_cpu",
 );
 
-/// Where the tick's function lies.
+/// The place of the tick's function.
 const TICK: u64 = 0x8010_1230;
 
 struct Out {

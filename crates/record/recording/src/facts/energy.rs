@@ -21,7 +21,8 @@ pub struct Placement {
     pub title: String,
     /// The workload's name.
     pub workload: String,
-    /// True if the workload is the one that comes with Stopwatt, unchanged, of which something is expected.
+    /// True if the workload is the one that comes with Stopwatt, unchanged, of which something is
+    /// expected.
     pub usual_workload: bool,
     /// `highest`, or `schedutil` where frequencies follow the load.
     pub frequency: String,
@@ -43,7 +44,8 @@ impl Facts for Placement {}
 pub struct Energy {
     /// The suite's title.
     pub title: String,
-    /// The least and the most capable core at their highest operating points; `None` for a board without operating points.
+    /// The least and the most capable core at their highest operating points; `None` for a board
+    /// without operating points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub little: Option<WorkOfCore>,
     /// The most capable core.
@@ -55,7 +57,7 @@ pub struct Energy {
     pub unknowns: Vec<Unknown>,
 }
 
-/// What a core needs for what the fastest core does in a second.
+/// The time that a core needs for what the fastest core does in a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkOfCore {
     /// Energy of the core in units of the platform's power times seconds.

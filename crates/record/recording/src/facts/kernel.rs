@@ -2,7 +2,8 @@ use super::{Facts, numbered};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A trace of a kernel: what it says of the kernel, and the names of what its events count by number.
+/// A trace of a kernel: what it says of the kernel, and the names of what its events count by
+/// number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelTrace {
     /// The idle governor; `None` where the trace does not say it.

@@ -1,8 +1,10 @@
-//! The facts of an experiment's recording: what a story tells beside events and measures, as one type per experiment.
+//! The facts of an experiment's recording: what a story tells beside events and measures, as one
+//! type per experiment.
 //!
-//! An experiment writes its facts with [`Header::set_facts`], and whoever reads the recording reads them with [`Header::facts`]: by
-//! the same type, so that a key that is missing or misspelt does not compile. They stand in `recording.toml` under `[facts]`, with a
-//! version. A type that changes so that older recordings cannot be read raises its version; those are refused in a sentence.
+//! An experiment writes its facts with [`Header::set_facts`], and whoever reads the recording reads
+//! them with [`Header::facts`]: by the same type, so that a key that is missing or misspelt does
+//! not compile. They stand in `recording.toml` under `[facts]`, with a version. A type that changes
+//! so that older recordings cannot be read raises its version; those are refused in a sentence.
 //!
 //! | file | facts of |
 //! |---|---|
@@ -32,10 +34,12 @@ use serde::de::DeserializeOwned;
 pub trait Facts: Serialize + DeserializeOwned {
     /// The version of this type's form; recordings of another version are refused.
     const VERSION: i64 = 1;
-    /// True if its numbers and words are settings of the run, which comparisons name as inputs that differ.
+    /// True if its numbers and words are settings of the run, which comparisons name as inputs that
+    /// differ.
     const ARE_SETTINGS: bool = false;
 
-    /// The facts as recordings have them that were made before there were facts; `None` where those do not say enough.
+    /// The facts as recordings have them that were made before there were facts; `None` where those
+    /// do not say enough.
     fn of_older(header: &Header) -> Option<Self> {
         let _ = header;
         None
@@ -113,7 +117,8 @@ impl Header {
     }
 }
 
-/// A number, a word or a list of them as a setting is written; `None` for texts of several lines and tables.
+/// A number, a word or a list of them as a setting is written; `None` for texts of several lines
+/// and tables.
 fn setting(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => (!text.contains('\n')).then(|| text.clone()),

@@ -1,5 +1,5 @@
-//! Text columns that are dictionaries, as ours are, read by the numbers of their entries: the library makes a string of its own of each
-//! row, which takes several times as long.
+//! Text columns that are dictionaries, as ours are, read by the numbers of their entries: the
+//! library makes a string of its own of each row, which takes several times as long.
 
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
@@ -9,7 +9,8 @@ use crate::names::Name;
 use crate::rows::Recording;
 use document::unprintable;
 
-/// The names of a column in a row group, `None` for a null. `Ok(None)` where a page is encoded in another way: then the library must read it.
+/// The names of a column in a row group, `None` for a null. `Ok(None)` where a page is encoded in
+/// another way: then the library must read it.
 pub(crate) fn names(
     mut pages: Box<dyn PageReader>,
     rows: usize,
@@ -98,7 +99,8 @@ fn dictionary(mut bytes: &[u8], count: usize, to: &mut Recording) -> Result<Vec<
     Ok(entries)
 }
 
-/// Reads `count` numbers of `width` bits each, in Parquet's hybrid of runs and packed groups of eight.
+/// Reads `count` numbers of `width` bits each, in Parquet's hybrid of runs and packed groups of
+/// eight.
 fn hybrid(mut bytes: &[u8], width: u32, count: usize, numbers: &mut Vec<u32>) -> Result<(), ParquetError> {
     if width > 32 {
         return Err(wrong("numbers of more than 32 bits"));

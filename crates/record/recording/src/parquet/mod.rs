@@ -1,6 +1,7 @@
 //! Rows to Parquet and back.
 //!
-//! The library's own column writers and readers are used, without Arrow: Arrow would take a third of the time of a first build.
+//! The library's own column writers and readers are used, without Arrow: Arrow would take a third
+//! of the time of a first build.
 
 mod dictionary;
 mod pages;
@@ -10,7 +11,8 @@ mod write;
 pub(crate) use read::{TableReader, Values, sure};
 pub(crate) use write::TableWriter;
 
-/// Rows of a row group of a file that another program wrote: what pandas, polars and duckdb write has fewer. They are held at a time.
+/// Rows of a row group of a file that another program wrote: what pandas, polars and duckdb write
+/// has fewer. They are held at a time.
 pub(crate) const MOST_GROUP_ROWS: u64 = 4 << 20;
 
 /// Rows of a row group that is written, and so the most that are held for writing at a time.

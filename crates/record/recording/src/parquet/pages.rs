@@ -1,7 +1,8 @@
-//! The sizes that pages claim, looked at before a page is read: the library makes room for whatever a page's header says, up to 2 GiB,
-//! and a file of some hundred bytes can say so.
+//! The sizes that pages claim, looked at before a page is read: the library makes room for whatever
+//! a page's header says, up to 2 GiB, and a file of some hundred bytes can say so.
 //!
-//! A page's header is a structure in Thrift's compact protocol; its first three fields are the kind and the two sizes.
+//! A page's header is a structure in Thrift's compact protocol; its first three fields are the kind
+//! and the two sizes.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -9,7 +10,8 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 
-/// Bytes of a page, unpacked. Writers aim at 1 MiB or less; a dictionary of long names may have more.
+/// Bytes of a page, unpacked. Writers aim at 1 MiB or less; a dictionary of long names may have
+/// more.
 pub(crate) const MOST_PAGE: u64 = 64 << 20;
 
 /// Bytes of a column of a row group, unpacked: all its pages may be held at a time.
@@ -103,7 +105,8 @@ impl<R: Read> Bytes<R> {
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// Number and kind of the next field, after the field of this number; `None` at the structure's end.
+    /// Number and kind of the next field, after the field of this number; `None` at the structure's
+    /// end.
     fn field(&mut self, before: i64) -> Result<Option<(i64, u8)>, ParquetError> {
         let byte = self.byte()?;
         match (byte >> 4, byte & 0xf) {
@@ -164,7 +167,8 @@ fn wrong(what: &str) -> ParquetError {
 mod tests {
     use super::*;
 
-    /// The header of a data page: kind 0, the sizes, and a structure with a list and a text, as statistics are.
+    /// The header of a data page: kind 0, the sizes, and a structure with a list and a text, as
+    /// statistics are.
     fn header(unpacked: u32, packed: u32) -> Vec<u8> {
         let mut bytes = vec![0x15, 0x00];
         for size in [unpacked, packed] {

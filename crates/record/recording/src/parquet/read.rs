@@ -137,7 +137,7 @@ impl<R> TableReader<R> {
         Ok(Self { path, columns, places, file, raw, rows, next_group: 0, rows_before: 0, number, numbers })
     }
 
-    /// How many rows the file has.
+    /// The number of rows that the file has.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
@@ -152,8 +152,8 @@ impl<R> TableReader<R> {
         Error::TooMany { path: self.path.clone(), what }
     }
 
-    /// Reads the next row group; names are interned in `names`. Returns the columns in our order and the number of rows,
-    /// or `None` at the end.
+    /// Reads the next row group; names are interned in `names`. Returns the columns in our order
+    /// and the number of rows, or `None` at the end.
     pub(crate) fn next_group(&mut self, names: &mut Recording) -> Result<Option<(Vec<Values>, usize)>, Error> {
         if self.next_group >= self.file.num_row_groups() {
             return Ok(None);

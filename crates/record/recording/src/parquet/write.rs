@@ -21,14 +21,15 @@ use crate::rows::Recording;
 /// Writes one of the files, a row group at a time.
 pub(crate) struct TableWriter<R: 'static, W: Write + Send> {
     columns: &'static [Column<R>],
-    /// Whether the first column is the number of the run that a row is of.
+    /// True if the first column is the number of the run that a row is of.
     numbered: bool,
     file: SerializedFileWriter<W>,
     rows: u64,
 }
 
 impl<R, W: Write + Send> TableWriter<R, W> {
-    /// Starts a file. `arrow` is its schema as Arrow's readers want it: what makes text columns dictionaries to them.
+    /// Starts a file. `arrow` is its schema as Arrow's readers want it: what makes text columns
+    /// dictionaries to them.
     pub(crate) fn new(
         out: W,
         columns: &'static [Column<R>],
@@ -168,7 +169,8 @@ fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str, numbered: 
     properties.build()
 }
 
-/// What each column holds and in what unit, for whoever opens the file without the documents, and Arrow's schema.
+/// The content and unit of each column, for whoever opens the file without the documents, and
+/// Arrow's schema.
 fn metadata<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> Vec<KeyValue> {
     let mut all = vec![KeyValue::new("ARROW:schema".to_owned(), arrow.trim().to_owned())];
     for column in columns {
@@ -203,7 +205,8 @@ fn write_column<R>(
                 && let Some(first) = first
                 && rows.iter().all(|row| get(texts.names, row) == Some(first))
             {
-                // One text in all rows: the same few values again and again, in the batches in which the library takes them anyway.
+                // One text in all rows: the same few values again and again, in the batches in
+                // which the library takes them anyway.
                 let values = vec![texts.of(first); rows.len().min(BATCH)];
                 for rows in rows.chunks(BATCH) {
                     writer.typed::<ByteArrayType>().write_batch(&values[..rows.len()], None, None)?;
@@ -245,9 +248,11 @@ fn split<T>(values: impl Iterator<Item = Option<T>>, nullable: bool) -> (Vec<T>,
     (there, Some(levels))
 }
 
-/// Where empty texts point to. An empty vector points nowhere, and comparing two of those is slow: the C library reads what they point to with
-/// a mask that leaves nothing, and the processor takes hundreds of cycles to see that the address it may not read is not wanted. Looking a text
-/// up in the dictionary compares; empty columns took a third of all the time that writing takes.
+/// The place to which empty texts point. An empty vector points nowhere, and comparing two of those
+/// is slow: the C library reads what they point to with a mask that leaves nothing, and the
+/// processor takes hundreds of cycles to see that the address it may not read is not wanted.
+/// Looking a text up in the dictionary compares; empty columns took a third of all the time that
+/// writing takes.
 static SOMEWHERE: [u8; 64] = [0; 64];
 
 /// Names as the library's strings; each is made once, and the others share its bytes.

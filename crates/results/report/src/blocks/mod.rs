@@ -1,23 +1,26 @@
-//! What a story is made of: blocks, which every format lays out in its own way.
+//! Blocks, of which a story is made; every format lays them out in its own way.
 //!
-//! A block is data. It knows no width, no colour and no mark-up; a format reads it and nothing else.
+//! A block is data. It knows no width, no colour and no mark-up; a format reads it and nothing
+//! else.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `text.rs` | words, in which code, names and causes are told apart |
 //! | `number.rs` | numbers with their precision, and how they are written |
 //! | `table.rs` | tables of columns and cells |
+//! | `lanes.rs` | the declared lanes of a recording over a part of its time |
 //! | `picture.rs` | pictures before they are drawn |
 
+pub(crate) mod lanes;
 mod number;
 mod picture;
 mod table;
 mod text;
 
-pub(crate) use number::{Number, figure, fixed, grouped, percent, quantity, scientific, whole};
+pub(crate) use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
 pub(crate) use picture::axis_words;
 pub use picture::{Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
-pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table, Tone};
+pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table};
 pub(crate) use text::{Span, Text, code, listed, name, text};
 
 /// A part of a story.
@@ -38,15 +41,15 @@ pub(crate) enum Block {
     Paragraph(Text),
     /// Sentences that belong together.
     List(Vec<Text>),
-    /// What must not be overlooked.
+    /// A warning that must not be overlooked.
     Warning(Text),
-    /// How to read what stands before, or where it is from.
+    /// The way to read what stands before, or where it is from.
     Note(Text),
     /// Figures.
     Table(Table),
     /// A picture.
     Picture(Picture),
-    /// What another program printed, or a packet's trace: lines whose blanks are part of them.
+    /// The output of another program, or a packet's trace: lines whose blanks are part of them.
     Verbatim(String),
     /// Figures to be looked up, which a page folds away and a terminal leaves out.
     Folded {

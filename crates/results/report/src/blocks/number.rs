@@ -1,6 +1,20 @@
 //! Numbers with their precision, and how they are written.
 
-use super::Tone;
+/// The meaning of a colour. Where there are no colours, words say the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// None.
+    #[default]
+    Plain,
+    /// Of less importance: a fitted figure, an unchanged row.
+    Faint,
+    /// Better, or near.
+    Good,
+    /// Changed, or not quite near.
+    Middling,
+    /// Worse, or far off.
+    Bad,
+}
 
 /// The digits with which a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +78,8 @@ pub(crate) const fn grouped(value: u64) -> Number {
     with(value as f64, Digits::Grouped)
 }
 
-/// A number of a unit: what is counted, such as instructions, has no decimals; times have four digits or so.
+/// A number of a unit: what is counted, such as instructions, has no decimals; times have four
+/// digits or so.
 pub(crate) fn quantity(value: f64, unit: &str) -> Number {
     let is_time = matches!(unit, "ps" | "ns" | "us" | "ms" | "s");
     if value.fract() == 0.0 && !is_time { fixed(value, 0) } else { figure(value) }

@@ -1,7 +1,8 @@
 //! Pictures before they are drawn.
 
-use super::Text;
-use crate::model::lanes::Lanes;
+use super::lanes::Lanes;
+use super::number::figure;
+use super::text::Text;
 
 /// A picture of the values of one quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +15,7 @@ pub struct Picture {
     pub unit: String,
     /// The values and how they are drawn.
     pub drawing: Drawing,
-    /// How to read it; may be empty.
+    /// The way to read it; may be empty.
     pub(crate) note: Text,
 }
 
@@ -43,7 +44,8 @@ pub enum Drawing {
     Intervals(Vec<IntervalRow>),
     /// Dots over two quantities, each with an interval in both.
     Dots {
-        /// Quantity and unit of the axis that runs to the right; the picture's own are those of the axis that runs upwards.
+        /// Quantity and unit of the axis that runs to the right; the picture's own are those of the
+        /// axis that runs upwards.
         x: (String, String),
         /// The dots.
         dots: Vec<Dot>,
@@ -106,7 +108,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The curve with the places between which it is within a share of its least value, where its points go on to both sides.
+    /// The curve with the places between which it is within a share of its least value, where its
+    /// points go on to both sides.
     pub(crate) fn with_best(mut self, share: f64) -> Self {
         let least = self.points.iter().map(|(_, figure)| figure.value).fold(f64::INFINITY, f64::min);
         let is_near = |figure: &Figure| figure.value <= least * (1.0 + share);
@@ -185,7 +188,8 @@ impl Picture {
         self
     }
 
-    /// The names that a colour stands for, in the order in which they first come. A name has one colour on a whole page.
+    /// The names that a colour stands for, in the order in which they first come. A name has one
+    /// colour on a whole page.
     pub(crate) fn names(&self) -> Vec<&str> {
         let all: Vec<&str> = match &self.drawing {
             Drawing::Bars(bars) => {
@@ -205,6 +209,18 @@ impl Picture {
             }
         }
         names
+    }
+}
+
+impl From<Lanes> for Picture {
+    fn from(lanes: Lanes) -> Self {
+        let (titles, note) = (lanes.titles(), lanes.left_out());
+        let window = format!("{} us from {:.6} s on", figure(lanes.us(lanes.to)), lanes.zero_s());
+        let picture = Self::new(titles, window, "", Drawing::Lanes(Box::new(lanes)));
+        match note {
+            Some(note) => picture.noted(note),
+            None => picture,
+        }
     }
 }
 

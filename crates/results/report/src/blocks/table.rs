@@ -1,23 +1,8 @@
 //! Tables of columns and cells.
 
-use super::{Number, Span, Text};
+use super::number::{Number, Tone};
+use super::text::{Span, Text};
 use attribution::Cause;
-
-/// The meaning of a colour. Where there are no colours, words say the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// None.
-    #[default]
-    Plain,
-    /// Of less importance: a fitted figure, an unchanged row.
-    Faint,
-    /// Better, or near.
-    Good,
-    /// Changed, or not quite near.
-    Middling,
-    /// Worse, or far off.
-    Bad,
-}
 
 /// The colour of a part of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +26,7 @@ pub(crate) struct Bars {
     pub(crate) unit: &'static str,
 }
 
-/// What stands at a place of a table.
+/// The content of a table's cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Cell {
     /// Nothing: there is no such figure.
@@ -169,13 +154,13 @@ impl Column {
 /// A table: columns, and rows with a cell for each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
-    /// What it shows; may be empty.
+    /// The title; may be empty.
     pub(crate) title: Text,
     /// Its columns.
     pub(crate) columns: Vec<Column>,
     /// Its rows, each with a cell for each column.
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// How to read it; may be empty.
+    /// The way to read it; may be empty.
     pub(crate) note: Text,
     /// True if the last rows matter most, so that a page without room for all leaves out the first.
     pub(crate) last_matter: bool,

@@ -7,7 +7,7 @@ use attribution::Cause;
 pub(crate) enum Span {
     /// Words.
     Words(String),
-    /// What is typed or printed as it stands: a command, a function, a setting.
+    /// A word that is typed or printed as it stands: a command, a function, a setting.
     Code(String),
     /// A name that a recording gives: a policy, a task, an idle state.
     Name(String),
@@ -44,7 +44,7 @@ impl From<String> for Span {
     }
 }
 
-/// What is typed or printed as it stands.
+/// A word that is typed or printed as it stands.
 pub(crate) fn code(text: impl Into<String>) -> Span {
     Span::Code(text.into())
 }

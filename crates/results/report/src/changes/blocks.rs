@@ -1,4 +1,5 @@
-//! A comparison in blocks: what it comes to, the largest changes, then every table of rows with why they changed.
+//! A comparison in blocks: what it comes to, the largest changes, then every table of rows with why
+//! they changed.
 
 use super::PublishedChanges;
 use crate::blocks::{
@@ -9,7 +10,8 @@ use crate::words::capital;
 use crate::{Style, terminal};
 use comparison::{Basis, CauseChange, Change, Comparison, Row, TablePaths, Verdict};
 
-/// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows that did not change.
+/// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows
+/// that did not change.
 pub fn comparison_text(
     comparison: &Comparison,
     published: Option<&PublishedChanges>,
@@ -19,7 +21,8 @@ pub fn comparison_text(
     terminal::story(&blocks(comparison, published, all), all, style)
 }
 
-/// The comparison as one self-contained page of at most [`crate::MOST_BYTES`]; with `all`, rows that did not change as well.
+/// The comparison as one self-contained page of at most [`crate::MOST_BYTES`]; with `all`, rows
+/// that did not change as well.
 pub fn comparison_html(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> String {
     let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
     let title = match names.as_slice() {
@@ -87,7 +90,8 @@ fn sides(comparison: &Comparison) -> Vec<Text> {
     lines
 }
 
-/// The changes that can be told from chance, with their rows and sides, the most important verdict first and then the largest.
+/// The changes that can be told from chance, with their rows and sides, the most important verdict
+/// first and then the largest.
 fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
     let mut all: Vec<(&Row, usize, &Change)> = comparison
         .rows
@@ -159,7 +163,7 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
     (!rows.is_empty()).then(|| Picture::new(title, "change against the base", "%", Drawing::Intervals(rows)))
 }
 
-/// How the comparison was made, a sentence or so each.
+/// The way in which the comparison was made, a sentence or so each.
 fn method(comparison: &Comparison) -> Vec<Text> {
     let sampled = comparison.changes().any(|(_, change)| change.basis != Basis::Exact);
     let exact = comparison.changes().any(|(_, change)| change.basis == Basis::Exact);
@@ -355,7 +359,8 @@ fn why(comparison: &Comparison, row: &Row) -> Text {
     words
 }
 
-/// The parts that became longer or shorter on the critical path of the slowest CPU of a row's table, a sentence for each recording.
+/// The parts that became longer or shorter on the critical path of the slowest CPU of a row's
+/// table, a sentence for each recording.
 fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
     let of_table =
         |paths: &&TablePaths| (&*paths.variant, &*paths.case, &*paths.mode, &*paths.metric) == table_of(head);

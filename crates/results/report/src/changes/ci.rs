@@ -1,5 +1,6 @@
-//! A comparison in the formats that continuous integration reads. Both track one recording over time, so both print the values of the
-//! last one; what the comparison found stands beside them where the format has room.
+//! A comparison in the formats that continuous integration reads. Both track one recording over
+//! time, so both print the values of the last one; what the comparison found stands beside them
+//! where the format has room.
 
 use comparison::{Basis, Better, Change, Comparison, Row};
 use serde_json::{Map, Value, json};
@@ -13,8 +14,8 @@ fn last(comparison: &Comparison) -> impl Iterator<Item = (&Row, comparison::Cell
     })
 }
 
-/// The array of github-action-benchmark's `customSmallerIsBetter`: name, unit, value, range, extra. Rows of which less is not better are left
-/// out, since the format has one direction.
+/// The array of github-action-benchmark's `customSmallerIsBetter`: name, unit, value, range, extra.
+/// Rows of which less is not better are left out, since the format has one direction.
 pub fn github_action_benchmark(comparison: &Comparison) -> Value {
     let rows = last(comparison).filter(|(row, ..)| row.better == Better::Lower);
     let entries = rows.map(|(row, cell, change)| {
@@ -49,8 +50,9 @@ fn extra(row: &Row, change: &Change) -> String {
     lines.join("\n")
 }
 
-/// Bencher Metric Format: by benchmark and measure a value with its smallest and largest. Times are under Bencher's own measure `latency` in
-/// nanoseconds and rates under `throughput` a second, as Bencher has them; all else goes by its own name.
+/// Bencher Metric Format: by benchmark and measure a value with its smallest and largest. Times are
+/// under Bencher's own measure `latency` in nanoseconds and rates under `throughput` a second, as
+/// Bencher has them; all else goes by its own name.
 pub fn bencher(comparison: &Comparison) -> Value {
     let mut benchmarks: Map<String, Value> = Map::new();
     for (row, cell, _) in last(comparison) {

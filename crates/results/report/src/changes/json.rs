@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
 ///
-/// `recordings` are the sides, the first being the base; `rows` have `cells` (one a recording: `n`, `median`, `min`, `max`) and `changes` (one
-/// a recording but the base). `critical_paths` have for each table what its slowest CPU hangs on in each recording.
+/// `recordings` are the sides, the first being the base; `rows` have `cells` (one a recording: `n`,
+/// `median`, `min`, `max`) and `changes` (one a recording but the base). `critical_paths` have for
+/// each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
     let recordings: Vec<Value> = comparison
         .sides

@@ -4,16 +4,16 @@ use crate::model::compared::by_rank;
 use published::{Cell, PsciReference};
 use recording::metrics::POWERDOWN;
 
-/// What the printed changes of a release come to.
+/// The result of checking the printed changes of a release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedChanges {
     /// The release against which they would be.
     pub base: String,
     /// The release beside whose figures they are printed.
     pub other: String,
-    /// How many changes are printed.
+    /// The number of changes that are printed.
     pub printed: usize,
-    /// How many of them follow from the two tables, matched by label or by role.
+    /// The number of them that follow from the two tables, matched by label or by role.
     pub remade: usize,
     /// Those that do not.
     pub not_remade: Vec<PrintedChange>,
@@ -28,9 +28,9 @@ pub struct PrintedChange {
     pub label: String,
     /// As printed, in percent.
     pub printed: f64,
-    /// What the tables give for the same CPU, in percent.
+    /// The change in the tables for the same CPU, in percent.
     pub by_label: Option<f64>,
-    /// What they give for the CPU of the same place in the lock order, where that decides.
+    /// The change for the CPU of the same place in the lock order, where that decides.
     pub by_role: Option<f64>,
 }
 
@@ -39,8 +39,8 @@ const PRINTED_TO: f64 = 0.005;
 /// A change of more than this that is not printed is counted.
 const SILENT_ABOVE: f64 = 2.0;
 
-/// Checks every change that the reference prints beside the figures of `other` against its figures of `base`; `None` where
-/// nothing is printed or a release has no figures.
+/// Checks every change that the reference prints beside the figures of `other` against its figures
+/// of `base`; `None` where nothing is printed or a release has no figures.
 pub fn published_changes(reference: &PsciReference, base: &str, other: &str) -> Option<PublishedChanges> {
     let of = |release: &str| reference.cells.iter().filter(|cell| cell.release == release).collect::<Vec<_>>();
     let (before, after) = (of(base), of(other));
@@ -76,7 +76,8 @@ pub fn published_changes(reference: &PsciReference, base: &str, other: &str) -> 
     Some(found)
 }
 
-/// How far a printed change may be off, in percentage points, because both figures and the change itself were rounded.
+/// The error that a printed change may have, in percentage points, because both figures and the
+/// change itself were rounded.
 fn rounding(from: &Cell, to: &Cell) -> f64 {
     let share = to.resolution_us / from.value_us + to.value_us * from.resolution_us / from.value_us.powi(2);
     share * 100.0 + PRINTED_TO

@@ -6,7 +6,8 @@ use crate::model::pictures::{Declared, pictures};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The facts of a story, and beside its keys what every recording has: experiment, warnings, source, measures and pictures.
+/// The facts of a story, and beside its keys what every recording has: experiment, warnings,
+/// source, measures and pictures.
 pub(crate) fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
     #[derive(Serialize)]
     struct Whole<'f> {
@@ -69,7 +70,8 @@ impl<'f> Row<'f> {
     }
 }
 
-/// A picture: `kind` is `bars`, `curves` or `heat-map`; a figure is an object with `value` and, where there is one, `published`.
+/// A picture: `kind` is `bars`, `curves` or `heat-map`; a figure is an object with `value` and,
+/// where there is one, `published`.
 fn picture(Declared { metric, picture }: &Declared) -> Value {
     let figure = |of: &Figure| match of.published {
         Some(published) => json!({ "value": of.value, "published": published }),

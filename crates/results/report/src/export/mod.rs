@@ -1,9 +1,10 @@
-//! The formats of reports, and outputs for other programs that are no blocks: JSON and traces for Perfetto.
+//! The formats of reports, and outputs for other programs that are no blocks: JSON and traces for
+//! Perfetto.
 
 pub(crate) mod json;
 pub(crate) mod perfetto;
 
-/// What a report can be.
+/// The forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Tables and causes for the terminal.
@@ -27,7 +28,8 @@ impl Format {
     pub const ALL: [Self; 7] =
         [Self::Text, Self::Rst, Self::Markdown, Self::Csv, Self::Json, Self::Html, Self::Perfetto];
 
-    /// Its name on the command line, a line about it, and the endings of file names that mean it, the usual one first.
+    /// Its name on the command line, a line about it, and the endings of file names that mean it,
+    /// the usual one first.
     const fn facts(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::Text => ("term", "Tables and causes for the terminal", &["txt"]),

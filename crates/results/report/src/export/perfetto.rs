@@ -1,12 +1,15 @@
-//! A trace for Perfetto (ui.perfetto.dev): every event, the spans that they bound, and who waited for whom.
+//! A trace for Perfetto (ui.perfetto.dev): every event, the spans that they bound, and who waited
+//! for whom.
 //!
-//! A process per case and release, and in it a track per CPU and a track per channel of the SCP. On a CPU's track lie the calls, in them
-//! their causes, beside them the times in low power; every event of the recording is an instant on it. A flow leads from a wait to the
-//! event with which the holder ended it. Lanes that the recording declares are tracks of their own. Format: <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers
-//! from there; a test decodes a trace with the descriptors that Perfetto publishes.
+//! A process per case and release, and in it a track per CPU and a track per channel of the SCP. On
+//! a CPU's track lie the calls, in them their causes, beside them the times in low power; every
+//! event of the recording is an instant on it. A flow leads from a wait to the event with which the
+//! holder ended it. Lanes that the recording declares are tracks of their own. Format:
+//! <https://perfetto.dev/docs/reference/trace-packet-proto>, field numbers from there; a test
+//! decodes a trace with the descriptors that Perfetto publishes.
 
+use crate::blocks::lanes::argument_name;
 use crate::model::findings::Findings;
-use crate::model::lanes::argument_name;
 use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
 use prost::Message;
 use recording::{Event, PointName, Series};
@@ -111,7 +114,7 @@ struct ProcessDescriptor {
     process_name: Option<String>,
 }
 
-/// What is interned: a name in one of the three tables.
+/// The tables in which names are interned.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Table {
     Category,
@@ -126,7 +129,7 @@ struct Writer {
     begun: bool,
 }
 
-/// What a slice or instant carries beside its name.
+/// The arguments that a slice or instant carries beside its name.
 #[derive(Default)]
 struct Extra {
     annotations: Vec<(&'static str, Value)>,
@@ -217,7 +220,8 @@ impl Writer {
     }
 }
 
-/// Nanoseconds of the counter's ticks, or of the recording's time where the counter's frequency is not known.
+/// Nanoseconds of the counter's ticks, or of the recording's time where the counter's frequency is
+/// not known.
 #[derive(Clone, Copy)]
 enum Clock {
     Counter(u64),
@@ -349,7 +353,7 @@ fn cpus_events<'e>(events: &BTreeMap<u16, Vec<&'e Event>>) -> impl Iterator<Item
     events.values().flatten().copied()
 }
 
-/// Where the tracks of a process are, and how far each is written.
+/// The place where the tracks of a process are, and how far each is written.
 struct Tracks {
     process: u64,
     clock: Clock,
@@ -357,7 +361,7 @@ struct Tracks {
     ends: HashMap<u64, u64>,
 }
 
-/// What stands on a CPU's track at a time; those of one time in this order, so that slices nest.
+/// The items on a CPU's track at a time; those of one time in this order, so that slices nest.
 enum Item<'e> {
     EndSpan,
     EndCall,
@@ -520,7 +524,7 @@ impl Tracks {
     }
 }
 
-/// Who waited for whom in an iteration, as numbered flows.
+/// The waits of CPUs for each other in an iteration, as numbered flows.
 struct Flows {
     next: u64,
     /// A wait, by CPU, begin and end.
@@ -534,7 +538,8 @@ impl Flows {
         for &cpu in cpus {
             for span in iteration.lane(cpu) {
                 let (Some(holder), Some(on)) = (span.holder, span.on) else { continue };
-                // A wait for a slot of the SCP can end while the command before is still in hand: nobody let go.
+                // A wait for a slot of the SCP can end while the command before is still in hand:
+                // nobody let go.
                 let Some(end) = self.ends.get_mut(&(holder, span.to, on)) else { continue };
                 end.push(self.next);
                 self.begins.insert((cpu, span.from, span.to), self.next);

@@ -1,6 +1,6 @@
-//! How much of a recording a page shows, and what it leaves out for that.
+//! The part of a recording that a page shows, and what it leaves out for that.
 
-/// How much of a recording a page shows.
+/// The part of a recording that a page shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detail {
     /// Whole iterations, or the measured times only.
@@ -49,7 +49,7 @@ pub(super) const DETAILS: [Detail; 8] = {
     [all, no_worst_table, no_worst_still, measured, fewer, median, few, least]
 };
 
-/// What the page does not show, found while it is made.
+/// The parts that the page does not show, found while it is made.
 #[derive(Default)]
 pub(super) struct LeftOut {
     pub(super) iterations: u64,
@@ -59,6 +59,6 @@ pub(super) struct LeftOut {
     /// Pictures of measures.
     pub(super) pictures: usize,
     pub(super) cases: usize,
-    /// Whether any case has a worst iteration beside its median.
+    /// True if any case has a worst iteration beside its median.
     pub(super) worst: bool,
 }

@@ -1,4 +1,4 @@
-//! What every page has: its head, its title and its style.
+//! The parts that every page has: its head, its title and its style.
 
 use super::style::style_sheet;
 use maud::{DOCTYPE, Markup, PreEscaped, html};

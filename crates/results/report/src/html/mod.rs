@@ -32,13 +32,15 @@ fn short_enough(page: impl Fn(Detail) -> String) -> String {
     pages.find(|page| page.len() <= MOST_BYTES).unwrap_or_else(page::only_names)
 }
 
-/// The page of a recording with its blocks. Whatever the recording, it is no longer than [`MOST_BYTES`].
+/// The page of a recording with its blocks. Whatever the recording, it is no longer than
+/// [`MOST_BYTES`].
 pub(crate) fn html(findings: &Findings<'_>, blocks: &[Block]) -> String {
     let sections = timeline::sections(findings);
     short_enough(|detail| page::page(findings, blocks, &sections, detail))
 }
 
-/// A page of blocks that come from several recordings, with a title and a line beneath it. It is no longer than [`MOST_BYTES`].
+/// A page of blocks that come from several recordings, with a title and a line beneath it. It is no
+/// longer than [`MOST_BYTES`].
 pub(crate) fn plain_page(title: &str, lead: &str, told: &Blocks) -> String {
     short_enough(|detail| {
         let mut writer = Writer::new(told.all(), detail, Text::default(), None);
@@ -52,8 +54,9 @@ pub(crate) fn plain_page(title: &str, lead: &str, told: &Blocks) -> String {
     })
 }
 
-/// The same page in fewer characters: without end tags that HTML does not need, and without quotation marks around plain values of
-/// attributes; a page has thousands of both. What the recording says cannot look like a tag, since `<` is escaped in it.
+/// The same page in fewer characters: without end tags that HTML does not need, and without
+/// quotation marks around plain values of attributes; a page has thousands of both. What the
+/// recording says cannot look like a tag, since `<` is escaped in it.
 fn compact(page: &str) -> String {
     const NOT_NEEDED: [&str; 6] = ["</td>", "</th>", "</tr>", "</li>", "</dt>", "</dd>"];
     let mut short = String::with_capacity(page.len());

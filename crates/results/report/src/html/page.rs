@@ -78,7 +78,8 @@ fn lead(findings: &Findings<'_>) -> String {
     }
 }
 
-/// Links to everything that has a heading: a column beside the page where there is room, else a bar above it that unfolds.
+/// Links to everything that has a heading: a column beside the page where there is room, else a bar
+/// above it that unfolds.
 fn contents(blocks: &[Block], detail: Detail) -> Markup {
     let mut parts: Vec<(&Block, Vec<&Block>)> = Vec::new();
     let mut cases = 0;
@@ -114,7 +115,8 @@ fn contents(blocks: &[Block], detail: Detail) -> Markup {
     }
 }
 
-/// The numbers of the cases that get a timeline: those with the longest times, if there is not room for all.
+/// The numbers of the cases that get a timeline: those with the longest times, if there is not room
+/// for all.
 fn with_timeline(sections: &[Section<'_>], most: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sections.len()).collect();
     order.sort_by(|a, b| sections[*b].longest().total_cmp(&sections[*a].longest()));

@@ -1,4 +1,5 @@
-//! The page's style sheet and patterns: what is fixed, from `assets`, and what the table of causes says.
+//! The page's style sheet and patterns: what is fixed, from `assets`, and what the table of causes
+//! says.
 
 use super::timeline::{AXIS, LANE};
 use attribution::{Cause, Colours, Pattern};
@@ -31,8 +32,8 @@ pub(super) fn style_sheet() -> String {
     css
 }
 
-/// A script or a style sheet without the blanks that lines begin with: a page has no room for them. Neither has a text of several
-/// lines, whose blanks would count.
+/// A script or a style sheet without the blanks that lines begin with: a page has no room for them.
+/// Neither has a text of several lines, whose blanks would count.
 pub(super) fn without_indents(source: &str) -> String {
     source.lines().flat_map(|line| [line.trim_start(), "\n"]).collect()
 }
@@ -92,7 +93,8 @@ pub(super) fn patterns() -> String {
 mod tests {
     use super::*;
 
-    /// A cause without a colour in each scheme would be drawn black, one without its pattern not at all.
+    /// A cause without a colour in each scheme would be drawn black, one without its pattern not at
+    /// all.
     #[test]
     fn every_cause_has_its_colours_and_its_pattern_in_the_page() {
         let (css, svg) = (style_sheet(), patterns());

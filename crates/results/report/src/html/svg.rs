@@ -1,4 +1,4 @@
-//! What pictures drawn as SVG share.
+//! The parts that pictures drawn as SVG share.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! How good predictions are.
+//! The accuracy of predictions.
 
 use super::compared::Compared;
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
@@ -11,7 +11,7 @@ pub struct Errors {
     pub cells: usize,
     /// Median of the absolute errors.
     pub median_percent: f64,
-    /// How many are within the larger of 10 % and 1 us.
+    /// The number of are within that the larger of 10 % and 1 us.
     pub within: usize,
     /// The largest absolute error.
     pub worst_percent: f64,
@@ -26,25 +26,26 @@ pub struct Accuracy {
     pub what: &'static str,
     /// Errors of the model, over the predicted cells in the parallel suspend tables.
     pub model: Errors,
-    /// Errors over the same cells of what a reader would guess from the tables alone; `None` where the tables do not say enough.
+    /// Errors over the same cells of what a reader would guess from the tables alone; `None` where
+    /// the tables do not say enough.
     pub guess: Option<Errors>,
-    /// How the 90 % intervals of the same cells did; `None` where nothing was drawn.
+    /// The way in which the 90 % intervals of the same cells did; `None` where nothing was drawn.
     pub intervals: Option<Intervals>,
 }
 
-/// How intervals did that are to hold nine of ten published values.
+/// The counts of intervals that are to hold nine of ten published values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Intervals {
-    /// How many hold the published value.
+    /// The number that hold the published value.
     pub held: usize,
-    /// How many of the guess's do; `None` where it has none.
+    /// The number of the guess's that do; `None` where it has none.
     pub guess_held: Option<usize>,
     /// Median of the widths, each as a multiple of that of the guess's.
     pub width: Option<f64>,
 }
 
-/// Rows of the table: what is counted, which metrics, and of which case. Wakeups from the deepest level stand apart: there it decides who wakes
-/// first, which no table says.
+/// Rows of the table: what is counted, which metrics, and of which case. Wakeups from the deepest
+/// level stand apart: there it decides who wakes first, which no table says.
 const ROWS: [(&str, &[&str], Option<&str>); 3] = [
     ("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name], None),
     ("wakeup, level 0", &[WAKEUP.name], Some("suspend-level0")),
@@ -54,8 +55,8 @@ const ROWS: [(&str, &[&str], Option<&str>); 3] = [
 /// Name of the row over all releases.
 const ALL: &str = "all";
 
-/// Accuracy of every release that has published figures, over the predicted cells of its parallel suspend tables; and where there are several,
-/// over all of their cells.
+/// Accuracy of every release that has published figures, over the predicted cells of its parallel
+/// suspend tables; and where there are several, over all of their cells.
 pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     let mut releases: Vec<&str> = Vec::new();
     for cell in compared.iter().filter(|cell| cell.published.is_some()) {
@@ -86,7 +87,7 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     all
 }
 
-/// How the intervals of some cells did; `None` unless each has one.
+/// The way in which the intervals of some cells did; `None` unless each has one.
 fn intervals(cells: &[&Compared]) -> Option<Intervals> {
     let cells: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us))).collect();
     let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);

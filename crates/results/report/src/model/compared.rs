@@ -10,15 +10,17 @@ use std::collections::BTreeMap;
 /// A recorded cell and the published one that it is compared with, if there is one.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// What was recorded.
+    /// The recording.
     pub recorded: CellResult,
-    /// What was published.
+    /// The published value.
     pub published: Option<Cell>,
-    /// What a reader of the tables would guess of the published cell, in microseconds, without a model.
+    /// The guess of the published cell that a reader of the tables would make, in microseconds,
+    /// without a model.
     pub guess: Option<f64>,
-    /// Where that reader would say that it lies with a probability of 90 %.
+    /// The interval that this reader would give with a probability of 90 %.
     pub guess_interval: Option<(f64, f64)>,
-    /// Where the recorded value lies with a probability of 90 %, by what is declared to be uncertain.
+    /// The place of the recorded value with a probability of 90 %, by what is declared to be
+    /// uncertain.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -29,13 +31,13 @@ impl Compared {
         (published > 0.0).then(|| (self.recorded.value - published) / published * 100.0)
     }
 
-    /// Whether a fit used the published cell: then the error is a residual, not a prediction's.
+    /// True if a fit used the published cell: then the error is a residual, not a prediction's.
     pub fn used_in_fit(&self) -> bool {
         self.published.as_ref().is_some_and(|cell| cell.used_in_fit)
     }
 
-    /// The CPU's part: its place where lock order decides, `lead` or `non-lead` elsewhere; `last-man` when it took the
-    /// cluster down.
+    /// The CPU's part: its place where lock order decides, `lead` or `non-lead` elsewhere;
+    /// `last-man` when it took the cluster down.
     pub fn role(&self) -> String {
         let cell = &self.recorded;
         let mut role = if by_rank(&cell.case, &cell.mode) {
@@ -61,8 +63,8 @@ pub(crate) fn ordinal(n: usize) -> String {
     format!("{n}{suffix}")
 }
 
-/// Puts recorded cells beside the published ones of the same release, case and metric: by CPU in the serial tables, by
-/// rank of powerdown within the cluster in the parallel suspend tables.
+/// Puts recorded cells beside the published ones of the same release, case and metric: by CPU in
+/// the serial tables, by rank of powerdown within the cluster in the parallel suspend tables.
 pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec<Compared> {
     cells
         .into_iter()
@@ -76,8 +78,9 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
         .collect()
 }
 
-/// Puts the recording's intervals to the cells that they are of, and widens each by what the intervals of the *other* releases miss: what the
-/// model leaves out shows in no draw. The factor holds nine of ten of their cells of the same kind. A release alone keeps what was drawn.
+/// Puts the recording's intervals to the cells that they are of, and widens each by what the
+/// intervals of the *other* releases miss: what the model leaves out shows in no draw. The factor
+/// holds nine of ten of their cells of the same kind. A release alone keeps what was drawn.
 pub(crate) fn with_intervals(compared: &mut [Compared], intervals: &[Interval]) {
     let place = |interval: &Interval| {
         let Interval { variant, case, mode, cpu, metric, .. } = interval;
@@ -138,7 +141,7 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
     table(&recorded.metric).find(|cell| cell.core == core)
 }
 
-/// How free-running seeds scatter: the powerdown of the n-th CPU over all seeds.
+/// The scatter of free-running seeds: the powerdown of the n-th CPU over all seeds.
 #[derive(Clone, Debug)]
 pub struct Spread {
     /// Release or configuration.
@@ -149,7 +152,7 @@ pub struct Spread {
     pub seeds: usize,
     /// For each place by powerdown: smallest, median, largest, in microseconds.
     pub by_rank: Vec<(f64, f64, f64)>,
-    /// How many different orders of CPUs there were.
+    /// The number of different orders of CPUs that there were.
     pub orders: usize,
 }
 

@@ -1,7 +1,7 @@
 //! The tables of PSCI latencies as the published documents lay them out.
 //!
-//! There are two layouts: that of 2017 (a row per CPU by number, whole microseconds) and that of the
-//! later releases (a row per CPU by cluster and core, the counter's digits).
+//! There are two layouts: that of 2017 (a row per CPU by number, whole microseconds) and that of
+//! the later releases (a row per CPU by cluster and core, the counter's digits).
 
 use super::figures::{Group, columns, cpus, groups, value_of};
 use super::findings::Findings;
@@ -51,8 +51,8 @@ fn by_number(group: &Group<'_>) -> Vec<Block> {
     vec![Block::heading(2, title), Block::Table(table.done())]
 }
 
-/// A CPU's row: its cluster and its core, then a value per column. The documents have the headings as the
-/// first row of a table without a header.
+/// A CPU's row: its cluster and its core, then a value per column. The documents have the headings
+/// as the first row of a table without a header.
 fn by_cluster(group: &Group<'_>) -> Block {
     let release = label(group.release);
     let mode = group.mode;

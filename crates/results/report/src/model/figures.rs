@@ -1,4 +1,5 @@
-//! Tables of PSCI latencies before they are drawn: a case's CPUs with their figures, and with what their time went to.
+//! Tables of PSCI latencies before they are drawn: a case's CPUs with their figures, and with what
+//! their time went to.
 
 use super::compared::{Compared, by_rank, ordinal};
 use crate::words::{capital, place};
@@ -83,12 +84,13 @@ pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&
     group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
 }
 
-/// Whether the CPUs of a case went down in different orders.
+/// True if the CPUs of a case went down in different orders.
 pub(crate) fn order_varies(group: &Group<'_>) -> bool {
     group.cells.iter().any(|cell| cell.recorded.order_varies)
 }
 
-/// The metrics that a group has figures for, with the heading that the later documents give them: every word with a capital.
+/// The metrics that a group has figures for, with the heading that the later documents give them:
+/// every word with a capital.
 pub(crate) fn columns(group: &Group<'_>) -> Vec<(&'static str, String)> {
     let heading = |title: &str| title.split(' ').map(capital).collect::<Vec<_>>().join(" ");
     metrics_of(group).iter().map(|metric| (metric.name, heading(metric.title))).collect()
@@ -99,7 +101,8 @@ pub(crate) fn value_of(group: &Group<'_>, cpu: u16, metric: &str) -> Option<f64>
     cell_of(group, cpu, metric).map(|cell| cell.recorded.value)
 }
 
-/// The metrics of a group that are not a part of another: those that have an axis of the timeline and a table of causes.
+/// The metrics of a group that are not a part of another: those that have an axis of the timeline
+/// and a table of causes.
 pub(crate) fn whole_metrics(group: &Group<'_>) -> Vec<Metric> {
     metrics_of(group).into_iter().filter(|&metric| metric != CACHE_FLUSH).collect()
 }
@@ -122,11 +125,11 @@ pub(crate) fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a Compare
 pub(crate) struct FigureTable<'a> {
     /// Its columns.
     pub(crate) metrics: Vec<Metric>,
-    /// Whether any figure has a published one beside it.
+    /// True if any figure has a published one beside it.
     pub(crate) has_published: bool,
     /// Its rows, in the order of the CPUs' ranks.
     pub(crate) rows: Vec<FigureRow<'a>>,
-    /// Whether CPUs went down in different orders, of which a note must warn.
+    /// True if CPUs went down in different orders, of which a note must warn.
     pub(crate) order_varies: bool,
 }
 
@@ -160,7 +163,7 @@ impl<'a> FigureTable<'a> {
     }
 }
 
-/// What a metric's time went to: a row per CPU, a column per cause.
+/// The causes of a metric's time: a row per CPU, a column per cause.
 pub(crate) struct CauseTable<'a> {
     /// Its columns: the causes that any row has, what took most of the time first.
     pub(crate) causes: Vec<Cause>,

@@ -15,19 +15,19 @@ const FREE_RUNNING: &str = "parallel-free";
 pub struct Findings<'a> {
     /// The recording.
     pub recording: &'a Recording,
-    /// Where it is, as it was named on the command line.
+    /// The place where it is, as it was named on the command line.
     pub folder: String,
     /// The published figures that stand beside it, if there are any for its platform.
     pub reference: Option<&'a PsciReference>,
     /// PSCI latencies beside published ones; empty for other experiments.
     pub compared: Vec<Compared>,
-    /// How free-running seeds scatter.
+    /// The scatter of free-running seeds.
     pub spreads: Vec<Spread>,
-    /// How good predictions are; empty where nothing was predicted, as in what was measured.
+    /// The accuracy of predictions; empty where nothing was predicted, as in what was measured.
     pub accuracy: Vec<Accuracy>,
     /// All measures that are not PSCI latencies in a unit of time.
     pub measures: Vec<MeasureRow>,
-    /// Who did what when, and who waited for whom.
+    /// The timelines: events of each CPU, and waits of CPUs for each other.
     pub timelines: Timelines<'a>,
 }
 
@@ -42,9 +42,9 @@ pub struct MeasureRow {
     pub mode: String,
     /// The CPU as cluster.core, where it is known, or its number; empty for what is not of a CPU.
     pub cpu: String,
-    /// What else it is a measure of; may be empty.
+    /// The subject that it is a measure of besides; may be empty.
     pub subject: String,
-    /// What was measured.
+    /// The quantity that was measured.
     pub metric: String,
     /// In what unit.
     pub unit: String,
@@ -56,13 +56,13 @@ pub struct MeasureRow {
     pub median: f64,
     /// The largest.
     pub max: f64,
-    /// What was published for it, in the same unit.
+    /// The published value, in the same unit.
     pub published: Option<f64>,
 }
 
 impl<'a> Findings<'a> {
-    /// Reads everything from a recording. `reference` is left out where the recording's machine has another shape than
-    /// the published one.
+    /// Reads everything from a recording. `reference` is left out where the recording's machine has
+    /// another shape than the published one.
     pub fn new(recording: &'a Recording, folder: &str, reference: Option<&'a PsciReference>) -> Self {
         let reshaped = recording.header.settings.keys().any(|key| key.starts_with("topology."));
         let reference = reference.filter(|_| !reshaped);
@@ -72,7 +72,8 @@ impl<'a> Findings<'a> {
         with_intervals(&mut compared, &recording.header.intervals);
         let simulated = is_simulated(&recording.header);
         if !simulated {
-            // Nothing was fitted to a measurement: whether a fit used the published cell says nothing about it.
+            // Nothing was fitted to a measurement: whether a fit used the published cell says
+            // nothing about it.
             for published in compared.iter_mut().filter_map(|cell| cell.published.as_mut()) {
                 published.used_in_fit = false;
             }
@@ -90,7 +91,8 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// With published figures beside the measures, for reports to draw beside them; what `published` gives is in the row's unit.
+    /// With published figures beside the measures, for reports to draw beside them; what
+    /// `published` gives is in the row's unit.
     pub fn with_published(mut self, published: impl Fn(&MeasureRow) -> Option<f64>) -> Self {
         for row in &mut self.measures {
             row.published = published(row);
@@ -98,7 +100,7 @@ impl<'a> Findings<'a> {
         self
     }
 
-    /// Where the figures come from, one fact a row: what stands at the head of every output.
+    /// The source of the figures, one fact a row: what stands at the head of every output.
     pub fn source(&self) -> Vec<(&'static str, String)> {
         let header = &self.recording.header;
         let mut facts = vec![("recording", self.folder.clone())];
@@ -136,7 +138,8 @@ impl<'a> Findings<'a> {
         )
     }
 
-    /// What speaks against the costs that a simulation used, a sentence for each release; empty where fits passed their gate.
+    /// The doubts about the costs that a simulation used, a sentence for each release; empty where
+    /// fits passed their gate.
     pub fn doubts(&self) -> Vec<String> {
         doubts(&self.recording.header)
     }
@@ -157,7 +160,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// What a reader must not overlook, a sentence each.
+    /// The warnings that a reader must not overlook, a sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.what_if().map(str::to_owned).into_iter().chain(self.doubts()).collect()
     }
@@ -175,12 +178,12 @@ impl<'a> Findings<'a> {
             .collect()
     }
 
-    /// Whether the figures are predictions of a simulation, and not measured.
+    /// True if the figures are predictions of a simulation, and not measured.
     pub fn is_simulated(&self) -> bool {
         is_simulated(&self.recording.header)
     }
 
-    /// How the document of a release lays out its tables.
+    /// The way in which the document of a release lays out its tables.
     pub fn layout(&self, release: &str) -> Layout {
         self.reference.map_or_else(Layout::default, |reference| reference.layout(release))
     }
@@ -203,7 +206,7 @@ fn is_simulated(header: &Header) -> bool {
     header.world == "sim"
 }
 
-/// How often, and from which seed where chance has a part in it.
+/// The number of repeats, and the seed where chance has a part in it.
 fn repeats(header: &Header) -> String {
     let iterations = match header.iterations {
         1 => "1 iteration".to_owned(),

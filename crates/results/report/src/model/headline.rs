@@ -1,7 +1,8 @@
 //! The answer of a case in one sentence: what most of the time of its slowest CPU hangs on.
 //!
-//! It is read from the critical path and not from what the CPU itself did. A CPU that waits for a lock is told what the holder did
-//! meanwhile: a reader who is told of the lock alone mends the lock, and nothing gets faster.
+//! It is read from the critical path and not from what the CPU itself did. A CPU that waits for a
+//! lock is told what the holder did meanwhile: a reader who is told of the lock alone mends the
+//! lock, and nothing gets faster.
 
 use super::compared::Compared;
 use super::figures::{Group, slowest, whole_metrics};
@@ -12,7 +13,7 @@ use recording::Series;
 use recording::metrics::{Metric, POWERDOWN, WAKEUP};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What several paths are spent on, the most first.
+/// The causes that several paths are spent on, the most first.
 pub(crate) fn spent_on<'s>(all: impl Iterator<Item = &'s Spending>) -> Vec<Spent> {
     let mut sums: BTreeMap<Spent, u64> = BTreeMap::new();
     for &(spent, ticks) in all.flat_map(|spending| &spending.parts) {
@@ -23,7 +24,8 @@ pub(crate) fn spent_on<'s>(all: impl Iterator<Item = &'s Spending>) -> Vec<Spent
     sums.into_iter().map(|(spent, _)| spent).collect()
 }
 
-/// What each CPU's metric hung on in the iteration that stands for a case; empty without events.
+/// The critical path of each CPU's metric in the iteration that stands for a case; empty without
+/// events.
 pub(crate) fn spendings(
     findings: &Findings<'_>,
     group: &Group<'_>,
@@ -42,7 +44,7 @@ pub(crate) struct Headline {
     pub(crate) text: String,
     /// The slowest CPU.
     pub(crate) cpu: u16,
-    /// What the slowest CPU's critical path is spent on; empty where no events tell.
+    /// The causes of the slowest CPU's critical path; empty where no events tell.
     pub(crate) spending: Spending,
 }
 
@@ -86,7 +88,7 @@ pub(crate) fn headline(
     Some(Headline { text, cpu, spending })
 }
 
-/// What can be said without events.
+/// The words that can be said without events.
 fn untold(group: &Group<'_>, metric: Metric) -> Option<Headline> {
     let cell: &Compared = slowest(group, metric.name)?;
     let (name, us) = (place(&cell.recorded), figure(cell.recorded.value, cell.recorded.value));
@@ -94,7 +96,7 @@ fn untold(group: &Group<'_>, metric: Metric) -> Option<Headline> {
     Some(Headline { text, cpu: cell.recorded.cpu, spending: Spending::default() })
 }
 
-/// What a CPU takes its time for.
+/// The purpose that a CPU takes its time for.
 pub(crate) fn purpose(metric: Metric) -> &'static str {
     match metric {
         _ if metric == POWERDOWN => "to power down",
@@ -158,7 +160,7 @@ fn sentence(
     Some(text)
 }
 
-/// What a part goes to, in words that follow "to".
+/// The destination of a part, in words that follow "to".
 fn clause(spending: &Spending, of: &[Spent], cpu: u16, name: &impl Fn(u16) -> String) -> String {
     let what = match of[0] {
         Spent::Scp => {

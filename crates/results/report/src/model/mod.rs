@@ -7,6 +7,5 @@ pub(crate) mod documents;
 pub(crate) mod figures;
 pub(crate) mod findings;
 pub(crate) mod headline;
-pub(crate) mod lanes;
 pub(crate) mod measures;
 pub(crate) mod pictures;

@@ -13,7 +13,8 @@ pub(crate) struct Declared {
     pub(crate) picture: Picture,
 }
 
-/// The pictures that a recording's header declares; those that nothing was recorded for are left out.
+/// The pictures that a recording's header declares; those that nothing was recorded for are left
+/// out.
 pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Declared> {
     let header = &findings.recording.header;
     let mut pictures = Vec::new();
@@ -51,7 +52,7 @@ fn figure(row: &MeasureRow) -> Figure {
     Figure { value: row.median, published: row.published }
 }
 
-/// What tells a measure's series apart from others of the same picture.
+/// The words that tell a measure's series apart from others of the same picture.
 fn series(row: &MeasureRow) -> [&str; 3] {
     [&row.variant, &row.case, &row.mode]
 }
@@ -66,7 +67,7 @@ fn telling(names: &[Vec<String>]) -> Vec<String> {
     names.iter().map(of).collect()
 }
 
-/// What belongs together, in the order in which each group first comes.
+/// The items that belong together, in the order in which each group first comes.
 fn grouped<T, K: PartialEq>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();
     for (key, item) in items {
@@ -78,7 +79,7 @@ fn grouped<T, K: PartialEq>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, 
     groups
 }
 
-/// What groups hold, without their keys.
+/// The items of groups, without their keys.
 fn items<K, T>(groups: Vec<(K, Vec<T>)>) -> impl Iterator<Item = Vec<T>> {
     groups.into_iter().map(|(_, items)| items)
 }
@@ -102,9 +103,9 @@ struct Place<'r> {
     row: &'r MeasureRow,
     numbers: BTreeMap<&'r str, f64>,
     words: BTreeMap<&'r str, String>,
-    /// Whether its variant is a place on an axis.
+    /// True if its variant is a place on an axis.
     by_variant: bool,
-    /// Whether it is a part of what has the place: its subject is no place itself.
+    /// True if it is a part of what has the place: its subject is no place itself.
     is_part: bool,
 }
 
@@ -134,13 +135,15 @@ impl<'r> Place<'r> {
         self.words.get(axis).cloned().or_else(|| self.numbers.get(axis).map(|number| number.to_string()))
     }
 
-    /// Whether all its numbers but those of some axes are `number`: nothing was varied apart from it.
+    /// True if all its numbers but those of some axes are `number`: nothing was varied apart from
+    /// it.
     fn is_plain(&self, axes: &[&str], number: f64) -> bool {
         self.numbers.iter().all(|(axis, other)| axes.contains(axis) || *other == number)
     }
 }
 
-/// The figure of several measures at one place of a curve: of the one that varies nothing else if there is one, else the middle one.
+/// The figure of several measures at one place of a curve: of the one that varies nothing else if
+/// there is one, else the middle one.
 fn at_one_place(mut places: Vec<&Place<'_>>, axes: &[&str], number: f64) -> Option<Figure> {
     if let Some(plain) = places.iter().find(|place| place.is_plain(axes, number)) {
         return Some(figure(plain.row));
@@ -149,7 +152,8 @@ fn at_one_place(mut places: Vec<&Place<'_>>, axes: &[&str], number: f64) -> Opti
     Some(figure(places.get(places.len().checked_sub(1)? / 2)?.row))
 }
 
-/// In [`PictureKind::Curves`], stands for the subjects of what has a place on the axis: a curve for each.
+/// In [`PictureKind::Curves`], stands for the subjects of what has a place on the axis: a curve for
+/// each.
 const SUBJECT: &str = "subject";
 
 fn curves(places: Vec<Place<'_>>, x: &str, by: Option<&str>) -> Option<Vec<Curve>> {

@@ -1,7 +1,8 @@
 //! `batch`: frame sizes.
 
 use super::rows::{median, subjects, sum, values};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole};
 use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};
@@ -46,7 +47,8 @@ struct Access<'r> {
     scatters: bool,
 }
 
-/// The distance between the quartiles of a cell's repetitions, as a share of their median, above which its median is flagged.
+/// The distance between the quartiles of a cell's repetitions, as a share of their median, above
+/// which its median is flagged.
 const SCATTER: f64 = 0.2;
 
 /// True if the median of some repetitions does not stand for them.
@@ -55,8 +57,8 @@ fn scatters(values: &[f64]) -> bool {
     at(0.75) - at(0.25) > SCATTER * at(0.5)
 }
 
-/// A row whose clocks are above those of both its neighbours by more than this factor is flagged: frames of similar sizes take similar
-/// times.
+/// A row whose clocks are above those of both its neighbours by more than this factor is flagged:
+/// frames of similar sizes take similar times.
 const OUTLIER: f64 = 1.5;
 
 /// True if the n-th of some clocks stands out of its neighbours.

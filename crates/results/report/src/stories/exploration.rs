@@ -1,13 +1,14 @@
 //! `explore psci` and `explore rcu`: what broke, and the schedule that breaks it.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
+use crate::blocks::lanes::Lanes;
 use crate::blocks::{Block, Blocks, Text, code, text};
-use crate::model::lanes::Lanes;
 use recording::Recording;
 use recording::facts::{self, FactsError};
 use serde::Serialize;
 
-/// What was tried, and what broke.
+/// The exploration: which runs were tried, and what broke.
 #[derive(Serialize)]
 pub(super) struct Explored<'r> {
     invariant: &'r str,
@@ -85,7 +86,7 @@ impl Story for Explored<'_> {
 }
 
 impl Explored<'_> {
-    /// What came of a campaign of several seeds, or of one in which nothing broke.
+    /// The result of a campaign of several seeds, or of one in which nothing broke.
     fn campaign(&self, told: &mut Blocks) {
         let found = match self.broken.len() {
             0 => "Nothing was found.".to_owned(),
@@ -97,14 +98,14 @@ impl Explored<'_> {
         told.list(self.broken.iter().map(sentence).collect());
     }
 
-    /// What broke, the deviations in sentences, and how to run it again.
+    /// The failure, its deviations in sentences, and how to run it again.
     fn schedule(&self, told: &mut Blocks) {
         let operations = self.operations.unwrap_or_default();
         for complaint in self.complaints {
             told.answer(format!("{complaint} ({})", self.invariant));
         }
         if let Some(lanes) = &self.lanes {
-            told.picture(lanes.clone().picture());
+            told.picture(lanes.clone().into());
         }
         let sentences = |all: &[String]| all.iter().map(|sentence| Text::from(sentence.as_str())).collect();
         told.list(sentences(&self.scenario));

@@ -2,7 +2,8 @@
 
 use super::nodes::{self, Nodes};
 use super::rows::sum;
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Table, name, text, whole};
 use recording::facts::{self, FactsError};
 use recording::{Measure, Recording, metrics};

@@ -1,6 +1,7 @@
 //! `idle-cases`: governors on reported workloads, with the reported counts beside.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, fixed, name, text, whole};
 use published::{CaseFigure, CaseSource};
 use recording::metrics::{self, Metric};
@@ -16,7 +17,7 @@ pub(super) struct Cases<'r> {
     sources: &'r [CaseSource],
 }
 
-/// What a governor did on a workload.
+/// The result of a governor on a workload.
 #[derive(Serialize)]
 struct Row<'r> {
     case: &'r str,
@@ -28,7 +29,7 @@ struct Row<'r> {
     published: Option<Reported<'r>>,
 }
 
-/// What was reported of the governor that is nearest to it.
+/// The published report on the governor that is nearest to it.
 #[derive(Serialize)]
 struct Reported<'r> {
     governor: &'r str,

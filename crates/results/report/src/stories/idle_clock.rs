@@ -1,7 +1,8 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use super::rows::subject;
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
 use published::ClockReference;
 use recording::facts::{self, FactsError};
@@ -76,7 +77,7 @@ struct Division<'r> {
     mode: &'r str,
 }
 
-/// What a governor does otherwise with another clock or another division.
+/// The choices that a governor changes with another clock or another division.
 #[derive(Serialize)]
 struct Change<'r> {
     governor: &'r str,
@@ -86,7 +87,7 @@ struct Change<'r> {
     changed_energy: Option<f64>,
 }
 
-/// How much less a shift by 10 bits counts than a division by 1000, as a share: 24/1024.
+/// The share by which a shift by 10 bits counts less than a division by 1000: 24/1024.
 const BIAS: f64 = 1.0 - 1000.0 / 1024.0;
 
 fn times<'r>(recording: &'r Recording, case: &str, metric: Metric) -> Vec<(&'r str, &'r str, Statistics)> {
@@ -135,7 +136,8 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
     let is_virtual = facts.virtual_machine.is_some();
     let clocks = times(recording, "clock-read", metrics::CLOCK_READ).into_iter();
     let divisions = times(recording, "division", metrics::DIVISION).into_iter();
-    // Two reads are saved on each sleep, each by what the second published clock takes less than the first.
+    // Two reads are saved on each sleep, each by what the second published clock takes less than
+    // the first.
     let published = times(recording, "condition", metrics::CLOCK_READ);
     let saving = match &published[..] {
         [(first, _, slow), (second, _, fast)] => {
@@ -175,7 +177,8 @@ fn table<R>(
     names: impl Fn(&R) -> (&str, &str),
     times: impl Fn(&R) -> Statistics,
 ) -> Table {
-    let statistics: [(&str, fn(Statistics) -> Option<f64>); 7] = [
+    type Statistic = (&'static str, fn(Statistics) -> Option<f64>);
+    let statistics: [Statistic; 7] = [
         ("average", |times| times.average_ns),
         ("stddev", |times| times.stddev_ns),
         ("min", |times| times.min_ns),
@@ -221,12 +224,12 @@ impl Story for Clocks<'_> {
         }
         let rows = table(&self.divisions, ["division", "compiler"], |of| (of.name, of.mode), |of| of.times);
         told.table(rows.titled("Divisions, each waiting for the one before it, in ns."));
-        self.changed(told);
         if let Some(ns) = self.saving_per_sleep_ns {
             let words = format!("Saved on each sleep by {}: {} ns, two reads' difference.", self.saved_by, figure(ns));
             told.paragraph(words);
         }
         self.bias(told);
+        self.changed(told);
     }
 }
 
@@ -261,7 +264,7 @@ impl Clocks<'_> {
         words
     }
 
-    /// What was published of the kernel's clocks.
+    /// The published figures of the kernel's clocks.
     fn published(&self, told: &mut Blocks) {
         let Some(reference) = self.reference else { return };
         told.paragraph(format!("Published ({}; {}):", reference.source, reference.conditions));
@@ -281,7 +284,8 @@ impl Clocks<'_> {
                 rows.push(change);
             }
         }
-        // Where the trace does not say everything each governor was replayed twice, and both figures are shown if they differ.
+        // Where the trace does not say everything each governor was replayed twice, and both
+        // figures are shown if they differ.
         let both = |row: &Change<'_>, of: &dyn Fn(&Change<'_>) -> Option<String>| {
             let same = self.changes.iter().filter(|other| (other.governor, other.with) == (row.governor, row.with));
             let mut figures: Vec<String> = same.filter_map(of).collect();
@@ -296,10 +300,12 @@ impl Clocks<'_> {
                 both(row, &|of| Some(fixed(100.0 * of.changed_choices, 3).to_string()))
             })
             .numbers("changed energy", "%", |row| both(row, &energy));
+        // A row per governor and clock: what stands out is in the answer.
+        told.rest();
         told.table(table.done().titled(text!["What changes against ", name(first.with), ":"]));
     }
 
-    /// What a shift in the place of a division makes of a time, beside what was published of it.
+    /// The result of a shift in the place of a division of a time, beside what was published of it.
     fn bias(&self, told: &mut Blocks) {
         told.paragraph(format!("A shift by 10 bits counts {} % less than a division by 1000.", 100.0 * BIAS));
         let Some(reference) = self.reference else { return };

@@ -1,7 +1,8 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
 use super::rows::{InOrder, role, subject};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
 };
@@ -65,14 +66,14 @@ struct Delays {
     p99: Option<Between>,
 }
 
-/// How often a governor chooses as the traced kernel did.
+/// The number of times that a governor chooses as the traced kernel did.
 #[derive(Serialize)]
 struct Agreement<'r> {
     same: f64,
     balanced: Option<f64>,
     commonest_state: Option<f64>,
     compared: Option<u64>,
-    /// What it chose otherwise, with how often.
+    /// The choices that differ, with how often.
     differing: InOrder<'r, Between>,
 }
 
@@ -191,7 +192,8 @@ impl<'r> Measured<'r> {
                 names.push(variant);
             }
         }
-        // The order in which series are numbered is that of their first rows: governors as they were asked for, and what was best last.
+        // The order in which series are numbered is that of their first rows: governors as they
+        // were asked for, and what was best last.
         names.into_iter().map(|name| Self { recording, name }).collect()
     }
 
@@ -369,9 +371,9 @@ impl Story for Replay<'_> {
             told.picture(picture);
         }
         told.table(self.table());
-        told.list(self.worst());
         self.provenance(told);
         told.rest();
+        told.list(self.worst());
         told.table(self.wins());
         self.agreement(told);
         self.counted(told);
@@ -455,7 +457,7 @@ impl Replay<'_> {
             .done()
     }
 
-    /// What is known of the trace's intervals.
+    /// The facts about the trace's intervals.
     fn provenance(&self, told: &mut Blocks) {
         let Intervals { known, bounded, unknown } = self.intervals;
         told.paragraph(format!(
@@ -468,7 +470,8 @@ impl Replay<'_> {
         told.list(self.unknown_because.0.iter().map(reason).collect());
     }
 
-    /// Which governor takes less energy than which, and in what share of the range of what a round trip costs.
+    /// Which governor takes less energy than which, and in what share of the range of what a round
+    /// trip costs.
     fn wins(&self) -> Table {
         let real: Vec<&Governor<'_>> = self.governors.iter().filter(|governor| !governor.wins.0.is_empty()).collect();
         if real.len() < 2 {

@@ -1,6 +1,7 @@
-//! Latencies of PSCI calls: each case's CPUs beside published figures, what they hung on, and how good the predictions are.
+//! Latencies of PSCI calls: each case's CPUs beside published figures, what they hung on, and how
+//! good the predictions are.
 
-use super::Story;
+use super::story::Story;
 use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed, text, whole,
 };
@@ -31,7 +32,8 @@ pub(super) struct Latency<'f> {
     findings: &'f Findings<'f>,
 }
 
-/// A cell with what was published, the error, and the causes in microseconds, which add up to the simulated value.
+/// A cell with what was published, the error, and the causes in microseconds, which add up to the
+/// simulated value.
 #[derive(Serialize)]
 struct CellFacts<'f> {
     release: &'f str,
@@ -284,7 +286,7 @@ pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
         .done()
 }
 
-/// How free-running seeds scatter.
+/// The scatter of free-running seeds.
 fn spreads(spreads: &[Spread]) -> Table {
     let ranks = |spread: &Spread| {
         let shown = spread.by_rank.iter().take(16);
@@ -321,7 +323,7 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
     };
     let table = Table::of(cases)
         .when(several, |table| table.words("release", |case| case.group.release))
-        .words("case", |case| Text::from(Span::Link { words: case.group.title(), to: case.group.anchor() }))
+        .words("case", |case| Text::from(Span::Link { words: short(&case.group), to: case.group.anchor() }))
         .words("slowest", |case| case.slowest().map(|cell| place(&cell.recorded)))
         .numbers(word, "us", |case| case.slowest().map(|cell| figure(cell.recorded.value)))
         .when(has_published, |table| {
@@ -332,15 +334,22 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
         .when(longest > 0.0, |table| table.words("what it hung on", bars));
     let note = "The slowest CPU of each case: its median over the iterations. A bar follows its critical path, so a wait for another \
                 CPU is told as what that CPU did.";
-    table.done().of_class("overview").noted(with_documents(findings, cases.iter().map(|case| case.group.release), note))
+    let fit =
+        if has_published && findings.is_simulated() { " * used in the fit, all others are predictions." } else { "" };
+    table.done().of_class("overview").noted(format!("{note}{fit}"))
 }
 
-/// A note with the documents that published figures of these releases are from.
-fn with_documents<'a>(findings: &Findings<'_>, releases: impl Iterator<Item = &'a str>, note: &str) -> String {
-    let releases: Vec<&str> = releases.collect();
+/// A case in as few columns as it takes: its name on the command line, and its mode.
+fn short(group: &Group<'_>) -> String {
+    // On one line.
+    format!("{}\u{a0}{}", group.case, group.mode)
+}
+
+/// A note with the documents that the published figures of a release are from.
+fn with_documents(findings: &Findings<'_>, release: &str, note: &str) -> String {
     let mut documents: Vec<&str> = Vec::new();
-    for (release, source) in findings.published() {
-        if releases.contains(&release) && !documents.contains(&source) {
+    for (of, source) in findings.published() {
+        if of == release && !documents.contains(&source) {
             documents.push(source);
         }
     }
@@ -400,7 +409,8 @@ impl<'f> Case<'f> {
         self.headlines.first().map(|headline| &headline.spending).filter(|spending| spending.total() > 0)
     }
 
-    /// The CPU that the headline names, unless another one's median is longer: of several that take as long, both name the same.
+    /// The CPU that the headline names, unless another one's median is longer: of several that take
+    /// as long, both name the same.
     fn slowest(&self) -> Option<&'f Compared> {
         let metric = principal_metric(&self.group).name;
         let slowest = slowest(&self.group, metric)?;
@@ -475,14 +485,15 @@ impl<'f> Case<'f> {
         });
         let heading = format!("what the {} hung on", metrics::heading(metric));
         let table = table.when(longest > 0.0, |table| table.words(heading, bars)).done();
-        let mut note = with_documents(findings, std::iter::once(self.group.release), &units);
+        let mut note = with_documents(findings, self.group.release, &units);
         if figures.order_varies {
             note.push_str(&format!(" {ORDER_VARIES}."));
         }
         table.of_class("figures").ending().noted(note)
     }
 
-    /// A bar for each CPU of what it did itself, with whom it waited for; `None` where no events tell.
+    /// A bar for each CPU of what it did itself, with whom it waited for; `None` where no events
+    /// tell.
     fn why(&self, metric: &str) -> Option<Table> {
         let group = &self.group;
         let cpus = cpus(group).len();

@@ -1,6 +1,7 @@
 //! `linux-boot`: what the kernel saw.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Table, figure, fixed, name};
 use crate::model::findings::Findings;
 use recording::metrics::{IDLE_ENTERED, IDLE_REJECTED, IDLE_TIME};

@@ -1,6 +1,7 @@
 //! `linux-rates`: which callbacks programs queue, on a real kernel.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, code, figure, fixed, name, text};
 use recording::Recording;
 use recording::metrics::{self, Metric};

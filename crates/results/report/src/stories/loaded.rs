@@ -2,8 +2,9 @@
 
 use super::nodes::{self, Nodes};
 use super::rows::{counter, median, of, role, subject, subjects, sum, tick_ns, values};
+use super::run::Run;
 use super::spread::Spread;
-use super::{Run, Story};
+use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
 use published::{DataplaneReference, NodeFigure};
 use recording::facts::{self, FactsError};
@@ -45,7 +46,7 @@ pub(super) struct Loaded<'r> {
     told: Whole<'r>,
 }
 
-/// What the blocks need beside.
+/// The values that the blocks need besides.
 struct Whole<'r> {
     facts: facts::Loaded,
     clocks: Option<Spread>,
@@ -128,7 +129,8 @@ fn rounds(recording: &Recording) -> Rounds<'_> {
     }
 }
 
-/// Our node that does the work of a published one: names that both have, and the ends that are named after a device.
+/// Our node that does the work of a published one: names that both have, and the ends that are
+/// named after a device.
 fn counterpart(published: &str) -> Option<&str> {
     match published.rsplit_once('-') {
         _ if matches!(published, "ethernet-input" | "l2-input" | "l2-output") => Some(published),

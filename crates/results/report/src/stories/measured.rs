@@ -1,6 +1,7 @@
-//! A recording whose experiment has no story of its own, such as figures that were imported: tables of its measures.
+//! A recording whose experiment has no story of its own, such as figures that were imported: tables
+//! of its measures.
 
-use super::Told;
+use super::story::Told;
 use crate::blocks::{Blocks, text};
 use crate::model::findings::Findings;
 use crate::model::measures::measure_tables;

@@ -1,5 +1,5 @@
-//! The stories of experiments: for each a type, whose fields are its JSON, a function that reads it from
-//! a recording, and one that tells it in blocks.
+//! The stories of experiments: for each a type, whose fields are its JSON, a function that reads it
+//! from a recording, and one that tells it in blocks.
 //!
 //! A recording of an experiment that has no story is told by tables of its measures.
 
@@ -23,39 +23,17 @@ mod rcu_doses;
 mod rows;
 mod run;
 mod spread;
+mod story;
 mod strides;
 
-pub(crate) use run::{Run, findings};
+pub(crate) use run::Run;
+pub(crate) use story::Told;
 
-use crate::blocks::{Block, Blocks};
+use crate::blocks::Block;
 use crate::model::findings::Findings;
+use published::Published;
+use recording::Recording;
 use recording::facts::FactsError;
-use serde::Serialize;
-use serde_json::Value;
-
-/// The facts of a story. What it serializes to is its JSON.
-trait Story: Serialize {
-    /// Tells it: the answer first, then a picture, then tables; on demand the rest, and how it was made.
-    fn tell(&self, told: &mut Blocks);
-}
-
-/// A story, told.
-pub(crate) struct Told {
-    /// Its facts, for machines.
-    pub(crate) json: Value,
-    /// Its blocks.
-    pub(crate) blocks: Blocks,
-    /// True if it is tables of measures and nothing else.
-    pub(crate) is_plain: bool,
-}
-
-impl Told {
-    fn of(story: &impl Story) -> Self {
-        let mut blocks = Blocks::default();
-        story.tell(&mut blocks);
-        Self { json: serde_json::to_value(story).unwrap_or_default(), blocks, is_plain: false }
-    }
-}
 
 /// A function that tells a recording of an experiment.
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<Told, FactsError>;
@@ -101,4 +79,12 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> Told {
         told.blocks.put_among_first(Block::Note(note.as_str().into()));
     }
     told
+}
+
+/// The findings of a recording, with the published figures of its platform beside them.
+pub(crate) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
+    let platform = recording.header.platform.as_ref();
+    let reference = platform.and_then(|platform| published.psci_of(&platform.name));
+    let findings = Findings::new(recording, folder, reference);
+    findings.with_published(|row| strides::published(recording, published, row))
 }

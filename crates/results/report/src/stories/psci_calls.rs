@@ -1,6 +1,7 @@
 //! `psci-calls`: instructions of the calls, counted on QEMU, beside other firmware's.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Number, Table, code, fixed, text, whole};
 use published::{CallFigure, CallReference};
 use recording::Recording;
@@ -19,8 +20,8 @@ pub(super) struct Calls<'r> {
     reference: Option<&'r CallReference>,
 }
 
-/// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with those that PMF serves, or
-/// `firmware` for an image of the user's.
+/// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with
+/// those that PMF serves, or `firmware` for an image of the user's.
 #[derive(Serialize)]
 struct Call<'r> {
     call: &'r str,

@@ -1,8 +1,9 @@
 //! `forward --find-rate`: rates and latencies over real interfaces, driver by driver.
 
 use super::rows::{of, subject};
+use super::run::Run;
 use super::spread::Spread;
-use super::{Run, Story};
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, fixed, name, percent, text, whole};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};

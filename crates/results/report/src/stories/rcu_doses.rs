@@ -1,6 +1,7 @@
 //! `rcu-doses`: what closing files costs idle CPUs, in a guest and in the small kernel.
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, whole};
 use recording::Recording;
 use recording::metrics::{self, Metric};
@@ -98,8 +99,9 @@ fn doses(recording: &Recording, metric: Metric) -> Vec<Dose> {
     all.map(|(mode, rate)| dose(mode, rate)).collect()
 }
 
-/// For each rate but 0 the mode that wakes idle CPUs more: in the guest, if all of its runs agree, and in the small kernel, to which is
-/// added what the guest does at 0: that is the boot's own, and another in each mode.
+/// For each rate but 0 the mode that wakes idle CPUs more: in the guest, if all of its runs agree,
+/// and in the small kernel, to which is added what the guest does at 0: that is the boot's own, and
+/// another in each mode.
 fn order(doses: &[Dose]) -> Vec<More> {
     let more = |[first, second]: [f64; 2]| match first.total_cmp(&second) {
         std::cmp::Ordering::Greater => MODES[0],

@@ -4,7 +4,8 @@ use crate::blocks::{Cell, fixed};
 use recording::stats;
 use serde::Serialize;
 
-/// Windows that lie apart by more than this share of their median have no figure that stands for all of them.
+/// Windows that lie apart by more than this share of their median have no figure that stands for
+/// all of them.
 const SCATTER: f64 = 0.1;
 
 /// The range of some windows.

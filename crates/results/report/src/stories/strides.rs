@@ -1,7 +1,8 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
 use super::rows::{counter, of, subject, subjects, tick_ns, values};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text,
 };
@@ -93,7 +94,7 @@ pub(super) struct Predicted<'r> {
     gains: Gains,
     /// Ticks that each of a burst of eight prefetches finds no fill buffer free.
     burst_of_eight: Vec<f64>,
-    /// What the cells that a fit used leave open, as the costs file says.
+    /// The directions that the cells of the fit leave open, as the costs file says.
     cannot_tell: Vec<&'r str>,
     recording: &'r str,
     #[serde(skip)]
@@ -121,7 +122,8 @@ struct Cells {
     values: Vec<f64>,
 }
 
-/// Ticks per packet that the core stood still at an access: waiting for its data, or finding no fill buffer free.
+/// Ticks per packet that the core stood still at an access: waiting for its data, or finding no
+/// fill buffer free.
 #[derive(Clone, Serialize)]
 struct Stall {
     access: String,
@@ -137,11 +139,12 @@ struct BestHere {
     stride_first: usize,
     stride_second: usize,
     clocks_per_packet: f64,
-    /// The share that it saves against no prefetch, in percent; 0 for the split loop, which has no such cell.
+    /// The share that it saves against no prefetch, in percent; 0 for the split loop, which has no
+    /// such cell.
     saves_percent: f64,
 }
 
-/// What part of a loop's gain is whose. The whole gain is their product.
+/// The parts of a loop's gain. The whole gain is their product.
 #[derive(Clone, Serialize)]
 struct Gain {
     #[serde(rename = "loop")]
@@ -165,7 +168,7 @@ struct Gains {
     gain_parallel: Option<f64>,
 }
 
-/// How well something predicts a table.
+/// The score of something that predicts a table.
 #[derive(Serialize)]
 struct Score {
     #[serde(rename = "loop")]
@@ -185,7 +188,8 @@ struct BestStrides {
     loop_name: &'static str,
     predicted: String,
     published: String,
-    /// How much more the published clocks are at the model's best than at the published best, in percent.
+    /// The amount by which the published clocks are more at the model's best than at the published
+    /// best, in percent.
     cost_percent: f64,
 }
 
@@ -391,7 +395,8 @@ fn cannot_tell(recording: &Recording) -> Vec<&str> {
     lines.into_iter().flatten().filter_map(toml::Value::as_str).collect()
 }
 
-/// A curve for each loop whose strides are one number, with the range within 2 % of its best shaded.
+/// A curve for each loop whose strides are one number, with the range within 2 % of its best
+/// shaded.
 fn picture(cells: &[Cells]) -> Option<Picture> {
     let curve = |name: &&str| {
         let of = of_loop(cells, name).filter(|cell| cell.stride_first == cell.stride_second);

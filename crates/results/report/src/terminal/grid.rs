@@ -57,7 +57,8 @@ pub(super) fn fitted(mut table: Table, style: Style) -> String {
     drawn.join("\n")
 }
 
-/// The columns after the first, in groups of those whose headings have the same first of several lines.
+/// The columns after the first, in groups of those whose headings have the same first of several
+/// lines.
 fn groups(headings: &[String]) -> Vec<Vec<usize>> {
     let group = |at: usize| headings.get(at).and_then(|heading| heading.split_once('\n')).map(|(group, _)| group);
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -97,8 +98,8 @@ fn headings(table: &mut Table) -> Vec<String> {
     headings
 }
 
-/// The longest word of each column. A word that is longer than the terminal is wide, as only a damaged recording has one, is broken all
-/// the same.
+/// The longest word of each column. A word that is longer than the terminal is wide, as only a
+/// damaged recording has one, is broken all the same.
 fn widest_words(table: &mut Table, columns: u32) -> Vec<u16> {
     let longest_word = |text: &str| {
         let longest = text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
@@ -113,7 +114,8 @@ fn widest_words(table: &mut Table, columns: u32) -> Vec<u16> {
         .collect()
 }
 
-/// The table with lines broken between words where they must be, and with fewer blanks where that saves it.
+/// The table with lines broken between words where they must be, and with fewer blanks where that
+/// saves it.
 fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
@@ -144,7 +146,8 @@ fn whole_widths(table: &mut Table) -> Vec<u16> {
     (0..count).map(|at| cells(at).max(headings[at])).collect()
 }
 
-/// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before the first line, `more` before the others.
+/// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before
+/// the first line, `more` before the others.
 pub(super) fn paragraph(text: &mut String, words: &str, (first, more): (&str, &str), colour: &str, style: Style) {
     let room = usize::from(columns(style)) - more.len();
     for (index, line) in wrap(words, room).into_iter().enumerate() {
@@ -152,7 +155,8 @@ pub(super) fn paragraph(text: &mut String, words: &str, (first, more): (&str, &s
     }
 }
 
-/// The columns that are used of a terminal: neither a narrow nor a very wide one is followed to its ends.
+/// The columns that are used of a terminal: neither a narrow nor a very wide one is followed to its
+/// ends.
 pub(super) fn columns(style: Style) -> u16 {
     style.width.clamp(40, 140) as u16
 }

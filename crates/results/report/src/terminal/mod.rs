@@ -3,24 +3,22 @@
 //! | file | what it lays out |
 //! |---|---|
 //! | `grid.rs` | tables and paragraphs in a terminal of any width |
+//! | `paint.rs` | words in the terminal's colours |
 //! | `pictures.rs` | pictures, as bars and blocks of characters |
 
 mod grid;
+mod paint;
 mod pictures;
 
-use crate::blocks::{Bars, Block, Blocks, Cell, Paint, Span, Table, Text, Tone};
+use crate::blocks::{Bars, Block, Blocks, Cell, Paint, Table, Tone};
 use crate::style::Style;
 use comfy_table::Color;
 use grid::{columns, fitted, paragraph, right, table};
+use paint::{BOLD, DIM, WARNING, painted};
 use std::fmt::Write;
 
-const BOLD: &str = "1";
-const DIM: &str = "2";
-const CODE: &str = "36";
-const WARNING: &str = "33";
-
-/// All blocks of a story, or, unless `all` are asked for, those that answer, and a line that says how
-/// to see the others.
+/// All blocks of a story, or, unless `all` are asked for, those that answer, and a line that says
+/// how to see the others.
 pub(crate) fn story(blocks: &Blocks, all: bool, style: Style) -> String {
     let mut text = render(blocks.first(), style);
     let others = blocks.others();
@@ -83,16 +81,6 @@ fn one(text: &mut String, block: &Block, style: Style) {
         // Figures to be looked up: a page has room to fold them away, and CSV has them all.
         Block::Folded { .. } => {}
     }
-}
-
-/// A text with its code and causes in their colours.
-fn painted(text: &Text, style: Style) -> String {
-    let span = |span: &Span| match span {
-        Span::Code(code) => style.paint(CODE, code),
-        Span::Cause(cause) => style.paint(cause.row().terminal, cause.title()),
-        Span::Words(words) | Span::Name(words) | Span::Link { words, .. } => words.clone(),
-    };
-    text.spans().iter().map(span).collect()
 }
 
 /// A table with its title and its note.

@@ -1,9 +1,9 @@
 //! Pictures in a terminal: bars and blocks of characters.
 
 use super::grid::paragraph;
-use super::{BOLD, DIM, painted};
+use super::paint::{BOLD, DIM, painted};
+use crate::blocks::lanes::Lanes;
 use crate::blocks::{Bar, Curve, Dot, Drawing, HeatMap, IntervalRow, Picture, Sample, axis_words, quantity};
-use crate::model::lanes::Lanes;
 use crate::style::Style;
 use recording::stats;
 use std::fmt::Write;
@@ -156,8 +156,8 @@ fn draw_maps(text: &mut String, maps: &[HeatMap], (x, y): (&str, &str), unit: &s
     }
 }
 
-/// A row for each interval: a line from its lower to its upper end, a dot in the middle, and a cross
-/// where the published value lies.
+/// A row for each interval: a line from its lower to its upper end, a dot in the middle, and a
+/// cross where the published value lies.
 fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: Style) {
     let values = || rows.iter().flat_map(|row| [Some(row.low), Some(row.high), row.published]).flatten();
     let (low, high) = values().fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
@@ -227,7 +227,8 @@ fn draw_dots(text: &mut String, dots: &[Dot], (x, x_unit): &(String, String), (y
     paragraph(text, &words, ("  ", "  "), DIM, style);
 }
 
-/// A line for each sample: from its least to its greatest value, half of the values in the thick part.
+/// A line for each sample: from its least to its greatest value, half of the values in the thick
+/// part.
 fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style) {
     let values = || samples.iter().flat_map(|sample| sample.values.iter().copied()).filter(|value| value.is_finite());
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));

@@ -1,31 +1,37 @@
 //! The power controller: it takes commands in order, and turns CPUs and clusters off and on.
 
+use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
+use super::board::{Board, Command, FOR_POWER_DOWN, Power};
 use super::frame::DOWN;
 use crate::choice::Kind;
 use crate::failure::Invariant;
-use crate::machine::{Command, Machine, Power, Waits};
+use crate::machine::Waits;
 use crate::step::Did;
 
-impl Machine {
+/// The power controller waits for a command.
+const FOR_COMMAND: Waits = Waits::Other("waits for a command");
+
+impl Board {
     pub(crate) fn send(&self, command: Command) {
         self.commands.borrow_mut().push(command);
         self.unblock_controller();
     }
 
     fn unblock_controller(&self) {
-        if self.awake.get() >> self.controller() & 1 == 0 {
-            self.unblock(self.controller());
+        if self.awake.get() >> self.last_process() & 1 == 0 {
+            self.unblock(self.last_process());
         }
     }
 
-    /// Whether the power controller has a command for the CPU's power-down that it has not carried out.
+    /// True if the power controller has a command for the CPU's power-down that it has not carried
+    /// out.
     fn is_going_down(&self, cpu: usize) -> bool {
         self.commands.borrow().iter().any(|command| command.takes_down(cpu))
     }
 
     /// The terminal WFI. Returns if an interrupt ends it.
     pub(crate) fn wait_for_power_down(&self) {
-        self.act(Did::WaitForPowerDown);
+        self.act(Did::Act { act: &WAIT_FOR_POWER_DOWN, with: 0 });
         let process = self.process();
         // The port's WFI has a DSB before it.
         self.barrier_now();
@@ -36,26 +42,27 @@ impl Machine {
                 return;
             }
             // The controller may have looked while this CPU was not there yet.
-            self.cpus[process].waits.set(Waits::PowerDown);
+            self.cpus[process].waits.set(FOR_POWER_DOWN);
             self.unblock_controller();
         }
-        self.block(Waits::PowerDown);
+        self.block(FOR_POWER_DOWN);
     }
 
     /// The power controller's process.
     pub(crate) fn run_controller(&self) {
         loop {
             let Some(command) = self.commands.borrow().first().copied() else {
-                self.block(Waits::Command);
+                self.block(FOR_COMMAND);
                 continue;
             };
             match command {
                 Command::Down { cpu, cluster, wakes } => {
-                    if self.cpus[usize::from(cpu)].waits.get() != Waits::PowerDown {
-                        self.block(Waits::Command);
+                    if self.cpus[usize::from(cpu)].waits.get() != FOR_POWER_DOWN {
+                        self.block(FOR_COMMAND);
                         continue;
                     }
-                    self.operation(Did::PowerOff { cpu, cluster });
+                    let act = if cluster { &POWER_OFF_WITH_CLUSTER } else { &POWER_OFF };
+                    self.operation(Did::Act { act, with: cpu.into() });
                     // It may have left its WFI meanwhile: then the command is gone.
                     if self.commands.borrow().first() == Some(&command) {
                         self.commands.borrow_mut().remove(0);
@@ -63,7 +70,7 @@ impl Machine {
                     }
                 }
                 Command::On { cpu } => {
-                    self.operation(Did::PowerOn { cpu });
+                    self.operation(Did::Act { act: &POWER_ON, with: cpu.into() });
                     self.commands.borrow_mut().remove(0);
                     self.power_on(usize::from(cpu));
                 }
@@ -72,15 +79,15 @@ impl Machine {
     }
 
     fn power_off(&self, index: usize, cluster: bool, wakes: bool) {
-        let cpu = &self.cpus[index];
+        let cpu = &self.states[index];
         cpu.power.set(if wakes { Power::Asleep } else { Power::Off });
-        cpu.waits.set(Waits::Nothing);
-        let alone = self.cpus.iter().all(|other| other.cluster != cpu.cluster || other.power.get() != Power::On);
+        self.cpus[index].waits.set(Waits::Absent);
+        let alone = self.states.iter().all(|other| other.cluster != cpu.cluster || other.power.get() != Power::On);
         let cluster = cluster && alone;
         if cluster {
             self.clusters[cpu.cluster].power.set(false);
         }
-        if self.options.get().coherent {
+        if self.options.coherent {
             self.memory.borrow_mut().flush(index, cluster);
         }
         let lost = self.memory.borrow_mut().lose_power(index, cluster);
@@ -109,11 +116,11 @@ impl Machine {
     }
 
     fn power_on(&self, index: usize) {
-        let cpu = &self.cpus[index];
-        match cpu.power.get() {
+        match self.states[index].power.get() {
             Power::Off => self.can_go(index),
-            // It is on, or wakes on its own: nothing to do, unless it has found itself on and waits to be turned on.
-            _ if cpu.waits.get() == Waits::PowerDown && !self.is_going_down(index) => self.unblock(index),
+            // It is on, or wakes on its own: nothing to do, unless it has found itself on and waits
+            // to be turned on.
+            _ if self.cpus[index].waits.get() == FOR_POWER_DOWN && !self.is_going_down(index) => self.unblock(index),
             _ => {}
         }
     }
@@ -121,10 +128,11 @@ impl Machine {
     /// The CPU gets power and is about to execute its first instruction.
     pub(crate) fn comes_up(&self) {
         let process = self.process();
-        let cpu = &self.cpus[process];
+        let cpu = &self.states[process];
         cpu.power.set(Power::On);
+        self.cpus[process].waits.set(Waits::Nothing);
         self.clusters[cpu.cluster].power.set(true);
         self.memory.borrow_mut().learn(process);
-        self.operation(Did::Reset);
+        self.operation(Did::Act { act: &RESET, with: 0 });
     }
 }

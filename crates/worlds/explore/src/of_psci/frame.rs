@@ -1,4 +1,4 @@
-//! What a frame of a process is to be.
+//! The kinds of a process's frames.
 
 /// The first CPU boots.
 pub(crate) const BOOT: u32 = 0;

@@ -1,11 +1,12 @@
 //! The PSCI library, in either of its two compilations.
 
-use crate::board;
+use super::board::{Board, Entered};
+use super::layout;
+use super::options::MachineOptions;
 use crate::cell::made_by;
-use crate::machine::{Entered, Machine};
-use crate::options::MachineOptions;
+use crate::options::CPUS_PER_CLUSTER;
 
-/// Where a CPU enters the normal world.
+/// The place where a CPU enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Landing {
     pub(crate) entry: Entered,
@@ -13,7 +14,7 @@ pub(crate) struct Landing {
     pub(crate) resumes: bool,
 }
 
-/// What a call returned that did.
+/// The answer of a call that returned.
 pub(crate) enum Answer {
     Return(u64),
     Enter(Landing),
@@ -26,10 +27,11 @@ pub(crate) trait Library {
     fn warm_boot(&self) -> Landing;
 }
 
-/// Implements [`Library`] for one of the two compilations, and a function that builds a machine with it.
+/// Implements [`Library`] for one of the two compilations, and a function that builds a board with
+/// it.
 macro_rules! library {
     ($library:ident, $build:ident) => {
-        impl Library for $library::Psci<'_, Machine> {
+        impl Library for $library::Psci<'_, Board> {
             fn boot(&self) {
                 $library::Psci::boot(self);
             }
@@ -53,37 +55,38 @@ macro_rules! library {
             }
         }
 
-        /// Builds a machine with the library on it, and hands both to `run`.
+        /// Builds a board with the library on it, and hands both to `run`.
         pub(crate) fn $build<R>(
             cpus: usize,
             options: MachineOptions,
-            run: impl FnOnce(&Machine, &dyn Library) -> R,
+            run: impl FnOnce(&Board, &dyn Library) -> R,
         ) -> R {
             use $library::{
                 CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, StorageRef, SystemRecord, Topology,
             };
-            let clusters = cpus.div_ceil(board::CPUS_PER_CLUSTER);
+            let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
             let mut domains = vec![DomainDesc { parent: None, level: 2 }];
             domains.extend((0..clusters).map(|_| DomainDesc { parent: Some(0), level: 1 }));
             let of_cpu =
-                |cpu: usize| CpuDesc { mpidr: board::mpidr(cpu), parent: 1 + (cpu / board::CPUS_PER_CLUSTER) as u16 };
+                |cpu: usize| CpuDesc { mpidr: layout::mpidr(cpu), parent: 1 + (cpu / CPUS_PER_CLUSTER) as u16 };
             let table: Vec<_> = (0..cpus).map(of_cpu).collect();
             let topology = Topology { domains: &domains, cpus: &table };
             debug_assert_eq!(CpuIndex(0).get(), 0);
-            // The records ask the machine what CPUs that are off ask for; a machine without words can say that.
-            let blank = Machine::new(cpus, &[], options);
+            // The records ask the machine what CPUs that are off ask for; a board without words can
+            // say that.
+            let blank = Board::new(cpus, &[], options);
             let ((mut records, mut domain_records, words, system), values) = made_by(|| {
-                let records: Vec<CpuRecord<Machine>> = table.iter().map(|_| CpuRecord::new(&blank)).collect();
-                let domain_records: Vec<DomainRecord<Machine>> =
+                let records: Vec<CpuRecord<Board>> = table.iter().map(|_| CpuRecord::new(&blank)).collect();
+                let domain_records: Vec<DomainRecord<Board>> =
                     domains.iter().map(|domain| DomainRecord::new(&blank, domain.level)).collect();
                 let words: Vec<_> = (0..2 * cpus).map(|_| $library::lock::BakeryWord::new()).collect();
                 (records, domain_records, words, SystemRecord::new())
             });
-            let machine = Machine::new(cpus, &values, options);
+            let board = Board::new(cpus, &values, options);
             let storage =
                 StorageRef { cpus: &mut records, domains: &mut domain_records, words: &words, system: &system };
-            match $library::Psci::new(&machine, &topology, storage) {
-                Ok(library) => run(&machine, &library),
+            match $library::Psci::new(&board, &topology, storage) {
+                Ok(library) => run(&board, &library),
                 Err(error) => unreachable!("the board is sound: {error}"),
             }
         }
@@ -96,18 +99,18 @@ library!(psci_faults, with_faults);
 #[cfg(test)]
 mod tests {
     use super::with_sound;
-    use crate::board::CPUS_PER_CLUSTER;
-    use crate::names::{Names, WORDS_OF_CPU, WORDS_OF_DOMAIN};
-    use crate::options::MachineOptions;
+    use crate::of_psci::names::{WORDS_OF_CPU, WORDS_OF_DOMAIN, names};
+    use crate::of_psci::options::MachineOptions;
+    use crate::options::CPUS_PER_CLUSTER;
 
     #[test]
     fn every_word_of_the_library_has_a_name() {
         for cpus in 1..6_usize {
             let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
             let named = cpus * WORDS_OF_CPU + domains * WORDS_OF_DOMAIN + 2 * cpus + 2;
-            with_sound(cpus, MachineOptions::default(), |machine, _| {
-                assert_eq!(machine.memory.borrow().lines(), named);
-                let names = Names::Psci(cpus);
+            with_sound(cpus, MachineOptions::default(), |board, _| {
+                assert_eq!(board.memory.borrow().lines(), named);
+                let names = names(cpus);
                 assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
                 assert_eq!(names.cell(named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));
             });

@@ -1,17 +1,28 @@
-//! The PSCI library, explored: CPUs that turn each other on and off and suspend, on hardware that may refuse.
+//! The PSCI library, explored: CPUs that turn each other on and off and suspend, on hardware that
+//! may refuse.
 
+mod acts;
+mod board;
 mod controller;
 mod frame;
+mod layout;
 mod library;
+mod names;
+mod options;
+mod own;
 mod platform;
 mod scenario;
 mod session;
 
-use crate::options::{Limits, MachineOptions};
+use crate::narrate::Narrator;
+use crate::options::Limits;
 use crate::run::Runs;
 use crate::subject::{Subject, sealed};
+pub use board::Board;
 use engine::SplitMix64;
 use library::{with_faults, with_sound};
+pub use options::MachineOptions;
+pub use own::{Model, check};
 pub use scenario::{Ask, Scenario, ScenarioError};
 use seeded::Fault;
 use session::with_session;
@@ -21,7 +32,7 @@ use session::with_session;
 pub struct Psci {
     /// Number of CPUs, 1 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// How the machines are built on which it is tried, in turn. At least one.
+    /// The way in which the machines are built on which it is tried, in turn. At least one.
     pub machines: Vec<MachineOptions>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,
@@ -56,12 +67,21 @@ impl sealed::Opens for Psci {
         }
         seeded::set(self.fault);
         let result = match self.fault {
-            None => with_sound(self.cpus, options, |machine, library| with_session(machine, library, limits, use_it)),
-            Some(_) => {
-                with_faults(self.cpus, options, |machine, library| with_session(machine, library, limits, use_it))
-            }
+            None => with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
+            Some(_) => with_faults(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
         };
         seeded::set(None);
         result
+    }
+}
+
+/// The process that is no CPU.
+pub const POWER_CONTROLLER: &str = "the power controller";
+
+impl<'s> Narrator<'s, Scenario> {
+    /// Of a run of the PSCI library on a machine of this kind.
+    pub fn of_psci(script: &'s Scenario, machine: MachineOptions) -> Self {
+        let names = names::names(script.cpus.len());
+        Self::new(script, names, machine.cells_per_line as u16, POWER_CONTROLLER)
     }
 }

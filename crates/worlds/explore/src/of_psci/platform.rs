@@ -1,14 +1,18 @@
-//! The machine as the two compilations of the PSCI library see it.
+//! The board as the two compilations of the PSCI library see it.
 
-use crate::board;
+use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
+use super::board::{Board, Command};
+use super::layout;
+use super::names::lock;
 use crate::cell::Word;
 use crate::choice::Kind;
 use crate::failure::Invariant;
-use crate::machine::{Command, Machine, Waits};
+use crate::machine::Waits;
+use crate::memory::Order;
 use crate::step::Did;
 use ::points::{Point, Sink};
 
-impl Sink for Machine {
+impl Sink for Board {
     fn now(&self) -> u64 {
         u64::from(self.steps.get())
     }
@@ -25,11 +29,12 @@ impl Sink for Machine {
     }
 }
 
-impl Machine {
+impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
         let mut holders = self.holders.borrow_mut();
-        // Who has stored that it lets the lock go says so only after its event: until then it may still stand as the holder.
+        // Who has stored that it lets the lock go says so only after its event: until then it may
+        // still stand as the holder.
         if let Some(at) = holders.iter().position(|&(lock, _)| lock == id) {
             let (_, other) = holders.swap_remove(at);
             self.contested.borrow_mut().push((id, other, cpu));
@@ -45,7 +50,7 @@ impl Machine {
 
     /// A stay starts in every domain up to this level.
     fn note_stays(&self, highest: u32) {
-        let domains = [1 + self.cpu().cluster, 0];
+        let domains = [1 + self.state().cluster, 0];
         for domain in domains.into_iter().take(highest as usize) {
             self.stays[domain].set(self.stays[domain].get() + 1);
         }
@@ -56,8 +61,7 @@ impl Machine {
         let cpu = self.process();
         let contested = self.contested.borrow();
         if let Some(&(id, _, other)) = contested.iter().find(|&&(_, first, _)| first == cpu) {
-            let what =
-                format!("CPU {cpu} holds {} and {what}, while CPU {other} holds it as well", crate::names::lock(id));
+            let what = format!("CPU {cpu} holds {} and {what}, while CPU {other} holds it as well", lock(id));
             drop(contested);
             self.fail(Invariant::OneHolder, what);
         }
@@ -82,7 +86,7 @@ impl Machine {
     fn turn_caches_on(&self) {
         self.act(Did::CachesOn);
         let process = self.process();
-        let cluster = self.cpus[process].cluster;
+        let cluster = self.states[process].cluster;
         if !self.clusters[cluster].port.get() {
             self.fail(
                 Invariant::DomainUp,
@@ -93,16 +97,20 @@ impl Machine {
     }
 
     fn announce(&self, states: [u8; 4], wakes: bool) {
-        self.act(Did::PowerDown);
+        self.act(Did::Act { act: &POWER_DOWN, with: 0 });
         let process = self.process();
-        let own = self.cpus[process].cluster;
-        let cluster = board::loses(1, states[1]);
+        let own = self.states[process].cluster;
+        let cluster = layout::loses(1, states[1]);
         if cluster {
             self.check_holder("closes the cluster's port");
-            // Where CPUs stay coherent the hardware sees to it that a port is open for whoever needs it.
-            let looks = !self.options.get().coherent;
+            // Where CPUs stay coherent the hardware sees to it that a port is open for whoever
+            // needs it.
+            let looks = !self.options.coherent;
             let runs = |&other: &usize| {
-                looks && other != process && self.cpus[other].cluster == own && self.memory.borrow().is_coherent(other)
+                looks
+                    && other != process
+                    && self.states[other].cluster == own
+                    && self.memory.borrow().is_coherent(other)
             };
             if let Some(other) = (0..self.cpus.len()).find(runs) {
                 self.fail(
@@ -112,7 +120,7 @@ impl Machine {
             }
             self.clusters[own].port.set(false);
         }
-        if board::loses(2, states[2]) && !self.options.get().coherent {
+        if layout::loses(2, states[2]) && !self.options.coherent {
             let runs = |&other: &usize| other != process && self.memory.borrow().is_coherent(other);
             if let Some(other) = (0..self.cpus.len()).find(runs) {
                 self.fail(Invariant::DomainUp, format!("CPU {process} takes the system down while CPU {other} runs"));
@@ -122,37 +130,15 @@ impl Machine {
     }
 
     fn open(&self, states: [u8; 4]) {
-        self.act(Did::PoweredUp);
-        if board::loses(1, states[1]) {
+        self.act(Did::Act { act: &POWERED_UP, with: 0 });
+        if layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
-            self.clusters[self.cpu().cluster].port.set(true);
-        }
-    }
-
-    fn wait_for_an_event(&self) {
-        self.act(Did::WaitForEvent);
-        let cpu = self.cpu();
-        if self.answer(Kind::Spurious, 2) == 0 && !cpu.event.get() {
-            self.block(Waits::Event);
-        }
-        let process = self.process();
-        self.cpus[process].event.set(false);
-        self.memory.borrow_mut().learn(process);
-    }
-
-    fn send_an_event(&self) {
-        self.act(Did::SendEvent);
-        self.barrier_now();
-        for (index, cpu) in self.cpus.iter().enumerate() {
-            cpu.event.set(true);
-            if cpu.waits.get() == Waits::Event {
-                self.unblock(index);
-            }
+            self.clusters[self.state().cluster].port.set(true);
         }
     }
 
     fn turn_on(&self, target: usize) -> bool {
-        self.act(Did::TurnOn { cpu: target as u8 });
+        self.act(Did::Act { act: &TURN_ON, with: target as u64 });
         if self.answer(Kind::PowerOnFails, 2) == 1 {
             return false;
         }
@@ -161,16 +147,35 @@ impl Machine {
     }
 
     fn keep_contents(&self) {
-        self.act(Did::Standby);
+        self.act(Did::Act { act: &STANDBY, with: 0 });
         self.barrier_now();
         self.block(Waits::Interrupt);
     }
 }
 
-/// Implements the library's platform for one of its two compilations; the faulty one asks for more.
+/// Implements the library's platform and its words for one of its two compilations; the faulty one
+/// asks for more.
 macro_rules! platform {
     ($library:ident, { $($more:tt)* }) => {
-        impl $library::Platform for Machine {
+        impl<T: $library::Scalar> $library::SharedCell<T, Board> for Word<T> {
+            fn load_relaxed(&self, board: &Board) -> T {
+                T::from_word(board.load(self.cell, Order::Relaxed))
+            }
+
+            fn store_relaxed(&self, board: &Board, value: T) {
+                board.store(self.cell, value.to_word(), Order::Relaxed);
+            }
+
+            fn clean(&self, board: &Board) {
+                board.maintain(self.cell, false);
+            }
+
+            fn clean_invalidate(&self, board: &Board) {
+                board.maintain(self.cell, true);
+            }
+        }
+
+        impl $library::Platform for Board {
             type Shared<T: $library::Scalar> = Word<T>;
 
             fn this_cpu(&self) -> $library::CpuIndex {
@@ -178,7 +183,7 @@ macro_rules! platform {
             }
 
             fn cpu_by_mpidr(&self, mpidr: u64) -> Option<$library::CpuIndex> {
-                board::cpu_by_mpidr(mpidr, self.cpus.len()).map(|cpu| $library::CpuIndex(cpu as u16))
+                layout::cpu_by_mpidr(mpidr, self.cpus.len()).map(|cpu| $library::CpuIndex(cpu as u16))
             }
 
             fn counter_frequency(&self) -> u64 {
@@ -186,32 +191,32 @@ macro_rules! platform {
             }
 
             fn coherent_power_down(&self) -> bool {
-                self.options.get().coherent
+                self.options.coherent
             }
 
             fn lock_kind(&self) -> $library::LockKind {
-                if self.options.get().ticket { $library::LockKind::Ticket } else { $library::LockKind::Bakery }
+                if self.options.ticket { $library::LockKind::Ticket } else { $library::LockKind::Bakery }
             }
 
             fn message_order(&self) -> $library::MessageOrder {
-                match self.options.get().outside_locks {
+                match self.options.outside_locks {
                     true => $library::MessageOrder::OutsideLocks,
                     false => $library::MessageOrder::InsideLocks,
                 }
             }
 
             fn is_power_down(&self, level: $library::Level, state: $library::LocalState) -> bool {
-                board::loses(level, state.0)
+                layout::loses(level, state.0)
             }
 
             fn decode_power_state(&self, raw: u32) -> Result<$library::SuspendRequest, $library::Error> {
-                let (states, last_at_level) = board::decode(raw).ok_or($library::Error::InvalidParameters)?;
+                let (states, last_at_level) = layout::decode(raw).ok_or($library::Error::InvalidParameters)?;
                 let state = $library::CompositeState { levels: states.map($library::LocalState) };
                 Ok($library::SuspendRequest { state, last_at_level })
             }
 
             fn off_state(&self) -> $library::CompositeState {
-                $library::CompositeState { levels: board::OFF.map($library::LocalState) }
+                $library::CompositeState { levels: layout::OFF.map($library::LocalState) }
             }
 
             fn optional_calls(&self) -> $library::OptionalCalls {
@@ -224,7 +229,8 @@ macro_rules! platform {
             }
 
             fn barrier(&self) {
-                // Not an operation that ends a poll: a load with its maintenance is polled as a whole.
+                // Not an operation that ends a poll: a load with its maintenance is polled as a
+                // whole.
                 self.operation(Did::Barrier);
                 self.barrier_now();
             }
@@ -239,12 +245,12 @@ macro_rules! platform {
 
             fn save_context(&self) {
                 self.act(Did::Own);
-                self.cpu().saved.set(true);
+                self.state().saved.set(true);
             }
 
             fn restore_context(&self) {
                 self.act(Did::Own);
-                if !self.cpu().saved.replace(false) {
+                if !self.state().saved.replace(false) {
                     self.fail(Invariant::EntryPoint, format!("CPU {} restores a context that it did not save", self.process()));
                 }
             }
@@ -276,7 +282,7 @@ macro_rules! platform {
 
             fn warm_reset(&self) {
                 self.act(Did::Own);
-                if self.options.get().coherent {
+                if self.options.coherent {
                     let process = self.process();
                     self.memory.borrow_mut().join(process);
                 }
@@ -287,11 +293,11 @@ macro_rules! platform {
             }
 
             fn wait_for_power_down(&self) {
-                Machine::wait_for_power_down(self);
+                Board::wait_for_power_down(self);
             }
 
             fn power_down_abandoned(&self, state: &$library::CompositeState) {
-                self.cpu().saved.set(false);
+                self.state().saved.set(false);
                 self.open(state.levels.map(|local| local.0));
             }
 

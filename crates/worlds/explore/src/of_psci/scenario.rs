@@ -16,8 +16,9 @@ pub enum Ask {
     On(u8),
     /// CPU_OFF.
     Off,
-    /// CPU_SUSPEND to these states of the CPU, its cluster and the system: 0 runs, 1 keeps its contents, 2 loses them (the system: 1 loses
-    /// them). `last` is the level at which an OS that coordinates says that this CPU is the last to go down.
+    /// CPU_SUSPEND to these states of the CPU, its cluster and the system: 0 runs, 1 keeps its
+    /// contents, 2 loses them (the system: 1 loses them). `last` is the level at which an OS that
+    /// coordinates says that this CPU is the last to go down.
     Suspend {
         /// States of the levels 0 to 2.
         states: [u8; 3],
@@ -49,14 +50,15 @@ impl std::fmt::Display for Ask {
     }
 }
 
-/// What each CPU does, and in what the machine starts.
+/// The calls of each CPU, and the state in which the machine starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Whether the OS coordinates from the start.
+    /// True if the OS coordinates from the start.
     #[serde(default)]
     pub os_initiated: bool,
-    /// The calls of each CPU, in order, CPU 0 first. A CPU that is turned off goes on with its next call when it is turned on again.
+    /// The calls of each CPU, in order, CPU 0 first. A CPU that is turned off goes on with its next
+    /// call when it is turned on again.
     pub cpus: Vec<Vec<Ask>>,
     /// CPUs that are off at the start; the others run.
     #[serde(default)]
@@ -131,7 +133,7 @@ impl Scenario {
     /// Checks that the CPUs which it names are there.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The error.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let count = self.cpus.len();
         if count == 0 || count > MOST_CPUS {
@@ -157,7 +159,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Draws a scenario for so many CPUs into this one: one to three calls a CPU, of those that act on others most.
+    /// Draws a scenario for `cpus` CPUs into this one: one to three calls a CPU, of those that act
+    /// on others most.
     pub fn draw(&mut self, random: &mut SplitMix64, cpus: usize) {
         self.os_initiated = random.below(3) == 0;
         self.off.clear();

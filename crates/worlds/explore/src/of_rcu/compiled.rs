@@ -5,7 +5,6 @@ macro_rules! library {
     ($library:ident, $module:ident) => {
         pub(crate) mod $module {
             use crate::cell::Word;
-            use crate::memory::Order;
             use crate::of_rcu::kernel::Kernel;
             use crate::of_rcu::library::{HZ, Interrupted, Library, Need, Stepped};
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
@@ -15,23 +14,6 @@ macro_rules! library {
             };
 
             impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
-                fn new(value: T) -> Self {
-                    Self::holding(value.to_word())
-                }
-
-                fn load(&self, kernel: &Kernel) -> T {
-                    T::from_word(kernel.load(self.cell, Order::Ordered))
-                }
-
-                fn store(&self, kernel: &Kernel, value: T) {
-                    kernel.machine.store(self.cell, value.to_word(), Order::Ordered);
-                }
-
-                fn fetch_add(&self, kernel: &Kernel, value: T) -> T {
-                    let wrap = |sum| T::from_word(sum).to_word();
-                    T::from_word(kernel.machine.fetch_add(self.cell, value.to_word(), wrap))
-                }
-
                 fn swap(&self, kernel: &Kernel, value: T) -> T {
                     T::from_word(kernel.machine.swap(self.cell, value.to_word()))
                 }
@@ -101,7 +83,7 @@ macro_rules! library {
             }
 
             impl Own {
-                /// RCU as the mode and the scenario have it, with so many readers.
+                /// RCU as the mode and the scenario have it, with the given number of readers.
                 pub(crate) fn new(mode: Mode, scenario: &KernelScenario, readers: usize) -> Self {
                     let cpus = scenario.cpus.len();
                     let form = match mode {

@@ -1,17 +1,20 @@
 //! The kernel under RCU: time in jiffies, tasks, threads, timers, and what each CPU is about.
 //!
-//! A clock moves on when every CPU has done its work of the jiffy: a CPU may stand still in the middle of anything, but not for ever.
+//! A clock moves on when every CPU has done its work of the jiffy: a CPU may stand still in the
+//! middle of anything, but not for ever.
 
+use super::acts;
 use super::library::{Interrupted, Library, Need, Stepped};
 use super::oracle::{Broken, Oracle};
 use super::scenario::{DEPTH, Deed, KernelScenario, Urgency};
 use super::thread::Thread;
+use crate::cell::OnMachine;
 use crate::choice::Kind;
 use crate::failure::Invariant;
 use crate::machine::{Machine, Waits};
 use crate::memory::Order;
 use crate::place::Place;
-use crate::step::{Did, Kernel as Act};
+use crate::step::{Act, Did};
 use ::points::{Point, Sink};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -32,7 +35,7 @@ struct ThreadState {
     running: Cell<bool>,
 }
 
-/// What a CPU is about, as the clock sees it.
+/// The activity of a CPU, as the clock sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     Work,
@@ -71,16 +74,23 @@ pub(crate) struct Kernel {
     /// A CPU goes off or comes up; and one that has gone off and whose callbacks are still there.
     hotplug_busy: Cell<bool>,
     gone: Cell<Option<usize>>,
-    /// CPUs that have done all their deeds, and the jiffy within which all callbacks must then have been invoked.
+    /// CPUs that have done all their deeds, and the jiffy within which all callbacks must then have
+    /// been invoked.
     finished: Cell<usize>,
     end: Cell<Option<u64>>,
 }
 
-/// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones where CPUs share a thread.
+/// A CPU waits for the next jiffy.
+const FOR_JIFFY: Waits = Waits::Other("has done its work of this jiffy");
+/// A CPU has nothing to do.
+const FOR_WORK: Waits = Waits::Other("is idle or off");
+
+/// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones
+/// where CPUs share a thread.
 const PATIENCE: u64 = 22 * super::library::HZ;
 
 impl Kernel {
-    /// A kernel on a machine of so many CPUs.
+    /// A kernel on a machine of `cpus` CPUs.
     pub(crate) fn new(machine: Machine) -> Self {
         let cpus = machine.cpus.len();
         let state = |_| CpuState {
@@ -110,7 +120,8 @@ impl Kernel {
         }
     }
 
-    /// How many readers there are: the tasks, of which there is one more than CPUs, and one for each CPU.
+    /// The number of readers that there are: the tasks, of which there is one more than CPUs, and
+    /// one for each CPU.
     pub(crate) fn readers(&self) -> usize {
         self.tasks.len() + self.states.len()
     }
@@ -147,8 +158,8 @@ impl Kernel {
         !self.ended.get() && !self.machine.over.get()
     }
 
-    fn act(&self, what: Act, with: usize) {
-        self.machine.act(Did::Kernel { what, with: with as u32 });
+    fn act(&self, act: &'static Act, with: usize) {
+        self.machine.act(Did::Act { act, with: u64::from(with as u32) });
     }
 
     fn hold(&self, result: Result<(), Broken>) {
@@ -164,7 +175,8 @@ impl Kernel {
         }
     }
 
-    /// What this CPU has stored is there for whoever is told: the kernel's own locks see to that when it wakes, hands a task on or sets a timer.
+    /// The stores of this CPU are there for whoever is told: the kernel's own locks see to that
+    /// when it wakes, hands a task on or sets a timer.
     fn publish(&self) {
         self.machine.barrier_now();
     }
@@ -174,9 +186,11 @@ impl Kernel {
         self.machine.memory.borrow_mut().learn(self.machine.process());
     }
 
-    // --- What RCU asks for --------------------------------------------------------------------------
+    // --- What RCU asks for
+    // --------------------------------------------------------------------------
 
-    /// A load of a shared word. RCU does not poll words, so two loads of one in a row are no wait for it.
+    /// A load of a shared word. RCU does not poll words, so two loads of one in a row are no wait
+    /// for it.
     #[inline(always)]
     pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
         self.machine.cpu().polled.set((u16::MAX, 0, 0));
@@ -207,7 +221,7 @@ impl Kernel {
     }
 
     pub(crate) fn invoked(&self, number: usize) {
-        self.act(Act::Invokes, number);
+        self.act(&acts::INVOKES, number);
         self.hold(self.oracle.invoke(number));
     }
 
@@ -221,9 +235,10 @@ impl Kernel {
         self.machine.block(Waits::Change(word));
     }
 
-    // --- Threads and time ---------------------------------------------------------------------------
+    // --- Threads and time
+    // ---------------------------------------------------------------------------
 
-    /// Whether a thread could run that nobody runs.
+    /// True if a thread could run that nobody runs.
     fn ready(&self, state: &ThreadState) -> bool {
         let now = self.jiffies.get();
         !state.running.get() && (state.woken.get() || state.until.get().is_some_and(|until| until <= now))
@@ -256,7 +271,7 @@ impl Kernel {
         while self.goes_on() {
             let now = self.jiffies.get();
             if self.states.iter().any(|state| self.next_event(state, now).is_none()) {
-                self.machine.block(Waits::Command);
+                self.machine.block(FOR_WORK);
                 continue;
             }
             let cpus = self.states.iter().filter_map(|state| self.next_event(state, now)).min();
@@ -281,7 +296,7 @@ impl Kernel {
                     self.rouse(cpu);
                 }
             }
-            self.machine.operation(Did::Kernel { what: Act::Jiffy, with: next as u32 });
+            self.machine.operation(Did::Act { act: &acts::JIFFY, with: u64::from(next as u32) });
         }
     }
 
@@ -306,15 +321,16 @@ impl Kernel {
     fn wait_until(&self, doing: Doing, happened: impl Fn() -> bool) {
         let state = &self.states[self.machine.process()];
         state.doing.set(doing);
-        self.rouse(self.machine.controller());
-        let waits = if matches!(doing, Doing::Done(_)) { Waits::Jiffy } else { Waits::Work };
+        self.rouse(self.machine.last_process());
+        let waits = if matches!(doing, Doing::Done(_)) { FOR_JIFFY } else { FOR_WORK };
         while !happened() && self.goes_on() {
             self.machine.block(waits);
         }
         state.doing.set(Doing::Work);
     }
 
-    // --- What a CPU does ----------------------------------------------------------------------------
+    // --- What a CPU does
+    // ----------------------------------------------------------------------------
 
     /// The life of a CPU: its deeds, and then what RCU wants of it.
     pub(crate) fn cpu(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
@@ -405,7 +421,8 @@ impl Kernel {
         }
     }
 
-    /// Whether the tick of this jiffy comes here, where it could; it may come as late as at the end of the jiffy's work.
+    /// True if the tick of this jiffy comes here, where it could; it may come as late as at the end
+    /// of the jiffy's work.
     fn tick_comes(&self, cpu: usize) -> bool {
         let (state, now) = (&self.states[cpu], self.jiffies.get());
         let comes = state.ticked.get() < now && self.machine.answer(Kind::LateTick, 2) == 0;
@@ -434,9 +451,10 @@ impl Kernel {
         self.tasks.len() + cpu
     }
 
-    /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three times.
+    /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three
+    /// times.
     fn interrupt(&self, rcu: &dyn Library<Kernel>, cpu: usize, tick: bool, interrupted: Interrupted) {
-        self.act(Act::Interrupted, 0);
+        self.act(&acts::INTERRUPTED, 0);
         rcu.irq_enter(self);
         if tick {
             let current = self.current(cpu);
@@ -474,7 +492,7 @@ impl Kernel {
                 self.oracle.read_starts(task);
                 let object = self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
                 self.tasks[task].sees.set(Some(object));
-                self.act(Act::Reads, object);
+                self.act(&acts::READS, object);
             }
         }
         self.look(task);
@@ -482,7 +500,7 @@ impl Kernel {
 
     fn look(&self, task: usize) {
         if let Some(object) = self.tasks[task].sees.get() {
-            self.act(Act::Looks, object);
+            self.act(&acts::LOOKS, object);
             self.hold(self.oracle.look(task, object));
         }
     }
@@ -495,7 +513,7 @@ impl Kernel {
             self.oracle.read_ends(task);
         }
         self.tasks[task].depth.set(depth);
-        self.act(Act::Leaves, task);
+        self.act(&acts::LEAVES, task);
         rcu.read_unlock(self, task);
     }
 
@@ -504,7 +522,7 @@ impl Kernel {
         let new = self.oracle.object();
         let old = self.machine.swap(self.pointers.get() + u16::from(pointer), new as u64);
         let number = self.oracle.queue(old as usize);
-        self.act(Act::Queues, number);
+        self.act(&acts::QUEUES, number);
         rcu.call(self, number, urgency);
     }
 
@@ -515,7 +533,7 @@ impl Kernel {
     }
 
     fn put_task(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
-        self.act(Act::Switches, 0);
+        self.act(&acts::SWITCHES, 0);
         rcu.context_switch(self, self.current(cpu));
         if let Some(task) = self.states[cpu].task.take() {
             self.publish();
@@ -540,7 +558,7 @@ impl Kernel {
         // Another CPU may have run it last.
         self.learn();
         for _ in 0..steps {
-            self.act(Act::Steps, thread.number() as usize);
+            self.act(&acts::STEPS, thread.number() as usize);
             if self.threads.borrow()[&thread].woken.replace(false) {
                 self.learn();
             }
@@ -569,7 +587,7 @@ impl Kernel {
         let state = &self.states[cpu];
         self.put_task(rcu, cpu);
         let mut need = self.settle(rcu, cpu);
-        self.act(Act::Idles, 0);
+        self.act(&acts::IDLES, 0);
         rcu.idle_enter(self);
         state.kicked.set(false);
         // What became ready while this CPU was awake has kicked nobody.
@@ -586,7 +604,7 @@ impl Kernel {
             }
             if timed() {
                 state.ticked.set(self.jiffies.get());
-                self.act(Act::Interrupted, 0);
+                self.act(&acts::INTERRUPTED, 0);
                 rcu.irq_enter(self);
                 rcu.tick(self, Interrupted::Idle, self.nobody(cpu));
                 self.device(rcu, cpu, looks, replaces);
@@ -610,11 +628,11 @@ impl Kernel {
             self.oracle.read_starts(reader);
             let object = self.load(self.pointers.get(), Order::Relaxed) as usize;
             for _ in 0..looks {
-                self.act(Act::Looks, object);
+                self.act(&acts::LOOKS, object);
                 self.hold(self.oracle.look(reader, object));
             }
             self.oracle.read_ends(reader);
-            self.act(Act::Leaves, reader);
+            self.act(&acts::LEAVES, reader);
             rcu.read_unlock(self, reader);
         }
         if replaces {
@@ -643,7 +661,7 @@ impl Kernel {
         }
         let state = &self.states[cpu];
         self.put_task(rcu, cpu);
-        self.act(Act::GoesOff, 0);
+        self.act(&acts::GOES_OFF, 0);
         if !rcu.offline(self) {
             self.hotplug_busy.set(false);
             return self.take_task(cpu, cpu);
@@ -657,7 +675,7 @@ impl Kernel {
             self.wait_until(Doing::Off(until), || self.jiffies.get() >= until);
             // Its callbacks must have been taken over, and no other CPU be on its way.
             if !self.hotplug_busy.replace(true) {
-                self.act(Act::ComesUp, 0);
+                self.act(&acts::COMES_UP, 0);
                 self.learn();
                 rcu.online(self);
                 self.hotplug_busy.set(false);
@@ -667,6 +685,18 @@ impl Kernel {
         }
         state.resched.set(false);
         self.take_task(cpu, cpu);
+    }
+}
+
+impl OnMachine for Kernel {
+    #[inline(always)]
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    #[inline(always)]
+    fn load_ordered(&self, cell: u16) -> u64 {
+        self.load(cell, Order::Ordered)
     }
 }
 

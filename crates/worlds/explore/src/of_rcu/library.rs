@@ -3,7 +3,7 @@
 use super::scenario::Urgency;
 use super::thread::Thread;
 
-/// What a CPU was doing when an interrupt came.
+/// The activity of a CPU when an interrupt came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupted {
     User,
@@ -11,7 +11,7 @@ pub(crate) enum Interrupted {
     Idle,
 }
 
-/// What RCU needs of a CPU that wants to go idle.
+/// The need of RCU from a CPU that wants to go idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     Nothing,
@@ -20,14 +20,15 @@ pub(crate) enum Need {
     WakeAt(u64),
 }
 
-/// What a thread wants after a step.
+/// The wish of a thread after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stepped {
     Again,
     Sleep(Option<u64>),
 }
 
-/// The calls of either compilation, on a kernel of a kind. Readers have numbers: the tasks, then one for each CPU that stands for its idle task and for threads.
+/// The calls of either compilation, on a kernel of a kind. Readers have numbers: the tasks, then
+/// one for each CPU that stands for its idle task and for threads.
 pub(crate) trait Library<K> {
     fn threads(&self) -> Vec<Thread>;
     fn step(&self, kernel: &K, thread: Thread) -> Stepped;
@@ -44,7 +45,7 @@ pub(crate) trait Library<K> {
     fn idle_enter(&self, kernel: &K);
     fn idle_exit(&self, kernel: &K);
     fn idle_need(&self, kernel: &K) -> Need;
-    /// Whether the CPU went off.
+    /// True if the CPU went off.
     fn offline(&self, kernel: &K) -> bool;
     fn online(&self, kernel: &K);
     fn adopt(&self, kernel: &K, cpu: usize);

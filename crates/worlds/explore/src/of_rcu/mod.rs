@@ -1,27 +1,30 @@
-//! The RCU library, explored: CPUs that read, replace, switch tasks, idle and go off, on a kernel that is as small as can be.
+//! The RCU library, explored: CPUs that read, replace, switch tasks, idle and go off, on a kernel
+//! that is as small as can be.
 
+mod acts;
 mod compiled;
 mod kernel;
 mod library;
+mod names;
 mod oracle;
-pub(crate) mod scenario;
+mod scenario;
 mod session;
-pub(crate) mod thread;
+mod thread;
 
+use crate::narrate::Narrator;
 use crate::options::Limits;
 use crate::run::Runs;
 use crate::subject::{Subject, sealed};
 use engine::SplitMix64;
 pub use scenario::{Deed, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
-pub(crate) use session::names;
 
 /// The RCU library, sound or with a fault.
 #[derive(Clone, Debug)]
 pub struct Rcu {
     /// Number of CPUs, 2 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// How RCU is configured, in turn. At least one.
+    /// The way in which RCU is configured, in turn. At least one.
     pub modes: Vec<Mode>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,
@@ -51,5 +54,22 @@ impl sealed::Opens for Rcu {
         let result = session::with_session(self.cpus, mode, self.fault.is_some(), limits, use_it);
         seeded::set(None);
         result
+    }
+}
+
+/// The process that is no CPU.
+pub const CLOCK: &str = "the clock";
+
+impl<'s> Narrator<'s, KernelScenario> {
+    /// Of a run of the RCU library on this kernel.
+    pub fn of_rcu(script: &'s KernelScenario, mode: Mode) -> Self {
+        Self::new(script, session::names(mode, script), 1, CLOCK)
+    }
+}
+
+impl Limits {
+    /// The limits of a run of a kernel: its clock passes through hundreds of jiffies.
+    pub const fn of_kernel() -> Self {
+        Self { steps: 200_000 }
     }
 }

@@ -1,4 +1,5 @@
-//! What must hold of RCU, whatever happens: it watches from outside, and takes no operation.
+//! The invariants of RCU, which hold whatever happens: the check watches from outside, and takes no
+//! operation.
 
 use crate::failure::Invariant;
 use std::cell::{Cell, RefCell};
@@ -8,7 +9,7 @@ struct Queued {
     /// The moment at which it was queued.
     at: u64,
     invoked: bool,
-    /// What it frees.
+    /// The object that it frees.
     object: usize,
 }
 
@@ -23,11 +24,11 @@ pub(crate) struct Oracle {
     freed: RefCell<Vec<bool>>,
 }
 
-/// What broke, and how.
+/// The invariant that broke, and how.
 pub(crate) type Broken = (Invariant, String);
 
 impl Oracle {
-    /// Forgets a run; so many readers, and objects that are there from the start.
+    /// Forgets a run; takes the number of readers, and objects that are there from the start.
     pub(crate) fn begin(&self, readers: usize, objects: usize) {
         self.moment.set(0);
         self.left.set(0);
@@ -77,7 +78,7 @@ impl Oracle {
         queued.len() - 1
     }
 
-    /// How many callbacks were not invoked yet.
+    /// The number of callbacks that were not invoked yet.
     pub(crate) fn left(&self) -> usize {
         self.left.get()
     }
@@ -87,7 +88,8 @@ impl Oracle {
         self.queued.borrow().iter().position(|queued| !queued.invoked)
     }
 
-    /// A callback is invoked: once, and not before all have ended who were reading when it was queued.
+    /// A callback is invoked: once, and not before all have ended who were reading when it was
+    /// queued.
     pub(crate) fn invoke(&self, number: usize) -> Result<(), Broken> {
         let queued = {
             let mut all = self.queued.borrow_mut();

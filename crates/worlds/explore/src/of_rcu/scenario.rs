@@ -1,4 +1,4 @@
-//! What CPUs of a kernel do: they read, replace, switch tasks, run threads, idle and go off.
+//! The actions of a kernel's CPUs: they read, replace, switch tasks, run threads, idle and go off.
 
 use crate::options::MOST_CPUS;
 use crate::place::MOST_DEEDS;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
 
-/// How RCU is configured.
+/// The way in which RCU is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -60,7 +60,7 @@ impl Mode {
         }
     }
 
-    /// Whether CPUs go off.
+    /// True if CPUs go off.
     pub(crate) fn hotplug(self) -> bool {
         matches!(self, Self::Hotplug2013 | Self::HotplugModern)
     }
@@ -82,7 +82,8 @@ pub enum Urgency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Deed {
-    /// The running task starts a read section, or one within it, and looks at the object of a pointer (0 to 2).
+    /// The running task starts a read section, or one within it, and looks at the object of a
+    /// pointer (0 to 2).
     Read(u8),
     /// The running task ends its innermost read section.
     Leave,
@@ -90,7 +91,7 @@ pub enum Deed {
     Replace {
         /// The pointer, 0 to 2.
         pointer: u8,
-        /// How soon the callback is wanted.
+        /// The urgency of the callback.
         #[serde(default = "plain")]
         urgency: Urgency,
         /// The caller had its interrupts off: threads may not be woken.
@@ -99,14 +100,15 @@ pub enum Deed {
     },
     /// Another task runs, if one is free: the first from this number on.
     Switch(u8),
-    /// A thread that is ready runs, with interrupts between its steps: the one of this number among them.
+    /// A thread that is ready runs, with interrupts between its steps: the one of this number among
+    /// them.
     Thread {
         /// Which.
         which: u8,
         /// Steps at most.
         steps: u8,
     },
-    /// The CPU is idle for so many jiffies, unless it is needed.
+    /// The CPU is idle for this number of jiffies, unless it is needed.
     Idle {
         /// Jiffies, at least 1.
         jiffies: u8,
@@ -117,7 +119,7 @@ pub enum Deed {
         #[serde(default)]
         replaces: bool,
     },
-    /// The CPU goes off for so many jiffies, at least 1. CPU 0 stays.
+    /// The CPU goes off for this number of jiffies, at least 1. CPU 0 stays.
     Off(u8),
     /// The CPU waits for the next jiffy.
     Jiffy,
@@ -162,7 +164,7 @@ fn jiffies_word(count: u8) -> &'static str {
     if count == 1 { "jiffy" } else { "jiffies" }
 }
 
-/// What each CPU of a kernel does, and what of RCU's settings the mode leaves open.
+/// The actions of each CPU of a kernel, and what of RCU's settings the mode leaves open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelScenario {
@@ -193,9 +195,9 @@ pub enum KernelScenarioError {
     /// Something is out of its range.
     #[error("{what} is {value}, and {least} to {most} would be right")]
     Range {
-        /// What.
+        /// The subject.
         what: String,
-        /// What it is.
+        /// The value.
         value: usize,
         /// The least that it may be.
         least: usize,
@@ -204,7 +206,7 @@ pub enum KernelScenarioError {
     },
 }
 
-/// With so many CPUs to a leaf, all share one.
+/// With this number of CPUs to a leaf, all share one.
 const ONE_LEAF: u8 = 16;
 
 /// Pointers to objects.
@@ -324,7 +326,7 @@ impl KernelScenario {
         Ok(())
     }
 
-    /// Draws a scenario for so many CPUs into this one.
+    /// Draws a scenario for `cpus` CPUs into this one.
     pub(crate) fn draw(&mut self, mode: Mode, random: &mut SplitMix64, cpus: usize) {
         let mut below = |bound: u64| random.below(bound) as u8;
         self.leaf_fanout = [1, 2, ONE_LEAF][usize::from(below(3))];
@@ -332,7 +334,8 @@ impl KernelScenario {
         self.crowded = below(2) == 0;
         self.user_ticks = below(2) == 0;
         self.busy_end = below(2) == 0;
-        // In how many of a hundred deeds an object is replaced. With few, lists run empty, and threads go to sleep.
+        // In how many of a hundred deeds an object is replaced. With few, lists run empty, and
+        // threads go to sleep.
         let replaces = [2, 5, 12][usize::from(below(3))];
         let jiffies = 1 + below(8);
         self.cpus.resize_with(cpus, Vec::new);

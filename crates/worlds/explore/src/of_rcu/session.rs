@@ -3,13 +3,14 @@
 use super::compiled::{faulty, sound};
 use super::kernel::Kernel;
 use super::library::Library;
+use super::names;
 use super::scenario::{KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
 use crate::cell::{Word, made_by};
 use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Power, Waits};
+use crate::machine::{Machine, Waits};
 use crate::names::Names;
-use crate::options::{Limits, MachineOptions};
+use crate::options::Limits;
 use crate::place::Place;
 use crate::run::{By, Chosen, Ran, Runs};
 use engine::Runner;
@@ -36,7 +37,7 @@ pub(super) fn with_session<R>(
     limits: Limits,
     use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
 ) -> R {
-    let kernel = Kernel::new(Machine::new(cpus, &[], MachineOptions::default()));
+    let kernel = Kernel::new(Machine::new(cpus, &[], 1));
     let library = RefCell::new(None);
     let main = |process: usize, _| frame(&kernel, &library, process);
     let runner = Runner::with_chooser(&kernel.machine.scheduler, &main, Chosen(&kernel.machine));
@@ -49,7 +50,7 @@ struct Made {
     library: Rc<dyn Library<Kernel>>,
     /// The first pointer to an object.
     pointers: u16,
-    /// What the words hold first.
+    /// The values that the words hold first.
     values: Vec<u64>,
     names: Names,
 }
@@ -65,11 +66,11 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> 
     });
     let groups = library.threads().iter().filter(|thread| matches!(thread, Thread::OffloadGp(_))).count();
     let (cpus, groups, words) = (scenario.cpus.len() as u16, groups as u16, values.len() as u16);
-    Made { library, pointers, values, names: Names::Rcu { cpus, groups, words } }
+    Made { library, pointers, values, names: names::names(cpus, groups, words) }
 }
 
 /// The names of the words of a run.
-pub(crate) fn names(mode: Mode, scenario: &KernelScenario) -> Names {
+pub(super) fn names(mode: Mode, scenario: &KernelScenario) -> Names {
     make(mode, scenario, 0, false).names
 }
 
@@ -77,7 +78,7 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
     if kernel.machine.over.get() {
         kernel.machine.stay();
     }
-    if process == kernel.machine.controller() {
+    if process == kernel.machine.last_process() {
         kernel.clock();
     } else {
         // A frame that is thrown away keeps its library: that is memory which a failed run costs.
@@ -108,9 +109,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         machine.forget_run();
         machine.limits.set(self.limits);
         for cpu in &machine.cpus {
-            cpu.power.set(Power::On);
-            cpu.waits.set(Waits::Nothing);
-            cpu.polled.set((u16::MAX, 0, 0));
+            cpu.begin(Waits::Nothing);
         }
         (0..=cpus).for_each(|process| machine.can_go(process));
         machine.begin();

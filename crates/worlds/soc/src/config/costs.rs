@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// What an operation costs, in picoseconds unless said otherwise.
+/// The cost of operations, in picoseconds unless said otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Costs {
     /// An access to memory past the caches, and a line's maintenance that reaches memory.
@@ -16,10 +16,11 @@ pub struct Costs {
     pub interconnect_exit: u64,
     /// Opening that port again.
     pub interconnect_enter: u64,
-    /// Part of a flush that holds the port which all flushing cores share, in millionths: each other core that flushes
-    /// at the same time makes a flush longer by this part.
+    /// Part of a flush that holds the port which all flushing cores share, in millionths: each
+    /// other core that flushes at the same time makes a flush longer by this part.
     pub flush_port_share: u64,
-    /// What hardware takes for a line of a cluster's shared cache, where caches stay coherent until the cluster loses power.
+    /// The time that hardware takes for a line of a cluster's shared cache, where caches stay
+    /// coherent until the cluster loses power.
     pub hardware_shared_line: u64,
     /// The power controller.
     pub scp: ScpCosts,
@@ -29,7 +30,7 @@ pub struct Costs {
     pub cores: BTreeMap<String, CoreCosts>,
 }
 
-/// How long the SCP takes for a command, in picoseconds.
+/// The time that the SCP takes for a command, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScpCosts {
@@ -39,24 +40,25 @@ pub struct ScpCosts {
     /// Turning a core off, once it is in WFI.
     #[serde(deserialize_with = "picoseconds")]
     pub core_off: u64,
-    /// How much longer a command keeps the SCP busy if it takes the cluster down as well.
+    /// The time by which a command keeps the SCP busy longer if it takes the cluster down as well.
     #[serde(deserialize_with = "picoseconds")]
     pub cluster_off: u64,
 }
 
-/// How long the power units take, in picoseconds: hardware that takes a core's or a cluster's power when it sees its cores in WFI.
+/// The time that the power units take, in picoseconds: hardware that takes a core's or a cluster's
+/// power when it sees its cores in WFI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerUnitCosts {
     /// Taking a core's power, once it is in WFI and its caches are flushed.
     #[serde(deserialize_with = "picoseconds")]
     pub core_off: u64,
-    /// How much longer it takes if the cluster goes down as well.
+    /// The time by which it takes longer if the cluster goes down as well.
     #[serde(deserialize_with = "picoseconds")]
     pub cluster_off: u64,
 }
 
-/// What operations cost on one type of core, in picoseconds.
+/// The cost of operations on one type of core, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreCosts {
@@ -69,7 +71,8 @@ pub struct CoreCosts {
     /// Restoring those registers.
     #[serde(deserialize_with = "picoseconds")]
     pub context_restore: u64,
-    /// What the firmware does from the flush to the message: interrupt controller interface off, wake-up vector, message.
+    /// The firmware's work from the flush to the message: interrupt controller interface off,
+    /// wake-up vector, message.
     #[serde(deserialize_with = "picoseconds")]
     pub power_down: u64,
     /// Flushing one line of the L1 data cache by set/way.
@@ -78,10 +81,12 @@ pub struct CoreCosts {
     /// Flushing one line of the L2 cache by set/way.
     #[serde(default, deserialize_with = "picoseconds")]
     pub flush_l2_line: u64,
-    /// What a core that stays coherent does between the flush stamps: the writes that tell its hardware of the power-down.
+    /// The work of a core that stays coherent between the flush stamps: the writes that tell its
+    /// hardware of the power-down.
     #[serde(default, deserialize_with = "picoseconds")]
     pub hardware_flush_request: u64,
-    /// What hardware takes for one line of the core's own caches, on a core that stays coherent until it loses power.
+    /// The time that hardware takes for one line of the core's own caches, on a core that stays
+    /// coherent until it loses power.
     #[serde(default, deserialize_with = "picoseconds")]
     pub hardware_flush_line: u64,
     /// From reset to code that can run with the MMU on.
@@ -123,7 +128,8 @@ struct Shared {
 }
 
 impl Costs {
-    /// A cost by its dotted key in the costs file, in picoseconds, or in millionths of a share; `None` if there is no such cost.
+    /// A cost by its dotted key in the costs file, in picoseconds, or in millionths of a share;
+    /// `None` if there is no such cost.
     pub fn cost_mut(&mut self, key: &str) -> Option<&mut u64> {
         Some(match key {
             "memory_access" => &mut self.memory_access,
@@ -156,11 +162,12 @@ impl Costs {
         })
     }
 
-    /// Reads a costs file for a platform. Only the part before the first `[fit]` table is read: the rest says how the
-    /// costs came about.
+    /// Reads a costs file for a platform. Only the part before the first `[fit]` table is read: the
+    /// rest says how the costs came about.
     ///
     /// # Errors
-    /// What [`Document::read`] says; a share outside of 0 to 1; a core type of the platform without costs.
+    /// What [`Document::read`] says; a share outside of 0 to 1; a core type of the platform without
+    /// costs.
     pub fn read(document: &Document, platform: &Platform) -> Result<Self, Error> {
         let cut = document.text().find("\n[fit").map_or(document.text().len(), |at| at + 1);
         let document = Document::new(document.name(), &document.text()[..cut]);

@@ -13,7 +13,7 @@ pub struct IdlePlatform {
     pub name: String,
     /// One line about it.
     pub title: String,
-    /// What its powers are; `None` where it has none.
+    /// The powers; `None` where it has none.
     pub power: Option<Power>,
     /// Its domains.
     pub domains: Vec<IdleDomain>,
@@ -21,26 +21,26 @@ pub struct IdlePlatform {
     pub text: String,
 }
 
-/// What the powers of a platform are.
+/// The powers of a platform.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// Where they are from.
+    /// The source.
     pub source: String,
-    /// What is assumed, if anything is.
+    /// The assumption, if there is one.
     pub assumed: Option<String>,
-    /// How many watts a unit is, where somebody said so.
+    /// The number of watts that a unit is, where somebody said so.
     pub watts_per_unit: Option<WattsPerUnit>,
 }
 
-/// How many watts a unit of power is.
+/// The number of watts that a unit of power is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WattsPerUnit {
     /// Watts; above 0.
     #[serde(deserialize_with = "above_zero")]
     pub value: f64,
-    /// Who says so.
+    /// The one who says so.
     pub source: String,
 }
 
@@ -71,9 +71,9 @@ pub struct IdleDomain {
 pub struct IdleStateCost {
     /// Its name.
     pub name: String,
-    /// How long entering it takes, in nanoseconds.
+    /// The time that entering it takes, in nanoseconds.
     pub entry_ns: u64,
-    /// How long leaving it takes, in nanoseconds.
+    /// The time that leaving it takes, in nanoseconds.
     pub exit_ns: u64,
     /// Power of the core in it, in units.
     pub core_power: u64,
@@ -83,9 +83,9 @@ pub struct IdleStateCost {
     pub core_round_trip: Range,
     /// The same for the domain, whenever it goes down.
     pub domain_round_trip: Range,
-    /// Whether it polls.
+    /// True if it polls.
     pub polling: bool,
-    /// Whether the domain goes down with its last CPU in it.
+    /// True if the domain goes down with its last CPU in it.
     pub coupled: bool,
 }
 
@@ -156,7 +156,8 @@ struct RoundTripRead {
 const US: u64 = 1_000;
 /// Times and powers beyond these are mistakes, and sums of them would not fit.
 const MOST_US: u64 = 1_000_000_000;
-/// Delays are counted by the microsecond, so that a latency beyond this would take memory for nothing.
+/// Delays are counted by the microsecond, so that a latency beyond this would take memory for
+/// nothing.
 const MOST_LATENCY_US: u64 = 1_000_000;
 const MOST_POWER: u64 = 1_000_000;
 
@@ -206,8 +207,8 @@ impl IdlePlatform {
         self.domains.iter().map(|domain| domain.cpus.len() as u16).sum()
     }
 
-    /// The domain of a CPU of a trace, and which one of that kind: where a trace has more CPUs than the platform, they are laid out as on a
-    /// second platform of the kind.
+    /// The domain of a CPU of a trace, and which one of that kind: where a trace has more CPUs than
+    /// the platform, they are laid out as on a second platform of the kind.
     pub fn place(&self, cpu: u16) -> (usize, u16) {
         let own = cpu % self.cpus();
         let domain = self.domains.iter().position(|domain| domain.cpus.contains(&own));
@@ -219,7 +220,8 @@ impl IdlePlatform {
         self.domains[0].states.iter().map(|state| state.name.as_str())
     }
 
-    /// The same platform with a polling state before the others, in which the core takes its active power.
+    /// The same platform with a polling state before the others, in which the core takes its active
+    /// power.
     pub fn with_polling(&self) -> Self {
         let mut platform = self.clone();
         for domain in &mut platform.domains {

@@ -53,7 +53,7 @@ pub struct Topology {
     pub cpus: Vec<WorldCpu>,
     /// Highest power level: that of the root.
     pub top_level: u8,
-    /// Whether the shape was given on the command line in place of the file's.
+    /// True if the shape was given on the command line in place of the file's.
     pub reshaped: bool,
 }
 
@@ -66,11 +66,13 @@ pub struct Domain {
     pub parent: Option<usize>,
     /// Power level: 1 directly above CPUs.
     pub level: u8,
-    /// Bytes of the L2 cache that the CPUs share, in a domain that holds CPUs; 0 where each core has its own.
+    /// Bytes of the L2 cache that the CPUs share, in a domain that holds CPUs; 0 where each core
+    /// has its own.
     pub l2: u64,
     /// Bytes of the L3 cache that the CPUs share, in a domain that holds CPUs; 0 if there is none.
     pub l3: u64,
-    /// Operating points by rising frequency, in a domain that holds CPUs; none where the file has none.
+    /// Operating points by rising frequency, in a domain that holds CPUs; none where the file has
+    /// none.
     pub operating_points: Vec<OperatingPoint>,
 }
 
@@ -88,7 +90,8 @@ pub struct WorldCpu {
 }
 
 impl WorldCpu {
-    /// Affinity fields as in `MPIDR_EL1`: the cluster's label spread over Aff1 to Aff3, the core in Aff0.
+    /// Affinity fields as in `MPIDR_EL1`: the cluster's label spread over Aff1 to Aff3, the core in
+    /// Aff0.
     pub fn mpidr(&self) -> u64 {
         let cluster = u64::from(self.cluster);
         u64::from(self.core) | (cluster & 0xff) << 8 | (cluster >> 8) << 16
@@ -102,7 +105,7 @@ pub struct IdleState {
     pub name: String,
     /// Local states by power level: 0 runs, 1 keeps its contents, 2 and more lose them.
     pub state: [u8; psci::LEVELS],
-    /// Whether this is what SYSTEM_SUSPEND enters.
+    /// True if this is what SYSTEM_SUSPEND enters.
     pub system_suspend: bool,
 }
 
@@ -111,7 +114,7 @@ pub struct IdleState {
 pub struct Assumed {
     /// From a wake-up to the first instruction of a core.
     pub core_on: u64,
-    /// How much longer it takes when the cluster was off.
+    /// The time by which it takes longer when the cluster was off.
     pub cluster_on: u64,
     /// A load or store that hits a cache.
     pub cached_access: u64,
@@ -125,20 +128,21 @@ pub struct Assumed {
     pub interrupt_entry: u64,
     /// CPUs leave a barrier within this time of each other, by the seed.
     pub start_skew: u64,
-    /// What is left to chance of who arrives first, where a run asks for it.
+    /// The spread of who arrives first, where a run leaves it to chance.
     pub spread: Spread,
 }
 
-/// The longest of delays that nobody knows, in picoseconds: each is drawn anew, from 0 up, whenever it happens. 0 where a file says nothing.
+/// The longest of delays that nobody knows, in picoseconds: each is drawn anew, from 0 up, whenever
+/// it happens. 0 where a file says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
-    /// How much longer a CPU takes from a barrier to its call.
+    /// The time by which a CPU takes longer from a barrier to its call.
     pub start: u64,
-    /// How much later a software interrupt arrives.
+    /// The time by which a software interrupt arrives later.
     pub interrupt: u64,
-    /// How much longer a core takes to get its power back.
+    /// The time by which a core takes longer to get its power back.
     pub wake: u64,
-    /// How much later the shared timer fires.
+    /// The time by which the shared timer fires later.
     pub timer: u64,
 }
 
@@ -366,7 +370,8 @@ impl Platform {
 }
 
 impl Platform {
-    /// A cache that software has no operation for on the machines of this model: a private L2 or an L3, if there is one.
+    /// A cache that software has no operation for on the machines of this model: a private L2 or an
+    /// L3, if there is one.
     pub(crate) fn cache_for_hardware(&self) -> Option<&'static str> {
         let private = self.topology.cpus.iter().any(|cpu| self.cores[&cpu.core_type].l2 > 0);
         let shared = self.topology.domains.iter().any(|domain| domain.l3 > 0);
@@ -380,7 +385,8 @@ const MOST_L1: u64 = 16 << 20;
 /// Largest L2 or L3 cache in bytes, likewise.
 const MOST_SHARED: u64 = 1 << 30;
 
-/// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing it would outlast any run.
+/// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing
+/// it would outlast any run.
 fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result<(), Error> {
     match size.get_ref().0 <= most {
         true => Ok(()),

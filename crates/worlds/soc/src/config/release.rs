@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 
-/// How CPUs talk to the SCP.
+/// The way in which CPUs talk to the SCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScpProtocol {
-    /// One-way: a sender waits until the slot is free, writes and goes on. The slot frees when the SCP takes the command.
+    /// One-way: a sender waits until the slot is free, writes and goes on. The slot frees when the
+    /// SCP takes the command.
     Scpi,
     /// Synchronous: a sender writes and polls for the response, holding the channel.
     Scmi,
@@ -32,7 +33,7 @@ impl Levels {
         Self { suspend: (0..=top).collect(), off: (0..=top).collect() }
     }
 
-    /// Whether `level` is among those of a kind of call.
+    /// True if `level` is among those of a kind of call.
     pub(crate) fn contain(&self, why: PowerDown, level: Level) -> bool {
         match why {
             PowerDown::Suspend => self.suspend.contains(&level),
@@ -40,7 +41,7 @@ impl Levels {
         }
     }
 
-    /// Whether this says something of every level in both kinds of calls.
+    /// True if this says something of every level in both kinds of calls.
     pub(crate) fn are_all(&self, top: u8) -> bool {
         (0..=top).all(|level| self.suspend.contains(&level) && self.off.contains(&level))
     }
@@ -57,19 +58,20 @@ pub struct Release {
     pub source: String,
     /// The CPU that runs the procedures.
     pub lead: usize,
-    /// How CPUs talk to the SCP.
+    /// The way in which CPUs talk to the SCP.
     pub scp_protocol: ScpProtocol,
     /// Lock of the power domains and of the SCP channel.
     pub lock: LockKind,
-    /// Whether the SCP is told inside the ancestor locks.
+    /// True if the SCP is told inside the ancestor locks.
     pub message_order: MessageOrder,
-    /// Of which power-downs the SCP is told by a message, by the highest level that goes down. Of the others power units take care, which
-    /// see each core's WFI by themselves.
+    /// Of which power-downs the SCP is told by a message, by the highest level that goes down. Of
+    /// the others power units take care, which see each core's WFI by themselves.
     pub scp_messages: Levels,
-    /// At which levels that a call asks for each CPU flushes the L2 of its cluster, whether or not the cluster goes down. The last of a
-    /// cluster that goes down always does, on a machine that does not stay coherent.
+    /// At which levels that a call asks for each CPU flushes the L2 of its cluster, whether or not
+    /// the cluster goes down. The last of a cluster that goes down always does, on a machine that
+    /// does not stay coherent.
     pub l2_flush: Levels,
-    /// Whether caches stay coherent during power-down: no flush by set/way.
+    /// True if caches stay coherent during power-down: no flush by set/way.
     pub hardware_coherency: bool,
 }
 
@@ -151,14 +153,15 @@ impl Release {
     /// Reads a release file for a platform.
     ///
     /// # Errors
-    /// What [`Document::read`] says; a lead CPU or a power level that the platform lacks; a ticket lock without coherency, or caches that only hardware
-    /// can flush; a policy of flushes with it.
+    /// What [`Document::read`] says; a lead CPU or a power level that the platform lacks; a ticket
+    /// lock without coherency, or caches that only hardware can flush; a policy of flushes with it.
     pub fn read(document: &Document, platform: &Platform) -> Result<Self, document::Error> {
         let file: File = document.read()?;
         let [cluster, core] = *file.lead.get_ref();
         let cpus = &platform.topology.cpus;
         let lead = cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == (cluster, core));
-        // A platform of another shape (`--set topology.clusters`) need not have the CPU that led on the board.
+        // A platform of another shape (`--set topology.clusters`) need not have the CPU that led on
+        // the board.
         let lead = match lead {
             Some(lead) => lead,
             None if platform.topology.reshaped => 0,

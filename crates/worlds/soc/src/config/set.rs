@@ -29,7 +29,8 @@ pub(super) fn set(document: &mut Document, key: &str, value: &str) -> Result<(),
                     return Err(refuse(&format!("there is no element `{part}`")));
                 };
                 table.entry(last).or_insert(toml_edit::value(value.clone()));
-                // The borrow checker wants the last step taken here: a table in an array is no `Item`.
+                // The borrow checker wants the last step taken here: a table in an array is no
+                // `Item`.
                 table[last] = toml_edit::value(value);
                 replace(document, &editable);
                 return Ok(());

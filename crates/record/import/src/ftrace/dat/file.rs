@@ -2,10 +2,10 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-/// What the file begins with.
+/// The bytes that the file begins with.
 pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
-/// What is wrong with a file, and where.
+/// An error in a file, with its place.
 #[derive(Debug)]
 pub(super) struct Bad {
     /// The byte, from 0.
@@ -43,7 +43,7 @@ impl<R: Read + Seek> File<R> {
         Ok(())
     }
 
-    /// So many bytes, neither more nor less.
+    /// The given number of bytes, neither more nor less.
     pub(super) fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Bad> {
         if count > MOST_BYTES {
             return Err(self.bad(format!("a part of {count} bytes is longer than any can be")));
@@ -99,7 +99,7 @@ impl<R: Read + Seek> File<R> {
     }
 }
 
-/// How parts of a file are compressed.
+/// The compression of parts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     None,

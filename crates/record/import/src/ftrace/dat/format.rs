@@ -3,7 +3,7 @@
 use super::super::kind::{Fields, Kind};
 use std::collections::HashSet;
 
-/// How an event lies in memory.
+/// The way in which an event lies in memory.
 #[derive(Debug)]
 pub(super) struct Format {
     pub(super) name: Vec<u8>,
@@ -25,14 +25,16 @@ enum Form {
     Number,
     /// Text of a fixed length.
     Text,
-    /// Length and place of a text that follows the fixed fields; the place counts from the event's beginning or from the field's end.
+    /// Length and place of a text that follows the fixed fields; the place counts from the event's
+    /// beginning or from the field's end.
     Elsewhere {
         from_field: bool,
     },
 }
 
 impl Format {
-    /// Reads the text of a `format` file; the event's number and its format, `None` if it is no such text.
+    /// Reads the text of a `format` file; the event's number and its format, `None` if it is no
+    /// such text.
     pub(super) fn parse(text: &[u8]) -> Option<(u16, Self)> {
         let text = String::from_utf8_lossy(text);
         let (mut name, mut id, mut fields) = (None, None, Vec::new());

@@ -1,4 +1,4 @@
-//! Where what lies in a file, in both versions.
+//! The layout of a file, in both versions.
 
 use super::super::kind::cpu_of;
 use super::file::{Bad, Compression, File};
@@ -7,7 +7,7 @@ use super::pages::{CpuData, PageHeader, PageLayout};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Cursor, Read, Seek};
 
-/// What a file says of its events before they come.
+/// The layout of events that a file gives before they come.
 pub(super) struct Layout {
     pub(super) version: u32,
     pub(super) big: bool,
@@ -17,7 +17,7 @@ pub(super) struct Layout {
     pub(super) formats: HashMap<u16, Format>,
     /// Addresses of the tick's function.
     pub(super) tick_functions: HashSet<u64>,
-    /// Whether the file names the kernel's functions.
+    /// True if the file names the kernel's functions.
     pub(super) knows_ticks: bool,
     pub(super) tasks: BTreeMap<u32, Vec<u8>>,
     pub(super) clock: String,
@@ -204,7 +204,8 @@ impl Layout {
         if flags & 1 != 0 { self.compression.unpack(file) } else { file.bytes(size) }
     }
 
-    /// The events of a buffer. Those of an instance beside the top one have a name, and belong to whoever made it.
+    /// The events of a buffer. Those of an instance beside the top one have a name, and belong to
+    /// whoever made it.
     fn buffer<R: Read + Seek>(&mut self, file: &mut File<R>, inside: &mut File<Cursor<Vec<u8>>>) -> Result<(), Bad> {
         let section = inside.u64()?;
         let (name, clock) = (inside.text()?, inside.text()?);
@@ -286,7 +287,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Where the tick's function lies, from the text of kallsyms.
+    /// The place of the tick's function, from the text of kallsyms.
     fn functions<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
         let length = file.u32()?;
         let text = file.bytes(length.into())?;
@@ -335,7 +336,7 @@ impl Layout {
         }
     }
 
-    /// How all pages lie in the file.
+    /// The way in which all pages lie in the file.
     pub(super) fn pages(&self) -> PageLayout {
         PageLayout {
             size: self.page_size,
@@ -346,12 +347,12 @@ impl Layout {
         }
     }
 
-    /// Whether times are counts of a processor's counter.
+    /// True if times are counts of a processor's counter.
     pub(super) fn counts_tsc(&self) -> bool {
         matches!(&*self.clock, "x86-tsc" | "tsc2nsec")
     }
 
-    /// Whether the clock counts something that is no time, or whose unit nobody says.
+    /// True if the clock counts something that is no time, or whose unit nobody says.
     pub(super) fn counts_no_time(&self) -> bool {
         matches!(&*self.clock, "counter" | "uptime") || (self.counts_tsc() && self.tsc.is_none())
     }

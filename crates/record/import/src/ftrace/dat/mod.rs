@@ -1,7 +1,9 @@
-//! `trace.dat`, as `trace-cmd record` writes it: versions 6 and 7, of machines of both byte orders and of 32 and 64 bits.
+//! `trace.dat`, as `trace-cmd record` writes it: versions 6 and 7, of machines of both byte orders
+//! and of 32 and 64 bits.
 //!
-//! The file holds what the kernel says of its events' formats, and the pages of each CPU's ring buffer as they were. The layout is that of
-//! the manual pages trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5).
+//! The file holds what the kernel says of its events' formats, and the pages of each CPU's ring
+//! buffer as they were. The layout is that of the manual pages trace-cmd.dat.v6(5) and
+//! trace-cmd.dat.v7(5).
 //!
 //! | file | what it is about |
 //! |---|---|
@@ -26,7 +28,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{Read, Seek};
 
-/// Whether a file begins as `trace.dat` does.
+/// True if a file begins as `trace.dat` does.
 pub(super) fn is_trace_dat(start: &[u8]) -> bool {
     start.starts_with(file::MAGIC)
 }

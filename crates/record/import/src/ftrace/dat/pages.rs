@@ -1,14 +1,15 @@
 //! The events on the pages of a CPU's ring buffer.
 //!
-//! A page begins with the time of its first event and how many bytes are used. Each event has a word of 32 bits before it: five bits say
-//! how long it is or what else it is, the others by how much time it follows the one before.
+//! A page begins with the time of its first event and how many bytes are used. Each event has a
+//! word of 32 bits before it: five bits say how long it is or what else it is, the others by how
+//! much time it follows the one before.
 
 use super::file::{Bad, Compression, File, RECORD_AGAIN};
 use std::io::{Read, Seek};
 
 /// Events before this page were lost: a bit of the count of used bytes.
 const MISSED: u64 = 1 << 31;
-/// How many were lost stands behind the last event.
+/// The bit that says that the number of lost events stands behind the last event.
 const MISSED_STORED: u64 = 1 << 30;
 const USED: u64 = (1 << 27) - 1;
 
@@ -20,7 +21,7 @@ const TIME_STAMP: u32 = 31;
 /// A CPU's events, one after the other.
 pub(super) struct Pages {
     pub(super) cpu: u16,
-    /// Where the next page or chunk lies in the file, and the end of all.
+    /// The place of the next page or chunk in the file, and the end of all.
     next: u64,
     end: u64,
     compression: Compression,
@@ -33,7 +34,7 @@ pub(super) struct Pages {
     header: PageHeader,
     big: bool,
     page: Vec<u8>,
-    /// Where the page lies in the file, or its chunk.
+    /// The place of the page in the file, or its chunk.
     page_at: u64,
     at: usize,
     used: usize,
@@ -43,7 +44,7 @@ pub(super) struct Pages {
     lost: Option<Option<u64>>,
 }
 
-/// Where the pages of a CPU lie.
+/// The place of the pages of a CPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CpuData {
     pub(super) cpu: u16,
@@ -52,7 +53,7 @@ pub(super) struct CpuData {
     pub(super) compressed: bool,
 }
 
-/// How all pages of a file lie in it.
+/// The way in which all pages of a file lie in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageLayout {
     pub(super) size: usize,
@@ -63,7 +64,7 @@ pub(super) struct PageLayout {
     pub(super) scale: Option<(u64, u32, u64)>,
 }
 
-/// How a page's header lies in memory.
+/// The way in which a page's header lies in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageHeader {
     pub(super) commit_at: usize,
@@ -112,7 +113,7 @@ impl Pages {
         self.event.map_or(&[], |(from, to)| &self.page[from..to])
     }
 
-    /// Where the event lies in the file, or the chunk that it is packed in.
+    /// The place of the event in the file, or the chunk that it is packed in.
     pub(super) fn at(&self) -> u64 {
         self.page_at
     }
@@ -154,7 +155,8 @@ impl Pages {
                 continue;
             }
             let word = self.word(self.at)?;
-            // The compiler puts the first bit field into the lowest bits, or on machines of the other byte order into the highest.
+            // The compiler puts the first bit field into the lowest bits, or on machines of the
+            // other byte order into the highest.
             let (kind, delta) = match self.big {
                 false => (word & 31, u64::from(word >> 5)),
                 true => (word >> TIME_BITS, u64::from(word & ((1 << TIME_BITS) - 1))),

@@ -1,6 +1,6 @@
 //! Stacked bars as SVG.
 
-use super::Rows;
+use super::figures::Rows;
 use crate::blocks::{Bar, quantity};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, text};

@@ -1,6 +1,6 @@
 //! Curves as SVG.
 
-use super::Rows;
+use super::figures::Rows;
 use crate::blocks::{Curve, Figure, axis_words, quantity};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, nice_step, text};
@@ -19,7 +19,7 @@ pub(super) fn rows(curves: &[Curve], x: &str) -> Rows {
     (vec!["curve".to_owned(), axis_words(x)], curves.iter().flat_map(points).collect())
 }
 
-/// Where each curve is lowest, in words.
+/// The place where each curve is lowest, in words.
 pub(super) fn words(curves: &[Curve], x: &str, unit: &str) -> String {
     let least = |curve: &Curve| {
         let (place, figure) = *curve.points.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;

@@ -1,6 +1,6 @@
 //! Dots over two quantities as SVG, each with an interval in both.
 
-use super::Cells;
+use super::figures::Cells;
 use crate::blocks::{Dot, quantity};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, nice_step, text};

@@ -1,6 +1,6 @@
 //! Heat maps as SVG.
 
-use super::Rows;
+use super::figures::Rows;
 use crate::blocks::{Figure, HeatMap, axis_words, quantity};
 use crate::html::svg::{LETTER, WIDTH, escape, text};
 use std::fmt::Write;

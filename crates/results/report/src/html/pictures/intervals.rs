@@ -1,6 +1,6 @@
 //! Intervals as SVG: a row each, on one axis.
 
-use super::Cells;
+use super::figures::Cells;
 use crate::blocks::{IntervalRow, quantity};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, nice_step, text};

@@ -1,10 +1,10 @@
 //! Lanes as SVG: idle states, tasks, timers and wakers of each CPU, over a part of the time.
 
-use super::Cells;
+use super::figures::Cells;
 use crate::blocks::figure as number;
+use crate::blocks::lanes::{Lanes, Row};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, nice_step, text};
-use crate::model::lanes::{Lanes, Row};
 use std::fmt::Write;
 
 /// Height of a lane with its gap.
@@ -18,7 +18,7 @@ const AXIS: f64 = 18.0;
 pub(super) fn rows(lanes: &Lanes) -> Cells {
     let headings = ["lane", "from (us)", "took (us)", "what"].map(str::to_owned).to_vec();
     let of_row = |row: &Row| {
-        let cells = |stretch: &crate::model::lanes::Named| {
+        let cells = |stretch: &crate::blocks::lanes::Named| {
             let (from, to) = (lanes.us(stretch.from), lanes.us(stretch.to));
             vec![row.name.clone(), format!("{from:.2}"), format!("{:.2}", to - from), stretch.what.clone()]
         };

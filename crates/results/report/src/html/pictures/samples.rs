@@ -1,4 +1,5 @@
-//! How values scatter: a row for each sample, with its points, its quartiles and its median on one axis.
+//! Values as they scatter: a row for each sample, with its points, its quartiles and its median on
+//! one axis.
 
 use crate::blocks::{Sample, quantity};
 use crate::html::palette::Palette;
@@ -10,7 +11,8 @@ const NAMES: f64 = 220.0;
 const FIGURES: f64 = 78.0;
 const AXIS: f64 = 22.0;
 
-/// The picture and its height; `points` of each sample are drawn at most. Values that are no numbers are left out.
+/// The picture and its height; `points` of each sample are drawn at most. Values that are no
+/// numbers are left out.
 pub(super) fn draw(samples: &[Sample], unit: &str, palette: &Palette, points: usize) -> (f64, String) {
     let finite = || samples.iter().flat_map(|sample| &sample.values).copied().filter(|value| value.is_finite());
     let (low, high) = finite().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
@@ -74,7 +76,8 @@ pub(super) fn draw(samples: &[Sample], unit: &str, palette: &Palette, points: us
         let shown = values.len().min(points);
         for number in 0..shown {
             let value = values[if shown > 1 { number * (values.len() - 1) / (shown - 1) } else { 0 }];
-            // Points that lie on each other are told apart by their heights, the same in every drawing.
+            // Points that lie on each other are told apart by their heights, the same in every
+            // drawing.
             let height = middle + ((number as f64 * 0.618).fract() - 0.5) * 12.0;
             let _ = write!(
                 out,

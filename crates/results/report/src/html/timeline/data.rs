@@ -1,4 +1,4 @@
-//! What the script needs of a picture: all spans, calls and paths, in few characters.
+//! The data that the script needs of a picture: all spans, calls and paths, in few characters.
 
 use super::kinds;
 use super::picture::{Axis, Names, Picture, What, cpu_name};
@@ -8,10 +8,12 @@ use std::collections::HashMap;
 
 /// A picture as JSON.
 ///
-/// `lanes`: `n` name, `s` second name, `p` CPU (or -1 less the channel), `t` first tick after `t0`, `d` three numbers a span: length,
-/// kind (see [`kinds::kinds`]), and (by what) number of a wait from 1, count of polls, or CPU; `c` three numbers a call: ticks since the call before,
-/// length, number of its name. `waits`: holder and what was waited for. `names`: those of CPUs that have no lane, by their number. `axes`: `kept` in ticks after `t0`; `fold`, its width in ticks; `paths` by CPU: first
-/// tick, then three numbers a part: lane, length, CPU that is served or -1.
+/// `lanes`: `n` name, `s` second name, `p` CPU (or -1 less the channel), `t` first tick after `t0`,
+/// `d` three numbers a span: length, kind (see [`kinds::kinds`]), and (by what) number of a wait
+/// from 1, count of polls, or CPU; `c` three numbers a call: ticks since the call before, length,
+/// number of its name. `waits`: holder and what was waited for. `names`: those of CPUs that have no
+/// lane, by their number. `axes`: `kept` in ticks after `t0`; `fold`, its width in ticks; `paths`
+/// by CPU: first tick, then three numbers a part: lane, length, CPU that is served or -1.
 pub(super) fn data(picture: &Picture, names: &Names) -> Value {
     let t0 = picture.lanes.iter().filter_map(|lane| Some(lane.spans.first()?.from)).min().unwrap_or(0);
     let mut waits: Vec<(u16, u32)> = Vec::new();

@@ -1,14 +1,16 @@
-//! A timeline as SVG that needs no script: horizontal places in percent, so that it fits any width, and text in pixels, so that it
-//! stays legible. `assets/timeline.js` draws the same picture with the same measures, and lets it be zoomed.
+//! A timeline as SVG that needs no script: horizontal places in percent, so that it fits any width,
+//! and text in pixels, so that it stays legible. `assets/timeline.js` draws the same picture with
+//! the same measures, and lets it be zoomed.
 
 use super::kinds::{self, Form, Kind};
 use super::picture::{Axis, Names, Picture, Span, What, cpu_name};
+use crate::html::svg::nice_step;
 use attribution::{Place, WaitFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The measures of a picture that the script draws by, too.
-pub(in crate::html) fn geometry() -> Value {
+pub(crate) fn geometry() -> Value {
     json!({
         "axis": AXIS, "lane": LANE, "bar": BAR.0, "barHeight": BAR.1, "path": PATH, "letter": LETTER, "thin": THIN,
         "shortMargin": SHORT_MARGIN, "flat": FLAT, "middle": MIDDLE, "baseline": BASELINE,
@@ -16,20 +18,20 @@ pub(in crate::html) fn geometry() -> Value {
 }
 
 /// Height of the axis at the top, in pixels.
-pub(in crate::html) const AXIS: usize = 24;
+pub(crate) const AXIS: usize = 24;
 /// Height of a lane.
-pub(in crate::html) const LANE: usize = 38;
-/// Where in a lane its bar starts, and how high it is.
+pub(crate) const LANE: usize = 38;
+/// The start of a track's bar, and its height.
 const BAR: (usize, usize) = (8, 18);
-/// Where in a lane the critical path runs.
+/// The height at which the critical path runs in a track.
 const PATH: usize = 31;
-/// Where in a bar a flat bar starts, where a line runs, and where text stands.
+/// The height in a bar at which a flat bar starts, a line runs, and text stands.
 const FLAT: usize = 8;
 const MIDDLE: usize = 9;
 const BASELINE: usize = 13;
 /// Room beside a label of one letter.
 const SHORT_MARGIN: f64 = 4.0;
-/// What is thinner than this is drawn once for each pixel.
+/// The width, in pixels, below which spans are drawn once for each pixel.
 const THIN: f64 = 0.5;
 /// Labels are put where they fit at this width, the least that a picture without script has.
 const WIDTH: f64 = 680.0;
@@ -41,8 +43,8 @@ pub(super) fn height(picture: &Picture) -> usize {
     AXIS + LANE * picture.lanes.len()
 }
 
-/// What one axis of a picture draws, without the `svg` element around it. Values of attributes go without quotation marks, as HTML
-/// allows: a page has thousands of them.
+/// The drawing of one axis of a picture, without the `svg` element around it. Values of attributes
+/// go without quotation marks, as HTML allows: a page has thousands of them.
 pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
     let mut out = String::new();
     ruler(&mut out, picture, axis);
@@ -99,15 +101,17 @@ fn share(of_one: f64) -> f64 {
     (of_one * 10_000.0).round() / 100.0
 }
 
-/// Ticks of the time axis at round times since its zero, and a dashed line where time is folded away.
+/// Ticks of the time axis at round times since its zero, and a dashed line where time is folded
+/// away.
 fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
     let bottom = height(picture);
-    let step = crate::html::svg::nice_step(axis.width() * picture.tick_us / 8.0);
+    let step = nice_step(axis.width() * picture.tick_us / 8.0);
     // A label starts where the one before ends, at the earliest.
     let mut free = 0.0;
     for (index, &(from, to)) in axis.kept.iter().enumerate() {
         let since = |tick: u64| (tick as f64 - axis.zero as f64) * picture.tick_us;
-        // A label ends before its stretch of time does; the first of a stretch may be wider than that, and the next waits.
+        // A label ends before its stretch of time does; the first of a stretch may be wider than
+        // that, and the next waits.
         let end = axis.place(to) / axis.width() * WIDTH;
         let mut is_first = true;
         let mut label = |out: &mut String, tick: u64, us: f64| {
@@ -195,7 +199,7 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names
     }
 }
 
-/// What can stand in a bar, longest first.
+/// The labels that can stand in a bar, longest first.
 fn labels(span: &Span, kind: &Kind, names: &Names) -> Vec<String> {
     let fill = |labels: &[String], with: &str| labels.iter().map(|label| label.replace("{}", with)).collect();
     match (span.what, span.holder) {
@@ -206,7 +210,7 @@ fn labels(span: &Span, kind: &Kind, names: &Names) -> Vec<String> {
     }
 }
 
-/// Who waited for whom: from the waiter to the holder, when the wait ended.
+/// Arrows from the one who waits to the one who is waited for, where the wait ended.
 fn arrows(out: &mut String, picture: &Picture, axis: &Axis) {
     let least = axis.width() * 0.008;
     for (index, lane) in picture.lanes.iter().enumerate() {
@@ -233,15 +237,7 @@ mod tests {
 
     #[test]
     fn steps_are_round() {
-        assert_eq!(
-            [
-                crate::html::svg::nice_step(46.0),
-                crate::html::svg::nice_step(11.0),
-                crate::html::svg::nice_step(0.07),
-                crate::html::svg::nice_step(20.0)
-            ],
-            [50.0, 20.0, 0.1, 20.0]
-        );
+        assert_eq!([nice_step(46.0), nice_step(11.0), nice_step(0.07), nice_step(20.0)], [50.0, 20.0, 0.1, 20.0]);
     }
 
     #[test]

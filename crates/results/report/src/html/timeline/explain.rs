@@ -8,13 +8,13 @@ use attribution::{Cause, Iteration, PathPart, Place};
 use recording::metrics;
 use std::collections::BTreeMap;
 
-/// What is told of a metric of a CPU.
+/// The answer about a metric of a CPU.
 pub(super) struct Answer {
     /// The question, short: "Why does CPU 3 (1.3) take 375.3 us?"
     pub(super) question: String,
-    /// What the CPU did in that time; its figures add up to the metric.
+    /// The CPU's own time in it; its figures add up to the metric.
     pub(super) own: String,
-    /// What its end hung on, followed back; empty where that is its own time only.
+    /// The path that its end hung on, followed back; empty where that is its own time only.
     pub(super) path: String,
 }
 
@@ -171,7 +171,7 @@ fn whose_lock(iteration: &Iteration<'_>, names: &Names, lock: u32) -> String {
     }
 }
 
-/// What a critical path passes through elsewhere.
+/// The parts of a critical path on other CPUs, in words.
 fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -> String) -> String {
     let all: u64 = path.iter().map(|part| part.to - part.from).sum();
     let mut scp = 0;

@@ -5,7 +5,8 @@ use attribution::Chosen;
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
 
-/// The slowest CPU of every iteration: a point each, or the range of each of 200 columns where there are more.
+/// The slowest CPU of every iteration: a point each, or the range of each of 200 columns where
+/// there are more.
 pub(super) fn draw(chosen: &Chosen) -> Markup {
     const COLUMNS: usize = 200;
     const HEIGHT: f64 = 44.0;

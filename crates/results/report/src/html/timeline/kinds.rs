@@ -1,4 +1,5 @@
-//! What a span of a timeline is drawn as: its class in the style sheet and its words, for the still pictures and, as data, for the script.
+//! The looks of a timeline's span: its class in the style sheet and its words, for the still
+//! pictures and, as data, for the script.
 
 use super::picture::What;
 use attribution::{Cause, WaitFor};
@@ -17,28 +18,30 @@ pub(super) enum Form {
     Gap,
 }
 
-/// How one kind of span is drawn.
+/// The looks of one kind of span.
 pub(super) struct Kind {
     pub(super) class: &'static str,
     pub(super) form: Form,
-    /// What it is; `{}` stands for its CPU or its number.
+    /// The words; `{}` stands for its CPU or its number.
     pub(super) words: String,
-    /// What can stand in its bar, longest first, with `{}` likewise.
+    /// The labels that can stand in its bar, longest first, with `{}` likewise.
     pub(super) labels: Vec<String>,
     /// The same where it waits for a CPU, whose name `{}` stands for.
     pub(super) waiting_labels: Vec<String>,
     pub(super) light_label: bool,
-    /// Pixels that a label of more than one letter leaves free, so that enough of the pattern is to be seen.
+    /// Pixels that a label of more than one letter leaves free, so that enough of the pattern is to
+    /// be seen.
     pub(super) margin: f64,
-    /// Whether `{}` is the name of a CPU, and not a number.
+    /// True if `{}` is the name of a CPU, and not a number.
     names_cpu: bool,
-    /// What comes after the semicolon in the script's words for a wait; `{}` is the CPU that was waited for, `#` the lock.
+    /// The words behind the semicolon of the script's words for a wait; `{}` is the CPU that was
+    /// waited for, `#` the lock.
     waiting_words: &'static str,
-    /// Whether an arrow leads from a wait to the SCP, and not to the CPU.
+    /// True if an arrow leads from a wait to the SCP, and not to the CPU.
     pub(super) to_scp: bool,
 }
 
-/// How a kind that is no cause is drawn.
+/// The way in which a kind that is no cause is drawn.
 fn other(class: &'static str, form: Form, words: &str, labels: &[&str], light_label: bool) -> Kind {
     Kind {
         class,
@@ -57,7 +60,8 @@ fn other(class: &'static str, form: Form, words: &str, labels: &[&str], light_la
 const SERVES: &str = "serves";
 const TAKES: &str = "takes";
 
-/// The number of [`What::NormalWorld`] among [`kinds`]: causes come first, by their place in [`Cause::ALL`].
+/// The number of [`What::NormalWorld`] among [`kinds`]: causes come first, by their place in
+/// [`Cause::ALL`].
 const NORMAL_WORLD: usize = Cause::ALL.len();
 const LOW_POWER: usize = NORMAL_WORLD + 1;
 const POLLS: usize = NORMAL_WORLD + 2;
@@ -109,9 +113,10 @@ pub(super) fn kinds() -> Vec<Kind> {
     causes.chain(others).collect()
 }
 
-/// The kinds for the script: arrays of class, form (`bar`, `flat`, `line`, `gap`), words, labels, labels of a wait, whether labels are
-/// light, margin, whether `{}` is a CPU, words of a wait, whether a wait's arrow leads to the SCP, whether it is a cause.
-pub(in crate::html) fn kinds_json() -> Value {
+/// The kinds for the script: arrays of class, form (`bar`, `flat`, `line`, `gap`), words, labels,
+/// labels of a wait, whether labels are light, margin, whether `{}` is a CPU, words of a wait,
+/// whether a wait's arrow leads to the SCP, whether it is a cause.
+pub(crate) fn kinds_json() -> Value {
     let form = |form: Form| match form {
         Form::Bar => "bar",
         Form::Flat => "flat",

@@ -1,4 +1,5 @@
-//! The timeline of a PSCI case: pictures of its chosen iterations, what the script needs of them, and a table beside them.
+//! The timeline of a PSCI case: pictures of its chosen iterations, what the script needs of them,
+//! and a table beside them.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -57,8 +58,8 @@ pub(super) fn case(
     }
 }
 
-/// The answer and the explanation of a view of an iteration. Without scripts that of the median is there to read; a script shows
-/// what belongs to the view.
+/// The answer and the explanation of a view of an iteration. Without scripts that of the median is
+/// there to read; a script shows what belongs to the view.
 fn what_is_told(told: &Told, iteration: usize) -> Markup {
     html! {
         div.told data-view=(told.view) data-iteration=(iteration) hidden[iteration > 0] {
@@ -70,7 +71,8 @@ fn what_is_told(told: &Told, iteration: usize) -> Markup {
     }
 }
 
-/// A line of how the slowest CPU's time scatters over the iterations; nothing where there is one alone.
+/// A line of how the slowest CPU's time scatters over the iterations; nothing where there is one
+/// alone.
 pub(super) fn scatter(section: &Section<'_>) -> Markup {
     let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) else { return html! {} };
     let values: Vec<f64> = chosen.slowest.iter().map(|&(_, value)| value).collect();
@@ -92,11 +94,11 @@ struct Shown<'a> {
     title: String,
     picture: Picture,
     iteration: Iteration<'a>,
-    /// What is told of each axis that has a metric.
+    /// The answers about each axis that has a metric.
     told: Vec<Told>,
 }
 
-/// What is told of an axis: its headline, and the same at length.
+/// The answer about an axis: its headline, and the same at length.
 struct Told {
     /// The metric's name.
     view: &'static str,

@@ -1,10 +1,11 @@
-//! What a timeline shows: lanes, spans, axes and critical paths of one iteration, before anything is drawn.
+//! The content of a timeline: tracks, spans, axes and critical paths of one iteration, before
+//! anything is drawn.
 
 use attribution::{Activity, Call, Cause, Iteration, LaneSpan, PathPart, Place};
 use recording::metrics::{LATENCY, Metric};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a span is of.
+/// The subject of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Cause(Cause),
@@ -72,7 +73,7 @@ impl Axis {
         self.kept_ticks() as f64 + self.fold() * self.kept.len().saturating_sub(1) as f64
     }
 
-    /// Where a tick is, from 0 to [`Axis::width`].
+    /// The place where a tick is, from 0 to [`Axis::width`].
     pub(super) fn place(&self, tick: u64) -> f64 {
         let mut at = 0.0;
         let mut end = 0;
@@ -91,7 +92,7 @@ impl Axis {
         self.width()
     }
 
-    /// Whether some of the span is kept.
+    /// True if some of the span is kept.
     pub(super) fn shows(&self, from: u64, to: u64) -> bool {
         self.kept.iter().any(|&(begin, end)| from < end && to > begin)
     }
@@ -106,21 +107,21 @@ pub(super) struct Picture {
     pub(super) left_out: usize,
 }
 
-/// How a CPU is called.
-pub(in crate::html) type Names = BTreeMap<u16, (u16, u16)>;
+/// The way in which a CPU is called.
+pub(crate) type Names = BTreeMap<u16, (u16, u16)>;
 
 /// `1.3`, or `CPU 3` where cluster and core are not known.
 pub(super) fn cpu_name(names: &Names, cpu: u16) -> String {
     names.get(&cpu).map_or_else(|| format!("CPU {cpu}"), |(cluster, core)| format!("{cluster}.{core}"))
 }
 
-/// What goes into a picture.
+/// The extent of a picture.
 pub(super) struct Extent<'a> {
     /// The metrics whose windows get an axis.
     pub(super) metrics: &'a [Metric],
-    /// Whether the whole iteration is an axis as well.
+    /// True if the whole iteration is an axis as well.
     pub(super) whole: bool,
-    /// At most so many CPUs.
+    /// At most this number of CPUs.
     pub(super) most_cpus: usize,
 }
 
@@ -287,7 +288,8 @@ fn fold_polls(spans: &[LaneSpan], calls: &[Call]) -> Vec<Span> {
             runs.next();
         }
         if let Some(&(from, to, polls)) = runs.peek().filter(|run| run.0 < span.to) {
-            // Spans begin and end with calls, so one that touches a run lies in it; the run is drawn with its first.
+            // Spans begin and end with calls, so one that touches a run lies in it; the run is
+            // drawn with its first.
             if span.from <= from {
                 folded.push(Span { from, to, what: What::Polls(polls), on: None, holder: None });
             }

@@ -7,29 +7,29 @@ use attribution::Chosen;
 use recording::Series;
 
 /// A case of a release with its series, if that has events.
-pub(in crate::html) struct Section<'a> {
+pub(crate) struct Section<'a> {
     /// The anchor of its heading, by which the page's script knows it.
-    pub(in crate::html) id: String,
+    pub(crate) id: String,
     pub(super) group: Group<'a>,
-    pub(in crate::html) series: Option<Series>,
+    pub(crate) series: Option<Series>,
     pub(super) chosen: Option<Chosen>,
 }
 
 impl Section<'_> {
     /// True if it is the case of that release, case and mode.
-    pub(in crate::html) fn is_of(&self, release: &str, case: &str, mode: &str) -> bool {
+    pub(crate) fn is_of(&self, release: &str, case: &str, mode: &str) -> bool {
         (self.group.release, self.group.case, self.group.mode) == (release, case, mode)
     }
 
     /// The longest time of its slowest CPU over all iterations, in microseconds.
-    pub(in crate::html) fn longest(&self) -> f64 {
+    pub(crate) fn longest(&self) -> f64 {
         let values = self.chosen.iter().flat_map(|chosen| &chosen.slowest);
         values.map(|&(_, value)| value).fold(0.0, f64::max)
     }
 }
 
 /// The cases in the order of the recording.
-pub(in crate::html) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
+pub(crate) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
     let with_events = findings.timelines.series();
     let section = |group: Group<'a>| {
         let any = series_of(findings, &group);

@@ -1,7 +1,8 @@
-//! What is read from a recording of `rcu-energy`: benefits over draws, with the published ones beside.
+//! The values that are read from a recording of `rcu-energy`: benefits over draws, with the
+//! published ones beside.
 
-use super::super::Run;
 use super::super::rows::subject;
+use super::super::run::Run;
 use published::EnergyReference;
 use recording::facts;
 use recording::metrics::{self, Metric};
@@ -84,8 +85,9 @@ impl<'r> Reseeded<'r> {
         Self(all)
     }
 
-    /// How far the seeds of a draw spread in what a configuration saves and in what RCU costs, together, in points; `own` is both with the
-    /// draw's own seed. `None` where no other seeds were run.
+    /// The spread of the seeds of a draw in what a configuration saves and in what RCU costs,
+    /// together, in points; `own` is both with the draw's own seed. `None` where no other seeds
+    /// were run.
     fn spread(&self, benchmark: &'r str, configuration: &'r str, draw: usize, own: [f64; 2]) -> Option<f64> {
         let of = |configuration| self.0.get(&(benchmark, configuration, draw as u32));
         let reference = of(REFERENCE)?;
@@ -102,7 +104,7 @@ impl<'r> Reseeded<'r> {
 pub(super) struct EnergyCell<'r> {
     pub(super) benchmark: &'r str,
     pub(super) configuration: &'static str,
-    /// Whether there are draws from the ranges: seeds of one point make no sign certain.
+    /// True if there are draws from the ranges: seeds of one point make no sign certain.
     drawn: bool,
     /// In units of the platform's table times seconds.
     pub(super) energy: Interval,
@@ -113,14 +115,15 @@ pub(super) struct EnergyCell<'r> {
     /// Of the central point: the least, the median and the most over its seeds.
     pub(super) central: Option<[f64; 3]>,
     pub(super) published: Option<Published>,
-    /// The number of draws in which more is saved than RCU costs there (or than nothing, where it costs less) and the spread of the
-    /// seeds, there or at the central point; and by how much at most, in points.
+    /// The number of draws in which more is saved than RCU costs there (or than nothing, where it
+    /// costs less) and the spread of the seeds, there or at the central point; and by how much at
+    /// most, in points.
     pub(super) beyond_bound: (usize, f64),
-    /// What was not published and goes most with the benefit, with Spearman's coefficient.
+    /// The unknown that goes most with the benefit, with Spearman's coefficient.
     pub(super) decides: Option<(&'r str, f64)>,
 }
 
-/// What was published of a cell.
+/// The published value of a cell.
 #[derive(Clone, Copy)]
 pub(super) struct Published {
     pub(super) energy_j: f64,
@@ -136,11 +139,13 @@ pub(super) struct Bench<'r> {
     /// Power of the reference, in units.
     pub(super) power: Interval,
     pub(super) published_power: Option<f64>,
-    /// What RCU costs at all: the reference less the same without callbacks, in percent of the reference.
+    /// The cost of RCU as a whole: the reference less the same without callbacks, in percent of the
+    /// reference.
     pub(super) bound: Interval,
-    /// In how many draws RCU costs less than nothing, and how much less at most, in percent of the reference.
+    /// In how many draws RCU costs less than nothing, and how much less at most, in percent of the
+    /// reference.
     pub(super) helps: (usize, f64),
-    /// What RCU's owners have of the reference's energy, in percent.
+    /// The share of RCU's owners in the reference's energy, in percent.
     pub(super) owned: Interval,
 }
 
@@ -151,7 +156,7 @@ impl EnergyCell<'_> {
         Some(if benefit.excludes_zero() { "certain" } else { "undecided" })
     }
 
-    /// Whether the sign is certain and the published one is the other.
+    /// True if the sign is certain and the published one is the other.
     pub(super) fn is_wrong(&self) -> bool {
         let published = self.published.and_then(|published| published.benefit);
         match (self.benefit, published) {
@@ -169,9 +174,10 @@ pub(super) struct Energy<'r> {
     pub(super) cells: Vec<EnergyCell<'r>>,
     /// Watts per unit.
     pub(super) scale: Option<f64>,
-    /// The mode that intervals are over: draws, or the central point's seeds where nothing was drawn.
+    /// The mode that intervals are over: draws, or the central point's seeds where nothing was
+    /// drawn.
     pub(super) mode: &'static str,
-    /// How many there are in it.
+    /// The number of those in it.
     pub(super) count: usize,
     pub(super) reference: Option<&'r EnergyReference>,
 }
@@ -280,19 +286,19 @@ impl<'r> Energy<'r> {
         self.benches.iter().find(|bench| bench.name == name)
     }
 
-    /// Whether a figure of the reference gave the scale.
+    /// True if a figure of the reference gave the scale.
     pub(super) fn used_in_fit(&self, cell: &EnergyCell<'_>) -> bool {
         cell.configuration == REFERENCE && self.reference.is_some_and(|reference| reference.scale == cell.benchmark)
     }
 
-    /// Whether a published benefit is more than what RCU costs at all in 97.5 % of the draws.
+    /// True if a published benefit is more than what RCU costs at all in 97.5 % of the draws.
     pub(super) fn exceeds(&self, cell: &EnergyCell<'_>) -> Option<bool> {
         let published = cell.published?.benefit?;
         Some(published > self.bench(cell.benchmark)?.bound.high)
     }
 }
 
-/// What was drawn, by the name of what was not published; what never differs decides nothing.
+/// The draws, by the name of what was not published; what never differs decides nothing.
 pub(super) fn drawn(recording: &Recording) -> Vec<(&str, Vec<f64>)> {
     let mut all: Vec<(&str, Vec<f64>)> = Vec::new();
     for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metrics::UNKNOWN.name)
@@ -307,12 +313,13 @@ pub(super) fn drawn(recording: &Recording) -> Vec<(&str, Vec<f64>)> {
     all
 }
 
-/// By how many points more is saved than RCU costs and the seeds spread. Where RCU costs less than nothing, nothing is saved below 0 %.
+/// By how many points more is saved than RCU costs and the seeds spread. Where RCU costs less than
+/// nothing, nothing is saved below 0 %.
 fn points_beyond(benefit: f64, bound: f64, spread: f64) -> f64 {
     benefit - bound.max(0.0) - spread
 }
 
-/// How many values are above zero, and the highest of them; 0 where none is.
+/// The number of values that are above zero, and the highest of them; 0 where none is.
 fn above_zero(values: impl Iterator<Item = f64>) -> (usize, f64) {
     values.filter(|value| *value > 0.0).fold((0, 0.0), |(count, most), value| (count + 1, value.max(most)))
 }
@@ -374,7 +381,8 @@ mod tests {
     fn a_benefit_is_beyond_what_rcu_costs_only_where_something_is_saved() {
         assert_eq!(points_beyond(7.0, 4.0, 1.0), 2.0);
         assert_eq!(points_beyond(4.0, 4.0, 1.0), -1.0);
-        // RCU's ticks save ten points here, and the configuration, which has fewer of them, takes more energy: no benefit.
+        // RCU's ticks save ten points here, and the configuration, which has fewer of them, takes
+        // more energy: no benefit.
         assert_eq!(points_beyond(-1.0, -10.0, 2.0), -3.0);
         assert_eq!(above_zero([-3.0, 2.0, 0.0, 5.0].into_iter()), (2, 5.0));
         assert_eq!(above_zero([-3.0].into_iter()), (0, 0.0));

@@ -1,7 +1,8 @@
-//! What configurations of RCU do beside saving energy: to latencies, and to how long the big cluster sleeps.
+//! The effects of configurations of RCU beside saving energy: on latencies, and on how long the big
+//! cluster sleeps.
 
-use super::super::Run;
 use super::super::rows::InOrder;
+use super::super::run::Run;
 use super::cells::{CONFIGURATIONS, Energy, REFERENCE, Values};
 use crate::blocks::{Blocks, Table, figure, name, percent};
 use recording::{metrics, stats};
@@ -10,7 +11,8 @@ use serde::Serialize;
 /// Percentiles of latencies, as recordings name them.
 const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
 
-/// The benchmark whose latencies the talk speaks of: offloading is for those who cannot bear jitter.
+/// The benchmark whose latencies the talk speaks of: offloading is for those who cannot bear
+/// jitter.
 const LATE: &str = "cyclictest";
 
 /// Effects beside energy.
@@ -36,7 +38,8 @@ struct Late {
     p999: f64,
 }
 
-/// The shares of the predictions in which the longest latencies of offloaded callbacks are shorter than the reference's, and longer.
+/// The shares of the predictions in which the longest latencies of offloaded callbacks are shorter
+/// than the reference's, and longer.
 #[derive(Serialize)]
 struct Steadiness {
     below: f64,

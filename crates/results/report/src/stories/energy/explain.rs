@@ -1,4 +1,5 @@
-//! Solves `rcu-energy` backwards: which rate of callbacks, or which energy of a round trip, gives a published benefit at the central point.
+//! Solves `rcu-energy` backwards: which rate of callbacks, or which energy of a round trip, gives a
+//! published benefit at the central point.
 
 use super::super::rows::subject;
 use super::cells::Energy;
@@ -6,7 +7,7 @@ use recording::{Recording, metrics, stats};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// How far a benefit may be from the published one, in points.
+/// The distance at which a benefit still counts as near the published one, in points.
 const NEAR: f64 = 0.3;
 
 /// A setting of which curves were recorded.
@@ -17,14 +18,15 @@ pub(super) struct Axis {
     mode: &'static str,
 }
 
-/// The settings that are solved for: the last is the rate of callbacks where a round trip costs as much as any source says.
+/// The settings that are solved for: the last is the rate of callbacks where a round trip costs as
+/// much as any source says.
 pub(super) const AXES: [Axis; 3] = [
     Axis { name: "callbacks.rate", mode: "rate" },
     Axis { name: "transition", mode: "transition" },
     Axis { name: "callbacks.rate with transition=1024", mode: "rate-dear" },
 ];
 
-/// What a setting would have to be.
+/// The value that a setting would have to have.
 pub(super) enum Solution {
     /// This, a place that was run, so whoever sets it sees that benefit.
     At {
@@ -46,7 +48,7 @@ pub(super) enum Solution {
     Unknown,
 }
 
-/// What each setting would have to be for a published cell.
+/// The value that each setting would have to have for a published cell.
 pub(super) struct Explained<'r> {
     pub(super) benchmark: &'r str,
     pub(super) configuration: &'static str,
@@ -115,8 +117,8 @@ pub(super) fn curve(recording: &Recording, benchmark: &str, configuration: &str,
     all.chunk_by(|a, b| a.0 == b.0).filter_map(|at| Some((at[0].0, median(at)?))).collect()
 }
 
-/// A place of the curve that is near enough, for that was run. Between two places a benefit may be anything: another rate puts every callback
-/// at another time.
+/// A place of the curve that is near enough, for that was run. Between two places a benefit may be
+/// anything: another rate puts every callback at another time.
 fn solve(curve: &[(f64, f64)], wanted: f64) -> Solution {
     let distance = |at: &(f64, f64)| (at.1 - wanted).abs();
     let Some(nearest) = curve.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {

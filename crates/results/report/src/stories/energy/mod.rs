@@ -16,7 +16,8 @@ mod owners;
 mod predictors;
 mod unfitted;
 
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, text,
 };
@@ -93,7 +94,7 @@ struct Central {
     high: f64,
 }
 
-/// What was not published and goes most with a benefit.
+/// The unknown that goes most with a benefit.
 #[derive(Serialize)]
 struct Decides<'r> {
     unknown: &'r str,
@@ -298,7 +299,8 @@ impl<'r> Savings<'r> {
         }
     }
 
-    /// What each configuration saves, how many signs are certain, and how many published figures lie outside.
+    /// The savings of each configuration, how many signs are certain, and how many published
+    /// figures lie outside.
     fn answer(&self) -> Text {
         let mut words = Text::default();
         let all = self.saving().count();

@@ -1,7 +1,7 @@
 //! Whose the energy of `rcu-energy` is: shares of each owner.
 
-use super::super::Run;
 use super::super::rows::{InOrder, subjects};
+use super::super::run::Run;
 use super::cells::{CONFIGURATIONS, Energy, REFERENCE, Values};
 use crate::blocks::{Blocks, Table, fixed, name, scientific};
 use recording::{metrics, stats};
@@ -14,7 +14,8 @@ pub(super) struct Shares<'r> {
     configuration: &'static str,
     /// By owner, in percent of the energy: means over the predictions, so that they add up.
     percent: InOrder<'r, f64>,
-    /// The distance of the owners' sum from the energy, as a part of it: the most over the predictions.
+    /// The distance of the owners' sum from the energy, as a part of it: the most over the
+    /// predictions.
     sum_off_by: f64,
 }
 

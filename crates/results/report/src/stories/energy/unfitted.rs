@@ -1,6 +1,6 @@
 //! Figures of `rcu-energy` that no fit was made for.
 
-use super::super::Run;
+use super::super::run::Run;
 use super::cells::{Energy, REFERENCE, Values, drawn};
 use crate::blocks::{Blocks, Text};
 use recording::{facts, metrics, stats};
@@ -79,7 +79,8 @@ pub(super) fn read<'r>(run: &Run<'r>, energy: &Energy<'r>, facts: &facts::Energy
     }
 }
 
-/// Reference power of sysbench in watts, by its number of threads: least, median and most of the draws.
+/// Reference power of sysbench in watts, by its number of threads: least, median and most of the
+/// draws.
 fn by_threads(run: &Run<'_>, energy: &Energy<'_>) -> Vec<ByThreads> {
     let unknowns = drawn(run.recording).into_iter().find(|(name, _)| *name == "sysbench.threads");
     let (Some(scale), Some((_, threads))) = (energy.scale, unknowns) else { return Vec::new() };

@@ -3,7 +3,8 @@
 mod work_costs;
 
 use super::rows::{InOrder, of, role, subject, subjects};
-use super::{Run, Story};
+use super::run::Run;
+use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Dot, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name, text, whole,
 };
@@ -50,7 +51,8 @@ struct Policy<'r> {
     energy_unit_s: Option<Interval>,
     energy_j: Option<Option<Interval>>,
     energy_of_all_big: Option<Interval>,
-    /// By which share it finished fewer periods than the policy that finished most: what was left undone took no energy.
+    /// By which share it finished fewer periods than the policy that finished most: what was left
+    /// undone took no energy.
     unfinished_share: f64,
     run_time_s: Option<Interval>,
     running: InOrder<'r, f64>,
@@ -94,7 +96,7 @@ struct Wins<'r> {
     energy_at_latency_within_10_percent: Vec<&'r str>,
 }
 
-/// What was expected of the user interface before it ran, whether it holds, and what came out.
+/// The expectation about the user interface before it ran, whether it holds, and what came out.
 #[derive(Serialize)]
 struct Expected {
     expectation: &'static str,
@@ -255,7 +257,8 @@ fn least<'r>(policies: &[Policy<'r>], of: impl Fn(&Policy<'r>) -> Option<f64>) -
     (known().filter(|(_, own)| *own == value).map(|(name, _)| name).collect(), value)
 }
 
-/// The fastest, the thriftiest, and the thriftiest of those whose p95 is within 10 % of the fastest's.
+/// The fastest, the thriftiest, and the thriftiest of those whose p95 is within 10 % of the
+/// fastest's.
 fn wins<'r>(policies: &[Policy<'r>], task: Option<&str>) -> Wins<'r> {
     let (latency, fastest) = least(policies, |policy| policy.p95(task));
     let is_near = |policy: &Policy<'_>| policy.p95(task).is_some_and(|own| own <= fastest * 1.1);
@@ -520,13 +523,13 @@ impl<'r> Placement<'r> {
 
     /// A percentile of each task that has it, by policy.
     fn latencies(&self, title: &str, of: impl Fn(&Task) -> Option<f64>) -> Table {
-        let has = |task: &&str| self.policies.iter().any(|policy| policy.tasks.get(*task).and_then(&of).is_some());
+        let has = |task: &&str| self.policies.iter().any(|policy| policy.tasks.get(task).and_then(&of).is_some());
         let tasks = self.policies.first().map_or_else(Vec::new, |policy| policy.tasks.names());
         let tasks: Vec<&str> = tasks.into_iter().filter(has).collect();
         Table::of(&tasks)
             .words(title, |task| name(*task))
             .each(&self.policies, |table, policy| {
-                table.numbers(policy.name, "", |task| policy.tasks.get(*task).and_then(&of).map(figure))
+                table.numbers(policy.name, "", |task| policy.tasks.get(task).and_then(&of).map(figure))
             })
             .done()
     }

@@ -1,4 +1,4 @@
-//! What work costs at each operating point.
+//! The cost of work at each operating point.
 
 use super::super::rows::{of, subject};
 use crate::blocks::{Table, Text, figure, name, text, whole};

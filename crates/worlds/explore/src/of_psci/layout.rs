@@ -1,10 +1,11 @@
-//! The board: clusters of two CPUs below a system domain, with states that keep and states that lose contents at every level.
+//! The board: clusters of two CPUs below a system domain, with states that keep and states that
+//! lose contents at every level.
 //!
-//! States: a CPU's and a cluster's 1 keeps its contents, 2 loses them; the system's 1 loses them. `power_state` has a nibble of its StateID for
-//! the state of each of the levels 0 to 2, then one for the level at which the caller is the last.
+//! States: a CPU's and a cluster's 1 keeps its contents, 2 loses them; the system's 1 loses them.
+//! `power_state` has a nibble of its StateID for the state of each of the levels 0 to 2, then one
+//! for the level at which the caller is the last.
 
-/// CPUs of a cluster; the last cluster may have one less.
-pub(crate) const CPUS_PER_CLUSTER: usize = 2;
+use crate::options::CPUS_PER_CLUSTER;
 
 /// The affinity fields of a CPU: Aff1 is its cluster.
 pub(crate) fn mpidr(cpu: usize) -> u64 {
@@ -15,12 +16,12 @@ pub(crate) fn cpu_by_mpidr(mpidr: u64, cpus: usize) -> Option<usize> {
     (0..cpus).find(|&cpu| self::mpidr(cpu) == mpidr)
 }
 
-/// Whether a state loses the contents of its domain.
+/// True if a state loses the contents of its domain.
 pub(crate) fn loses(level: u8, state: u8) -> bool {
     state >= if level == 2 { 1 } else { 2 }
 }
 
-/// What CPU_OFF asks for.
+/// The state that CPU_OFF asks for.
 pub(crate) const OFF: [u8; 4] = [2, 2, 1, 0];
 
 /// The `power_state` of a suspend, in the original format.
@@ -31,7 +32,8 @@ pub(crate) fn power_state(states: [u8; 3], last: u8) -> u32 {
     id | u32::from(loses(0, states[0])) << 16 | highest << 24
 }
 
-/// States of the levels and the level at which the caller is the last, of a `power_state`; `None` if there is no such state.
+/// States of the levels and the level at which the caller is the last, of a `power_state`; `None`
+/// if there is no such state.
 pub(crate) fn decode(raw: u32) -> Option<([u8; 4], u8)> {
     let nibble = |n: u32| (raw >> (4 * n) & 0xf) as u8;
     let states = [nibble(0), nibble(1), nibble(2)];
@@ -39,7 +41,8 @@ pub(crate) fn decode(raw: u32) -> Option<([u8; 4], u8)> {
     (known && raw == power_state(states, nibble(3))).then_some(([states[0], states[1], states[2], 0], nibble(3)))
 }
 
-/// Where the calls of a scenario ask CPUs to enter the normal world: each at a place of its own.
+/// The place where the calls of a scenario ask CPUs to enter the normal world: each at a place of
+/// its own.
 pub(crate) fn entry_of(cpu: usize, number: usize) -> (u64, u64) {
     let place = (cpu as u64) << 8 | number as u64;
     (0x8000_0000 | place << 4, 0xc0_0000 | place)

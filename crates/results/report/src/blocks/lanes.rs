@@ -1,6 +1,5 @@
 //! The declared lanes of a recording over a part of its time: what a timeline shows.
 
-use crate::blocks::{Drawing, Picture, figure};
 use attribution::{CpuLane, cpu_lanes};
 use recording::Recording;
 use std::collections::BTreeMap;
@@ -63,8 +62,8 @@ pub(crate) fn argument_name(lane: &recording::Lane, argument: u32) -> String {
 }
 
 impl Lanes {
-    /// The lanes of each case over a part of the time in which at most so many stretches lie, in at most so many rows; none where the
-    /// recording declares none, or has no event on them.
+    /// The lanes of each case over a part of the time in which at most `stretches` stretches lie,
+    /// in at most `rows` rows; none where the recording declares none, or has no event on them.
     pub(crate) fn of(recording: &Recording, most_stretches: usize, most_rows: usize) -> Vec<Self> {
         let Some(per_us) = units_per_us(recording).filter(|_| !recording.header.lanes.is_empty()) else {
             return Vec::new();
@@ -95,17 +94,6 @@ impl Lanes {
         cases.into_iter().filter_map(of_case).collect()
     }
 
-    /// The lanes as a picture.
-    pub(crate) fn picture(self) -> Picture {
-        let (titles, note) = (self.titles(), self.left_out());
-        let window = format!("{} us from {:.6} s on", figure(self.us(self.to)), self.zero_s());
-        let picture = Picture::new(titles, window, "", Drawing::Lanes(Box::new(self)));
-        match note {
-            Some(note) => picture.noted(note),
-            None => picture,
-        }
-    }
-
     /// A time in microseconds from the window's begin.
     pub(crate) fn us(&self, time: u64) -> f64 {
         time.saturating_sub(self.from) as f64 / self.per_us
@@ -116,12 +104,12 @@ impl Lanes {
         self.from as f64 / self.per_us / 1e6
     }
 
-    /// What the lanes show, in words.
+    /// The titles of the tracks, in words.
     pub(crate) fn titles(&self) -> String {
         self.titles.join(", ")
     }
 
-    /// What the stretches are: the names of all, in order of their first.
+    /// The names of all stretches, in order of their first.
     pub(crate) fn kinds(&self) -> Vec<&str> {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         for stretch in self.rows.iter().flat_map(|row| &row.stretches) {
@@ -133,7 +121,7 @@ impl Lanes {
         kinds.into_iter().map(|(kind, _)| kind).collect()
     }
 
-    /// What is not shown, in words; `None` if all is.
+    /// The parts that are not shown, in words; `None` if all are.
     pub(crate) fn left_out(&self) -> Option<String> {
         let shown: usize = self.rows.iter().map(|row| row.stretches.len()).sum();
         let rows = self.all_rows - self.rows.len();
@@ -146,8 +134,9 @@ impl Lanes {
     }
 }
 
-/// The part of the time that is shown: all of it if it has few enough stretches, and else as much about the middle, or about the middle one of
-/// the machine's own stretches where there are any: they are rare, and what happens then is what one wants to see.
+/// The part of the time that is shown: all of it if it has few enough stretches, and else as much
+/// about the middle, or about the middle one of the machine's own stretches where there are any:
+/// they are rare, and what happens then is what one wants to see.
 fn window(lanes: &[&CpuLane<'_>], most_stretches: usize) -> Option<(u64, u64)> {
     let mut ends: Vec<u64> = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.to).collect();
     ends.sort_unstable();

@@ -1,0 +1,49 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+/// A value that fits a machine word and can live in a [`SharedWord`].
+pub trait Scalar: Copy + PartialEq + 'static {
+    /// The value as a word.
+    fn to_word(self) -> u64;
+    /// The value of a word made by [`Scalar::to_word`].
+    fn from_word(word: u64) -> Self;
+}
+
+macro_rules! scalar {
+    ($($int:ty),+) => {$(
+        impl Scalar for $int {
+            #[inline(always)]
+            fn to_word(self) -> u64 { self as u64 }
+            #[inline(always)]
+            fn from_word(word: u64) -> Self { word as $int }
+        }
+    )+};
+}
+scalar!(u8, u16, u32, u64);
+
+impl Scalar for bool {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        u64::from(self)
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        word != 0
+    }
+}
+
+/// One word of memory that several CPUs touch. An access is an operation of the platform: other
+/// CPUs may go before and after it.
+///
+/// In what order CPUs see accesses of several words is for the library to say that uses them.
+pub trait SharedWord<T: Scalar, P: ?Sized> {
+    /// A word that holds `value`, visible to every CPU.
+    fn new(value: T) -> Self;
+    /// Reads the word.
+    fn load(&self, platform: &P) -> T;
+    /// Writes the word.
+    fn store(&self, platform: &P, value: T);
+    /// Adds `value`, wrapping at the type's width, in one step and returns the value before.
+    fn fetch_add(&self, platform: &P, value: T) -> T;
+}

@@ -1,0 +1,30 @@
+//! A story: its facts, and the way it is told.
+
+use crate::blocks::Blocks;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The facts of a story. What it serializes to is its JSON.
+pub(super) trait Story: Serialize {
+    /// Tells it: the answer first, then a picture, then tables; on demand the rest, and how it was
+    /// made.
+    fn tell(&self, told: &mut Blocks);
+}
+
+/// A story, told.
+pub(crate) struct Told {
+    /// Its facts, for machines.
+    pub(crate) json: Value,
+    /// Its blocks.
+    pub(crate) blocks: Blocks,
+    /// True if it is tables of measures and nothing else.
+    pub(crate) is_plain: bool,
+}
+
+impl Told {
+    pub(super) fn of(story: &impl Story) -> Self {
+        let mut blocks = Blocks::default();
+        story.tell(&mut blocks);
+        Self { json: serde_json::to_value(story).unwrap_or_default(), blocks, is_plain: false }
+    }
+}

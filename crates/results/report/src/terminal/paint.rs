@@ -1,0 +1,19 @@
+//! Words in the terminal's colours.
+
+use crate::blocks::{Span, Text};
+use crate::style::Style;
+
+pub(super) const BOLD: &str = "1";
+pub(super) const DIM: &str = "2";
+pub(super) const CODE: &str = "36";
+pub(super) const WARNING: &str = "33";
+
+/// A text with its code and causes in their colours.
+pub(super) fn painted(text: &Text, style: Style) -> String {
+    let span = |span: &Span| match span {
+        Span::Code(code) => style.paint(CODE, code),
+        Span::Cause(cause) => style.paint(cause.row().terminal, cause.title()),
+        Span::Words(words) | Span::Name(words) | Span::Link { words, .. } => words.clone(),
+    };
+    text.spans().iter().map(span).collect()
+}

@@ -1,0 +1,148 @@
+//! The board that the PSCI library runs on: clusters, their power, and a power controller, on the
+//! explorer's machine.
+
+use super::names::names;
+use super::options::MachineOptions;
+use crate::cell::OnMachine;
+use crate::machine::{Machine, Waits};
+use crate::options::CPUS_PER_CLUSTER;
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
+
+/// The terminal WFI waits for the power controller.
+pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other("waits to be powered down or turned on");
+
+/// True if a CPU has power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Power {
+    On,
+    /// To be woken by an interrupt.
+    Asleep,
+    /// Until a CPU_ON.
+    Off,
+}
+
+/// A command to the power controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Down { cpu: u8, cluster: bool, wakes: bool },
+    On { cpu: u8 },
+}
+
+impl Command {
+    pub(crate) fn takes_down(&self, index: usize) -> bool {
+        matches!(*self, Self::Down { cpu, .. } if usize::from(cpu) == index)
+    }
+}
+
+/// The place where a CPU is to enter the normal world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Entered {
+    pub(crate) pc: u64,
+    pub(crate) context_id: u64,
+}
+
+/// A CPU_ON that was made for a CPU, and what became of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnOn {
+    pub(crate) entry: Entered,
+    pub(crate) result: Option<u64>,
+    pub(crate) entered: bool,
+}
+
+/// The state of a CPU.
+pub(crate) struct CpuState {
+    pub(crate) cluster: usize,
+    pub(crate) power: Cell<Power>,
+    /// Calls made so far.
+    pub(crate) position: Cell<usize>,
+    /// The place where the present suspend resumes.
+    pub(crate) resumes_at: Cell<Entered>,
+    /// CPU_ON calls of which this CPU is the target.
+    pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
+    /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to
+    /// know; 0 for neither.
+    pub(crate) on_since: Cell<u32>,
+    pub(crate) off_since: Cell<u32>,
+    /// Its context is saved and not restored yet.
+    pub(crate) saved: Cell<bool>,
+}
+
+/// A cluster.
+pub(crate) struct Cluster {
+    pub(crate) power: Cell<bool>,
+    /// True if its port of the interconnect is open.
+    pub(crate) port: Cell<bool>,
+}
+
+/// A board, for the PSCI library and for tests of one's own. One value stands for all of it; an
+/// operation acts on the CPU that runs.
+pub struct Board {
+    machine: Machine,
+    pub(crate) options: MachineOptions,
+    pub(crate) states: Vec<CpuState>,
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) commands: RefCell<Vec<Command>>,
+    /// Locks that another may still be letting go: the lock's id, the other, and who has got it.
+    pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
+    /// The number of stays of each domain that have begun: the system, then the clusters.
+    pub(crate) stays: Vec<Cell<u64>>,
+}
+
+impl Board {
+    /// A cold board, with words that hold `values`.
+    pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
+        let machine = Machine::new(cpus, values, options.cells_per_line);
+        machine.names.set(names(cpus));
+        let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
+        let state = |cpu| CpuState {
+            cluster: cpu / CPUS_PER_CLUSTER,
+            power: Cell::new(Power::Off),
+            position: Cell::new(0),
+            resumes_at: Cell::default(),
+            turn_ons: RefCell::new(Vec::with_capacity(16)),
+            on_since: Cell::new(0),
+            off_since: Cell::new(0),
+            saved: Cell::new(false),
+        };
+        Self {
+            machine,
+            options,
+            states: (0..cpus).map(state).collect(),
+            clusters: (0..clusters).map(|_| Cluster { power: Cell::new(false), port: Cell::new(false) }).collect(),
+            commands: RefCell::new(Vec::with_capacity(16)),
+            contested: RefCell::new(Vec::with_capacity(16)),
+            stays: (0..=clusters).map(|_| Cell::new(0)).collect(),
+        }
+    }
+
+    /// The state of the CPU that runs.
+    #[inline(always)]
+    pub(crate) fn state(&self) -> &CpuState {
+        &self.states[self.process()]
+    }
+
+    /// Forgets a run: nothing is ready, nothing has happened.
+    pub(crate) fn forget(&self) {
+        self.forget_run();
+        self.commands.borrow_mut().clear();
+        self.contested.borrow_mut().clear();
+        self.stays.iter().for_each(|stays| stays.set(0));
+    }
+}
+
+impl Deref for Board {
+    type Target = Machine;
+
+    #[inline(always)]
+    fn deref(&self) -> &Machine {
+        &self.machine
+    }
+}
+
+impl OnMachine for Board {
+    #[inline(always)]
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+}

@@ -1,0 +1,105 @@
+//! Names of the library's words and locks.
+
+use crate::names::Names;
+use crate::options::CPUS_PER_CLUSTER;
+
+/// The words of a CPU's record that a domain's has not, in the order in which the library makes
+/// them.
+const OF_CPU: [&str; 18] = [
+    "own lock",
+    "affinity state",
+    "wake record",
+    "entry point of CPU_ON",
+    "argument of CPU_ON",
+    "byte order of CPU_ON",
+    "resume address",
+    "argument of the resume",
+    "byte order of the resume",
+    "request at level 1",
+    "request at level 2",
+    "request at level 3",
+    "stamp 0",
+    "stamp 1",
+    "stamp 2",
+    "stamp 3",
+    "stamp 4",
+    "stamp 5",
+];
+
+/// Those of a domain's record that a CPU's has not.
+const OF_DOMAIN: [&str; 2] = ["lock", "state"];
+
+/// The words of statistics, with which both end.
+const STATISTICS: [&str; 9] = [
+    "start of its stay",
+    "residency in state 1",
+    "count of state 1",
+    "residency in state 2",
+    "count of state 2",
+    "residency in state 3",
+    "count of state 3",
+    "residency in state 4",
+    "count of state 4",
+];
+
+/// The number of words that a CPU's record has, and a domain's.
+pub(crate) const WORDS_OF_CPU: usize = OF_CPU.len() + STATISTICS.len();
+pub(crate) const WORDS_OF_DOMAIN: usize = OF_DOMAIN.len() + STATISTICS.len();
+
+/// The word at a place of a record that starts with `own`.
+fn word(own: &[&'static str], at: usize) -> &'static str {
+    own.get(at).copied().unwrap_or_else(|| STATISTICS[at - own.len()])
+}
+
+/// The names on a machine with that many CPUs.
+pub(crate) fn names(cpus: usize) -> Names {
+    Names::new([cpus as u16, 0, 0], word_of).with_locks(lock)
+}
+
+/// The name of a word.
+fn word_of([cpus, ..]: [u16; 3], cell: u16) -> String {
+    let cpus = usize::from(cpus);
+    let mut at = usize::from(cell);
+    let of_cpus = cpus * WORDS_OF_CPU;
+    if at < of_cpus {
+        return format!("CPU {}'s {}", at / WORDS_OF_CPU, word(&OF_CPU, at % WORDS_OF_CPU));
+    }
+    at -= of_cpus;
+    let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
+    if at < domains * WORDS_OF_DOMAIN {
+        return format!("the {} of {}", word(&OF_DOMAIN, at % WORDS_OF_DOMAIN), domain(at / WORDS_OF_DOMAIN));
+    }
+    at -= domains * WORDS_OF_DOMAIN;
+    if at < 2 * cpus {
+        let (level, cpu) = (at / cpus, at % cpus);
+        let of = if level == 0 { format!("cluster {}", cpu / CPUS_PER_CLUSTER) } else { "the system".to_owned() };
+        return format!("CPU {cpu}'s bakery word of {of}");
+    }
+    match at - 2 * cpus {
+        0 => "the suspend mode".to_owned(),
+        1 => "the mark that a CPU has suspended".to_owned(),
+        other => format!("word {other}"),
+    }
+}
+
+/// Domain 0 is the system; the clusters follow.
+pub(crate) fn domain(domain: usize) -> String {
+    match domain.checked_sub(1) {
+        None => "the system".to_owned(),
+        Some(cluster) => format!("cluster {cluster}"),
+    }
+}
+
+/// The name of a lock by its id.
+pub(crate) fn lock(id: u32) -> String {
+    match id.checked_sub(psci::lock::CPU_LOCK) {
+        Some(cpu) => format!("CPU {cpu}'s own lock"),
+        None => format!("the lock of {}", domain(id as usize)),
+    }
+}
+
+/// The words that count a domain's stays, by state.
+pub(crate) fn counts_of_domain(cpus: usize, domain: usize) -> impl Iterator<Item = u16> {
+    let first = cpus * WORDS_OF_CPU + domain * WORDS_OF_DOMAIN;
+    (0..4).map(move |state| (first + 4 + 2 * state) as u16)
+}

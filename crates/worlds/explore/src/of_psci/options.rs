@@ -1,0 +1,30 @@
+//! The way in which a board is built.
+
+/// The way in which the machine is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineOptions {
+    /// The power controller is told after the locks are released.
+    pub outside_locks: bool,
+    /// CPUs stay coherent while they power down: the hardware cleans their caches.
+    pub coherent: bool,
+    /// Ticket locks instead of bakeries; only where CPUs stay coherent.
+    pub ticket: bool,
+    /// Words that share a cache line; the firmware's image has 1.
+    pub cells_per_line: usize,
+}
+
+impl MachineOptions {
+    /// The kinds of machine that the library supports: CPUs that leave coherency, and CPUs that
+    /// stay coherent, with bakeries and with ticket locks.
+    pub fn all() -> Vec<Self> {
+        let own = Self::default();
+        vec![own, Self { coherent: true, ..own }, Self { coherent: true, ticket: true, ..own }]
+    }
+}
+
+impl Default for MachineOptions {
+    fn default() -> Self {
+        Self { outside_locks: false, coherent: false, ticket: false, cells_per_line: 1 }
+    }
+}

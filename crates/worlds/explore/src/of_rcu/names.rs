@@ -1,0 +1,59 @@
+//! Names of the library's words.
+
+use super::scenario::POINTERS;
+use crate::names::Names;
+
+/// The names with that many CPUs and groups of offloaded ones, and words in all.
+pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {
+    Names::new([cpus, groups, words], word_of)
+}
+
+/// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of
+/// groups and of the whole; then the pointers.
+fn word_of([cpus, groups, words]: [u16; 3], cell: u16) -> String {
+    let of_cpus = cpus * OF_RCU_CPU.len() as u16;
+    let of_groups = groups * OF_GROUP.len() as u16;
+    let rest = (OF_RCU.len() + POINTERS) as u16;
+    let of_nodes = words - of_cpus - of_groups - rest;
+    let within = |first: u16, names: &[&'static str]| {
+        let at = usize::from(cell - first);
+        (at / names.len(), names[at % names.len()])
+    };
+    if cell < of_nodes {
+        let (node, name) = within(0, &OF_NODE);
+        format!("node {node}'s {name}")
+    } else if cell < of_nodes + of_cpus {
+        let (cpu, name) = within(of_nodes, &OF_RCU_CPU);
+        format!("CPU {cpu}'s {name}")
+    } else if cell < of_nodes + of_cpus + of_groups {
+        let (group, name) = within(of_nodes + of_cpus, &OF_GROUP);
+        format!("group {group}'s {name}")
+    } else {
+        let at = usize::from(cell - of_nodes - of_cpus - of_groups);
+        OF_RCU.get(at).map_or_else(|| format!("pointer {}", at - OF_RCU.len()), |name| (*name).to_owned())
+    }
+}
+
+const OF_NODE: [&str; 5] = ["lock", "mask", "online mask", "grace-period number", "grace period asked for"];
+
+const OF_RCU_CPU: [&str; 8] = [
+    "idle counter",
+    "offload lock",
+    "mark that its thread sleeps",
+    "grace period waited for",
+    "bypass lock",
+    "length of the bypass list",
+    "lazy callbacks of the bypass list",
+    "start of the bypass list",
+];
+
+const OF_GROUP: [&str; 3] = ["lock", "mark that its thread sleeps", "wake-up put off"];
+
+const OF_RCU: [&str; 6] = [
+    "the grace-period number",
+    "the start of the grace period",
+    "the last request for a grace period",
+    "the last step of the grace-period thread",
+    "the jiffy of the stall report",
+    "the mark to look at all CPUs",
+];

@@ -1,0 +1,78 @@
+//! `cargo xtask judge`: what takes long or fetches large sources. It is run before a release.
+
+use crate::stages::{cargo, root};
+use std::process::Command;
+use std::time::Instant;
+
+/// A long check: its name, its question, and the command that answers it with its end.
+struct Judge {
+    name: &'static str,
+    asks: &'static str,
+    command: fn() -> Command,
+}
+
+/// All judges, in their order.
+const JUDGES: [Judge; 6] = [
+    Judge {
+        name: "costs",
+        asks: "are the costs files what a fresh fit gives?",
+        command: || cargo(&["run", "--quiet", "--release", "--", "calibrate", "--check"]),
+    },
+    Judge {
+        name: "core",
+        asks: "is the modelled core what a fresh fit gives?",
+        command: || cargo(&["run", "--quiet", "--release", "--", "calibrate-prefetch", "--check"]),
+    },
+    Judge {
+        name: "explore",
+        asks: "are all seeded faults found, and nothing where nothing is?",
+        command: || cargo(&["xtask", "explore"]),
+    },
+    Judge {
+        name: "site",
+        asks: "do the documents' slow commands print what the documents show?",
+        command: || cargo(&["xtask", "site", "--slow"]),
+    },
+    Judge {
+        name: "firmware",
+        asks: "how does the firmware compare with Arm's, built from source?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/firmware.py").current_dir(root());
+            command
+        },
+    },
+    Judge {
+        name: "soak",
+        asks: "does the data plane hold ten minutes of full load?",
+        command: || cargo(&["xtask", "soak"]),
+    },
+];
+
+/// Runs the named judges, or all, and prints a table of verdicts.
+///
+/// # Errors
+/// A judge is unknown, or one of those that ran said no.
+pub fn run(names: &[String]) -> Result<(), String> {
+    if let Some(unknown) = names.iter().find(|name| JUDGES.iter().all(|judge| judge.name != **name)) {
+        let known: Vec<_> = JUDGES.iter().map(|judge| judge.name).collect();
+        return Err(format!("`{unknown}` is no judge; there are: {}", known.join(", ")));
+    }
+    let mut verdicts = Vec::new();
+    for judge in JUDGES.iter().filter(|judge| names.is_empty() || names.iter().any(|name| name == judge.name)) {
+        println!("== {}: {}", judge.name, judge.asks);
+        let begin = Instant::now();
+        let verdict = match (judge.command)().status() {
+            Ok(status) if status.success() => "yes".to_owned(),
+            Ok(status) => format!("no ({status})"),
+            Err(error) => format!("not run: {error}"),
+        };
+        verdicts.push((judge, verdict, begin.elapsed().as_secs_f64()));
+    }
+    println!("{:10} {:>8} {:24} question", "judge", "seconds", "verdict");
+    for (judge, verdict, seconds) in &verdicts {
+        println!("{:10} {seconds:8.0} {verdict:24} {}", judge.name, judge.asks);
+    }
+    let against = verdicts.iter().filter(|(_, verdict, _)| verdict != "yes").count();
+    if against == 0 { Ok(()) } else { Err(format!("{against} of {} did not say yes", verdicts.len())) }
+}

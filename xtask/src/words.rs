@@ -1,0 +1,266 @@
+//! The words of comments and documents: phrases that are not used, first words of doc comments, and
+//! the width of comments.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Columns at which comments wrap.
+const COLUMNS: usize = 100;
+
+/// The folders whose Rust files are read.
+const FOLDERS: [&str; 6] = ["crates", "firmware", "fuzz", "python", "xtask", "bench"];
+
+/// Words that no doc comment begins with: it says what an item is, and is no question.
+const FIRST: [&str; 5] = ["What", "Who", "Where", "How", "Whether"];
+
+/// Phrases that stand for something plainer, each with what to write.
+const PHRASES: [(&str, &str); 2] =
+    [("so many", "say the number, or \"the given number of\""), ("once for all", "say when")];
+
+/// Finds what is wrong with the words of every Rust file and document.
+///
+/// # Errors
+/// The lines that are wrong, each with the reason.
+pub fn check(root: &Path) -> Result<(), String> {
+    let mut wrong = Vec::new();
+    for path in files(root, "rs")? {
+        let text = read(&path)?;
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        wrong.extend(of_code(&text).into_iter().map(|(line, why)| format!("{shown}:{line}: {why}")));
+    }
+    for path in files(root, "md")? {
+        let text = read(&path)?;
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let lines = text.lines().zip(1..);
+        wrong.extend(lines.filter_map(|(line, number)| Some(format!("{shown}:{number}: {}", phrase(line)?))));
+    }
+    match wrong.len() {
+        0 => Ok(()),
+        count => {
+            let shown = wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
+            Err(format!("{shown}\n{count} lines; `cargo xtask wrap` wraps comments"))
+        }
+    }
+}
+
+/// Wraps the comments of every Rust file that are too wide.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub fn wrap(root: &Path) -> Result<(), String> {
+    let mut changed = 0;
+    for path in files(root, "rs")? {
+        let text = read(&path)?;
+        let wrapped = wrapped(&text);
+        if wrapped != text {
+            changed += 1;
+            fs::write(&path, wrapped).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+    }
+    println!("{changed} files changed");
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The files of a kind: Rust below its folders, documents below `docs` and at the root.
+fn files(root: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    let mut open: Vec<PathBuf> = match ending {
+        "rs" => FOLDERS.iter().map(|folder| root.join(folder)).collect(),
+        _ => vec![root.join("docs")],
+    };
+    if ending == "md" {
+        found.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+    }
+    while let Some(folder) = open.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        for entry in entries.filter_map(Result::ok) {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("target") {
+                open.push(path);
+            } else if path.extension().is_some_and(|other| other == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The mark of a line that is a comment and nothing else, and the columns before it.
+fn mark(line: &str) -> Option<(usize, &'static str)> {
+    let indent = line.len() - line.trim_start().len();
+    let rest = &line[indent..];
+    let mark = ["//!", "///", "//"].into_iter().find(|mark| rest.starts_with(mark))?;
+    // Four slashes are a ruler, and no doc comment.
+    (!rest.starts_with("////")).then_some((indent, mark))
+}
+
+fn phrase(line: &str) -> Option<String> {
+    let lower = line.to_lowercase();
+    let found = PHRASES.iter().find(|(phrase, _)| lower.contains(phrase));
+    found.map(|(phrase, instead)| format!("`{phrase}`: {instead}"))
+}
+
+fn of_code(text: &str) -> Vec<(usize, String)> {
+    let mut wrong = Vec::new();
+    let mut before: Option<&str> = None;
+    let mut in_code = false;
+    for (line, number) in text.lines().zip(1..) {
+        let here = mark(line);
+        in_code &= here.is_some();
+        if let Some((indent, mark)) = here {
+            let words = line[indent + mark.len()..].trim();
+            in_code ^= words.starts_with("```");
+            let begins = before != Some(mark) && mark != "//";
+            let first = words.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+            if begins && FIRST.contains(&first) {
+                wrong.push((number, format!("the doc comment begins with `{first}`: say what the item is")));
+            }
+            wrong.extend(phrase(words).map(|why| (number, why)));
+            // An address, or a name without a blank, cannot be broken.
+            let is_wide = line.chars().count() > COLUMNS && words.split_whitespace().nth(1).is_some();
+            if is_wide && !in_code && !words.starts_with(['|', '#']) {
+                wrong.push((number, format!("the comment has more than {COLUMNS} columns")));
+            }
+        }
+        // An empty line of a comment ends a paragraph, but not the comment.
+        before = here.map(|(_, mark)| mark);
+    }
+    wrong
+}
+
+/// A text with its wide comments wrapped: paragraph by paragraph, items of lists with their later
+/// lines further in. Tables, code and headings stay.
+fn wrapped(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut out: Vec<String> = Vec::new();
+    let (mut at, mut in_code) = (0, false);
+    while at < lines.len() {
+        let Some((indent, mark)) = mark(lines[at]) else {
+            out.push(lines[at].to_owned());
+            (at, in_code) = (at + 1, false);
+            continue;
+        };
+        let words = |line: &str| line[indent + mark.len()..].to_owned();
+        let first = words(lines[at]);
+        in_code ^= first.trim_start().starts_with("```");
+        let start = first.trim_start();
+        let stays = in_code || start.is_empty() || start.starts_with(['|', '#']) || start.starts_with("```");
+        if stays {
+            out.push(lines[at].to_owned());
+            at += 1;
+            continue;
+        }
+        // The lines of the paragraph: those with the same mark, up to an empty one, an item, a
+        // table or code.
+        let mut end = at + 1;
+        while end < lines.len() && self::mark(lines[end]) == Some((indent, mark)) {
+            let next = words(lines[end]);
+            let text = next.trim_start();
+            let starts = text.is_empty() || is_item(text) || text.starts_with(['|', '#']) || text.starts_with("```");
+            if starts || leading(&next) > leading(&first).max(1) + 4 {
+                break;
+            }
+            end += 1;
+        }
+        let is_wide = lines[at..end].iter().any(|line| line.chars().count() > COLUMNS);
+        match is_wide {
+            false => out.extend(lines[at..end].iter().map(|line| (*line).to_owned())),
+            true => {
+                let all: Vec<String> = lines[at..end].iter().map(|line| words(line).trim().to_owned()).collect();
+                let lead = " ".repeat(leading(&first));
+                let more = item_indent(first.trim_start());
+                let begin = format!("{}{mark}{lead}", " ".repeat(indent));
+                out.extend(filled(&all.join(" "), &begin, &format!("{begin}{more}")));
+            }
+        }
+        at = end;
+    }
+    let mut text = out.join("\n");
+    text.push('\n');
+    text
+}
+
+fn leading(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+/// The indentation of an item's later lines: the width of its mark.
+fn item_indent(text: &str) -> String {
+    let width = if is_item(text) { text.find(' ').map_or(0, |blank| blank + 1) } else { 0 };
+    " ".repeat(width)
+}
+
+fn is_item(text: &str) -> bool {
+    let numbered = text.split_once(". ").is_some_and(|(number, _)| {
+        !number.is_empty() && number.len() < 3 && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    text.starts_with("- ") || text.starts_with("* ") || numbered
+}
+
+/// Words on lines of at most [`COLUMNS`] columns, each with what stands before it. A span of code
+/// is not broken.
+fn filled(words: &str, first: &str, more: &str) -> Vec<String> {
+    let mut lines = vec![first.to_owned()];
+    let mut is_empty = true;
+    for word in unbroken(words) {
+        let line = lines.last_mut().expect("there is a first one");
+        let gap = usize::from(!is_empty);
+        if !is_empty && line.chars().count() + gap + word.chars().count() > COLUMNS {
+            lines.push(format!("{more}{word}"));
+        } else {
+            line.push_str(if is_empty { "" } else { " " });
+            line.push_str(&word);
+        }
+        is_empty = false;
+    }
+    lines
+}
+
+/// The words of a text; blanks between two back-ticks part none.
+fn unbroken(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_open = words.last().is_some_and(|last| last.matches('`').count() % 2 == 1);
+        match words.last_mut().filter(|last| is_open && last.chars().count() < 60) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_comment_is_wrapped_and_code_and_tables_stay() {
+        let long = "word ".repeat(30);
+        let text = format!(
+            "    /// {}\n    /// end.\n    ///\n    /// - {}\n    /// | {} |\nlet a = 1;\n",
+            long.trim(),
+            long.trim(),
+            long
+        );
+        let wrapped = wrapped(&text);
+        assert!(wrapped.lines().filter(|line| !line.contains('|')).all(|line| line.len() <= COLUMNS), "{wrapped}");
+        assert!(wrapped.contains("    ///   word") && wrapped.contains(&format!("    /// | {long} |")), "{wrapped}");
+        assert_eq!(wrapped.matches("word").count(), text.matches("word").count());
+        assert!(wrapped.ends_with("let a = 1;\n") && super::wrapped(&wrapped) == wrapped);
+    }
+
+    #[test]
+    fn a_doc_comment_is_no_question_and_says_the_number() {
+        let text = "/// Whether it is.\n/// Where it is, is the second line.\nfn a() {}\n//! How it is done.\n// What a plain comment says.\n// There are so many.\n";
+        let found: Vec<usize> = of_code(text).into_iter().map(|(line, _)| line).collect();
+        assert_eq!(found, [1, 4, 6]);
+    }
+}
