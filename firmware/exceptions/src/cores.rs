@@ -13,8 +13,8 @@ pub enum Predictor {
     /// The MMU is turned off and on, which on these cores drops the branch predictor's contents:
     /// against CVE-2017-5715 and CVE-2022-23960.
     Mmu,
-    /// The number of taken branches after which nothing of the normal world's is left in the branch history:
-    /// against CVE-2022-23960.
+    /// The number of taken branches after which nothing of the normal world's is left in the branch
+    /// history: against CVE-2022-23960.
     History(u8),
     /// The core may be affected, and nothing is known here that helps.
     Unknown,

@@ -19,7 +19,7 @@
 //! |---|---|
 //! | `console.rs` | results, notes and errors, on the terminal or kept |
 //! | `style.rs` | colour and width |
-//! | `progress.rs` | how far a run is, and whether it is to stop |
+//! | `progress.rs` | the progress of a run, and the wish that it stop |
 //! | `running.rs` | the run that a signal stops |
 //! | `shown.rs` | progress on the terminal, as a bar or as lines |
 //! | `interruption.rs` | Ctrl-C and its like |

@@ -1,7 +1,7 @@
 //! An error in a document: its place, its cause, and what would be right.
 
 use crate::excerpt::Excerpt;
-use crate::printable::printable;
+use crate::printable::{printable, printable_lines};
 use miette::{Diagnostic, LabeledSpan, SourceCode};
 use std::fmt;
 
@@ -29,6 +29,7 @@ impl Error {
     }
 
     pub(crate) fn built(message: &str, line: Option<usize>, excerpt: Option<Excerpt>, help: Option<String>) -> Self {
+        let help = help.map(|help| printable_lines(&help));
         Self(Box::new(Report { message: printable(message), line, excerpt, help }))
     }
 

@@ -19,7 +19,7 @@
 //! assert_eq!(error.help_text(), Some("did you mean `most`?"));
 //! ```
 //!
-//! What comes from outside is hostile until it is read: a text has at most [`disk::MOST_TEXT`]
+//! A document from outside is hostile until it is read: a text has at most [`disk::MOST_TEXT`]
 //! bytes, tables lie at most 80 deep in each other in TOML and 32 in JSON, and no control character
 //! of a document reaches the terminal.
 //!

@@ -38,7 +38,7 @@ const HOST: &[World] = &[World::Host];
 /// Packets of a frame.
 pub const FRAME_SIZE: Or<Checked<usize>> =
     Checked::new("frame-size", "N", frame_size, "Packets of a frame: 64, 128, 256, 512 or 1024.")
-        .or(|| 256, usize::to_string);
+        .or((|| 256, usize::to_string));
 
 // The settings of the stride study that `prefetch` and `batch` share; those for all worlds also
 // mean something on a modelled core.

@@ -49,7 +49,7 @@ const STRIDES: Or<Checked<Strides>> = Checked::new(
     strides,
     "Prefetch strides of the first node that reads packets, as 4 or 2/13; 0 is none.",
 )
-.or(|| Strides::both(0), |_| "0".to_owned());
+.or((|| Strides::both(0), |_| "0".to_owned()));
 
 const BUFFERS: Or<Number<usize>> =
     Number::new("buffers", 128..=1 << 22, "Buffers; at least those of two frames.").or(16_384);

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::world::World;
-use std::fmt::{Debug, Display};
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -27,14 +27,12 @@ pub trait Setting: Sync {
 
     /// Its value where it is not given, as it would be given; `None` where not being given means
     /// something of its own.
-    fn default(&self) -> Option<String> {
-        None
-    }
+    fn default(&self) -> Option<String>;
 
     /// Checks a value as it is given.
     ///
     /// # Errors
-    /// The advice: what would be right.
+    /// A sentence about what would be right.
     fn check(&self, text: &str) -> Result<(), String>;
 
     /// Its name, in lower case with hyphens; `--name` on the command line.
@@ -49,7 +47,7 @@ pub trait Setting: Sync {
     }
 }
 
-/// The description that all settings have.
+/// The description of a setting, whatever its kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// Its name, in lower case with hyphens; `--name` on the command line.
@@ -74,7 +72,7 @@ pub enum Kind {
     Switch,
     /// One of some words, each with what it means.
     Choice(Vec<(&'static str, &'static str)>),
-    /// A word that is checked; what help calls it.
+    /// A word that is checked; the name that help has for it.
     Checked(&'static str),
     /// The name of a platform, or the path of a platform file.
     Platform,
@@ -112,105 +110,18 @@ impl Kind {
     }
 }
 
-/// A setting whose value has a type.
-pub trait Typed: Setting {
-    /// The type.
-    type Value;
-
-    /// The value, from what was given for it and checked; the last counts, where one counts.
-    fn value(&self, given: &[String]) -> Self::Value;
-}
-
-/// A setting that has one value, which is not there unless it is given.
-pub trait Single: Setting {
-    /// The type of its value.
-    type Item;
-    /// A default of it, as a constant holds it.
-    type Usual: Copy + Sync;
-
-    /// Reads a value as it is given.
-    ///
-    /// # Errors
-    /// The advice: what would be right.
-    fn parse(&self, text: &str) -> Result<Self::Item, String>;
-
-    /// The value of a default.
-    fn usual(&self, usual: Self::Usual) -> Self::Item;
-
-    /// A default as it would be given.
-    fn shown(&self, usual: Self::Usual) -> String;
-}
-
-impl<S: Single> Typed for S {
-    type Value = Option<S::Item>;
-
-    fn value(&self, given: &[String]) -> Self::Value {
-        given.last().and_then(|text| self.parse(text).ok())
-    }
-}
-
-/// A setting with a default.
+/// A setting that takes values of a kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Or<S: Single> {
-    setting: S,
-    usual: S::Usual,
+pub struct Declared<K> {
+    described: Described,
+    takes: K,
 }
 
-impl<S: Single> Setting for Or<S> {
-    fn described(&self) -> &Described {
-        self.setting.described()
+impl<K: Copy> Declared<K> {
+    const fn of_kind(name: &'static str, takes: K, about: &'static str) -> Self {
+        Self { described: Described { name, about, unit: "", worlds: &[], positional: false }, takes }
     }
 
-    fn kind(&self) -> Kind {
-        self.setting.kind()
-    }
-
-    fn default(&self) -> Option<String> {
-        Some(self.setting.shown(self.usual))
-    }
-
-    fn check(&self, text: &str) -> Result<(), String> {
-        self.setting.check(text)
-    }
-}
-
-impl<S: Single> Typed for Or<S> {
-    type Value = S::Item;
-
-    fn value(&self, given: &[String]) -> Self::Value {
-        self.setting.value(given).unwrap_or_else(|| self.setting.usual(self.usual))
-    }
-}
-
-/// The methods that every kind of setting has beside its name.
-macro_rules! described {
-    ($($kind:ident $(<$type:ident: $($bound:path),+>)?),+ $(,)?) => {
-        $(impl$(<$type: Copy + $($bound +)+ 'static>)? $kind$(<$type>)? {
-            /// With a unit.
-            pub const fn unit(mut self, unit: &'static str) -> Self {
-                self.described.unit = unit;
-                self
-            }
-
-            /// For these worlds alone.
-            pub const fn only(mut self, worlds: &'static [World]) -> Self {
-                self.described.worlds = worlds;
-                self
-            }
-
-            /// Without `--name` on the command line.
-            pub const fn positional(mut self) -> Self {
-                self.described.positional = true;
-                self
-            }
-        })+
-    };
-}
-
-described!(Switch, Platform, Releases, Keys, InputFile, OutputFile, Folder);
-described!(Number<N: Sync>, Choice<T: Sync>);
-
-impl<T: 'static> Checked<T> {
     /// With a unit.
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.described.unit = unit;
@@ -222,49 +133,172 @@ impl<T: 'static> Checked<T> {
         self.described.worlds = worlds;
         self
     }
-}
 
-const fn described(name: &'static str, about: &'static str) -> Described {
-    Described { name, about, unit: "", worlds: &[], positional: false }
-}
-
-/// A whole number in a range.
-#[derive(Clone, Copy, Debug)]
-pub struct Number<N = u64> {
-    described: Described,
-    least: N,
-    most: N,
-}
-
-impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> Number<N> {
-    /// A number in a range, both ends included.
-    pub const fn new(name: &'static str, range: RangeInclusive<N>, about: &'static str) -> Self {
-        Self { described: described(name, about), least: *range.start(), most: *range.end() }
+    /// Without `--name` on the command line.
+    pub const fn positional(mut self) -> Self {
+        self.described.positional = true;
+        self
     }
+}
 
+impl<K: One> Declared<K> {
     /// With a default.
-    pub const fn or(self, usual: N) -> Or<Self> {
-        Or { setting: self, usual }
+    pub const fn or(self, usual: K::Usual) -> Declared<Usually<K>> {
+        Declared { described: self.described, takes: Usually { one: self.takes, usual } }
     }
 }
 
-impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> Setting for Number<N> {
+impl<K: Takes> Declared<K> {
+    /// The value, from what was given for it and checked; the last counts, where one counts.
+    pub(crate) fn value(&self, given: &[String]) -> K::Value {
+        self.takes.value(given)
+    }
+}
+
+impl<K: Takes> Setting for Declared<K> {
     fn described(&self) -> &Described {
         &self.described
     }
 
     fn kind(&self) -> Kind {
-        Kind::Number
+        self.takes.kind()
+    }
+
+    fn default(&self) -> Option<String> {
+        self.takes.default()
+    }
+
+    fn check(&self, text: &str) -> Result<(), String> {
+        self.takes.check(text)
+    }
+}
+
+/// A kind of setting: how what is given becomes a value.
+pub trait Takes: Copy + Sync + 'static {
+    /// The type of the value.
+    type Value;
+
+    /// The kind, without the type.
+    fn kind(&self) -> Kind;
+
+    /// Checks a value as it is given.
+    ///
+    /// # Errors
+    /// A sentence about what would be right.
+    fn check(&self, text: &str) -> Result<(), String>;
+
+    /// The value, from what was given and checked.
+    fn value(&self, given: &[String]) -> Self::Value;
+
+    /// The default as it would be given, if there is one.
+    fn default(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A kind of setting with one value, which is not there unless it is given.
+pub trait One: Copy + Sync + 'static {
+    /// The type of its value.
+    type Item;
+    /// A default, as a constant holds it.
+    type Usual: Copy + Sync;
+
+    /// The kind, without the type.
+    fn kind(&self) -> Kind;
+
+    /// Reads a value as it is given.
+    ///
+    /// # Errors
+    /// A sentence about what would be right.
+    fn parse(&self, text: &str) -> Result<Self::Item, String>;
+
+    /// The value of a default.
+    fn usual(&self, usual: Self::Usual) -> Self::Item;
+
+    /// A default as it would be given.
+    fn shown(&self, usual: Self::Usual) -> String;
+}
+
+impl<K: One> Takes for K {
+    type Value = Option<K::Item>;
+
+    fn kind(&self) -> Kind {
+        One::kind(self)
     }
 
     fn check(&self, text: &str) -> Result<(), String> {
         self.parse(text).map(drop)
     }
+
+    fn value(&self, given: &[String]) -> Self::Value {
+        given.last().and_then(|text| self.parse(text).ok())
+    }
 }
 
-impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> Single for Number<N> {
+/// A kind of setting with a default.
+#[derive(Clone, Copy, Debug)]
+pub struct Usually<K: One> {
+    one: K,
+    usual: K::Usual,
+}
+
+impl<K: One> Takes for Usually<K> {
+    type Value = K::Item;
+
+    fn kind(&self) -> Kind {
+        One::kind(&self.one)
+    }
+
+    fn check(&self, text: &str) -> Result<(), String> {
+        self.one.check(text)
+    }
+
+    fn value(&self, given: &[String]) -> Self::Value {
+        self.one.value(given).unwrap_or_else(|| self.one.usual(self.usual))
+    }
+
+    fn default(&self) -> Option<String> {
+        Some(self.one.shown(self.usual))
+    }
+}
+
+/// A setting of one value, for [`Or`].
+pub trait Single {
+    /// Its kind.
+    type Kind: One;
+}
+
+impl<K: One> Single for Declared<K> {
+    type Kind = K;
+}
+
+/// A setting with a default: `Or<Number<u32>>`.
+pub type Or<S> = Declared<Usually<<S as Single>::Kind>>;
+
+/// A whole number in a range.
+pub type Number<N = u64> = Declared<Whole<N>>;
+
+/// Takes a whole number in a range, both ends included.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<N> {
+    least: N,
+    most: N,
+}
+
+impl<N: Copy> Declared<Whole<N>> {
+    /// A number in a range, both ends included.
+    pub const fn new(name: &'static str, range: RangeInclusive<N>, about: &'static str) -> Self {
+        Self::of_kind(name, Whole { least: *range.start(), most: *range.end() }, about)
+    }
+}
+
+impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> One for Whole<N> {
     type Item = N;
     type Usual = N;
+
+    fn kind(&self) -> Kind {
+        Kind::Number
+    }
 
     fn parse(&self, text: &str) -> Result<N, String> {
         let number = text.parse().ok().filter(|number| (self.least..=self.most).contains(number));
@@ -281,22 +315,21 @@ impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> Single for Numbe
 }
 
 /// Something that is on if it is given.
-#[derive(Clone, Copy, Debug)]
-pub struct Switch {
-    described: Described,
-}
+pub type Switch = Declared<OnOrOff>;
 
-impl Switch {
+/// Takes nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct OnOrOff;
+
+impl Declared<OnOrOff> {
     /// A switch, which is off by default.
     pub const fn new(name: &'static str, about: &'static str) -> Self {
-        Self { described: described(name, about) }
+        Self::of_kind(name, OnOrOff, about)
     }
 }
 
-impl Setting for Switch {
-    fn described(&self) -> &Described {
-        &self.described
-    }
+impl Takes for OnOrOff {
+    type Value = bool;
 
     fn kind(&self) -> Kind {
         Kind::Switch
@@ -308,10 +341,6 @@ impl Setting for Switch {
             _ => Err("true or false".to_owned()),
         }
     }
-}
-
-impl Typed for Switch {
-    type Value = bool;
 
     fn value(&self, given: &[String]) -> bool {
         given.last().is_some_and(|text| text == "true")
@@ -319,55 +348,35 @@ impl Typed for Switch {
 }
 
 /// One of some words, each of which stands for a value.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice<T: 'static> {
-    described: Described,
-    choices: &'static [(&'static str, T, &'static str)],
-}
+pub type Choice<T> = Declared<OneOf<T>>;
 
-impl<T: Copy + PartialEq + Sync + 'static> Choice<T> {
+/// Takes one of some words, with the value that each stands for and what it means.
+#[derive(Clone, Copy, Debug)]
+pub struct OneOf<T: 'static>(&'static [(&'static str, T, &'static str)]);
+
+impl<T: Copy> Declared<OneOf<T>> {
     /// A choice among words, each with its value and what it means.
     pub const fn new(
         name: &'static str,
         choices: &'static [(&'static str, T, &'static str)],
         about: &'static str,
     ) -> Self {
-        Self { described: described(name, about), choices }
-    }
-
-    /// With a default, which is one of the values.
-    pub const fn or(self, usual: T) -> Or<Self> {
-        Or { setting: self, usual }
-    }
-
-    /// The word that stands for a value.
-    pub fn word(&self, value: T) -> &'static str {
-        self.choices.iter().find(|(_, known, _)| *known == value).map_or("", |(word, _, _)| word)
+        Self::of_kind(name, OneOf(choices), about)
     }
 }
 
-impl<T: Copy + PartialEq + Sync + 'static> Setting for Choice<T> {
-    fn described(&self) -> &Described {
-        &self.described
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Choice(self.choices.iter().map(|(word, _, about)| (*word, *about)).collect())
-    }
-
-    fn check(&self, text: &str) -> Result<(), String> {
-        self.parse(text).map(drop)
-    }
-}
-
-impl<T: Copy + PartialEq + Sync + 'static> Single for Choice<T> {
+impl<T: Copy + PartialEq + Sync + 'static> One for OneOf<T> {
     type Item = T;
     type Usual = T;
 
+    fn kind(&self) -> Kind {
+        Kind::Choice(self.0.iter().map(|(word, _, about)| (*word, *about)).collect())
+    }
+
     fn parse(&self, text: &str) -> Result<T, String> {
-        let found = self.choices.iter().find(|(word, _, _)| *word == text);
+        let found = self.0.iter().find(|(word, _, _)| *word == text);
         found.map(|(_, value, _)| *value).ok_or_else(|| {
-            let known: Vec<_> = self.choices.iter().map(|(word, _, _)| *word).collect();
+            let known: Vec<_> = self.0.iter().map(|(word, _, _)| *word).collect();
             format!("one of {}", known.join(", "))
         })
     }
@@ -377,128 +386,110 @@ impl<T: Copy + PartialEq + Sync + 'static> Single for Choice<T> {
     }
 
     fn shown(&self, usual: T) -> String {
-        self.word(usual).to_owned()
+        self.0.iter().find(|(_, value, _)| *value == usual).map_or("", |(word, _, _)| word).to_owned()
     }
 }
 
 /// A word that a function reads.
+pub type Checked<T> = Declared<Read<T>>;
+
+/// Takes a word that a function reads.
 #[derive(Debug)]
-pub struct Checked<T> {
-    described: Described,
+pub struct Read<T> {
     value_name: &'static str,
     parse: fn(&str) -> Result<T, String>,
 }
 
-/// A default of a [`Checked`] setting.
-#[derive(Debug)]
-pub struct Usual<T> {
-    value: fn() -> T,
-    shown: fn(&T) -> String,
-}
-
-impl<T> Clone for Checked<T> {
+impl<T> Clone for Read<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Checked<T> {}
+impl<T> Copy for Read<T> {}
 
-impl<T> Clone for Usual<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Usual<T> {}
-
-impl<T: 'static> Checked<T> {
+impl<T> Declared<Read<T>> {
     /// A word that goes by `value_name` in help, and that `parse` reads; its error says what would
-    /// be right.
+    /// be right. A default of it is a pair: the value, and what shows it as it would be given.
     pub const fn new(
         name: &'static str,
         value_name: &'static str,
         parse: fn(&str) -> Result<T, String>,
         about: &'static str,
     ) -> Self {
-        Self { described: described(name, about), value_name, parse }
-    }
-
-    /// With a default, and what shows it as it would be given.
-    pub const fn or(self, value: fn() -> T, shown: fn(&T) -> String) -> Or<Self> {
-        Or { setting: self, usual: Usual { value, shown } }
+        Self::of_kind(name, Read { value_name, parse }, about)
     }
 }
 
-impl<T: 'static> Setting for Checked<T> {
-    fn described(&self) -> &Described {
-        &self.described
-    }
+impl<T: 'static> One for Read<T> {
+    type Item = T;
+    type Usual = (fn() -> T, fn(&T) -> String);
 
     fn kind(&self) -> Kind {
         Kind::Checked(self.value_name)
     }
 
-    fn check(&self, text: &str) -> Result<(), String> {
-        self.parse(text).map(drop)
-    }
-}
-
-impl<T: 'static> Single for Checked<T> {
-    type Item = T;
-    type Usual = Usual<T>;
-
     fn parse(&self, text: &str) -> Result<T, String> {
         (self.parse)(text)
     }
 
-    fn usual(&self, usual: Usual<T>) -> T {
-        (usual.value)()
+    fn usual(&self, (value, _): Self::Usual) -> T {
+        value()
     }
 
-    fn shown(&self, usual: Usual<T>) -> String {
-        (usual.shown)(&(usual.value)())
-    }
-}
-
-/// The name of a platform, or the path of a platform file.
-#[derive(Clone, Copy, Debug)]
-pub struct Platform {
-    described: Described,
-}
-
-impl Platform {
-    /// A platform.
-    pub const fn new(name: &'static str, about: &'static str) -> Self {
-        Self { described: described(name, about) }
-    }
-
-    /// With a default.
-    pub const fn or(self, usual: &'static str) -> Or<Self> {
-        Or { setting: self, usual }
+    fn shown(&self, (value, shown): Self::Usual) -> String {
+        shown(&value())
     }
 }
 
-impl Setting for Platform {
-    fn described(&self) -> &Described {
-        &self.described
-    }
+fn named(text: &str) -> Result<(), String> {
+    if text.is_empty() { Err("a name".to_owned()) } else { Ok(()) }
+}
+
+/// Kinds of settings that are all alike, and need no more than a name.
+macro_rules! plain {
+    ($($(#[$about:meta])* $name:ident = $takes:ident,)+) => {
+        $($(#[$about])*
+        pub type $name = Declared<$takes>;
+
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $takes;
+
+        impl Declared<$takes> {
+            /// A setting of this kind.
+            pub const fn new(name: &'static str, about: &'static str) -> Self {
+                Self::of_kind(name, $takes, about)
+            }
+        })+
+    };
+}
+
+plain! {
+    /// The name of a platform, or the path of a platform file.
+    Platform = PlatformName,
+    /// Releases of the platform, each by its name; may be given again.
+    Releases = ReleaseNames,
+    /// `KEY=VALUE` for keys of the platform's files; may be given again.
+    Keys = KeyValues,
+    /// A file to read.
+    InputFile = InputPath,
+    /// A file to write.
+    OutputFile = OutputPath,
+    /// A folder.
+    Folder = FolderPath,
+}
+
+impl One for PlatformName {
+    type Item = String;
+    type Usual = &'static str;
 
     fn kind(&self) -> Kind {
         Kind::Platform
     }
 
-    fn check(&self, text: &str) -> Result<(), String> {
-        named(text)
-    }
-}
-
-impl Single for Platform {
-    type Item = String;
-    type Usual = &'static str;
-
     fn parse(&self, text: &str) -> Result<String, String> {
-        Ok(text.to_owned())
+        named(text).map(|()| text.to_owned())
     }
 
     fn usual(&self, usual: &'static str) -> String {
@@ -510,27 +501,8 @@ impl Single for Platform {
     }
 }
 
-fn named(text: &str) -> Result<(), String> {
-    if text.is_empty() { Err("a name".to_owned()) } else { Ok(()) }
-}
-
-/// Releases of the platform, each by its name; may be given again.
-#[derive(Clone, Copy, Debug)]
-pub struct Releases {
-    described: Described,
-}
-
-impl Releases {
-    /// Releases.
-    pub const fn new(name: &'static str, about: &'static str) -> Self {
-        Self { described: described(name, about) }
-    }
-}
-
-impl Setting for Releases {
-    fn described(&self) -> &Described {
-        &self.described
-    }
+impl Takes for ReleaseNames {
+    type Value = Vec<String>;
 
     fn kind(&self) -> Kind {
         Kind::Releases
@@ -539,33 +511,14 @@ impl Setting for Releases {
     fn check(&self, text: &str) -> Result<(), String> {
         named(text)
     }
-}
-
-impl Typed for Releases {
-    type Value = Vec<String>;
 
     fn value(&self, given: &[String]) -> Vec<String> {
         given.to_vec()
     }
 }
 
-/// `KEY=VALUE` for keys of the platform's files; may be given again.
-#[derive(Clone, Copy, Debug)]
-pub struct Keys {
-    described: Described,
-}
-
-impl Keys {
-    /// Keys with their values.
-    pub const fn new(name: &'static str, about: &'static str) -> Self {
-        Self { described: described(name, about) }
-    }
-}
-
-impl Setting for Keys {
-    fn described(&self) -> &Described {
-        &self.described
-    }
+impl Takes for KeyValues {
+    type Value = Vec<(String, String)>;
 
     fn kind(&self) -> Kind {
         Kind::Keys
@@ -577,10 +530,6 @@ impl Setting for Keys {
             _ => Err("KEY=VALUE, such as scp.channels=2".to_owned()),
         }
     }
-}
-
-impl Typed for Keys {
-    type Value = Vec<(String, String)>;
 
     fn value(&self, given: &[String]) -> Self::Value {
         let pairs = given.iter().filter_map(|text| text.split_once('='));
@@ -588,26 +537,11 @@ impl Typed for Keys {
     }
 }
 
-/// Settings that name a file or a folder.
+/// Kinds of settings that are paths.
 macro_rules! paths {
-    ($($(#[$about:meta])* $kind:ident,)+) => {
-        $($(#[$about])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $kind {
-            described: Described,
-        }
-
-        impl $kind {
-            /// A path.
-            pub const fn new(name: &'static str, about: &'static str) -> Self {
-                Self { described: described(name, about) }
-            }
-        }
-
-        impl Setting for $kind {
-            fn described(&self) -> &Described {
-                &self.described
-            }
+    ($($takes:ident: $kind:ident,)+) => {
+        $(impl Takes for $takes {
+            type Value = Option<PathBuf>;
 
             fn kind(&self) -> Kind {
                 Kind::$kind
@@ -616,10 +550,6 @@ macro_rules! paths {
             fn check(&self, text: &str) -> Result<(), String> {
                 named(text)
             }
-        }
-
-        impl Typed for $kind {
-            type Value = Option<PathBuf>;
 
             fn value(&self, given: &[String]) -> Self::Value {
                 given.last().map(PathBuf::from)
@@ -629,10 +559,7 @@ macro_rules! paths {
 }
 
 paths! {
-    /// A file to read.
-    InputFile,
-    /// A file to write.
-    OutputFile,
-    /// A folder.
-    Folder,
+    InputPath: InputFile,
+    OutputPath: OutputFile,
+    FolderPath: Folder,
 }

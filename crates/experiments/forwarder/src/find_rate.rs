@@ -21,7 +21,7 @@ pub(crate) const WINDOW: Or<Number> =
 
 pub(crate) const FRAME_SIZE: Or<Checked<usize>> =
     Checked::new("frame-size", "N", frame_size, "With --find-rate: packets of a frame: 64, 128, 256, 512 or 1024.")
-        .or(|| 256, usize::to_string);
+        .or((|| 256, usize::to_string));
 
 pub(crate) const BUFFERS: Or<Number<usize>> =
     Number::new("buffers", 128..=1 << 22, "With --find-rate: buffers of a worker; at least those of two frames.")
@@ -43,7 +43,7 @@ pub(crate) const DRIVERS: Or<Checked<Vec<Driver>>> = Checked::new(
     "With --find-rate: what forwards, one after the other: kernel (its own forwarding), or our graph through packet \
      (packet sockets, TPACKET_V3), af-xdp, tap; or command, the program of --forwarder.",
 )
-.or(|| vec![Driver::Packet], |_| "packet".to_owned());
+.or((|| vec![Driver::Packet], |_| "packet".to_owned()));
 
 pub(crate) const FORWARDER: Checked<String> = Checked::new(
     "forwarder",
@@ -56,12 +56,12 @@ pub(crate) const FORWARDER: Checked<String> = Checked::new(
 pub(crate) const LOSS: Or<Checked<f64>> =
     Checked::new("loss", "PERCENT", percent, "With --find-rate: loss that the partial drop rate allows.")
         .unit("%")
-        .or(|| 0.5, f64::to_string);
+        .or((|| 0.5, f64::to_string));
 
 pub(crate) const PRECISION: Or<Checked<f64>> =
     Checked::new("precision", "PERCENT", percent, "With --find-rate: width between the bounds, of the upper one.")
         .unit("%")
-        .or(|| 1.0, f64::to_string);
+        .or((|| 1.0, f64::to_string));
 
 pub(crate) const TRIALS: Or<Number<usize>> =
     Number::new("trials", 1..=99, "With --find-rate: most trials of a load, of which the majority counts.").or(3);

@@ -10,7 +10,7 @@ use qemu::{Build, Images, Own, Placement, payload};
 pub struct PsciCalls;
 
 const CPU: Or<Checked<String>> = Checked::new("cpu", "MODEL", core, "Model of its CPUs, as QEMU names them.")
-    .or(|| qemu::Machine::CPU.to_owned(), String::clone);
+    .or((|| qemu::Machine::CPU.to_owned(), String::clone));
 
 const COUNT: Or<Number> = Number::new("count", 1..=1_000_000, "Calls of each kind.").or(1000);
 

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use recording::{Header, metrics, stats};
 use std::collections::{BTreeSet, HashMap};
 
-/// The number of resamples outside an interval at each end, which tells how well its ends are known.
+/// The number of resamples outside an interval at each end, which tells how well its ends are
+/// known.
 pub(crate) const RESAMPLES_OUTSIDE: f64 = 10.0;
 
 /// No interval is drawn from more resamples than this unless asked for: it is reached with 250

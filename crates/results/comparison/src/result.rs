@@ -111,8 +111,8 @@ pub enum Basis {
         /// Bootstrap interval of the change of the median in percent, at
         /// [`Comparison::interval_level`].
         interval: Option<(f64, f64)>,
-        /// The number of iterations that say as much as one that is independent of the others, from 1; `p` and
-        /// `interval` are corrected for it.
+        /// The number of iterations that say as much as one that is independent of the others, from
+        /// 1; `p` and `interval` are corrected for it.
         values_per_independent: f64,
     },
 }
