@@ -24,8 +24,8 @@ pub(crate) enum Waits {
     Change(u16),
     /// An interrupt, which may come whenever the process is chosen.
     Interrupt,
-    /// Something of the subject's, in the words of a sentence that starts with the CPU.
-    Other(&'static str),
+    /// Something of the subject's, which has a number and words for it.
+    Other(u8),
     /// It is not there: whoever brings it back says so.
     Absent,
     /// All deeds are done.
@@ -463,7 +463,7 @@ impl Machine {
                 Waits::Event => "waits for an event".to_owned(),
                 Waits::Change(cell) => format!("waits for {} to change", names.cell(cell)),
                 Waits::Interrupt => "waits for an interrupt".to_owned(),
-                Waits::Other(what) => what.to_owned(),
+                Waits::Other(what) => names.waits(what).to_owned(),
             };
             text.push(format!("CPU {index} {what}{held}"));
         }

@@ -2,13 +2,15 @@
 
 use crate::memory::NOBODY;
 
-/// The subject's names of words and locks.
+/// The subject's names of words, of locks, and of what CPUs wait for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     /// The numbers that the names of words depend on, as the subject counts them.
     counts: [u16; 3],
     word: fn([u16; 3], u16) -> String,
     lock: fn(u32) -> String,
+    /// The waits of CPUs by their number, as the rest of a sentence.
+    waits: &'static [&'static str],
 }
 
 impl Names {
@@ -17,12 +19,17 @@ impl Names {
 
     /// A subject that names a word by its number and by some counts.
     pub(crate) const fn new(counts: [u16; 3], word: fn([u16; 3], u16) -> String) -> Self {
-        Self { counts, word, lock: |id| format!("lock {id}") }
+        Self { counts, word, lock: |id| format!("lock {id}"), waits: &[] }
     }
 
     /// The same, with names for locks.
     pub(crate) const fn with_locks(self, lock: fn(u32) -> String) -> Self {
         Self { lock, ..self }
+    }
+
+    /// The same, with words for what CPUs wait for.
+    pub(crate) const fn with_waits(self, waits: &'static [&'static str]) -> Self {
+        Self { waits, ..self }
     }
 
     /// The name of a word.
@@ -33,6 +40,11 @@ impl Names {
     /// The name of a lock by its id.
     pub(crate) fn lock(self, id: u32) -> String {
         (self.lock)(id)
+    }
+
+    /// The wait of a CPU, as the rest of a sentence.
+    pub(crate) fn waits(self, what: u8) -> &'static str {
+        self.waits.get(usize::from(what)).copied().unwrap_or("waits")
     }
 }
 

@@ -10,7 +10,11 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
 /// The terminal WFI waits for the power controller.
-pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other("waits to be powered down or turned on");
+pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other(0);
+/// The power controller waits for a command.
+pub(crate) const FOR_COMMAND: Waits = Waits::Other(1);
+/// Both in words, in their order.
+const WAITS: [&str; 2] = ["waits to be powered down or turned on", "waits for a command"];
 
 /// True if a CPU has power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +97,7 @@ impl Board {
     /// A cold board, with words that hold `values`.
     pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
-        machine.names.set(names(cpus));
+        machine.names.set(names(cpus).with_waits(&WAITS));
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,

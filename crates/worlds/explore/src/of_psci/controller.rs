@@ -1,15 +1,12 @@
 //! The power controller: it takes commands in order, and turns CPUs and clusters off and on.
 
 use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
-use super::board::{Board, Command, FOR_POWER_DOWN, Power};
+use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power};
 use super::frame::DOWN;
 use crate::choice::Kind;
 use crate::failure::Invariant;
 use crate::machine::Waits;
 use crate::step::Did;
-
-/// The power controller waits for a command.
-const FOR_COMMAND: Waits = Waits::Other("waits for a command");
 
 impl Board {
     pub(crate) fn send(&self, command: Command) {

@@ -81,9 +81,11 @@ pub(crate) struct Kernel {
 }
 
 /// A CPU waits for the next jiffy.
-const FOR_JIFFY: Waits = Waits::Other("has done its work of this jiffy");
+const FOR_JIFFY: Waits = Waits::Other(0);
 /// A CPU has nothing to do.
-const FOR_WORK: Waits = Waits::Other("is idle or off");
+const FOR_WORK: Waits = Waits::Other(1);
+/// Both in words, in their order.
+pub(super) const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off"];
 
 /// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones
 /// where CPUs share a thread.

@@ -1,7 +1,7 @@
 //! Runs of a kernel with RCU, one after the other.
 
 use super::compiled::{faulty, sound};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, WAITS};
 use super::library::Library;
 use super::names;
 use super::scenario::{KernelScenario, Mode, POINTERS};
@@ -66,7 +66,7 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> 
     });
     let groups = library.threads().iter().filter(|thread| matches!(thread, Thread::OffloadGp(_))).count();
     let (cpus, groups, words) = (scenario.cpus.len() as u16, groups as u16, values.len() as u16);
-    Made { library, pointers, values, names: names::names(cpus, groups, words) }
+    Made { library, pointers, values, names: names::names(cpus, groups, words).with_waits(&WAITS) }
 }
 
 /// The names of the words of a run.
