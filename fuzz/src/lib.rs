@@ -118,7 +118,7 @@ pub const VPP_RUNTIME: Target = Target {
 pub const FTRACE: Target = Target {
     name: "ftrace",
     seeds: || {
-        let text = include_str!("../../crates/record/import/tests/data/guest.trace");
+        let text = include_str!("../../crates/record/import/data/guest.trace");
         let lines = |from: usize, to: usize| {
             text.lines().take(to).skip(from).map(|line| format!("{line}\n")).collect::<String>()
         };

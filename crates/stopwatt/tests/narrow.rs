@@ -34,7 +34,7 @@ fn no_line_is_wider_than_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (first, second, placement, idle, strides) = (place("a"), place("b"), place("p"), place("i"), place("s"));
-    let trace = "crates/record/import/tests/data/guest.trace";
+    let trace = "crates/record/import/data/guest.trace";
     let few = ["--iterations", "3", "--free-seeds", "2"];
     let mut wide = Vec::new();
     for columns in [60, 80] {

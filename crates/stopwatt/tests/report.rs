@@ -327,7 +327,7 @@ fn a_trace_decodes_with_the_published_descriptors_and_nests() {
 fn declared_lanes_are_drawn_and_are_tracks_of_perfetto() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let guest = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/tests/data/guest.trace");
+    let guest = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace");
     let replay = ["run", "idle-replay", guest, "--platform", "juno-r2", "--output"];
     let output = stopwatt(&[&replay[..], &[&at("replay")]].concat());
     assert!(output.status.success(), "{}", said(&output));

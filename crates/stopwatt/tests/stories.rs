@@ -22,7 +22,7 @@ const RUNS: [&[&str]; 5] = [
     &["placement", "--policies", "all-big,hmp", "--seeds", "2", "--seconds", "2"],
     &[
         "idle-replay",
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/tests/data/guest.trace"),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace"),
         "--platform",
         "juno-r2",
     ],
@@ -30,7 +30,7 @@ const RUNS: [&[&str]; 5] = [
         "idle-clock",
         "--world",
         "sim",
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/tests/data/guest.trace"),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace"),
         "--platform",
         "juno-r2",
     ],

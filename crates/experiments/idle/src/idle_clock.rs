@@ -2,12 +2,11 @@
 
 use crate::clocks::{self, Clock};
 use crate::energy::{Segments, energy};
-use crate::idle_replay::{self, USUAL_HZ, USUAL_PLATFORM, existing, kinds};
+use crate::idle_replay::{self, USUAL_HZ, USUAL_PLATFORM, check_there, kinds, traced};
 use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
-use crate::trace::Traced;
 use experiment::setting::{self, Checked, InputFile, Number, Or};
 use experiment::{About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout};
 use rayon::prelude::*;
@@ -67,7 +66,7 @@ impl Experiment for IdleClock {
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         match request.world {
             World::Sim => {
-                existing(request.settings.get(TRACE))?;
+                check_there(request.settings.get(TRACE).as_deref())?;
                 spreads(request)?;
                 platforms::idle_states(request.platforms, &request.settings.get(PLATFORM)).map(|_| ())
             }
@@ -186,7 +185,7 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let spreads = spreads(request)?;
     let progress = sink.progress();
     progress.say("reading the trace");
-    let traced = Traced::open(&existing(settings.get(TRACE))?)?;
+    let traced = traced(settings.get(TRACE).as_deref())?;
     let tick_ns = 1_000_000_000 / settings.get(HZ);
     let seed = settings.get(SEED);
     let segments = Segments::of(&platform, &traced);

@@ -11,14 +11,15 @@ use experiment::setting::{self, Checked, InputFile, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::Header;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Replays governors on the idle intervals of a trace.
 pub struct IdleReplay;
 
 /// The trace that is replayed.
 pub(crate) const TRACE: InputFile =
-    InputFile::new("trace", "The trace: ftrace text, or a recording of a trace (a folder).").positional();
+    InputFile::new("trace", "The trace: ftrace text, or a recording of a trace (a folder) [default: a sample].")
+        .positional();
 
 /// The platform whose idle states a replay enters.
 pub(crate) const PLATFORM: setting::Platform =
@@ -54,7 +55,8 @@ static ABOUT: About = About {
     settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL],
     cases: &[],
     examples: &[
-        Example { arguments: "trace.txt --platform juno-r2", about: "all governors" },
+        Example { arguments: "", about: "all governors on a sample trace" },
+        Example { arguments: "trace.txt --platform juno-r2", about: "all governors on a trace of yours" },
         Example {
             arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
             about: "two, on a recording",
@@ -79,16 +81,21 @@ pub(crate) fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
     Ok(found)
 }
 
-/// The trace that is asked for, if it is there.
-pub(crate) fn existing(trace: Option<PathBuf>) -> Result<PathBuf, Error> {
-    let path = trace.ok_or_else(|| Error::usage("no trace is named", "stopwatt run idle-replay trace.txt"))?;
-    match path.exists() {
-        true => Ok(path),
-        false => Err(Error::usage(
+/// Refuses a trace that is not there.
+pub(crate) fn check_there(trace: Option<&Path>) -> Result<(), Error> {
+    match trace {
+        Some(path) if !path.exists() => Err(Error::usage(
             format!("{} is not there", path.display()),
-            "name ftrace text, or the folder of a recording of a trace",
+            "name ftrace text, or the folder of a recording of a trace; without a name it is a sample",
         )),
+        _ => Ok(()),
     }
+}
+
+/// The trace that is named, or the sample.
+pub(crate) fn traced(trace: Option<&Path>) -> Result<Traced, Error> {
+    check_there(trace)?;
+    trace.map_or_else(Traced::sample, Traced::open)
 }
 
 impl Experiment for IdleReplay {
@@ -97,7 +104,7 @@ impl Experiment for IdleReplay {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        existing(request.settings.get(TRACE))?;
+        check_there(request.settings.get(TRACE).as_deref())?;
         platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL)).map(|_| ())
     }
 
@@ -106,7 +113,7 @@ impl Experiment for IdleReplay {
         let platform = platforms::idle_states(request.platforms, &settings.get(PLATFORM_OR_USUAL))?;
         let progress = sink.progress();
         progress.say("reading the trace");
-        let traced = Traced::open(&existing(settings.get(TRACE))?)?;
+        let traced = traced(settings.get(TRACE).as_deref())?;
         progress.check()?;
         let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
         let kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());

@@ -7,7 +7,7 @@ use import::ftrace;
 use recording::facts::KernelTrace;
 use recording::{Header, Reader};
 use sleeps::{Sleep, Summary};
-use std::io::BufReader;
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// The idle intervals of a trace.
@@ -84,11 +84,28 @@ impl Traced {
         let file = disk::open(path).map_err(|error| {
             Error::usage(format!("cannot read {shown}: {error}"), "name a trace, or the recording of one")
         })?;
+        Self::imported(BufReader::new(file), shown)
+    }
+
+    /// Reads the trace that the program brings along.
+    ///
+    /// # Errors
+    /// There is no room for a temporary recording.
+    pub fn sample() -> Result<Self, Error> {
+        let mut traced = Self::imported(Cursor::new(ftrace::SAMPLE), "the sample trace".to_owned())?;
+        traced.notes.push(
+            "No trace was named, so this is the sample that Stopwatt brings along: Linux on two CPUs of QEMU's virt machine."
+                .to_owned(),
+        );
+        Ok(traced)
+    }
+
+    fn imported(text: impl Read + Seek, name: String) -> Result<Self, Error> {
         // The events of a long trace do not fit into memory; its idle intervals do.
         let folder = disk::Partial::temporary("stopwatt-trace");
-        let options = ftrace::Options { file: shown, lenient: false };
+        let options = ftrace::Options { file: name, lenient: false };
         let header = Header::new("ftrace", "import", "ns");
-        ftrace::record(BufReader::new(file), &options, "trace", header, folder.path()).map_err(Error::failed)?;
+        ftrace::record(text, &options, "trace", header, folder.path()).map_err(Error::failed)?;
         Self::recording(folder.path())
     }
 

@@ -32,7 +32,7 @@ fn wrong(text: impl AsRef<[u8]>) -> String {
     }
 }
 
-const GUEST: &[u8] = include_bytes!("data/guest.trace");
+const GUEST: &[u8] = include_bytes!("../data/guest.trace");
 
 fn points(events: &[Event]) -> Vec<Point> {
     events.iter().map(|event| event.point).collect()

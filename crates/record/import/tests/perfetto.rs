@@ -4,7 +4,7 @@
 use import::ftrace::{Error, Event, Options, Point, Trace, read};
 use std::io::Cursor;
 
-const GUEST: &str = include_str!("data/guest.trace");
+const GUEST: &str = include_str!("../data/guest.trace");
 const PERFETTO: &[u8] = include_bytes!("data/guest.perfetto");
 
 fn events(bytes: &[u8], lenient: bool) -> Result<(Trace, Vec<Event>), Error> {

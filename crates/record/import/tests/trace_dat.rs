@@ -6,7 +6,7 @@ use import::ftrace::{Error, Event, Options, Point, Trace, read};
 use std::io::Cursor;
 use support::{Machine, trace_dat, trace_dat_with};
 
-const GUEST: &str = include_str!("data/guest.trace");
+const GUEST: &str = include_str!("../data/guest.trace");
 
 fn events(bytes: &[u8], lenient: bool) -> Result<(Trace, Vec<Event>), Error> {
     let mut events = Vec::new();

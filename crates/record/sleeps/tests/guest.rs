@@ -5,7 +5,7 @@ use recording::{Header, Reader};
 use sleeps::{Reason, Sleep, SleepLength, Summary, Waker, sleeps};
 use std::io::Cursor;
 
-const GUEST: &str = include_str!("../../import/tests/data/guest.trace");
+const GUEST: &str = include_str!("../../import/data/guest.trace");
 
 fn intervals(text: &str) -> (Summary, Vec<Sleep>) {
     let folder = tempfile::tempdir().unwrap();

@@ -29,6 +29,9 @@ mod text;
 pub use collect::{Residency, Taker, Trace};
 pub use event::{Event, Point};
 pub use input::Options;
+
+/// A trace to try things on: a moment of Linux on two CPUs of QEMU's `virt`, as text.
+pub const SAMPLE: &str = include_str!("../../data/guest.trace");
 pub use record::record;
 
 use crate::error::ImportError;

@@ -216,17 +216,18 @@ pub(crate) struct Columns<'i, R> {
 }
 
 impl<'i, R> Columns<'i, R> {
-    fn add<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&'i R) -> C) -> Self {
+    // Not generic in the closure: there are three hundred of them, and one of these per type of row is enough.
+    fn add(mut self, column: Column, cell: &dyn Fn(&'i R) -> Cell) -> Self {
         self.table.columns.push(column);
         for (row, item) in self.table.rows.iter_mut().zip(self.items.iter()) {
-            row.push(cell(item).into());
+            row.push(cell(item));
         }
         self
     }
 
     /// Adds a column of words.
     pub(crate) fn words<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&'i R) -> C) -> Self {
-        self.add(Column { heading: heading.into(), ..Column::default() }, cell)
+        self.add(Column { heading: heading.into(), ..Column::default() }, &|item| cell(item).into())
     }
 
     /// Adds a column of numbers; the unit may be empty.
@@ -248,7 +249,7 @@ impl<'i, R> Columns<'i, R> {
         cell: impl Fn(&'i R) -> C,
     ) -> Self {
         let (group, heading, unit) = (group.into(), heading.into(), unit.to_owned());
-        self.add(Column { group, heading, unit, is_number: true }, cell)
+        self.add(Column { group, heading, unit, is_number: true }, &|item| cell(item).into())
     }
 
     /// Adds columns if a condition holds.

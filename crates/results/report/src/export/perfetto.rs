@@ -115,7 +115,7 @@ struct ProcessDescriptor {
 }
 
 /// The tables in which names are interned.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 enum Table {
     Category,
     Name,
@@ -125,7 +125,7 @@ enum Table {
 /// Writes packets and interns names.
 struct Writer {
     bytes: Vec<u8>,
-    interned: HashMap<(Table, String), u64>,
+    interned: [HashMap<String, u64>; 3],
     begun: bool,
 }
 
@@ -154,11 +154,12 @@ impl Writer {
     }
 
     fn iid(&mut self, table: Table, name: &str) -> u64 {
-        if let Some(&iid) = self.interned.get(&(table, name.to_owned())) {
+        let interned = &mut self.interned[table as usize];
+        if let Some(&iid) = interned.get(name) {
             return iid;
         }
-        let iid = self.interned.len() as u64 + 1;
-        self.interned.insert((table, name.to_owned()), iid);
+        let iid = interned.len() as u64 + 1;
+        interned.insert(name.to_owned(), iid);
         let entry = vec![Interned { iid: Some(iid), name: Some(name.to_owned()) }];
         let mut data = InternedData::default();
         match table {
@@ -269,7 +270,7 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
     let recording = findings.recording;
     let mut writer = Writer {
         bytes: Vec::with_capacity(recording.events().len() * 48 + 4096),
-        interned: HashMap::new(),
+        interned: Default::default(),
         begun: false,
     };
     let names: BTreeMap<u16, String> = recording

@@ -14,7 +14,10 @@ use serde::{Serialize, Serializer};
 const CASE: &str = "idle-replay";
 const TRACE: &str = "trace";
 /// Rules that no kernel has: they show what the ends are.
-const YARDSTICKS: [&str; 3] = ["never-deep", "always-deepest", "oracle"];
+const YARDSTICKS: [&str; 3] = [SHALLOWEST, "always-deepest", "oracle"];
+
+/// The yardstick that enters the shallowest state, whatever comes.
+const SHALLOWEST: &str = "never-deep";
 
 /// Governors on a trace.
 #[derive(Serialize)]
@@ -411,6 +414,16 @@ impl Replay<'_> {
         words.push(".");
         if let Some([above, below]) = best.misses() {
             words.push(format!(" It is too deep in {above:.1} % of its sleeps, too shallow in {below:.1} %."));
+        }
+        // What never looks at the trace is the least that a governor has to beat.
+        let trivial = self.governors.iter().find(|governor| governor.name == SHALLOWEST);
+        if let Some((trivial, (taken, _))) = trivial.and_then(|trivial| Some((trivial, trivial.energy()?))) {
+            let beaten = if taken.middle() < energy.middle() { ", takes even less: " } else { ", takes " };
+            words.extend(text![
+                " The rule that predicts nothing, ",
+                name(trivial.name),
+                format!("{beaten}{}.", taken.cell(figure).plain())
+            ]);
         }
         words
     }
