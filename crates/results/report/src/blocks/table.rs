@@ -216,7 +216,8 @@ pub(crate) struct Columns<'i, R> {
 }
 
 impl<'i, R> Columns<'i, R> {
-    // Not generic in the closure: there are three hundred of them, and one of these per type of row is enough.
+    // Not generic in the closure: there are three hundred of them, and one of these per type of row
+    // is enough.
     fn add(mut self, column: Column, cell: &dyn Fn(&'i R) -> Cell) -> Self {
         self.table.columns.push(column);
         for (row, item) in self.table.rows.iter_mut().zip(self.items.iter()) {
