@@ -96,10 +96,10 @@ pub fn run(
     progress.say(&format!("fitting a core to {} recordings", used.len()));
     let shown = console.show_only(progress);
     let fit = fit_studies(&platform, &used, search);
-    let told: Vec<Told> = all
+    let told: Vec<StudyPrediction> = all
         .into_iter()
         .enumerate()
-        .map(|(at, study)| Told { predicted: predict(&fit, &study, search), study, used: at < used.len() })
+        .map(|(at, study)| StudyPrediction { predicted: predict(&fit, &study, search), study, used: at < used.len() })
         .collect();
     drop(shown);
     if options.save {
@@ -119,14 +119,14 @@ pub fn run(
 }
 
 /// A study with what the model says about it.
-struct Told {
+struct StudyPrediction {
     study: MeasuredStudy,
     predicted: Predicted,
     /// True if the fit used its single loop.
     used: bool,
 }
 
-impl Told {
+impl StudyPrediction {
     fn is_fitted(&self, loop_name: &str) -> bool {
         self.used && loop_name == "single"
     }
@@ -141,7 +141,7 @@ fn named(costs: &Costs) -> Vec<(&'static str, f64)> {
     Costs::NAMES.into_iter().zip(costs.values()).collect()
 }
 
-fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[Told], style: Style) -> String {
+fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[StudyPrediction], style: Style) -> String {
     let mut text = String::new();
     let study = &told[0].study;
     let _ = writeln!(
@@ -203,9 +203,9 @@ no model, and take the single loop of their own recording: its best cell, or the
 as many packets ahead. --format json has every cell.
 ";
 
-fn as_json(platform: &CorePlatform, fit: &StudyFit, told: &[Told]) -> Value {
+fn as_json(platform: &CorePlatform, fit: &StudyFit, told: &[StudyPrediction]) -> Value {
     let costs = |costs: &Costs| named(costs).into_iter().map(|(name, cycles)| (name.to_owned(), json!(cycles)));
-    let study = |told: &Told| {
+    let study = |told: &StudyPrediction| {
         let cells = told.study.cells.iter().zip(&told.predicted.ticks);
         json!({
             "recording": told.study.name,

@@ -55,7 +55,7 @@ pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
     if let Some(note) = note {
         console.note(&note);
     }
-    let chosen = Chosen::of(&points, matches)?;
+    let chosen = Selection::of(&points, matches)?;
 
     let mut of_settings: Vec<(Vec<(String, String)>, Recording)> = Vec::new();
     for PointRecording { number, mut settings, mut recording } in points {
@@ -80,19 +80,19 @@ pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
             .ok_or_else(|| miette!("{}", what_if::missing(&recording, &metric)))?;
         points.push(point);
     }
-    let Chosen { release, case, mode } = chosen;
+    let Selection { release, case, mode } = chosen;
     let how = (output::format(matches), matches.get_flag("all"));
     what_if::print(console, &WhatIf { release, measured: (case, mode, metric), points }, how, None)
 }
 
 /// The release, case and mode that are shown.
-struct Chosen {
+struct Selection {
     release: String,
     case: String,
     mode: String,
 }
 
-impl Chosen {
+impl Selection {
     /// The metric that is asked for; else the one that there is alone; else what a what-if of the
     /// experiment has by default.
     fn of(points: &[PointRecording], matches: &ArgMatches) -> miette::Result<Self> {

@@ -378,7 +378,7 @@ fn a_data_set_answers_what_a_what_if_answers() {
 fn reported(of: &Path) -> String {
     let report = stopwatt(&["report", of.to_str().unwrap(), "--all"]);
     let text = String::from_utf8(report.stdout).unwrap();
-    text.split("\nRecording: ").next().unwrap_or_default().to_owned()
+    text.split("\nrecording: ").next().unwrap_or_default().to_owned()
 }
 
 #[test]

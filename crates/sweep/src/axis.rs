@@ -75,7 +75,7 @@ pub(crate) enum Span {
 
 /// A key that is drawn.
 #[derive(Clone, Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct RandomKey {
     pub(crate) key: String,
     pub(crate) place: Range<usize>,
     pub(crate) span: Span,
@@ -91,7 +91,7 @@ pub(crate) enum Axis {
     List(Vec<Vec<(String, Placed)>>),
     /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its
     /// span once.
-    Draws { count: u64, is_latin: bool, keys: Vec<Drawn> },
+    Draws { count: u64, is_latin: bool, keys: Vec<RandomKey> },
     /// The work of a point, divided: the setting `part` is 1/count, 2/count and so on.
     Parts { count: u64, place: Range<usize> },
     /// The same again.
@@ -136,7 +136,7 @@ impl Axis {
                 keys
             }
             Self::Draws { keys, .. } => {
-                let kind = |drawn: &Drawn| match &drawn.span {
+                let kind = |drawn: &RandomKey| match &drawn.span {
                     Span::Numbers { .. } => Kind::Number,
                     Span::Whole { .. } => Kind::Whole,
                     Span::Choice(values) => widest(values),
@@ -172,7 +172,7 @@ impl Axis {
     }
 }
 
-impl Drawn {
+impl RandomKey {
     fn value(&self, index: u64, count: u64, is_latin: bool) -> Value {
         let unit = match is_latin {
             // A part of the span, and a place within it.

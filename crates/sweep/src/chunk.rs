@@ -27,7 +27,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 /// The result of a point.
-struct Ran {
+struct PointResult {
     point: Point,
     /// Frequency of the counter, where there are rows and it is known.
     counter_hz: Option<u64>,
@@ -54,7 +54,7 @@ pub(crate) fn run(
     fs::create_dir(folder).map_err(Error::io(folder, "create"))?;
     let noted = Noted::new(around.platforms);
     let mut rows: Option<(PartWriter, Header)> = None;
-    let mut all: Vec<Ran> = Vec::new();
+    let mut all: Vec<PointResult> = Vec::new();
     let mut named = BTreeMap::new();
     for number in plan.points_of(chunk) {
         progress.check().map_err(|_| Error::Cancelled)?;
@@ -81,10 +81,10 @@ pub(crate) fn run(
                     true => ("done", None),
                     false => (COMPLAINT, Some(complaints)),
                 };
-                Ran { point, counter_hz, status, why }
+                PointResult { point, counter_hz, status, why }
             }
             Err(experiment::Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => Ran { point, counter_hz: None, status: FAILED, why: Some(words(&error)) },
+            Err(error) => PointResult { point, counter_hz: None, status: FAILED, why: Some(words(&error)) },
         });
         each();
     }
@@ -196,7 +196,7 @@ fn words(error: &experiment::Error) -> String {
 }
 
 /// The table of points: its number, a column for each key, and what became of it.
-fn columns(fitting: &Fitting, all: &[Ran]) -> Vec<Column> {
+fn columns(fitting: &Fitting, all: &[PointResult]) -> Vec<Column> {
     let column = |name: &str, values: Values| Column { name: name.to_owned(), values };
     let mut columns = vec![column("sweep_point", Values::U64(all.iter().map(|ran| Some(ran.point.number)).collect()))];
     for (key, kind) in fitting.plan.keys() {

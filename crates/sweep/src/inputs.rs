@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Files that are read once and kept: every point sees the same text, whatever happens to the file
 /// meanwhile.
-pub(crate) struct Kept<'f> {
+pub(crate) struct FileCache<'f> {
     files: &'f dyn Files,
     texts: Mutex<BTreeMap<String, Result<String, Error>>>,
     lists: Mutex<BTreeMap<String, Result<Vec<String>, Error>>>,
@@ -21,13 +21,13 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'f> Kept<'f> {
+impl<'f> FileCache<'f> {
     pub(crate) fn new(files: &'f dyn Files) -> Self {
         Self { files, texts: Mutex::default(), lists: Mutex::default() }
     }
 }
 
-impl Files for Kept<'_> {
+impl Files for FileCache<'_> {
     fn read(&self, path: &str) -> Result<String, Error> {
         held(&self.texts).entry(path.to_owned()).or_insert_with(|| self.files.read(path)).clone()
     }

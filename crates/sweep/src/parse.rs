@@ -1,10 +1,10 @@
 //! The text of a plan.
 
-use crate::axis::{Axis, Drawn, Placed, Span, Value, Values};
+use crate::axis::{Axis, RandomKey, Placed, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
 use document::{DeTable, DeValue, Document, Error, Spanned, nearest};
-use recording::Kept;
+use recording::RowKinds;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -263,7 +263,7 @@ impl Parser<'_> {
         let mut keys = Vec::new();
         for (key, place, value) in self.leaves(ranges, "ranges")? {
             let span = self.span(&key, value)?;
-            keys.push(Drawn { stream: Stream::new(seed, &key), key, place, span });
+            keys.push(RandomKey { stream: Stream::new(seed, &key), key, place, span });
         }
         if keys.is_empty() {
             return self.wrong(ranges.span(), "there is no range to draw from", &help);
@@ -337,9 +337,9 @@ impl Parser<'_> {
         }
     }
 
-    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<Kept, Error> {
-        let Some(value) = value else { return Ok(Kept { events: false, measures: true, causes: false }) };
-        let mut kept = Kept { events: false, measures: false, causes: false };
+    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<RowKinds, Error> {
+        let Some(value) = value else { return Ok(RowKinds { events: false, measures: true, causes: false }) };
+        let mut kept = RowKinds { events: false, measures: false, causes: false };
         for (text, place) in self.texts(value, "keep")? {
             match text.as_str() {
                 "events" => kept.events = true,

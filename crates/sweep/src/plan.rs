@@ -2,7 +2,7 @@
 
 use crate::axis::{Axis, Kind, PART, Placed, Value};
 use document::{Document, Error};
-use recording::Kept;
+use recording::RowKinds;
 use std::ops::Range;
 
 /// A plan of more points than this is refused unless whoever runs it says so.
@@ -29,7 +29,7 @@ pub struct Plan {
     pub(crate) axes: Vec<Axis>,
     pub(crate) chunk: Option<u64>,
     /// Which rows of the runs are kept.
-    pub keep: Kept,
+    pub keep: RowKinds,
     /// The metrics whose measures are kept; all if there are none.
     pub metrics: Vec<String>,
 }

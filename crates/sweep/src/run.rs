@@ -4,7 +4,7 @@ use crate::chunk::{self, Surroundings};
 use crate::dataset::{Dataset, RUNS, host, unwritable, write};
 use crate::error::Error;
 use crate::fits::Fitting;
-use crate::inputs::{Kept, sum_of};
+use crate::inputs::{FileCache, sum_of};
 use crate::manifest::{Failed, Run};
 use crate::plan::Plan;
 use experiment::{Conditions, Files, Progress, Request};
@@ -137,7 +137,7 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let begin = Instant::now();
     let plan = &fitting.plan;
-    let files = Kept::new(place.platforms);
+    let files = FileCache::new(place.platforms);
     let around =
         Surroundings { fitting, platforms: &files, conditions: &place.conditions, source_tree: place.source_tree };
     let (mut missing, mut there) = (Vec::new(), 0);

@@ -50,7 +50,7 @@ pub trait Situation {
 
 /// A situation that is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct KnownSituation {
     /// The time that the CPU could sleep.
     pub sleep_length: SleepLength,
     /// The longest exit latency that is allowed, in nanoseconds.
@@ -67,7 +67,7 @@ pub struct Asked {
     pub asked: bool,
 }
 
-impl Asked {
+impl KnownSituation {
     /// A situation in which nothing is limited and the tick runs.
     pub const fn new(sleep_length: SleepLength) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Asked {
     }
 }
 
-impl Situation for Asked {
+impl Situation for KnownSituation {
     fn sleep_length(&mut self) -> SleepLength {
         self.asked = true;
         let SleepLength { timer_ns, event_ns } = self.sleep_length;

@@ -1,6 +1,6 @@
 //! Each governor in situations whose outcome is known, and properties that hold for all of them.
 
-use idle::{Asked, Choice, Governor, Kind, NEVER_NS, Outcome, SleepLength, State, States, TICK_NS};
+use idle::{KnownSituation, Choice, Governor, Kind, NEVER_NS, Outcome, SleepLength, State, States, TICK_NS};
 use proptest::prelude::*;
 
 /// The states of Juno r2: WFI, cpu-sleep, cluster-sleep.
@@ -9,12 +9,12 @@ fn juno() -> States {
         .unwrap()
 }
 
-fn timer(timer_ns: u64, event_ns: u64) -> Asked {
-    Asked::new(SleepLength { timer_ns, event_ns })
+fn timer(timer_ns: u64, event_ns: u64) -> KnownSituation {
+    KnownSituation::new(SleepLength { timer_ns, event_ns })
 }
 
 /// Repeats one situation with stays of one length, and returns the last choice.
-fn settled(kind: Kind, states: &States, asked: Asked, stay_ns: u64) -> Choice {
+fn settled(kind: Kind, states: &States, asked: KnownSituation, stay_ns: u64) -> Choice {
     let mut governor = Governor::new(kind, states, TICK_NS);
     let mut choice = Choice { state: 0, stop_tick: false };
     for _ in 0..100 {
@@ -53,9 +53,9 @@ fn interrupts_that_come_early_are_learned() {
 #[test]
 fn a_limit_on_latency_is_kept_by_all_that_know_one() {
     for kind in LINUX.into_iter().chain([Kind::Ladder]) {
-        let asked = Asked { latency_limit_ns: 1_550_000, ..timer(100_000_000, 100_000_000) };
+        let asked = KnownSituation { latency_limit_ns: 1_550_000, ..timer(100_000_000, 100_000_000) };
         assert_eq!(settled(kind, &juno(), asked, 100_000_000).state, 1, "{kind:?}");
-        let asked = Asked { latency_limit_ns: 0, ..asked };
+        let asked = KnownSituation { latency_limit_ns: 0, ..asked };
         assert_eq!(settled(kind, &juno(), asked, 100_000_000).state, 0, "{kind:?}");
     }
 }
@@ -74,9 +74,9 @@ fn menu_6_1_is_cautious_while_tasks_wait_for_input() {
     let asked = timer(20_000_000, 20_000_000);
     assert_eq!(settled(Kind::Menu61, &juno(), asked, 20_000_000).state, 2);
     // 20 ms / 11 is 1.8 ms, more than cluster-sleep's latency; / 21 is less than cpu-sleep's.
-    assert_eq!(settled(Kind::Menu61, &juno(), Asked { io_waiters: 1, ..asked }, 20_000_000).state, 2);
-    assert_eq!(settled(Kind::Menu61, &juno(), Asked { io_waiters: 2, ..asked }, 20_000_000).state, 0);
-    assert_eq!(settled(Kind::Menu, &juno(), Asked { io_waiters: 2, ..asked }, 20_000_000).state, 2);
+    assert_eq!(settled(Kind::Menu61, &juno(), KnownSituation { io_waiters: 1, ..asked }, 20_000_000).state, 2);
+    assert_eq!(settled(Kind::Menu61, &juno(), KnownSituation { io_waiters: 2, ..asked }, 20_000_000).state, 0);
+    assert_eq!(settled(Kind::Menu, &juno(), KnownSituation { io_waiters: 2, ..asked }, 20_000_000).state, 2);
 }
 
 /// The recent stays have 100 us in common; the next event is 60 ms away.
@@ -127,7 +127,7 @@ fn menu_3_10_keeps_a_loaded_cpu_shallow() {
     let mut governor = menu_3_10_after_short_stays([12_000_000; 8]);
     // 1.6 ms times 1 + 2 * 5, the load average of one task in its scale, is more than 12 ms.
     for (load, state) in [(0, 2), (1024, 0), (400, 2)] {
-        let mut asked = Asked { load, ..timer(60_000_000, 60_000_000) };
+        let mut asked = KnownSituation { load, ..timer(60_000_000, 60_000_000) };
         assert_eq!(governor.select(&juno(), &mut asked).state, state, "{load}");
     }
 }
@@ -303,7 +303,7 @@ fn tables() -> impl Strategy<Value = States> {
     })
 }
 
-fn situations() -> impl Strategy<Value = (Asked, u64, [bool; 3])> {
+fn situations() -> impl Strategy<Value = (KnownSituation, u64, [bool; 3])> {
     let time = prop_oneof![0_u64..10_000, 0_u64..10_000_000, Just(NEVER_NS), any::<u64>()];
     (
         time.clone(),
@@ -319,7 +319,7 @@ fn situations() -> impl Strategy<Value = (Asked, u64, [bool; 3])> {
             |(timer_ns, event_ns, latency_limit_ns, io_waiters, [tick_stopped, utilised], flags, stay_ns, load)| {
                 let sleep_length = SleepLength { timer_ns, event_ns };
                 (
-                    Asked { sleep_length, latency_limit_ns, io_waiters, load, tick_stopped, utilised, asked: false },
+                    KnownSituation { sleep_length, latency_limit_ns, io_waiters, load, tick_stopped, utilised, asked: false },
                     stay_ns,
                     flags,
                 )

@@ -28,7 +28,7 @@ pub struct Model {
 }
 
 /// Clock in Hz, capacity, and power of a core that runs.
-type Given = (u64, u32, u32);
+type PointFigures = (u64, u32, u32);
 
 impl Model {
     /// A model of domains: their CPUs, and their operating points by rising capacity with clock in
@@ -37,7 +37,7 @@ impl Model {
     /// # Errors
     /// A domain has no operating points, or their capacities do not rise, or a clock is 0; a CPU is
     /// in two domains, or is above 63.
-    pub fn new(domains: &[(&[usize], &[Given])]) -> Result<Self, String> {
+    pub fn new(domains: &[(&[usize], &[PointFigures])]) -> Result<Self, String> {
         let mut taken = CpuSet::NONE;
         let mut all = Vec::new();
         for (number, &(cpus, points)) in domains.iter().enumerate() {
@@ -86,8 +86,8 @@ impl Model {
 mod tests {
     use super::*;
 
-    const BIG: [Given; 2] = [(600, 512, 2312), (1200, 1024, 6997)];
-    const LITTLE: [Given; 2] = [(500, 215, 334), (1000, 430, 1024)];
+    const BIG: [PointFigures; 2] = [(600, 512, 2312), (1200, 1024, 6997)];
+    const LITTLE: [PointFigures; 2] = [(500, 215, 334), (1000, 430, 1024)];
 
     #[test]
     fn energy_is_cost_times_use_by_capacity_at_the_point_that_holds_the_busiest() {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn bad_models_are_refused() {
-        let wrong = |domains: &[(&[usize], &[Given])]| Model::new(domains).unwrap_err();
+        let wrong = |domains: &[(&[usize], &[PointFigures])]| Model::new(domains).unwrap_err();
         assert!(wrong(&[(&[0], &[])]).contains("domain 0 has no operating points"));
         assert!(wrong(&[(&[0], &BIG), (&[0], &LITTLE)]).contains("domain 1: CPU 0 is in another"));
         assert!(wrong(&[(&[64], &BIG)]).contains("above 63"));

@@ -5,7 +5,7 @@ use document::Document;
 use energy_experiments::board::Board;
 use energy_experiments::configuration::Configuration;
 use energy_experiments::point::Point;
-use energy_experiments::runs::{OWNERS, Ran, run};
+use energy_experiments::runs::{OWNERS, RunResult, run};
 use energy_experiments::suite::Suite;
 use experiment::{Files, Folder};
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let reference = energy(Configuration::Reference, &point)?;
             let idle = energy(Configuration::EnforcedIdle, &point)?;
             let silent = energy(Configuration::Reference, &point.clone().silenced())?;
-            let percent = |ran: &Ran| 100.0 * (1.0 - ran.energy as f64 / reference.energy as f64);
+            let percent = |ran: &RunResult| 100.0 * (1.0 - ran.energy as f64 / reference.energy as f64);
             if percent(&idle) > percent(&silent) + 3.0 {
                 let [idle_saves, silent_saves] = [&idle, &silent].map(percent);
                 let (name, hz) = (&benchmark.name, point.number("hz"));

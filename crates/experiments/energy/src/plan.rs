@@ -3,7 +3,7 @@
 use crate::board::Board;
 use crate::configuration::Configuration;
 use crate::point::Point;
-use crate::runs::{Ran, run};
+use crate::runs::{RunResult, run};
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
 use experiment::{Error, Progress};
@@ -66,10 +66,10 @@ pub struct Visited<'s> {
     /// The point.
     pub visit: Visit<'s>,
     /// The configurations, in the order of [`Configuration::ALL`].
-    pub configurations: Vec<Ran>,
+    pub configurations: Vec<RunResult>,
     /// The reference where nobody queues callbacks: all else is the same. Only of draws, also with
     /// other seeds, and of the central point.
-    pub silent: Option<Ran>,
+    pub silent: Option<RunResult>,
 }
 
 /// Callbacks per second on each CPU, for the curve over doses.

@@ -78,14 +78,14 @@ fn names(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// The request, read and checked.
-struct Asked {
+struct CheckedRequest {
     suite: Suite,
     board: Board,
     set: Vec<(String, Value)>,
     names: Vec<String>,
 }
 
-impl Asked {
+impl CheckedRequest {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let document = match settings.get(OTHER_RANGES) {
@@ -130,11 +130,11 @@ impl Experiment for RcuEnergy {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        Asked::read(request).map(|_| ())
+        CheckedRequest::read(request).map(|_| ())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let asked = Asked::read(request)?;
+        let asked = CheckedRequest::read(request)?;
         let draws = request.settings.get(DRAWS);
         let part = request.settings.get(PART).unwrap_or(Part::WHOLE);
         let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.get(EXPLAIN), &asked.set);

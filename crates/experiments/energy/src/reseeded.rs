@@ -3,7 +3,7 @@
 //! centre, and what is saved is luck.
 
 use crate::plan::{Kind, Visit, Visited};
-use crate::runs::Ran;
+use crate::runs::RunResult;
 
 /// Seeds beside the draw's own.
 const SEEDS: u64 = 31;
@@ -14,7 +14,7 @@ pub fn doubtful<'s>(visited: &[Visited<'s>]) -> Vec<Visit<'s>> {
     let mut visits = Vec::new();
     for at in visited.iter().filter(|at| at.visit.kind == Kind::Draws) {
         let Some(bound) = at.silent.as_ref().map(|silent| saved(at, silent)) else { continue };
-        let beyond = |(number, ran): (usize, &Ran)| saved(at, ran) > bound + spread(visited, at, number);
+        let beyond = |(number, ran): (usize, &RunResult)| saved(at, ran) > bound + spread(visited, at, number);
         if at.configurations.iter().enumerate().skip(1).any(beyond) {
             let again = |seed| Visit {
                 kind: Kind::Reseeded,
@@ -29,7 +29,7 @@ pub fn doubtful<'s>(visited: &[Visited<'s>]) -> Vec<Visit<'s>> {
 }
 
 /// The saving of a run against the reference of its point, in percent.
-fn saved(at: &Visited<'_>, ran: &Ran) -> f64 {
+fn saved(at: &Visited<'_>, ran: &RunResult) -> f64 {
     100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64)
 }
 
@@ -58,8 +58,8 @@ mod tests {
     use document::Document;
     use minikernel::WakeCause;
 
-    fn ran(energy: u128) -> Ran {
-        Ran {
+    fn ran(energy: u128) -> RunResult {
+        RunResult {
             time: 1,
             energy,
             owners: [0; OWNERS.len()],

@@ -3,7 +3,7 @@
 use crate::board::Board;
 use crate::configuration::Configuration;
 use crate::plan::{Kind, Visited};
-use crate::runs::{LATENCIES, OWNERS, Ran};
+use crate::runs::{LATENCIES, OWNERS, RunResult};
 use crate::suite::{Length, Suite};
 use minikernel::WakeCause;
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
@@ -114,12 +114,12 @@ fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
     }
 }
 
-fn energy(recording: &mut Recording, series: Series, iteration: u32, subject: Option<&str>, ran: &Ran) {
+fn energy(recording: &mut Recording, series: Series, iteration: u32, subject: Option<&str>, ran: &RunResult) {
     put(recording, series, iteration, &metrics::ENERGY, subject, units(ran.energy));
     put(recording, series, iteration, &metrics::RUN_TIME, subject, ran.time as f64 / 1e12);
 }
 
-fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &Ran) {
+fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunResult) {
     let mut all = |metric: &metrics::Metric, name: &str, value: f64| {
         put(recording, series, iteration, metric, Some(name), value);
     };

@@ -12,7 +12,7 @@ use recording::Histogram;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct RunResult {
     /// The time that it took, in ps.
     pub time: u64,
     /// All energy, in units of the platform's table times ps.
@@ -113,7 +113,7 @@ pub fn run(
     benchmark: &Benchmark,
     configuration: Configuration,
     point: &Point<'_>,
-) -> Result<Ran, Error> {
+) -> Result<RunResult, Error> {
     let seconds = match benchmark.length {
         Length::Seconds(seconds) | Length::Work(seconds) => seconds,
     };
@@ -154,7 +154,7 @@ pub(crate) fn simulate(
     Ok(Simulated { hardware, outcome, of_benchmark })
 }
 
-fn ran(simulated: &Simulated, benchmark: &Benchmark) -> Ran {
+fn ran(simulated: &Simulated, benchmark: &Benchmark) -> RunResult {
     let Simulated { hardware, outcome, of_benchmark } = simulated;
     let of_benchmark = *of_benchmark;
     let latencies = latencies(outcome, of_benchmark);
@@ -164,7 +164,7 @@ fn ran(simulated: &Simulated, benchmark: &Benchmark) -> Ran {
             owners[owner(of, of_benchmark)] += energy;
         }
     }
-    let mut ran = Ran {
+    let mut ran = RunResult {
         time: outcome.time,
         energy: outcome.integral,
         owners,

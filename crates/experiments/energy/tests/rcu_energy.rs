@@ -6,7 +6,7 @@ use energy_experiments::board::Board;
 use energy_experiments::configuration::Configuration;
 use energy_experiments::plan::{self, Kind, plan};
 use energy_experiments::point::Point;
-use energy_experiments::runs::{Ran, run};
+use energy_experiments::runs::{RunResult, run};
 use energy_experiments::suite::Suite;
 use energy_experiments::unknown::Value;
 use experiment::{Conditions, Experiment, Files, Folder, Memory, Progress, Request, Settings, World};
@@ -30,7 +30,7 @@ fn board() -> Board {
     Board::open(&files(), "tc2", &["tc2".to_owned(), "tc2-driver".to_owned()]).unwrap()
 }
 
-fn of(suite: &Suite, board: &Board, name: &str, configuration: Configuration, point: &Point<'_>) -> Ran {
+fn of(suite: &Suite, board: &Board, name: &str, configuration: Configuration, point: &Point<'_>) -> RunResult {
     let benchmark = suite.benchmarks.iter().find(|benchmark| benchmark.name == name).unwrap();
     let ran = run(suite, board, benchmark, configuration, point).unwrap();
     assert_eq!(ran.owners.iter().sum::<u128>(), ran.energy, "{name}: the owners' sum is the integral");

@@ -5,7 +5,7 @@ use energy_experiments::board::{Board, little};
 use energy_experiments::configuration::Configuration;
 use energy_experiments::plan;
 use energy_experiments::point::Point;
-use energy_experiments::runs::{Ran, run};
+use energy_experiments::runs::{RunResult, run};
 use energy_experiments::suite::{SWITCHES, Suite};
 use energy_experiments::unknown::Value;
 use energy_experiments::workload::workload;
@@ -31,7 +31,7 @@ fn board() -> Board {
     Board::open(&files(), "tc2", &["tc2".to_owned(), "tc2-driver".to_owned()]).unwrap()
 }
 
-fn audio(suite: &Suite, board: &Board, set: &[(&str, &str)], configuration: Configuration) -> Ran {
+fn audio(suite: &Suite, board: &Board, set: &[(&str, &str)], configuration: Configuration) -> RunResult {
     let given: Vec<_> = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let values = plan::set(suite, &given).unwrap();
     let central = Point::central(suite, 0);
@@ -55,7 +55,7 @@ fn switches_change_no_draw() {
 #[test]
 fn timers_go_to_the_first_little_cpu_and_wake_others_from_there() {
     let (suite, board) = (suite(), board());
-    let remote = |ran: &Ran| ran.wake_ups[WakeCause::RemoteTimer as usize];
+    let remote = |ran: &RunResult| ran.wake_ups[WakeCause::RemoteTimer as usize];
     let own = audio(&suite, &board, &[], Configuration::Reference);
     let little = audio(&suite, &board, &[("timers", "little")], Configuration::Reference);
     assert_eq!(remote(&own), 0);

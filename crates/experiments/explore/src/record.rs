@@ -2,7 +2,7 @@
 
 use crate::recorded::Recorded;
 use crate::schedule::Schedule;
-use explore::{Did, FoundIn, Kind, Limits, Script, Step};
+use explore::{Did, CounterexampleIn, Kind, Limits, Script, Step};
 use recording::{Header, Lane, Recording, facts};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub fn experiment<S: Recorded>() -> String {
 const MISSED_SHOWN: usize = 3;
 
 /// Records a finding, with the steps of its run.
-pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limits: Limits, seed: u64) -> Recording {
+pub fn record<S: Recorded>(subject: &S, found: &CounterexampleIn<S>, steps: &[Step], limits: Limits, seed: u64) -> Recording {
     let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;
     header.iterations = 1;
@@ -59,7 +59,7 @@ pub fn record<S: Recorded>(subject: &S, found: &FoundIn<S>, steps: &[Step], limi
     for (time, step) in (0..).zip(steps) {
         let cpu = u16::from(step.process);
         let process = usize::from(step.process);
-        if let Did::Deed { number } = step.did {
+        if let Did::Action { number } = step.did {
             let before: usize = (0..process).map(|cpu| found.script.deeds(cpu)).sum();
             // A deed of a kernel has no end but the next one.
             if std::mem::take(&mut calling[process]) {

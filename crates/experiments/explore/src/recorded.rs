@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A subject whose runs can be recorded and repeated.
-pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Deeds> {
+pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {
     /// The way in which a machine is built.
     type Kind: Copy + Serialize + DeserializeOwned;
     /// The actions of CPUs in a run.
-    type Deeds: Script + Serialize + DeserializeOwned;
+    type Actions: Script + Serialize + DeserializeOwned;
 
     /// The process that is no CPU.
     const LAST: &'static str;
@@ -34,15 +34,15 @@ pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Deeds> {
     ///
     /// # Errors
     /// A sentence.
-    fn check(machine: &Self::Kind, script: &Self::Deeds) -> Result<(), String>;
+    fn check(machine: &Self::Kind, script: &Self::Actions) -> Result<(), String>;
 
     /// Puts a run into words.
-    fn narrator(machine: Self::Kind, script: &Self::Deeds) -> Narrator<'_, Self::Deeds>;
+    fn narrator(machine: Self::Kind, script: &Self::Actions) -> Narrator<'_, Self::Actions>;
 }
 
 impl Recorded for Psci {
     type Kind = MachineOptions;
-    type Deeds = Scenario;
+    type Actions = Scenario;
 
     const LAST: &'static str = POWER_CONTROLLER;
     const SOURCES: u64 = psci_faults::SOURCES;
@@ -81,7 +81,7 @@ impl Recorded for Psci {
 
 impl Recorded for Rcu {
     type Kind = Mode;
-    type Deeds = KernelScenario;
+    type Actions = KernelScenario;
 
     const LAST: &'static str = CLOCK;
     const SOURCES: u64 = rcu_faults::SOURCES;

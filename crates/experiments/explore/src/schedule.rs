@@ -2,7 +2,7 @@
 
 use crate::recorded::Recorded;
 use document::Document;
-use explore::{Deviation, Failure, Found, FoundIn, Invariant, Limits, Place, Script, Strategy};
+use explore::{Deviation, Failure, Counterexample, CounterexampleIn, Invariant, Limits, Place, Script, Strategy};
 use serde::{Deserialize, Serialize};
 
 /// The version of the text.
@@ -96,7 +96,7 @@ where
     C: Script + Serialize + serde::de::DeserializeOwned,
 {
     /// The schedule of what was found.
-    pub fn of<S: Recorded<Kind = M, Deeds = C>>(found: &FoundIn<S>, subject: &S, limits: Limits) -> Self {
+    pub fn of<S: Recorded<Kind = M, Actions = C>>(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
         Self {
             format: FORMAT,
             subject: S::NAME.to_owned(),
@@ -134,10 +134,10 @@ where
     ///
     /// # Errors
     /// It is for another build, or its parts do not fit together.
-    pub fn open<S: Recorded<Kind = M, Deeds = C>>(
+    pub fn open<S: Recorded<Kind = M, Actions = C>>(
         &self,
         anyway: bool,
-    ) -> Result<(S, FoundIn<S>, Limits), ScheduleError> {
+    ) -> Result<(S, CounterexampleIn<S>, Limits), ScheduleError> {
         if self.subject != S::NAME {
             return Err(ScheduleError::Subject(self.subject.clone()));
         }
@@ -170,7 +170,7 @@ where
             process: self.process,
             operation: self.operation,
         };
-        let found = Found {
+        let found = Counterexample {
             failure,
             machine: self.machine,
             script: self.scenario.clone(),

@@ -354,7 +354,7 @@ impl Config {
                         af_xdp::MTU_MAX
                     )));
                 }
-                let handed = af_xdp::Handed::new(name)?;
+                let handed = af_xdp::XdpInterface::new(name)?;
                 // A queue without a worker of its own goes to one that has one already.
                 let open = |number| af_xdp::Queue::open(&handed, number);
                 let of_worker = |worker| (worker..queues).step_by(workers).map(open).collect::<io::Result<_>>();

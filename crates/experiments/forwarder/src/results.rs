@@ -5,7 +5,7 @@ use dataplane::show::worker_name;
 use dataplane_experiments::results::{LATENCY_CASE, balance, latencies, node_measures, run_measures};
 use recording::{Header, Recording, metrics};
 
-use crate::rates::find::Found;
+use crate::rates::find::DriverRates;
 
 /// The case of drivers at full load.
 const FULL_LOAD_CASE: &str = "full-load";
@@ -52,7 +52,7 @@ pub fn forwarder(header: Header, variant: &str, reports: &[Report]) -> Recording
 
 /// Rates of drivers: what they did at full load, the bounds that were found, and latencies at parts
 /// of them.
-pub fn rates(header: Header, found: &[Found]) -> Recording {
+pub fn rates(header: Header, found: &[DriverRates]) -> Recording {
     let mut recording = Recording::new(header);
     for found in found {
         let variant = found.driver.name();

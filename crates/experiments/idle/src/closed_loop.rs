@@ -4,7 +4,7 @@
 //! Unlike in a replay, what the governor chooses decides what wakes the CPU next: a tick that it
 //! keeps does.
 
-use idle::{Accounting, Asked, Governor, Kind, Outcome, SleepLength, States};
+use idle::{Accounting, KnownSituation, Governor, Kind, Outcome, SleepLength, States};
 
 /// The events of a CPU. Times are nanoseconds.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Load {
 
 /// The way in which a governor did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lived {
+pub struct LoopCounts {
     /// Stays in idle states.
     pub stays: u64,
     /// Stays that were too short for their state.
@@ -36,7 +36,7 @@ pub struct Lived {
 
 impl Load {
     /// Lives through the load with a governor.
-    pub fn live(&self, kind: Kind) -> Lived {
+    pub fn live(&self, kind: Kind) -> LoopCounts {
         let (states, tick_ns) = (&self.states, self.tick_ns);
         let mut governor = Governor::new(kind, states, tick_ns);
         let mut accounting = Accounting::default();
@@ -47,7 +47,7 @@ impl Load {
             let tick = (now / tick_ns + 1) * tick_ns;
             let event = |stopped: bool| if stopped { fires } else { fires.min(tick) };
             let sleep_length = SleepLength { timer_ns: fires - now, event_ns: event(stopped) - now };
-            let mut asked = Asked { tick_stopped: stopped, ..Asked::new(sleep_length) };
+            let mut asked = KnownSituation { tick_stopped: stopped, ..KnownSituation::new(sleep_length) };
             let choice = governor.select(states, &mut asked);
             stopped |= choice.stop_tick;
             while self.interrupts.get(next).is_some_and(|&at| at <= now) {
@@ -67,6 +67,6 @@ impl Load {
             }
         }
         let sum = |of: fn(&idle::Usage) -> u64| (0..states.len()).map(|state| of(accounting.usage(state))).sum();
-        Lived { stays, above: sum(|usage| usage.above), below: sum(|usage| usage.below) }
+        LoopCounts { stays, above: sum(|usage| usage.above), below: sum(|usage| usage.below) }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::platform::{Platform, StateCost};
 use crate::trace::Traced;
-use idle::{Accounting, Asked, Clock, Governor, Kind, MAX_STATES, NEVER_NS, Outcome, SleepLength};
+use idle::{Accounting, KnownSituation, Clock, Governor, Kind, MAX_STATES, NEVER_NS, Outcome, SleepLength};
 use sleeps::{Sleep, SleepLength as Known};
 use std::collections::BTreeMap;
 
@@ -216,7 +216,7 @@ impl<'p> Cpu<'p> {
 }
 
 /// The facts that a governor can find out at the beginning of an interval.
-fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> Asked {
+fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
     let tick_stopped = sleep.tick_stopped.unwrap_or(false);
     let to_tick = |timer_ns: u64| if tick_stopped { timer_ns } else { timer_ns.min(tick_ns) };
     let sleep_length = match sleep.length {
@@ -235,13 +235,13 @@ fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> Asked {
             SleepLength { timer_ns, event_ns: to_tick(timer_ns) }
         }
     };
-    Asked { tick_stopped, ..Asked::new(sleep_length) }
+    KnownSituation { tick_stopped, ..KnownSituation::new(sleep_length) }
 }
 
-fn later(asked: Asked, by_ns: u64) -> Asked {
+fn later(asked: KnownSituation, by_ns: u64) -> KnownSituation {
     let SleepLength { timer_ns, event_ns } = asked.sleep_length;
     let less = |time_ns: u64| if time_ns >= NEVER_NS { time_ns } else { time_ns.saturating_sub(by_ns) };
-    Asked { sleep_length: SleepLength { timer_ns: less(timer_ns), event_ns: less(event_ns) }, ..asked }
+    KnownSituation { sleep_length: SleepLength { timer_ns: less(timer_ns), event_ns: less(event_ns) }, ..asked }
 }
 
 /// The choices that a governor would have made beside those of the traced kernel, its past being

@@ -32,5 +32,5 @@ mod workloads;
 pub use input::{Input, RcuChoice};
 pub use operating_points::{PointCost, points};
 pub use placement::Placement;
-pub use seed_run::{Found, one};
+pub use seed_run::{SeedResult, one};
 pub use workloads::NAMES;

@@ -1,7 +1,7 @@
 //! `placement`: a workload under each policy of placement.
 
 use crate::input::{FREQUENCY, IDLE, Input, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS, SET, WANTED, WORKLOAD};
-use crate::seed_run::{Found, one};
+use crate::seed_run::{SeedResult, one};
 use crate::{lanes, results};
 use experiment::setting::Switch;
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
@@ -86,7 +86,7 @@ fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result<(),
     let jobs: Vec<_> =
         input.policies.iter().flat_map(|&kind| (0..u64::from(count)).map(move |seed| (kind, first + seed))).collect();
     progress.expect(jobs.len() as u64, "runs");
-    let found: Vec<Found> = jobs
+    let found: Vec<SeedResult> = jobs
         .par_iter()
         .map(|&(kind, seed)| {
             progress.check()?;

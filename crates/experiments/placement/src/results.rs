@@ -2,7 +2,7 @@
 
 use crate::input::{Input, RcuChoice, USUAL};
 use crate::operating_points::points;
-use crate::seed_run::Found;
+use crate::seed_run::SeedResult;
 use minikernel::Frequency;
 use minikernel::placement::Kind;
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
@@ -87,7 +87,7 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
 }
 
 /// Adds what a policy did with each seed.
-pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[Found]) {
+pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
     let series = recording.series(kind.name(), CASE, MODE);
     for (iteration, found) in found.iter().enumerate() {
         seed(recording, series, iteration as u32, found);
@@ -135,7 +135,7 @@ fn histogram(recording: &mut Recording, series: Series, responses: &[u32]) {
     }
 }
 
-fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &Found) {
+fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedResult) {
     let seconds = found.time as f64 / 1e12;
     let mut add = |metric: metrics::Metric, subject: &str, value: f64| {
         let subject = (!subject.is_empty()).then(|| recording.name(subject));

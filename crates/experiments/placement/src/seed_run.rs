@@ -7,7 +7,7 @@ use minikernel::{Outcome, Owner, WakeCause};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SeedResult {
     /// The time that it lasted, in ps.
     pub time: u64,
     /// Energy by owner, in units of the platform's table times ps, without the owners that have
@@ -46,7 +46,7 @@ pub struct FoundTask {
 ///
 /// # Errors
 /// The kernel refuses.
-pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<Found, Error> {
+pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<SeedResult, Error> {
     let outcome = outcome(input, kind, seed, false, input.time_ns)?;
     Ok(found(input, outcome))
 }
@@ -60,7 +60,7 @@ pub(crate) fn outcome(input: &Input, kind: Kind, seed: u64, record: bool, time_n
         .map_err(|wrong| Error::failed(format!("{}: {wrong}", input.workload_name)))
 }
 
-fn found(input: &Input, outcome: Outcome) -> Found {
+fn found(input: &Input, outcome: Outcome) -> SeedResult {
     let mut owners: Vec<(String, u128)> = Vec::new();
     for (at, &owner) in outcome.owners.iter().enumerate() {
         for (number, domain) in outcome.domains.iter().enumerate() {
@@ -93,7 +93,7 @@ fn found(input: &Input, outcome: Outcome) -> Found {
         cpus().map(|cpu| cpu.invoked_in_softirq).sum(),
         cpus().map(|cpu| cpu.invoked_in_threads).sum(),
     ];
-    Found {
+    SeedResult {
         time: outcome.time,
         integral: outcome.integral,
         running: outcome.domains.iter().map(|domain| (domain.name.clone(), domain.running)).collect(),

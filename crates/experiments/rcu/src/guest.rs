@@ -18,7 +18,7 @@ pub struct Plan {
 }
 
 /// A dose as the guest took it.
-pub struct Taken {
+pub struct DoseRun {
     pub rate: u32,
     pub run: u32,
     pub recording: Recording,
@@ -82,7 +82,7 @@ pub fn doses(
     plan: &Plan,
     offloaded: bool,
     say: impl FnMut(&str),
-) -> Result<Vec<Taken>, Error> {
+) -> Result<Vec<DoseRun>, Error> {
     let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
     let system = linux::fetch(root, &folder(root, cache)).map_err(Error::failed)?;
     let doses = linux::Doses { rates: plan.rates.clone(), runs: plan.runs, seconds: plan.seconds, offloaded };
@@ -91,7 +91,7 @@ pub fn doses(
         .into_iter()
         .map(|trace| {
             let recording = imported(&text(&trace.lines))?;
-            Ok(Taken { rate: trace.rate, run: trace.run, recording })
+            Ok(DoseRun { rate: trace.rate, run: trace.run, recording })
         })
         .collect()
 }

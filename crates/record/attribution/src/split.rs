@@ -2,7 +2,7 @@
 
 use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
-use crate::timeline::{Held, Mark, Step, Timeline};
+use crate::timeline::{HeldSpan, Mark, Step, Timeline};
 use std::collections::BTreeMap;
 
 /// A wait for another CPU.
@@ -89,7 +89,7 @@ fn cut(spans: &mut Vec<LaneSpan>, first: usize, timeline: &Timeline, cpu: u16, d
     let mut push = |span| push(spans, first, span);
     let rest = |from, to| LaneSpan { from, to, activity: Activity::Cause(rest), on: rest_on, holder: None };
     let mut at = from;
-    for &Held { cpu: holder, from: held_from, to: held_to } in
+    for &HeldSpan { cpu: holder, from: held_from, to: held_to } in
         holders.map_or(&[][..], |holders| holders.between(from, to))
     {
         // Holders follow each other, so their shares do not overlap.

@@ -98,7 +98,7 @@ pub(crate) struct Step {
 
 /// A span in which a CPU had a thing for itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldSpan {
     pub(crate) cpu: u16,
     pub(crate) from: u64,
     pub(crate) to: u64,
@@ -107,7 +107,7 @@ pub(crate) struct Held {
 /// The CPUs that had a thing for themselves, in order of when they got it.
 #[derive(Default)]
 pub(crate) struct Holders {
-    held: Vec<Held>,
+    held: Vec<HeldSpan>,
     /// True if each got it no earlier, and let it go no earlier, than the one before; an imported
     /// log may say otherwise.
     follow: bool,
@@ -115,12 +115,12 @@ pub(crate) struct Holders {
 
 impl Holders {
     /// All of them.
-    pub(crate) fn all(&self) -> &[Held] {
+    pub(crate) fn all(&self) -> &[HeldSpan] {
         &self.held
     }
 
     /// Those among whom all are who had it at any time between `from` and `to`.
-    pub(crate) fn between(&self, from: u64, to: u64) -> &[Held] {
+    pub(crate) fn between(&self, from: u64, to: u64) -> &[HeldSpan] {
         if !self.follow {
             return &self.held;
         }
@@ -179,7 +179,7 @@ impl Timeline {
         if let Some(table) = table {
             let held = &mut table.entry(event.argument).or_default().held;
             if opens {
-                held.push(Held { cpu: event.cpu, from: event.ticks, to: u64::MAX });
+                held.push(HeldSpan { cpu: event.cpu, from: event.ticks, to: u64::MAX });
             } else if let Some(open) = held.iter_mut().rev().find(|held| held.cpu == event.cpu && held.to == u64::MAX) {
                 open.to = event.ticks;
             }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn holders_of_a_span_are_found_by_a_search_or_among_all() {
         let held = |holders: &[(u64, u64)]| {
-            let held = holders.iter().map(|&(from, to)| Held { cpu: 0, from, to }).collect();
+            let held = holders.iter().map(|&(from, to)| HeldSpan { cpu: 0, from, to }).collect();
             let mut holders = Holders { held, follow: false };
             holders.settle();
             holders

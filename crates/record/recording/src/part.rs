@@ -13,7 +13,7 @@ use crate::writer::Open;
 
 /// Which rows of the runs are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct RowKinds {
     /// Time-stamped events.
     pub events: bool,
     /// Named numbers.
@@ -47,7 +47,7 @@ impl PartWriter {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn create(folder: &Path, header: &Header, kept: Kept) -> Result<Self, Error> {
+    pub fn create(folder: &Path, header: &Header, kept: RowKinds) -> Result<Self, Error> {
         let at = |name| folder.join(name);
         let events = kept.events.then(|| {
             Open::new(EVENTS_FILE, at(EVENTS_FILE), |out| {

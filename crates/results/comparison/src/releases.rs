@@ -6,14 +6,14 @@ use recording::Recording;
 use std::collections::BTreeSet;
 
 /// Which releases are compared.
-pub(crate) enum Chosen {
+pub(crate) enum ComparedReleases {
     /// One of each recording, whatever they are called.
     One(Vec<String>),
     /// Those that all have.
     Common(Vec<String>),
 }
 
-impl Chosen {
+impl ComparedReleases {
     pub(crate) fn takes(&self, side: usize, variant: &str) -> bool {
         match self {
             Self::One(by_side) => by_side[side] == variant,
@@ -41,7 +41,7 @@ pub(crate) fn variants(recording: &Recording) -> Vec<String> {
     names
 }
 
-pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<Chosen, Error> {
+pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     let mut all: Vec<Vec<String>> = Vec::new();
     for input in inputs {
         let names = variants(input.recording);
@@ -58,7 +58,7 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<Chosen, Error> {
         });
     }
     if all.iter().all(|names| names.len() == 1) {
-        return Ok(Chosen::One(all.into_iter().flatten().collect()));
+        return Ok(ComparedReleases::One(all.into_iter().flatten().collect()));
     }
     let common: Vec<String> =
         all[0].iter().filter(|name| all.iter().all(|names| names.contains(name))).cloned().collect();
@@ -71,12 +71,12 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<Chosen, Error> {
                 .collect::<Vec<_>>()
                 .join("; "),
         }),
-        [one] => Ok(Chosen::One(vec![one.clone(); inputs.len()])),
-        _ => Ok(Chosen::Common(common)),
+        [one] => Ok(ComparedReleases::One(vec![one.clone(); inputs.len()])),
+        _ => Ok(ComparedReleases::Common(common)),
     }
 }
 
-pub(crate) fn side(place: usize, input: &Input<'_>, chosen: &Chosen) -> Side {
+pub(crate) fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases) -> Side {
     let header = &input.recording.header;
     let names = variants(input.recording).into_iter().filter(|variant| chosen.takes(place, variant)).collect();
     Side {

@@ -8,7 +8,7 @@ use crate::model::documents::document_tables;
 use crate::model::findings::Findings;
 use crate::model::measures::{measure_row_table, measure_tables};
 use crate::model::pictures::pictures;
-use crate::stories::{Run, Told};
+use crate::stories::{Run, StoryContent};
 use crate::{Style, stories, terminal};
 use published::Published;
 use recording::Recording;
@@ -17,7 +17,7 @@ use serde_json::Value;
 /// A recording with all that is read from it.
 pub struct Report<'a> {
     findings: Findings<'a>,
-    told: Told,
+    told: StoryContent,
 }
 
 /// The stretches of a timeline that a page shows at most, and its rows.

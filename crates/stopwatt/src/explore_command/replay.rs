@@ -72,7 +72,7 @@ fn replay_of<S: Recorded>(
     if subject != S::NAME {
         return Err(refused(ScheduleError::Subject(subject)));
     }
-    let schedule: Schedule<S::Kind, S::Deeds> = Schedule::read(text).map_err(refused)?;
+    let schedule: Schedule<S::Kind, S::Actions> = Schedule::read(text).map_err(refused)?;
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
     let (ran, steps) = subject.replay(&found, limits);
     let same = ran.hash == found.hash;

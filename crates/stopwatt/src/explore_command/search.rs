@@ -8,7 +8,7 @@ use console::Console;
 use document::{Document, nearest};
 use experiment::Progress;
 use explore::{
-    Exploration, FoundIn, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy, TallyOf,
+    Exploration, CounterexampleIn, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy, TallyOf,
 };
 use explore_experiments::{Recorded, experiment};
 use miette::{IntoDiagnostic, miette};
@@ -110,7 +110,7 @@ A scenario is a TOML file; without one, each run draws its own:
   preemptible = true
   cpus = [[{ read = 0 }, \"jiffy\", \"leave\"],      # the deeds of CPU 0, of CPU 1, ...
           [{ replace = { pointer = 0 } }, { thread = { which = 0, steps = 8 } }, \"jiffy\", { idle = { jiffies = 2 } }]]
-Deeds: read, leave, replace, switch, thread, idle, off, jiffy; docs/explore.md says what each does.
+Actions: read, leave, replace, switch, thread, idle, off, jiffy; docs/explore.md says what each does.
 
 Exit status: 0 when nothing was found, 1 when something was, 2 when it cannot be done.")]
 pub struct RcuOptions {
@@ -210,7 +210,7 @@ fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> 
 fn search<S: Recorded>(
     console: &Console,
     subject: &S,
-    scenario: Option<S::Deeds>,
+    scenario: Option<S::Actions>,
     limits: Limits,
     options: &SearchOptions,
 ) -> miette::Result<Answer> {
@@ -303,7 +303,7 @@ fn print_rates<S: Recorded>(
     format: Format,
     tally: &TallyOf<S>,
     took: f64,
-    found: Option<(&FoundIn<S>, &Path)>,
+    found: Option<(&CounterexampleIn<S>, &Path)>,
 ) -> miette::Result<()> {
     let (schedules, steps) = (tally.schedules as f64, tally.steps as f64);
     if format == Format::Json {

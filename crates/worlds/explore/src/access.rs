@@ -2,7 +2,7 @@
 
 use crate::choice::Kind;
 use crate::failure::Invariant;
-use crate::machine::{Asked, Machine, Waits};
+use crate::machine::{LoggedAnswers, Machine, Waits};
 use crate::memory::{Loaded, Memory, Order};
 use crate::step::Did;
 
@@ -33,7 +33,7 @@ impl Machine {
         let mut chooser = self.chooser.borrow_mut();
         let mut schedule = self.schedule.borrow_mut();
         let operation = self.operations[process].get();
-        let mut asked = Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
         let loaded = self.memory.borrow_mut().load(process, cell, order, &mut asked);
         self.mix(loaded.value);
         if self.keeps_steps.get()
@@ -95,13 +95,13 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn with_memory(&self, act: impl FnOnce(&mut Memory, usize, &mut Asked<'_>)) {
+    fn with_memory(&self, act: impl FnOnce(&mut Memory, usize, &mut LoggedAnswers<'_>)) {
         let process = self.process();
         {
             let mut chooser = self.chooser.borrow_mut();
             let mut schedule = self.schedule.borrow_mut();
             let operation = self.operations[process].get();
-            let mut asked = Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+            let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
             act(&mut self.memory.borrow_mut(), process, &mut asked);
         }
         self.wake_pollers();

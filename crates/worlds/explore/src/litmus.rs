@@ -217,7 +217,7 @@ pub enum Caches {
 
 /// The results that were seen of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct LitmusCounts {
     /// Runs.
     pub runs: u64,
     /// Runs with the outcome.
@@ -228,7 +228,7 @@ pub struct Seen {
 
 /// The source of choices: drawn, or read from a tape that the enumeration moves on.
 enum Source {
-    Drawn(SplitMix64),
+    RandomChoices(SplitMix64),
     Tape { tape: Vec<(u32, u32)>, at: usize, known: HashSet<Vec<u64>> },
 }
 
@@ -239,7 +239,7 @@ impl Source {
             return 0;
         }
         match self {
-            Self::Drawn(random) => random.below(u64::from(options)) as u32,
+            Self::RandomChoices(random) => random.below(u64::from(options)) as u32,
             Self::Tape { tape, at, .. } => {
                 if *at == tape.len() {
                     tape.push((0, options));
@@ -314,11 +314,11 @@ struct Run<'p> {
 }
 
 /// Runs at most `schedules` schedules of a program, drawn with `seed`.
-pub fn draw(program: &Litmus, caches: Caches, seed: u64, runs: u64) -> Seen {
-    let mut source = Source::Drawn(SplitMix64::new(seed));
+pub fn draw(program: &Litmus, caches: Caches, seed: u64, runs: u64) -> LitmusCounts {
+    let mut source = Source::RandomChoices(SplitMix64::new(seed));
     let mut run = Run::new(program, caches);
     let blank = run.memory.clone();
-    let mut seen = Seen::default();
+    let mut seen = LitmusCounts::default();
     while seen.runs < runs {
         run.restart(&blank);
         seen.outcomes += u64::from(run.run(&mut source));
@@ -329,11 +329,11 @@ pub fn draw(program: &Litmus, caches: Caches, seed: u64, runs: u64) -> Seen {
 
 /// Runs every schedule of a program, or the first `most` of them; one that comes to a state from
 /// which all was tried ends there.
-pub fn enumerate(program: &Litmus, caches: Caches, most: u64) -> Seen {
+pub fn enumerate(program: &Litmus, caches: Caches, most: u64) -> LitmusCounts {
     let mut source = Source::Tape { tape: Vec::new(), at: 0, known: HashSet::new() };
     let mut run = Run::new(program, caches);
     let blank = run.memory.clone();
-    let mut seen = Seen::default();
+    let mut seen = LitmusCounts::default();
     while seen.runs < most {
         run.restart(&blank);
         seen.outcomes += u64::from(run.run(&mut source));

@@ -8,7 +8,7 @@ use crate::names::Names;
 use crate::options::{CPUS_PER_CLUSTER, Limits};
 use crate::place::Place;
 use crate::step::{Did, Step};
-use crate::strategy::{Chooser, Drawn, Ready};
+use crate::strategy::{Chooser, RandomChoices, Ready};
 use crate::watchdog::beat;
 use engine::Scheduler;
 use std::cell::{Cell, RefCell};
@@ -85,14 +85,14 @@ pub struct Machine {
 }
 
 /// Answers of the chooser for an operation, written down where they differ from the default.
-pub(crate) struct Asked<'a> {
+pub(crate) struct LoggedAnswers<'a> {
     pub(crate) chooser: &'a mut Chooser,
     pub(crate) schedule: &'a mut Vec<Deviation>,
     pub(crate) process: usize,
     pub(crate) operation: Place,
 }
 
-impl Answers for Asked<'_> {
+impl Answers for LoggedAnswers<'_> {
     #[inline(always)]
     fn answer(&mut self, kind: Kind, options: u32) -> u32 {
         let value = self.chooser.answer(self.process, self.operation, kind, options);
@@ -118,7 +118,7 @@ impl Machine {
         Self {
             scheduler: Scheduler::new(cpus + 1),
             memory: RefCell::new(Memory::new(values, cells_per_line, &clusters)),
-            chooser: RefCell::new(Chooser::Drawn(Drawn::new())),
+            chooser: RefCell::new(Chooser::RandomChoices(RandomChoices::new())),
             schedule: RefCell::new(Vec::with_capacity(1024)),
             cpus: (0..cpus).map(cpu).collect(),
             awake: Cell::new(0),
@@ -218,7 +218,7 @@ impl Machine {
     /// The CPU starts a deed, and counts its operations anew.
     pub(crate) fn start_deed(&self, number: usize) {
         self.operations[self.process()].set(Place::start_of(number));
-        self.act(Did::Deed { number: number as u8 });
+        self.act(Did::Action { number: number as u8 });
     }
 
     /// Before an operation: another process may go first, and caches may act on their own.
@@ -297,7 +297,7 @@ impl Machine {
             return;
         }
         let lines = memory.lines() as u32;
-        let mut asked = Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
         let evicted = asked.answer(Kind::Evict, lines + 1);
         if evicted != 0 {
             memory.evict(evicted as usize - 1);
@@ -427,7 +427,7 @@ impl Machine {
         let process = self.process();
         let mut chooser = self.chooser.borrow_mut();
         let mut schedule = self.schedule.borrow_mut();
-        Asked { chooser: &mut chooser, schedule: &mut schedule, process, operation: self.operations[process].get() }
+        LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation: self.operations[process].get() }
             .answer(kind, options)
     }
 

@@ -11,7 +11,7 @@ use crate::names::Names;
 use crate::narrate::Narrator;
 use crate::options::Limits;
 use crate::place::Place;
-use crate::run::{By, Chosen, Ran, Runs};
+use crate::run::{By, MachineChoice, RunResult, Runs};
 use crate::script::Script;
 use crate::step::{Did, Step};
 use crate::strategy::{Every, Strategy};
@@ -158,7 +158,7 @@ pub(crate) fn check<P: OnMachine>(
     machine.names.set(Names::NUMBERS);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
-    let runner = Runner::with_chooser(&machine.scheduler, &main, Chosen(machine));
+    let runner = Runner::with_chooser(&machine.scheduler, &main, MachineChoice(machine));
     let _watchdog = watch(PATIENCE, |process, operation| {
         eprintln!(
             "CPU {process} has made no operation since its operation {operation}, {PATIENCE:?} ago: the test cannot go on"
@@ -213,7 +213,7 @@ fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
         let ran = match every.take() {
             Some(tape) => session.run(script, By::Every(tape)),
-            None => session.run(script, By::Drawn(strategy, SplitMix64::fork(config.seed, run + 1).next())),
+            None => session.run(script, By::RandomChoices(strategy, SplitMix64::fork(config.seed, run + 1).next())),
         };
         tally.note(session, (), ran, strategy);
         if tally.found.is_some() {
@@ -253,7 +253,7 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
 }
 
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
-    fn run(&mut self, _: &Bodies, by: By<'_>) -> Ran {
+    fn run(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
         let machine = self.on.machine();
         let cpus = machine.cpus.len();
         // What an earlier run has left of its frames goes before its words and bodies do.
@@ -279,7 +279,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
             failure = Some(Failure::of_panic(&*payload));
         }
         if machine.pruned.get() {
-            return Ran { failure, steps: machine.steps.get(), hash: machine.hash() };
+            return RunResult { failure, steps: machine.steps.get(), hash: machine.hash() };
         }
         let stuck = || machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done);
         if failure.is_none() && stuck() {
@@ -299,7 +299,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
         }
         let steps = machine.steps.get();
         self.length.set((self.length.get() * 7 + u64::from(steps)) / 8);
-        Ran { failure, steps, hash: machine.hash() }
+        RunResult { failure, steps, hash: machine.hash() }
     }
 
     fn script(&self) -> Bodies {

@@ -56,7 +56,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             Did::Flush { level } => format!("flushes its caches up to level {level} and leaves coherency"),
             Did::CachesOn => "joins coherency".to_owned(),
             Did::Own => "works on its own hardware".to_owned(),
-            Did::Deed { number } => {
+            Did::Action { number } => {
                 let deed = self.script.deed(usize::from(step.process), usize::from(number));
                 deed.unwrap_or_else(|| "makes a call".to_owned())
             }

@@ -4,12 +4,12 @@ use crate::choice::Deviation;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::step::Step;
-use crate::strategy::{Chooser, Drawn, Every, Replayed, Strategy};
+use crate::strategy::{Chooser, RandomChoices, Every, ReplayedChoices, Strategy};
 use engine::Candidate;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct RunResult {
     /// The failure, if anything broke.
     pub failure: Option<Failure>,
     /// Operations of all processes together.
@@ -21,15 +21,15 @@ pub struct Ran {
 
 /// The one who chooses.
 pub(crate) enum By<'a> {
-    Drawn(Strategy, u64),
+    RandomChoices(Strategy, u64),
     Every(Every),
     Schedule(&'a [Deviation]),
 }
 
 /// Takes the process that the machine has chosen.
-pub(crate) struct Chosen<'m>(pub(crate) &'m Machine);
+pub(crate) struct MachineChoice<'m>(pub(crate) &'m Machine);
 
-impl engine::Chooser for Chosen<'_> {
+impl engine::Chooser for MachineChoice<'_> {
     #[inline(always)]
     fn choose(&mut self, candidates: &[Candidate]) -> usize {
         match self.0.take_next() {
@@ -41,7 +41,7 @@ impl engine::Chooser for Chosen<'_> {
 
 /// Something that can be run again and again.
 pub(crate) trait Runs<C> {
-    fn run(&mut self, script: &C, by: By<'_>) -> Ran;
+    fn run(&mut self, script: &C, by: By<'_>) -> RunResult;
     /// The script of the last run: as it was given, or what set the machine up if that failed.
     fn script(&self) -> C;
     /// The machine, with what the last run left.
@@ -67,13 +67,13 @@ impl Machine {
     pub(crate) fn choose_by(&self, by: By<'_>, length: u64) {
         let mut chooser = self.chooser.borrow_mut();
         match by {
-            By::Schedule(schedule) => *chooser = Chooser::Replayed(Replayed::new(schedule, self.cpus.len() + 1)),
+            By::Schedule(schedule) => *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1)),
             By::Every(every) => *chooser = Chooser::Every(every),
-            By::Drawn(strategy, seed) => {
-                if !matches!(*chooser, Chooser::Drawn(_)) {
-                    *chooser = Chooser::Drawn(Drawn::new());
+            By::RandomChoices(strategy, seed) => {
+                if !matches!(*chooser, Chooser::RandomChoices(_)) {
+                    *chooser = Chooser::RandomChoices(RandomChoices::new());
                 }
-                if let Chooser::Drawn(drawn) = &mut *chooser {
+                if let Chooser::RandomChoices(drawn) = &mut *chooser {
                     drawn.begin(strategy, seed, length);
                 }
             }
@@ -82,7 +82,7 @@ impl Machine {
 
     /// The tape of the last run, if it was one of every run.
     pub(crate) fn take_every(&self) -> Option<Every> {
-        match self.chooser.replace(Chooser::Drawn(Drawn::new())) {
+        match self.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
             Chooser::Every(every) => Some(every),
             _ => None,
         }

@@ -2,7 +2,7 @@
 //! CPUs do.
 
 use crate::choice::{Deviation, Kind};
-use crate::found::Found;
+use crate::counterexample::Counterexample;
 use crate::run::{By, Runs};
 use crate::script::{Script, length};
 use crate::strategy::Strategy;
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
 /// deviation and no deed.
-pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Found<M, C>) -> Found<M, C> {
+pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexample<M, C>) -> Counterexample<M, C> {
     let mut best = found.clone();
     reduce(session, &mut best);
     // What is left of the script is short, so that other runs of it fail as well, some of them with
@@ -21,14 +21,14 @@ pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Foun
             break;
         }
         let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
-        let ran = session.run(&best.script, By::Drawn(strategy, seed));
+        let ran = session.run(&best.script, By::RandomChoices(strategy, seed));
         let Some(failure) = ran.failure.filter(|failure| failure.invariant == best.failure.invariant) else { continue };
         let schedule = session.schedule();
         if schedule.len() > 4 * best.schedule.len() {
             continue;
         }
         reductions += 1;
-        let mut other = Found { failure, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+        let mut other = Counterexample { failure, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
         reduce(session, &mut other);
         if other.schedule.len() < best.schedule.len() {
             best = other;
@@ -51,7 +51,7 @@ const SEARCHES: u64 = 20_000;
 const ENOUGH: usize = 3;
 
 /// Leaves out until nothing more can go.
-fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found<M, C>) {
+fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) {
     let mut changed = true;
     while changed {
         changed = false;
@@ -68,7 +68,7 @@ fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found<M, C>)
 /// Takes a run over if it breaks the same invariant with less.
 fn try_run<M: Copy, C: Script>(
     session: &mut dyn Runs<C>,
-    best: &mut Found<M, C>,
+    best: &mut Counterexample<M, C>,
     script: &C,
     schedule: &[Deviation],
 ) -> bool {
@@ -80,7 +80,7 @@ fn try_run<M: Copy, C: Script>(
             let (script, schedule) = (session.script(), session.schedule());
             let smaller = (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
             if smaller {
-                *best = Found { failure, script, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+                *best = Counterexample { failure, script, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
             }
             smaller
         }
@@ -91,7 +91,7 @@ fn try_run<M: Copy, C: Script>(
 /// Leaves out deviations of some kinds: first half of them, then a quarter, down to single ones.
 fn without_deviations<M: Copy, C: Script>(
     session: &mut dyn Runs<C>,
-    best: &mut Found<M, C>,
+    best: &mut Counterexample<M, C>,
     of: impl Fn(Kind) -> bool,
 ) -> bool {
     let mut changed = false;
@@ -126,7 +126,7 @@ fn without_deviations<M: Copy, C: Script>(
 
 /// Leaves out deeds: all those of a CPU first, then half of them, then a quarter, down to single
 /// ones.
-fn without_deeds<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Found<M, C>) -> bool {
+fn without_deeds<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) -> bool {
     let mut changed = false;
     for cpu in 0..best.script.cpus() {
         let mut chunk = best.script.deeds(cpu);

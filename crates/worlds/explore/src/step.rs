@@ -74,7 +74,7 @@ pub enum Did {
     /// It did something of its own: interrupt controller, context.
     Own,
     /// It starts a deed: the number of the deed in its part of the script.
-    Deed {
+    Action {
         /// The number, from 0.
         number: u8,
     },
@@ -137,7 +137,7 @@ impl Did {
             Self::WaitForEvent | Self::SendEvent => "event",
             Self::Flush { .. } | Self::CachesOn => "coherency",
             Self::Own => "own hardware",
-            Self::Deed { .. } => "normal world",
+            Self::Action { .. } => "normal world",
             Self::Act { act, .. } => act.kind,
         }
     }
@@ -158,7 +158,7 @@ impl Did {
             Self::Flush { level } => 9 << 16 | u64::from(level),
             Self::CachesOn => 10 << 16,
             Self::Own => 17 << 16,
-            Self::Deed { number } => 18 << 16 | u64::from(number),
+            Self::Action { number } => 18 << 16 | u64::from(number),
             Self::Act { act, with } => act.number << 16 ^ with,
         }
     }

@@ -110,13 +110,13 @@ const LONGEST_PASS: u64 = 256;
 
 /// The source of answers to the choices of one run.
 pub(crate) enum Chooser {
-    Drawn(Box<Drawn>),
+    RandomChoices(Box<RandomChoices>),
     Every(Every),
-    Replayed(Replayed),
+    ReplayedChoices(ReplayedChoices),
 }
 
 /// Choices drawn from a seed.
-pub(crate) struct Drawn {
+pub(crate) struct RandomChoices {
     strategy: Strategy,
     random: SplitMix64,
     /// Of 64 choices about memory, caches and hardware, this number differs from the default.
@@ -134,7 +134,7 @@ pub(crate) struct Drawn {
     rare: u64,
 }
 
-impl Drawn {
+impl RandomChoices {
     pub(crate) fn new() -> Box<Self> {
         Box::new(Self {
             strategy: Strategy::Random,
@@ -293,12 +293,12 @@ impl Drawn {
 }
 
 /// The choices of a schedule that is written down.
-pub(crate) struct Replayed {
+pub(crate) struct ReplayedChoices {
     /// By process, in order of operation.
     deviations: Vec<Vec<Deviation>>,
 }
 
-impl Replayed {
+impl ReplayedChoices {
     pub(crate) fn new(schedule: &[Deviation], processes: usize) -> Self {
         let mut deviations = vec![Vec::new(); processes];
         for deviation in schedule {
@@ -432,9 +432,9 @@ impl Chooser {
     #[inline(always)]
     pub(crate) fn preempt(&mut self, running: usize, operation: Place, ready: Ready) -> usize {
         match self {
-            Self::Drawn(drawn) => drawn.preempt(running, ready),
+            Self::RandomChoices(drawn) => drawn.preempt(running, ready),
             Self::Every(every) => every.preempt(running, ready),
-            Self::Replayed(replayed) => match replayed.find(running, operation, Kind::Preempt) {
+            Self::ReplayedChoices(replayed) => match replayed.find(running, operation, Kind::Preempt) {
                 // In a schedule that was shortened the one that goes on may be unable to.
                 Some(process) if ready.can_go(usize::from(process)) => usize::from(process),
                 _ => running,
@@ -444,9 +444,9 @@ impl Chooser {
 
     pub(crate) fn next(&mut self, blocked: usize, operation: Place, ready: Ready) -> Option<usize> {
         match self {
-            Self::Drawn(drawn) => drawn.next(ready),
+            Self::RandomChoices(drawn) => drawn.next(ready),
             Self::Every(every) => every.next(ready),
-            Self::Replayed(replayed) => match replayed.find(blocked, operation, Kind::Next) {
+            Self::ReplayedChoices(replayed) => match replayed.find(blocked, operation, Kind::Next) {
                 Some(process) if ready.can_go(usize::from(process)) => Some(usize::from(process)),
                 _ => ready.first(),
             },
@@ -456,9 +456,9 @@ impl Chooser {
     #[inline(always)]
     pub(crate) fn answer(&mut self, process: usize, operation: Place, kind: Kind, options: u32) -> u32 {
         match self {
-            Self::Drawn(drawn) => drawn.answer(kind, options),
+            Self::RandomChoices(drawn) => drawn.answer(kind, options),
             Self::Every(every) => every.answer(kind, options),
-            Self::Replayed(replayed) => match replayed.find(process, operation, kind) {
+            Self::ReplayedChoices(replayed) => match replayed.find(process, operation, kind) {
                 Some(value) => u32::from(value).min(options.saturating_sub(1)),
                 None => 0,
             },

@@ -1,8 +1,8 @@
 //! Explorations: many runs of a subject, until one breaks an invariant.
 
-use crate::found::Found;
+use crate::counterexample::Counterexample;
 use crate::options::Limits;
-use crate::run::{By, Ran, Runs};
+use crate::run::{By, RunResult, Runs};
 use crate::script::Script;
 use crate::step::Step;
 use crate::strategy::{Every, Strategy};
@@ -46,7 +46,7 @@ pub trait Subject: sealed::Opens {
     }
 
     /// Repeats a run, and returns what it did as well.
-    fn replay(&self, found: &FoundIn<Self>, limits: Limits) -> (Ran, Vec<Step>) {
+    fn replay(&self, found: &CounterexampleIn<Self>, limits: Limits) -> (RunResult, Vec<Step>) {
         self.open(found.machine, limits, |session| {
             session.keep_steps(true);
             let ran = session.run(&found.script, By::Schedule(&found.schedule));
@@ -56,13 +56,13 @@ pub trait Subject: sealed::Opens {
 
     /// A short run that breaks the same invariant, and of which no deviation and no deed can be
     /// left out.
-    fn shrink(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
+    fn shrink(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
         self.open(found.machine, limits, |session| crate::shrink::shrink(session, found))
     }
 
     /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long,
     /// other scripts are tried, and a shorter run that breaks the same invariant takes its place.
-    fn simplest(&self, found: &FoundIn<Self>, limits: Limits) -> FoundIn<Self> {
+    fn simplest(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
         let mut best = self.shrink(found, limits);
         if best.schedule.len() <= READABLE {
             return best;
@@ -74,13 +74,13 @@ pub trait Subject: sealed::Opens {
                 self.draw(found.machine, &mut script, &mut random);
                 let strategy = Strategy::Few(1 << random.below(4));
                 let mut tally = Tally::default();
-                let ran = session.run(&script, By::Drawn(strategy, random.next()));
+                let ran = session.run(&script, By::RandomChoices(strategy, random.next()));
                 tally.note(session, found.machine, ran, strategy);
-                let same = |other: &FoundIn<Self>| other.failure.invariant == found.failure.invariant;
+                let same = |other: &CounterexampleIn<Self>| other.failure.invariant == found.failure.invariant;
                 let Some(other) = tally.found.filter(same) else { continue };
                 let other = crate::shrink::shrink(session, &other);
                 if other.schedule.len() < best.schedule.len() {
-                    best = Found { run: found.run, ..other };
+                    best = Counterexample { run: found.run, ..other };
                     if best.schedule.len() <= READABLE {
                         break;
                     }
@@ -92,7 +92,7 @@ pub trait Subject: sealed::Opens {
 }
 
 /// The finding of an exploration of a subject.
-pub type FoundIn<S> = Found<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
+pub type CounterexampleIn<S> = Counterexample<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
 
 /// The progress of an exploration of a subject.
 pub type TallyOf<S> = Tally<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
@@ -150,7 +150,7 @@ pub struct Tally<M, C> {
     /// Operations of all runs.
     pub steps: u64,
     /// The first run that broke an invariant.
-    pub found: Option<Found<M, C>>,
+    pub found: Option<Counterexample<M, C>>,
     /// All runs were tried that the strategy allows.
     pub complete: bool,
 }
@@ -229,20 +229,20 @@ fn explore_once<S: Subject + ?Sized>(
         subject.draw(machine, &mut script, &mut random);
     }
     let strategy = exploration.strategies[(run % exploration.strategies.len() as u64) as usize];
-    let ran = session.run(&script, By::Drawn(strategy, random.next()));
+    let ran = session.run(&script, By::RandomChoices(strategy, random.next()));
     tally.note(session, machine, ran, strategy);
 }
 
 impl<M, C> Tally<M, C> {
     /// Counts a run, and keeps it if it broke something.
-    pub(crate) fn note(&mut self, session: &dyn Runs<C>, machine: M, ran: Ran, strategy: Strategy) {
-        let Ran { failure, steps, hash } = ran;
+    pub(crate) fn note(&mut self, session: &dyn Runs<C>, machine: M, ran: RunResult, strategy: Strategy) {
+        let RunResult { failure, steps, hash } = ran;
         let run = self.schedules;
         self.schedules += 1;
         self.steps += u64::from(steps);
         if let Some(failure) = failure {
             let (script, schedule) = (session.script(), session.schedule());
-            self.found = Some(Found { failure, machine, script, schedule, hash, steps, strategy, run });
+            self.found = Some(Counterexample { failure, machine, script, schedule, hash, steps, strategy, run });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Every fault is found, repeated and shrunk; the library without one breaks nothing.
 
-use explore::{Exploration, FoundIn, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
+use explore::{Exploration, CounterexampleIn, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
 use psci_faults::FAULTS;
 use seeded::Fault;
 
@@ -16,7 +16,7 @@ fn exploration(seed: u64, schedules: u64) -> Exploration<Scenario> {
 /// Far more than any of them needs; it bounds the test where one is not found.
 const SCHEDULES: u64 = 250_000;
 
-fn find(fault: &'static Fault, seed: u64) -> FoundIn<Psci> {
+fn find(fault: &'static Fault, seed: u64) -> CounterexampleIn<Psci> {
     let tally = subject(Some(fault)).explore(&exploration(seed, SCHEDULES), |_| true);
     tally.found.unwrap_or_else(|| panic!("{}: not found in {} schedules with seed {seed}", fault.name, tally.schedules))
 }
@@ -82,7 +82,7 @@ fn with_every_switch_off_the_second_compilation_does_what_the_library_does() {
     for seed in 0..20 {
         let first = of_library.explore(&exploration(seed, 20_000), |_| true);
         let second = of_copy.explore(&exploration(seed, 20_000), |_| true);
-        let hash = |found: Option<FoundIn<Psci>>| found.map(|found| (found.run, found.hash, found.failure));
+        let hash = |found: Option<CounterexampleIn<Psci>>| found.map(|found| (found.run, found.hash, found.failure));
         assert_eq!((first.schedules, first.steps), (second.schedules, second.steps));
         assert_eq!(hash(first.found), hash(second.found));
     }

@@ -1,7 +1,7 @@
 //! The RCU library: every fault is found, repeated and shrunk; without one nothing breaks.
 
 use explore::{
-    Deed, Exploration, FoundIn, Invariant, KernelScenario, Limits, Mode, Rcu, Script, Strategy, Subject, Urgency,
+    Action, Exploration, CounterexampleIn, Invariant, KernelScenario, Limits, Mode, Rcu, Script, Strategy, Subject, Urgency,
 };
 use rcu_faults::FAULTS;
 use seeded::Fault;
@@ -20,7 +20,7 @@ fn exploration(seed: u64, schedules: u64) -> Exploration<KernelScenario> {
 /// Far more than any of them needs; it bounds the test where one is not found.
 const SCHEDULES: u64 = 200_000;
 
-fn find(fault: &'static Fault, seed: u64) -> FoundIn<Rcu> {
+fn find(fault: &'static Fault, seed: u64) -> CounterexampleIn<Rcu> {
     let tally = subject(Some(fault)).explore(&exploration(seed, SCHEDULES), |_| true);
     tally.found.unwrap_or_else(|| panic!("{}: not found in {} schedules with seed {seed}", fault.name, tally.schedules))
 }
@@ -52,7 +52,7 @@ fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations_and_deeds() {
         let subject = subject(Some(fault));
         let shrunk = subject.simplest(&find(fault, 2), LIMITS);
         assert!(shrunk.schedule.len() <= 12, "{}: {} deviations", fault.name, shrunk.schedule.len());
-        let still_fails = |less: &FoundIn<Rcu>| {
+        let still_fails = |less: &CounterexampleIn<Rcu>| {
             let (ran, _) = subject.replay(less, LIMITS);
             ran.failure.is_some_and(|failure| failure.invariant == shrunk.failure.invariant)
         };
@@ -88,13 +88,13 @@ fn the_second_compilation_does_what_the_library_does() {
 #[test]
 fn a_reader_that_stays_holds_its_callback_back() {
     let fault = rcu_faults::find("early-grace-period");
-    let replace = Deed::Replace { pointer: 0, urgency: Urgency::Plain, atomic: false };
+    let replace = Action::Replace { pointer: 0, urgency: Urgency::Plain, atomic: false };
     // The quiescent state of the switch is older than any grace period.
-    let mut first = vec![Deed::Switch(0), Deed::Read(0)];
-    first.extend([Deed::Jiffy; 12]);
+    let mut first = vec![Action::Switch(0), Action::Read(0)];
+    first.extend([Action::Jiffy; 12]);
     let mut second = vec![replace];
     for _ in 0..12 {
-        second.extend([Deed::Thread { which: 0, steps: 8 }, Deed::Jiffy]);
+        second.extend([Action::Thread { which: 0, steps: 8 }, Action::Jiffy]);
     }
     let script = KernelScenario { leaf_fanout: 2, cpus: vec![first, second], ..KernelScenario::default() };
     let exploration = Exploration { script: Some(script), ..exploration(1, 2_000) };

@@ -13,7 +13,7 @@ use crate::settings::{Frequency, Settings};
 use crate::task::{Start, TaskSpec, Workload};
 use crate::timers::{Precise, Wheel};
 use engine::{SplitMix64, Time};
-use idle::{Accounting, Asked, Governor, Outcome, SleepLength};
+use idle::{Accounting, KnownSituation, Governor, Outcome, SleepLength};
 use placement::Placement;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -132,7 +132,7 @@ impl Kernel {
 fn experienced(mut governor: Governor, domain: &Domain) -> Governor {
     const LONG_NS: u64 = 1_000_000_000;
     for _ in 0..16 {
-        let mut asked = Asked::new(SleepLength { timer_ns: LONG_NS, event_ns: LONG_NS });
+        let mut asked = KnownSituation::new(SleepLength { timer_ns: LONG_NS, event_ns: LONG_NS });
         let choice = governor.select(&domain.table, &mut asked);
         governor.reflect(&domain.table, &Outcome::stay(choice.state, LONG_NS));
     }

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::settings::{Broadcast, Form, IdlePath};
 use engine::Time;
-use idle::{Asked, Choice, Outcome, SleepLength};
+use idle::{KnownSituation, Choice, Outcome, SleepLength};
 use soc::{Soc, Source};
 
 impl Kernel {
@@ -70,7 +70,7 @@ impl Kernel {
         let event_ns = self.ns_until(self.next_event(cpu));
         // Where callbacks need the tick, it is the next event for the governor too.
         let timer_ns = if keep { event_ns } else { self.ns_until(self.next_timer(cpu)) };
-        let mut asked = Asked { tick_stopped, ..self.asked(cpu, SleepLength { timer_ns, event_ns }) };
+        let mut asked = KnownSituation { tick_stopped, ..self.asked(cpu, SleepLength { timer_ns, event_ns }) };
         let domain = &self.hardware.domains[self.cpus[cpu].domain];
         let choice = self.cpus[cpu].governor.select(&domain.table, &mut asked);
         let next = self.next_timer(cpu);
@@ -90,11 +90,11 @@ impl Kernel {
         if time == Time::MAX { idle::NEVER_NS } else { time.saturating_sub(self.now) / 1_000 }
     }
 
-    fn asked(&self, cpu: usize, sleep_length: SleepLength) -> Asked {
-        Asked {
+    fn asked(&self, cpu: usize, sleep_length: SleepLength) -> KnownSituation {
+        KnownSituation {
             latency_limit_ns: self.settings.latency_limit_ns,
             load: self.cpus[cpu].load,
-            ..Asked::new(sleep_length)
+            ..KnownSituation::new(sleep_length)
         }
     }
 

@@ -17,7 +17,7 @@ pub struct Program {
 
 /// The run of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
+pub struct ProgramRun {
     /// Its exit status: 0 when all is well.
     pub status: u32,
     /// The last lines that it printed.
@@ -43,13 +43,13 @@ pub struct Report {
     /// The failures, in words: a module that did not load.
     pub failures: Vec<String>,
     /// The programs, in the order in which they were asked for.
-    pub ran: Vec<Ran>,
+    pub ran: Vec<ProgramRun>,
 }
 
 /// Boots, runs each program, powers off.
 ///
 /// # Errors
-/// The guest hangs or ends too early. A program that fails is no error: see [`Ran::status`].
+/// The guest hangs or ends too early. A program that fails is no error: see [`ProgramRun::status`].
 pub fn run(
     images: &Images,
     linux: &Linux,
@@ -92,7 +92,7 @@ pub fn run(
                 let mut numbers = rest.split(' ').map(|number| number.parse::<u64>().unwrap_or(0));
                 let mut number = || numbers.next().unwrap_or(0);
                 let (status, switches, forks) = (number() as u32, number(), number());
-                report.ran.push(Ran { status, switches, forks, ..Ran::default() });
+                report.ran.push(ProgramRun { status, switches, forks, ..ProgramRun::default() });
             }
             "@output" => report.ran.last_mut().into_iter().for_each(|ran| ran.output.push(rest.to_owned())),
             "@trace-begin" => is_trace = true,

@@ -326,7 +326,7 @@ fn programs_run_in_the_guest_and_their_callbacks_are_traced() {
         assert_eq!(ran.status, 0, "{name}: {:?}", ran.output);
         assert!(ran.lines.iter().any(|line| line.contains("stopwatt: program-end")), "{name}");
     }
-    let callbacks = |ran: &programs::Ran, function: &str| {
+    let callbacks = |ran: &programs::ProgramRun, function: &str| {
         ran.lines.iter().filter(|line| line.contains("rcu_callback: ") && line.contains(function)).count()
     };
     assert!((100..120).contains(&callbacks(closes, "func=file_free_rcu")), "{}", callbacks(closes, "func="));

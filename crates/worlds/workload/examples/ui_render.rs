@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Frames and energy of all seeds.
 #[derive(Default)]
-struct Found {
+struct Totals {
     /// Latencies in ns, by size.
     frames: Vec<u32>,
     energy: f64,
@@ -79,7 +79,7 @@ struct Found {
     moves: u64,
 }
 
-impl Found {
+impl Totals {
     /// A percentile in ms.
     fn at(&self, percent: usize) -> f64 {
         let at = (self.frames.len() * percent / 100).min(self.frames.len().saturating_sub(1));
@@ -93,8 +93,8 @@ fn measure(
     workload: &minikernel::Workload,
     kind: Kind,
     time_ns: u64,
-) -> Result<Found, Box<dyn Error>> {
-    let mut found = Found::default();
+) -> Result<Totals, Box<dyn Error>> {
+    let mut found = Totals::default();
     for seed in 1..=SEEDS {
         let settings = Settings { seed, frequency: frequency.clone(), ..Settings::default() };
         let policy = kind.policy(&hardware.energy_model()?, seed);

@@ -9,7 +9,7 @@ use dataplane::graph::Reason;
 use dataplane::nodes::Device;
 use dataplane::plane::Plane;
 
-use super::input::{Driver, DriverInput, Met, Room};
+use super::input::{Driver, DriverInput, DriverCounters, Room};
 use super::offload::{Splitter, Unfinished};
 use super::packet_socket::{BATCH, BLOCK_BYTES, BLOCKS, Fanout, Received, Receiver, Sender};
 
@@ -59,7 +59,7 @@ impl PacketDriver {
     }
 
     /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
-    fn next_into(&mut self, data: &mut [u8; DATA_BYTES], met: &mut Met<'_>) -> Option<usize> {
+    fn next_into(&mut self, data: &mut [u8; DATA_BYTES], met: &mut DriverCounters<'_>) -> Option<usize> {
         loop {
             if let Some(length) = self.splitter.next_part(data) {
                 return Some(length);

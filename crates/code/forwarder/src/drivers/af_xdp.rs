@@ -35,13 +35,13 @@ const SENDING: u32 = FRAMES / 2;
 pub const MTU_MAX: u16 = 2048 - 256 - 18;
 
 /// An interface whose packets the kernel hands to sockets, shared by those of all its queues.
-pub struct Handed {
+pub struct XdpInterface {
     interface: String,
     /// The interface's number, and the program on it. One that came back has another number.
     program: Mutex<Option<(u32, Redirect)>>,
 }
 
-impl Handed {
+impl XdpInterface {
     /// Puts the program on an interface. It is taken off when this is dropped.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ fn wrong(error: impl std::fmt::Display) -> io::Error {
 }
 
 impl Port {
-    fn open(handed: &Handed, queue: u32) -> io::Result<Self> {
+    fn open(handed: &XdpInterface, queue: u32) -> io::Result<Self> {
         handed.with_program(|index, program| {
             let memory =
                 UmemCfgBuilder { frame_size: FrameSize::TwoK, frame_count: FRAMES, ..UmemCfgBuilder::default() };
@@ -207,7 +207,7 @@ fn is_zero_copy(socket: &XdpSocket) -> bool {
 
 /// A queue of an interface, which the input and the device of a worker share.
 pub struct Queue {
-    handed: Arc<Handed>,
+    handed: Arc<XdpInterface>,
     number: u32,
     /// None while the interface is away.
     port: Mutex<Option<Port>>,
@@ -218,7 +218,7 @@ impl Queue {
     ///
     /// # Errors
     /// Somebody else has it, or this needs root.
-    pub fn open(handed: &Arc<Handed>, number: u32) -> io::Result<Arc<Self>> {
+    pub fn open(handed: &Arc<XdpInterface>, number: u32) -> io::Result<Arc<Self>> {
         let port = Port::open(handed, number)?;
         Ok(Arc::new(Self { handed: handed.clone(), number, port: Mutex::new(Some(port)) }))
     }

@@ -48,14 +48,14 @@ impl Room<'_> {
     /// Lets `write` put the next packet into a buffer and return its length. Returns false if there
     /// is no packet, no buffer or no room.
     #[inline(always)]
-    pub fn put(&mut self, write: impl FnOnce(&mut [u8; DATA_BYTES], &mut Met<'_>) -> Option<usize>) -> bool {
+    pub fn put(&mut self, write: impl FnOnce(&mut [u8; DATA_BYTES], &mut DriverCounters<'_>) -> Option<usize>) -> bool {
         let lane = self.frame.len;
         // A buffer first: without one, the packet waits where it is.
         if lane >= self.wanted || self.pool.allocate(&mut self.frame.buffer[lane..=lane]) == 0 {
             return false;
         }
         let data = self.pool.data_mut(self.frame.buffer[lane]);
-        let mut met = Met { dropped: &mut self.dropped, counts: self.counts };
+        let mut met = DriverCounters { dropped: &mut self.dropped, counts: self.counts };
         let Some(length) = write(data, &mut met) else {
             self.pool.free(&self.frame.buffer[lane..=lane]);
             return false;
@@ -70,12 +70,12 @@ impl Room<'_> {
 }
 
 /// Counters of what a driver meets.
-pub struct Met<'a> {
+pub struct DriverCounters<'a> {
     dropped: &'a mut u64,
     counts: &'a mut [u64],
 }
 
-impl Met<'_> {
+impl DriverCounters<'_> {
     /// Counts a packet under the driver's reason of that number.
     #[inline]
     pub fn count(&mut self, reason: usize) {

@@ -40,7 +40,7 @@ const TIMED: u32 = 20_000;
 const LATENCY_WINDOWS: u32 = 3;
 
 /// The result for a driver.
-pub struct Found {
+pub struct DriverRates {
     /// The program that forwards.
     pub driver: Driver,
     /// Processors: the generator's, and those on which is forwarded.
@@ -67,7 +67,7 @@ pub struct Found {
 ///
 /// # Errors
 /// This needs root; or the run is to stop.
-pub fn find(search: &Search, progress: &Arc<Progress>) -> Result<Vec<Found>, Error> {
+pub fn find(search: &Search, progress: &Arc<Progress>) -> Result<Vec<DriverRates>, Error> {
     let Search { drivers, command, plan, windows, window, .. } = search;
     let benches =
         drivers.iter().map(|driver| Bench::new(*driver, *plan, command, progress)).collect::<Result<Vec<_>, _>>()?;
@@ -86,7 +86,7 @@ pub fn find(search: &Search, progress: &Arc<Progress>) -> Result<Vec<Found>, Err
     benches.into_iter().zip(full).map(|(bench, full)| of_driver(search, &bench, full, progress)).collect()
 }
 
-fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Progress>) -> Result<Found, Error> {
+fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Progress>) -> Result<DriverRates, Error> {
     let name = bench.driver().name();
     let of = |what: fn(&Trial) -> f64| stats::median(&full.iter().map(what).collect::<Vec<_>>()).unwrap_or(0.0);
     let start = (of(Trial::offered), of(Trial::forwarded));
@@ -112,5 +112,5 @@ fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Pr
     let hardware = full.last().map(|trial| trial.hardware.clone()).unwrap_or_default();
     let (generator, workers) = bench.processors();
     let processors = (generator, workers.to_vec());
-    Ok(Found { driver: bench.driver(), processors, hardware, full, none, partial, tried, latencies, untimed })
+    Ok(DriverRates { driver: bench.driver(), processors, hardware, full, none, partial, tried, latencies, untimed })
 }

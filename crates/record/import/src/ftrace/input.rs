@@ -15,7 +15,7 @@ pub struct Options {
 
 /// The part of a file that a reader finds beside its events.
 #[derive(Default)]
-pub(super) struct Left {
+pub(super) struct Remainder {
     pub(super) format: String,
     pub(super) clock: Option<String>,
     pub(super) kernel: KernelTrace,
@@ -32,7 +32,7 @@ const MOST_STATES: usize = 64;
 /// More warnings than a person reads are counted and not kept.
 const WARNINGS_KEPT: usize = 100;
 
-impl Left {
+impl Remainder {
     /// Notes the idle governor.
     pub(super) fn governor(&mut self, name: &str) {
         self.kernel.governor.get_or_insert_with(|| printable(name.trim()));

@@ -36,7 +36,7 @@ pub use record::record;
 
 use crate::error::ImportError;
 use collect::Collector;
-use input::{Left, read_fully, unreadable};
+use input::{Remainder, read_fully, unreadable};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 /// Why a trace could not be read, or its events not be handed on.
@@ -60,7 +60,7 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     let length = read_fully(&mut input, &mut start).map_err(|error| unreadable(options, &error))?;
     input.seek(SeekFrom::Start(0)).map_err(|error| unreadable(options, &error))?;
     let mut collector = Collector::new(taker);
-    let mut left = Left { format: "ftrace text".to_owned(), ..Left::default() };
+    let mut left = Remainder { format: "ftrace text".to_owned(), ..Remainder::default() };
     if dat::is_trace_dat(&start[..length]) {
         dat::read(input, options, &mut collector, &mut left)?;
     } else if is_perfetto(&start[..length]) {

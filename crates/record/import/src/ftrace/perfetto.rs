@@ -7,7 +7,7 @@
 
 use super::collect::Collector;
 use super::event::{Event, Point};
-use super::input::{Left, Options, read_fully, unreadable};
+use super::input::{Remainder, Options, read_fully, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use crate::error::ImportError;
 use prost::encoding::{WireType, decode_key, decode_varint};
@@ -62,7 +62,7 @@ pub(super) fn read(
     mut input: impl Read,
     options: &Options,
     collector: &mut Collector<'_>,
-    left: &mut Left,
+    left: &mut Remainder,
 ) -> Result<(), ImportError> {
     left.format = "Perfetto trace".to_owned();
     left.clock = Some("boot".to_owned());
@@ -184,7 +184,7 @@ fn find<'a>(mut message: &'a [u8], wanted: u32) -> Option<Value<'a>> {
 }
 
 /// An event that is held until those before it are there.
-struct Held {
+struct PendingEvent {
     time_ns: u64,
     cpu: u16,
     what: What,
@@ -209,8 +209,8 @@ struct Round {
 struct Reader<'r, 'c, 'o> {
     options: &'o Options,
     collector: &'r mut Collector<'c>,
-    left: &'r mut Left,
-    held: Vec<Held>,
+    left: &'r mut Remainder,
+    held: Vec<PendingEvent>,
     round: Round,
     /// Names of the kernel's functions by the numbers that events have for them.
     symbols: HashMap<u64, Vec<u8>>,
@@ -292,7 +292,7 @@ impl Reader<'_, '_, '_> {
             }
         }
         if lost && let Some(time_ns) = self.held[first..].iter().map(|held| held.time_ns).min() {
-            self.held.insert(first, Held { time_ns, cpu, what: What::Lost });
+            self.held.insert(first, PendingEvent { time_ns, cpu, what: What::Lost });
         }
         let last = self.held[first..].iter().map(|held| held.time_ns).max();
         self.round.this_ns = self.round.this_ns.max(last.unwrap_or(0));
@@ -327,7 +327,7 @@ impl Reader<'_, '_, '_> {
         let mut fields = message;
         while field(&mut fields)?.is_some() {}
         let time_ns = time_ns.ok_or(Damage("an event has no time"))?;
-        self.held.push(Held { time_ns, cpu, what: What::Message(number, message.into()) });
+        self.held.push(PendingEvent { time_ns, cpu, what: What::Message(number, message.into()) });
         Ok(())
     }
 
@@ -370,14 +370,14 @@ impl Reader<'_, '_, '_> {
             time_ns = time_ns.wrapping_add(*delta);
             let event = Event { time_ns, ticks: previous, argument: *pid as u32, cpu, point: Point::SchedSwitch };
             previous = *pid;
-            self.held.push(Held { time_ns, cpu, what: What::Ready(event) });
+            self.held.push(PendingEvent { time_ns, cpu, what: What::Ready(event) });
         }
         time_ns = 0;
         for (((delta, pid), number), target) in waking_times.iter().zip(waking_pids).zip(waking_names).zip(targets) {
             name(self.collector, *pid, *number)?;
             time_ns = time_ns.wrapping_add(*delta);
             let event = Event { time_ns, ticks: *target, argument: *pid as u32, cpu, point: Point::SchedWakeup };
-            self.held.push(Held { time_ns, cpu, what: What::Ready(event) });
+            self.held.push(PendingEvent { time_ns, cpu, what: What::Ready(event) });
         }
         Ok(())
     }
@@ -393,8 +393,8 @@ impl Reader<'_, '_, '_> {
     fn hand_on(&mut self, until_ns: u64) -> Result<(), ImportError> {
         self.held.sort_by_key(|held| held.time_ns);
         let count = self.held.partition_point(|held| held.time_ns <= until_ns);
-        let ready: Vec<Held> = self.held.drain(..count).collect();
-        for Held { time_ns, cpu, what } in ready {
+        let ready: Vec<PendingEvent> = self.held.drain(..count).collect();
+        for PendingEvent { time_ns, cpu, what } in ready {
             let (number, message) = match what {
                 What::Ready(event) => {
                     self.collector.push(event);

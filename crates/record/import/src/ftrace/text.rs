@@ -4,7 +4,7 @@
 //! the group and the flags may lack, and the time has six digits behind the point or nine.
 
 use super::collect::Collector;
-use super::input::{Left, Options, unreadable};
+use super::input::{Remainder, Options, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use super::lines::{Line, Lines, Whole};
 use crate::error::ImportError;
@@ -19,7 +19,7 @@ pub(super) fn read(
     input: impl Read,
     options: &Options,
     collector: &mut Collector<'_>,
-    left: &mut Left,
+    left: &mut Remainder,
 ) -> Result<(), ImportError> {
     let mut lines = Lines::new(input);
     let mut page = Page::No;
@@ -362,7 +362,7 @@ impl Fields for Text<'_> {
 
 /// The message beside events: comments, notices of lost events, stacks, what `trace-cmd` says
 /// first. A message if it is none of these.
-fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Left) -> Option<&'static str> {
+fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> Option<&'static str> {
     let text = line.trim_ascii();
     if text.is_empty() || text.starts_with(b"=>") {
         return None;

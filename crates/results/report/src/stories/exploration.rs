@@ -51,6 +51,9 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
     let all = recording.all_series().map(|series| recording.series_texts(series));
     let broken: Vec<(&str, &str)> =
         all.filter(|(_, case, _)| *case != TRIED).map(|(variant, case, _)| (variant, case)).collect();
+    // Of a campaign that broke something several times each variant has a schedule of its own, and
+    // none is the campaign's.
+    let facts = facts.filter(|_| broken.len() <= 1);
     let schedule = facts.as_ref().map(|facts| facts.schedule.clone());
     let facts = facts.unwrap_or_default();
     Ok(Explored {

@@ -1,14 +1,14 @@
 //! A recording whose experiment has no story of its own, such as figures that were imported: tables
 //! of its measures.
 
-use super::story::Told;
+use super::story::StoryContent;
 use crate::blocks::{Blocks, text};
 use crate::model::findings::Findings;
 use crate::model::measures::measure_tables;
 use serde_json::json;
 
 /// Tells the measures.
-pub(super) fn tell(findings: &Findings<'_>) -> Told {
+pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
     let header = &findings.recording.header;
     let mut blocks = Blocks::default();
     let (measures, events) = (findings.recording.measures().len(), findings.recording.events().len());
@@ -20,5 +20,5 @@ pub(super) fn tell(findings: &Findings<'_>) -> Told {
     measure_tables(&findings.measures).into_iter().for_each(|table| blocks.table(table));
     let own = json!({ "experiment": header.experiment, "recording": findings.folder });
     let json = crate::export::json::with_recording(own, findings);
-    Told { json, blocks, is_plain: true }
+    StoryContent { json, blocks, is_plain: true }
 }

@@ -27,7 +27,7 @@ mod story;
 mod strides;
 
 pub(crate) use run::Run;
-pub(crate) use story::Told;
+pub(crate) use story::StoryContent;
 
 use crate::blocks::Block;
 use crate::model::findings::Findings;
@@ -36,37 +36,37 @@ use recording::Recording;
 use recording::facts::FactsError;
 
 /// A function that tells a recording of an experiment.
-type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<Told, FactsError>;
+type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
 const STORIES: [(&str, Teller); 15] = [
-    ("explore-psci", |run, _| exploration::read(run).map(|story| Told::of(&story))),
-    ("explore-rcu", |run, _| exploration::read(run).map(|story| Told::of(&story))),
-    ("psci-calls", |run, _| Ok(Told::of(&psci_calls::read(run)))),
-    ("linux-boot", |run, findings| Ok(Told::of(&linux::read(run, findings)))),
-    ("dataplane", |run, _| loaded::read(run).map(|story| Told::of(&story))),
-    ("prefetch", |run, _| strides::read(run).map(|story| Told::of(&story))),
-    ("batch", |run, _| Ok(Told::of(&batch::read(run)))),
+    ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::of(&story))),
+    ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::of(&story))),
+    ("psci-calls", |run, _| Ok(StoryContent::of(&psci_calls::read(run)))),
+    ("linux-boot", |run, findings| Ok(StoryContent::of(&linux::read(run, findings)))),
+    ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::of(&story))),
+    ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::of(&story))),
+    ("batch", |run, _| Ok(StoryContent::of(&batch::read(run)))),
     ("forward", |run, _| match rates::is_of(run.recording) {
-        true => rates::read(run).map(|story| Told::of(&story)),
-        false => forward::read(run).map(|story| Told::of(&story)),
+        true => rates::read(run).map(|story| StoryContent::of(&story)),
+        false => forward::read(run).map(|story| StoryContent::of(&story)),
     }),
-    ("idle-replay", |run, _| idle_replay::read(run).map(|story| Told::of(&story))),
-    ("idle-clock", |run, _| idle_clock::read(run).map(|story| Told::of(&story))),
-    ("idle-cases", |run, _| Ok(Told::of(&idle_cases::read(run)))),
-    ("rcu-doses", |run, _| Ok(Told::of(&rcu_doses::read(run)))),
-    ("linux-rates", |run, _| Ok(Told::of(&linux_rates::read(run)))),
-    ("rcu-energy", |run, _| energy::read(run).map(|story| Told::of(&story))),
-    ("placement", |run, _| placement::read(run).map(|story| Told::of(&story))),
+    ("idle-replay", |run, _| idle_replay::read(run).map(|story| StoryContent::of(&story))),
+    ("idle-clock", |run, _| idle_clock::read(run).map(|story| StoryContent::of(&story))),
+    ("idle-cases", |run, _| Ok(StoryContent::of(&idle_cases::read(run)))),
+    ("rcu-doses", |run, _| Ok(StoryContent::of(&rcu_doses::read(run)))),
+    ("linux-rates", |run, _| Ok(StoryContent::of(&linux_rates::read(run)))),
+    ("rcu-energy", |run, _| energy::read(run).map(|story| StoryContent::of(&story))),
+    ("placement", |run, _| placement::read(run).map(|story| StoryContent::of(&story))),
 ];
 
 /// Tells a recording: by the story of its experiment, or by tables of its measures.
-pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> Told {
+pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     let header = &run.recording.header;
     let story = STORIES.iter().find(|(experiment, _)| *experiment == header.experiment);
     let mut told = match story.map(|(_, tell)| tell(run, findings)) {
         // Whatever made them, latencies of PSCI calls are told in one way.
-        _ if !findings.compared.is_empty() => Told::of(&latency::read(findings)),
+        _ if !findings.compared.is_empty() => StoryContent::of(&latency::read(findings)),
         Some(Ok(told)) => told,
         Some(Err(error)) => {
             let mut told = measured::tell(findings);

@@ -12,7 +12,7 @@ pub(super) trait Story: Serialize {
 }
 
 /// A story, told.
-pub(crate) struct Told {
+pub(crate) struct StoryContent {
     /// Its facts, for machines.
     pub(crate) json: Value,
     /// Its blocks.
@@ -21,7 +21,7 @@ pub(crate) struct Told {
     pub(crate) is_plain: bool,
 }
 
-impl Told {
+impl StoryContent {
     pub(super) fn of(story: &impl Story) -> Self {
         let mut blocks = Blocks::default();
         story.tell(&mut blocks);

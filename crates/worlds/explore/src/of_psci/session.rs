@@ -11,7 +11,7 @@ use crate::failure::{Failure, Invariant};
 use crate::machine::{Machine, Waits};
 use crate::memory::Memory;
 use crate::options::Limits;
-use crate::run::{By, Chosen, Ran, Runs};
+use crate::run::{By, MachineChoice, RunResult, Runs};
 use crate::step::Did;
 use engine::Runner;
 use std::cell::{Cell, RefCell};
@@ -46,13 +46,13 @@ pub(crate) fn with_session<R>(
 ) -> R {
     let scenario = RefCell::new(Scenario::default());
     let main = |process: usize, entry: u32| frame(board, library, &scenario, process, entry);
-    let runner = Runner::with_chooser(&board.scheduler, &main, Chosen(board));
+    let runner = Runner::with_chooser(&board.scheduler, &main, MachineChoice(board));
     let mut session = Session { board, scenario: &scenario, runner, snapshots: HashMap::new(), limits, length: 500 };
     use_it(&mut session)
 }
 
 impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
-    fn run(&mut self, scenario: &Scenario, by: By<'_>) -> Ran {
+    fn run(&mut self, scenario: &Scenario, by: By<'_>) -> RunResult {
         let mask = scenario.off.iter().fold(0u64, |mask, &cpu| mask | 1 << cpu);
         let key = (mask, scenario.os_initiated);
         if !self.snapshots.contains_key(&key) {
@@ -84,7 +84,7 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
 impl<M: Fn(usize, u32)> Session<'_, M> {
     /// Boots the machine as a careful operating system does: one CPU after the other, nobody
     /// interrupted.
-    fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, Ran> {
+    fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, RunResult> {
         let board = self.board;
         let count = board.cpus.len();
         // CPU 0 boots; if it is to be off, it goes off last, once another one runs.
@@ -155,7 +155,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         self.board.begin();
     }
 
-    fn go(&mut self) -> Ran {
+    fn go(&mut self) -> RunResult {
         let board = self.board;
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
         if let Err(payload) = result {
@@ -164,7 +164,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let failure = board.failure.take().or_else(|| at_the_end(board));
         let steps = board.steps.get();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
-        Ran { failure, steps, hash: board.hash() }
+        RunResult { failure, steps, hash: board.hash() }
     }
 }
 

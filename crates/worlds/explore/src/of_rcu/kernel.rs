@@ -6,7 +6,7 @@
 use super::acts;
 use super::library::{Interrupted, Library, Need, Stepped};
 use super::oracle::{Broken, Oracle};
-use super::scenario::{DEPTH, Deed, KernelScenario, Urgency};
+use super::scenario::{DEPTH, Action, KernelScenario, Urgency};
 use super::thread::Thread;
 use crate::cell::OnMachine;
 use crate::choice::Kind;
@@ -362,26 +362,26 @@ impl Kernel {
         }
     }
 
-    fn does(&self, rcu: &dyn Library<Kernel>, cpu: usize, deed: Deed) {
+    fn does(&self, rcu: &dyn Library<Kernel>, cpu: usize, deed: Action) {
         let now = self.jiffies.get();
         match deed {
-            Deed::Read(pointer) => self.read(rcu, cpu, pointer),
-            Deed::Leave => {
+            Action::Read(pointer) => self.read(rcu, cpu, pointer),
+            Action::Leave => {
                 if let Some(task) = self.states[cpu].task.get().filter(|&task| self.tasks[task].depth.get() > 0) {
                     self.leave(rcu, task);
                 }
             }
-            Deed::Replace { pointer, urgency, atomic } => {
+            Action::Replace { pointer, urgency, atomic } => {
                 self.states[cpu].may_wake.set(!atomic);
                 self.replace(rcu, pointer, urgency);
                 self.states[cpu].may_wake.set(true);
             }
-            Deed::Switch(to) => self.switch(rcu, cpu, usize::from(to)),
-            Deed::Thread { which, steps } => self.run_thread(rcu, cpu, usize::from(which), steps),
-            Deed::Idle { jiffies, looks, replaces } => self.idle(rcu, cpu, now + u64::from(jiffies), looks, replaces),
-            Deed::Off(jiffies) if cpu > 0 => self.go_off(rcu, cpu, jiffies),
-            Deed::Off(_) => {}
-            Deed::Jiffy => self.end_jiffy(rcu, cpu),
+            Action::Switch(to) => self.switch(rcu, cpu, usize::from(to)),
+            Action::Thread { which, steps } => self.run_thread(rcu, cpu, usize::from(which), steps),
+            Action::Idle { jiffies, looks, replaces } => self.idle(rcu, cpu, now + u64::from(jiffies), looks, replaces),
+            Action::Off(jiffies) if cpu > 0 => self.go_off(rcu, cpu, jiffies),
+            Action::Off(_) => {}
+            Action::Jiffy => self.end_jiffy(rcu, cpu),
         }
     }
 

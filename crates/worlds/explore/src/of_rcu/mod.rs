@@ -16,7 +16,7 @@ use crate::options::Limits;
 use crate::run::Runs;
 use crate::subject::{Subject, sealed};
 use engine::SplitMix64;
-pub use scenario::{Deed, KernelScenario, KernelScenarioError, Mode, Urgency};
+pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
 
 /// The RCU library, sound or with a fault.

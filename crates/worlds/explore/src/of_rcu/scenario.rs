@@ -81,7 +81,7 @@ pub enum Urgency {
 /// Something that a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Deed {
+pub enum Action {
     /// The running task starts a read section, or one within it, and looks at the object of a
     /// pointer (0 to 2).
     Read(u8),
@@ -129,7 +129,7 @@ fn plain() -> Urgency {
     Urgency::Plain
 }
 
-impl Display for Deed {
+impl Display for Action {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match *self {
             Self::Read(pointer) => write!(f, "reads pointer {pointer}"),
@@ -183,7 +183,7 @@ pub struct KernelScenario {
     #[serde(default)]
     pub busy_end: bool,
     /// The deeds of each CPU, CPU 0 first.
-    pub cpus: Vec<Vec<Deed>>,
+    pub cpus: Vec<Vec<Action>>,
 }
 
 /// Why a scenario cannot be run.
@@ -312,14 +312,14 @@ impl KernelScenario {
             for (number, deed) in deeds.iter().enumerate() {
                 let of = |what: &str| format!("{what} of deed {number} of CPU {cpu}");
                 match *deed {
-                    Deed::Read(pointer) | Deed::Replace { pointer, .. } => {
+                    Action::Read(pointer) | Action::Replace { pointer, .. } => {
                         range(of("the pointer"), usize::from(pointer), 0, POINTERS - 1)?;
                     }
-                    Deed::Thread { steps, .. } => range(of("the number of steps"), usize::from(steps), 1, 255)?,
-                    Deed::Idle { jiffies, .. } | Deed::Off(jiffies) => {
+                    Action::Thread { steps, .. } => range(of("the number of steps"), usize::from(steps), 1, 255)?,
+                    Action::Idle { jiffies, .. } | Action::Off(jiffies) => {
                         range(of("the number of jiffies"), usize::from(jiffies), 1, 255)?;
                     }
-                    Deed::Leave | Deed::Switch(_) | Deed::Jiffy => {}
+                    Action::Leave | Action::Switch(_) | Action::Jiffy => {}
                 }
             }
         }
@@ -344,25 +344,25 @@ impl KernelScenario {
             for _ in 0..jiffies {
                 for _ in 0..2 + below(3) {
                     deeds.push(match below(100) {
-                        0..20 => Deed::Read(below(POINTERS as u64)),
-                        20..42 => Deed::Leave,
-                        42..54 if below(12) < replaces => Deed::Replace {
+                        0..20 => Action::Read(below(POINTERS as u64)),
+                        20..42 => Action::Leave,
+                        42..54 if below(12) < replaces => Action::Replace {
                             pointer: below(POINTERS as u64),
                             urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry][usize::from(below(3))],
                             atomic: below(4) == 0,
                         },
-                        42..66 => Deed::Switch(below(cpus as u64 + 1)),
-                        66..86 => Deed::Thread { which: below(8), steps: 1 + below(12) },
-                        86..97 => Deed::Idle {
+                        42..66 => Action::Switch(below(cpus as u64 + 1)),
+                        66..86 => Action::Thread { which: below(8), steps: 1 + below(12) },
+                        86..97 => Action::Idle {
                             jiffies: 1 + below(6),
                             looks: if below(2) == 0 { 0 } else { below(20) },
                             replaces: below(12) < replaces,
                         },
-                        _ if mode.hotplug() && cpu > 0 => Deed::Off(1 + below(5)),
-                        _ => Deed::Leave,
+                        _ if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
+                        _ => Action::Leave,
                     });
                 }
-                deeds.push(Deed::Jiffy);
+                deeds.push(Action::Jiffy);
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::machine::{Machine, Waits};
 use crate::names::Names;
 use crate::options::Limits;
 use crate::place::Place;
-use crate::run::{By, Chosen, Ran, Runs};
+use crate::run::{By, MachineChoice, RunResult, Runs};
 use engine::Runner;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,13 +40,13 @@ pub(super) fn with_session<R>(
     let kernel = Kernel::new(Machine::new(cpus, &[], 1));
     let library = RefCell::new(None);
     let main = |process: usize, _| frame(&kernel, &library, process);
-    let runner = Runner::with_chooser(&kernel.machine.scheduler, &main, Chosen(&kernel.machine));
+    let runner = Runner::with_chooser(&kernel.machine.scheduler, &main, MachineChoice(&kernel.machine));
     let mut session = Session { kernel: &kernel, library: &library, runner, mode, faulty, limits, length: 4_000 };
     use_it(&mut session)
 }
 
 /// A library with the words that it is made of.
-struct Made {
+struct BuiltLibrary {
     library: Rc<dyn Library<Kernel>>,
     /// The first pointer to an object.
     pointers: u16,
@@ -55,7 +55,7 @@ struct Made {
     names: Names,
 }
 
-fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> Made {
+fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> BuiltLibrary {
     let ((library, pointers), values) = made_by(|| -> (Rc<dyn Library<Kernel>>, u16) {
         let library: Rc<dyn Library<Kernel>> = match faulty {
             true => Rc::new(faulty::Own::new(mode, scenario, readers)),
@@ -66,7 +66,7 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> 
     });
     let groups = library.threads().iter().filter(|thread| matches!(thread, Thread::OffloadGp(_))).count();
     let (cpus, groups, words) = (scenario.cpus.len() as u16, groups as u16, values.len() as u16);
-    Made { library, pointers, values, names: names::names(cpus, groups, words).with_waits(&WAITS) }
+    BuiltLibrary { library, pointers, values, names: names::names(cpus, groups, words).with_waits(&WAITS) }
 }
 
 /// The names of the words of a run.
@@ -91,14 +91,14 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
 }
 
 impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
-    fn run(&mut self, scenario: &KernelScenario, by: By<'_>) -> Ran {
+    fn run(&mut self, scenario: &KernelScenario, by: By<'_>) -> RunResult {
         let kernel = self.kernel;
         let machine = &kernel.machine;
         let cpus = machine.cpus.len();
         // What an earlier run has left of its frames goes before its words do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         kernel.scenario.borrow_mut().clone_from(scenario);
-        let Made { library, pointers, values, names } = make(self.mode, scenario, kernel.readers(), self.faulty);
+        let BuiltLibrary { library, pointers, values, names } = make(self.mode, scenario, kernel.readers(), self.faulty);
         machine.names.set(names);
         kernel.pointers.set(pointers);
         kernel.begin(&library.threads(), POINTERS);
@@ -125,7 +125,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         }
         let steps = machine.steps.get();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
-        Ran { failure, steps, hash: machine.hash() }
+        RunResult { failure, steps, hash: machine.hash() }
     }
 
     fn script(&self) -> KernelScenario {

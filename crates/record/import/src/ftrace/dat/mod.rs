@@ -18,7 +18,7 @@ mod layout;
 mod pages;
 
 use super::collect::Collector;
-use super::input::{Left, Options};
+use super::input::{Remainder, Options};
 use super::kind::{self, Wrong};
 use crate::error::ImportError;
 use file::{Bad, File};
@@ -38,7 +38,7 @@ pub(super) fn read(
     input: impl Read + Seek,
     options: &Options,
     collector: &mut Collector<'_>,
-    left: &mut Left,
+    left: &mut Remainder,
 ) -> Result<(), ImportError> {
     let mut file = File::new(input);
     read_file(&mut file, options, collector, left).map_err(|bad| error(options, &bad))
@@ -52,7 +52,7 @@ fn read_file<R: Read + Seek>(
     file: &mut File<R>,
     options: &Options,
     collector: &mut Collector<'_>,
-    left: &mut Left,
+    left: &mut Remainder,
 ) -> Result<(), Bad> {
     let layout = Layout::read(file)?;
     left.format = format!("trace.dat version {}", layout.version);
@@ -126,7 +126,7 @@ fn advance<R: Read + Seek>(
     file: &mut File<R>,
     pages: &mut Pages,
     options: &Options,
-    left: &mut Left,
+    left: &mut Remainder,
 ) -> Result<(), Bad> {
     match pages.advance(file) {
         Ok(()) => Ok(()),

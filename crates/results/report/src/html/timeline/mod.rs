@@ -60,7 +60,7 @@ pub(super) fn case(
 
 /// The answer and the explanation of a view of an iteration. Without scripts that of the median is
 /// there to read; a script shows what belongs to the view.
-fn what_is_told(told: &Told, iteration: usize) -> Markup {
+fn what_is_told(told: &AxisAnswer, iteration: usize) -> Markup {
     html! {
         div.told data-view=(told.view) data-iteration=(iteration) hidden[iteration > 0] {
             @if let Some(headline) = &told.headline { p.headline { (headline) } }
@@ -95,11 +95,11 @@ struct Shown<'a> {
     picture: Picture,
     iteration: Iteration<'a>,
     /// The answers about each axis that has a metric.
-    told: Vec<Told>,
+    told: Vec<AxisAnswer>,
 }
 
 /// The answer about an axis: its headline, and the same at length.
-struct Told {
+struct AxisAnswer {
     /// The metric's name.
     view: &'static str,
     headline: Option<String>,
@@ -135,7 +135,7 @@ fn pictures<'a>(
             let path = axis.paths.get(&cpu).map_or(&[][..], Vec::as_slice);
             let measured = metrics.iter().find(|known| known.name == metric)?;
             let headline = headline(findings, &section.group, *measured, &iteration).map(|headline| headline.text);
-            Some(Told { view: metric, headline, answer: answer(&iteration, names, cpu, metric, tick_us, path) })
+            Some(AxisAnswer { view: metric, headline, answer: answer(&iteration, names, cpu, metric, tick_us, path) })
         };
         let told = picture.axes.iter().filter_map(told).collect();
         left_out.cpus = left_out.cpus.max(picture.left_out);

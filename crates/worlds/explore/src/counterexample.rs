@@ -6,7 +6,7 @@ use crate::strategy::Strategy;
 
 /// A run that broke an invariant, with what repeats it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<M, C> {
+pub struct Counterexample<M, C> {
     /// The failure.
     pub failure: Failure,
     /// The machine on which it did.
