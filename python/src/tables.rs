@@ -90,7 +90,7 @@ fn wrong(error: impl ToString) -> PyErr {
 
 impl Table {
     /// A table of these columns: names, whether a row may have none, values.
-    fn of(mut columns: Vec<NamedColumn>, more: Vec<NamedColumn>) -> PyResult<Self> {
+    fn new(mut columns: Vec<NamedColumn>, more: Vec<NamedColumn>) -> PyResult<Self> {
         columns.extend(more);
         let fields =
             columns.iter().map(|(name, nullable, column)| Field::new(*name, column.data_type().clone(), *nullable));
@@ -103,7 +103,7 @@ impl Table {
     pub fn measures(of: &Recording) -> PyResult<Self> {
         let rows = of.measures();
         let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
-        Self::of(
+        Self::new(
             keys,
             vec![
                 ("cpu", true, Arc::new(rows.iter().map(|row| row.cpu).collect::<UInt16Array>())),
@@ -133,7 +133,7 @@ impl Table {
             })
             .collect();
         let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
-        Self::of(
+        Self::new(
             keys,
             vec![
                 ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
@@ -150,7 +150,7 @@ impl Table {
     pub fn causes(of: &Recording) -> PyResult<Self> {
         let rows = of.causes();
         let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
-        Self::of(
+        Self::new(
             keys,
             vec![
                 ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),

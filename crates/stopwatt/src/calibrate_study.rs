@@ -68,7 +68,7 @@ impl StudyOptions {
 fn studies(given: &[String]) -> miette::Result<Vec<MeasuredStudy>> {
     let read = |given: &String| {
         let recording = Named::parse(given).read_only()?;
-        MeasuredStudy::of(given, &recording).map_err(|error| miette!(help = error.help.clone(), "{error}"))
+        MeasuredStudy::from_recording(given, &recording).map_err(|error| miette!(help = error.help.clone(), "{error}"))
     };
     given.iter().map(read).collect()
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sweep::{DEFAULT_MOST, Dataset, Failed, Fitting, Outcome, Place, Plan, Point, Share};
+use sweep::{DEFAULT_MOST, Dataset, Environment, Failed, Fitting, Outcome, Plan, Point, Share};
 
 /// Options of `sweep`.
 #[derive(Args)]
@@ -163,11 +163,11 @@ fn in_place<T>(
     data: &Data,
     fitting: &Fitting,
     threads: Option<usize>,
-    with: impl FnOnce(&Place<'_>) -> Result<T, sweep::Error>,
+    with: impl FnOnce(&Environment<'_>) -> Result<T, sweep::Error>,
 ) -> miette::Result<T> {
     let (platforms, tree) = (data.platforms(), data.source_tree());
     let conditions = Published::read(&data.published(), fitting.experiment.about().name)?.conditions();
-    Ok(with(&Place { platforms: &platforms, conditions, source_tree: tree.as_deref(), threads })?)
+    Ok(with(&Environment { platforms: &platforms, conditions, source_tree: tree.as_deref(), threads })?)
 }
 
 fn read_plan(path: &Path) -> miette::Result<Plan> {

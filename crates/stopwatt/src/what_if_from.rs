@@ -55,7 +55,7 @@ pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
     if let Some(note) = note {
         console.note(&note);
     }
-    let chosen = Selection::of(&points, matches)?;
+    let chosen = Selection::new(&points, matches)?;
 
     let mut of_settings: Vec<(Vec<(String, String)>, Recording)> = Vec::new();
     for PointRecording { number, mut settings, mut recording } in points {
@@ -95,7 +95,7 @@ struct Selection {
 impl Selection {
     /// The metric that is asked for; else the one that there is alone; else what a what-if of the
     /// experiment has by default.
-    fn of(points: &[PointRecording], matches: &ArgMatches) -> miette::Result<Self> {
+    fn new(points: &[PointRecording], matches: &ArgMatches) -> miette::Result<Self> {
         let mut known: BTreeSet<(String, String, String)> = BTreeSet::new();
         for point in points {
             known.extend(point.recording.all_series().map(|series| {

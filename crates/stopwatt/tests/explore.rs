@@ -62,7 +62,7 @@ fn the_other_library_is_explored_alike() {
     assert!(code == Some(2) && error.contains("offload-modern"), "{error}");
     std::fs::write(folder.path().join("s.toml"), "leaf_fanout = 1\ncpus = [[{ read = 3 }], []]").unwrap();
     let (code, _, error) = run(&["explore", "rcu", "--scenario", "s.toml"]);
-    assert!(code == Some(2) && error.contains("the pointer of deed 0 of CPU 0 is 3"), "{error}");
+    assert!(code == Some(2) && error.contains("the pointer of action 0 of CPU 0 is 3"), "{error}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
-use sweep::{Dataset, Fitting, Place, Plan, Share};
+use sweep::{Dataset, Environment, Fitting, Plan, Share};
 
 const PLAN: &str =
     "experiment = \"psci-latency\"\n[settings]\nrelease = \"last\"\niterations = 1\nfree-seeds = 0\norder = \"free\"\n";
@@ -78,7 +78,7 @@ fn bare(platforms: &Folder, fitting: &Fitting, points: u64) -> miette::Result<f6
 
 fn swept(platforms: &Folder, fitting: &Fitting, to: &Path) -> miette::Result<f64> {
     let dataset = Dataset::begin(to, fitting)?;
-    let place = Place { platforms, conditions: Conditions::default(), source_tree: None, threads: None };
+    let place = Environment { platforms, conditions: Conditions::default(), source_tree: None, threads: None };
     let outcome = sweep::run(&dataset, fitting, &place, &Share::All, &Arc::default())?;
     assert_eq!((outcome.failures, outcome.unwritten.len()), (0, 0));
     Ok(outcome.time.as_secs_f64())

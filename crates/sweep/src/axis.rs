@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn of(value: &Value) -> Self {
+    fn of_value(value: &Value) -> Self {
         match value {
             Value::Whole(_) => Self::Whole,
             Value::Number(_) | Value::Quantity(..) => Self::Number,
@@ -120,14 +120,14 @@ impl Axis {
 
     /// The keys that it sets, with what their values are.
     pub(crate) fn keys(&self) -> Vec<(&str, Kind)> {
-        let widest = |values: &[Placed]| values.iter().map(|it| Kind::of(&it.value)).max().unwrap_or(Kind::Text);
+        let widest = |values: &[Placed]| values.iter().map(|it| Kind::of_value(&it.value)).max().unwrap_or(Kind::Text);
         match self {
             Self::Grid { key, values: Values::Each(values), .. } => vec![(key, widest(values))],
             Self::Grid { key, values: Values::Range { .. }, .. } => vec![(key, Kind::Whole)],
             Self::List(rows) => {
                 let mut keys: Vec<(&str, Kind)> = Vec::new();
                 for (key, it) in rows.iter().flatten() {
-                    let kind = Kind::of(&it.value);
+                    let kind = Kind::of_value(&it.value);
                     match keys.iter_mut().find(|(known, _)| known == key) {
                         Some((_, known)) => *known = kind.max(*known),
                         None => keys.push((key, kind)),

@@ -41,4 +41,4 @@ pub use fits::Fitting;
 pub use manifest::Failed;
 pub use plan::{DEFAULT_MOST, Plan, Point};
 pub use read::{PointRecording, points, read};
-pub use run::{Outcome, Place, Share, Unwritten, run, some_point_can_run};
+pub use run::{Environment, Outcome, Share, Unwritten, run, some_point_can_run};

@@ -1,6 +1,6 @@
 //! The text of a plan.
 
-use crate::axis::{Axis, RandomKey, Placed, Span, Value, Values};
+use crate::axis::{Axis, Placed, RandomKey, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
 use document::{DeTable, DeValue, Document, Error, Spanned, nearest};

@@ -70,7 +70,7 @@ impl Share {
 }
 
 /// The place where a sweep runs.
-pub struct Place<'a> {
+pub struct Environment<'a> {
     /// The platform files.
     pub platforms: &'a dyn Files,
     /// Under what conditions published runs ran.
@@ -131,7 +131,7 @@ pub const NAMED: usize = 20;
 pub fn run(
     dataset: &Dataset,
     fitting: &Fitting,
-    place: &Place<'_>,
+    place: &Environment<'_>,
     share: &Share,
     progress: &Arc<Progress>,
 ) -> Result<Outcome, Error> {
@@ -256,7 +256,7 @@ fn same_inputs(
 ///
 /// # Errors
 /// It refuses all three.
-pub fn some_point_can_run(fitting: &Fitting, place: &Place<'_>) -> Result<(), Error> {
+pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result<(), Error> {
     let last = fitting.plan.points().unwrap_or(1) - 1;
     let mut first = None;
     for number in [0, last / 2, last] {

@@ -11,15 +11,15 @@ const DEEPEST: usize = 32;
 
 /// A place in a document, in bytes from its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Span {
     /// The first byte.
     pub start: usize,
     /// The byte after the last one.
     pub end: usize,
 }
 
-impl From<Place> for Range<usize> {
-    fn from(place: Place) -> Self {
+impl From<Span> for Range<usize> {
+    fn from(place: Span) -> Self {
         place.start..place.end
     }
 }
@@ -65,7 +65,7 @@ impl Value {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// The place.
-    pub at: Place,
+    pub at: Span,
     /// The value.
     pub value: Value,
 }
@@ -74,7 +74,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The place.
-    pub at: Place,
+    pub at: Span,
     /// The key.
     pub name: String,
 }
@@ -190,7 +190,7 @@ impl Parser<'_> {
             Value::Array(_) | Value::Object(_) => start + 1,
             _ => self.at,
         };
-        Ok(Item { at: Place { start, end }, value })
+        Ok(Item { at: Span { start, end }, value })
     }
 
     fn nested(&mut self, inside: fn(&mut Self) -> Result<Value, Error>) -> Result<Value, Error> {
@@ -219,7 +219,7 @@ impl Parser<'_> {
             }
             let start = self.at;
             let name = self.string()?;
-            let key = Key { at: Place { start, end: self.at }, name };
+            let key = Key { at: Span { start, end: self.at }, name };
             self.blank()?;
             let item = match self.peek() {
                 Some(':') => {
@@ -352,7 +352,7 @@ mod tests {
         let names: Vec<_> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "a", "alone", "last"]);
         assert_eq!(entries[1].1.value, Value::Integer(-2));
-        let there = |at: Place| &text[Range::from(at)];
+        let there = |at: Span| &text[Range::from(at)];
         assert_eq!((there(entries[1].1.at), there(entries[2].0.at)), ("-2", "\"a\""));
         assert_eq!(entries[2].1.value, Value::String("é\n".to_owned()));
         assert_eq!((&entries[3].1.value, &entries[4].1.value), (&Value::Missing, &Value::Missing));

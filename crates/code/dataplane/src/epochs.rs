@@ -1,8 +1,8 @@
 //! When memory that was taken out of a shared table may be used again.
 //!
 //! Who reads a table takes no lock. A reader says after each round that it holds nothing
-//! ([`Epochs::pass`]); what was taken out before that cannot be held any more once every reader has
-//! said so. It is the idea of read-copy update with quiescent states.
+//! ([`Epochs::quiesce`]); what was taken out before that cannot be held any more once every reader
+//! has said so. It is the idea of read-copy update with quiescent states.
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -49,7 +49,7 @@ impl Epochs {
 
     /// The reader holds nothing that it read before.
     #[inline(always)]
-    pub fn pass(&self, reader: &Reader) {
+    pub fn quiesce(&self, reader: &Reader) {
         // What was read before stays before; what is read from here on sees at least the changes up
         // to this epoch.
         self.slots[reader.0].0.store(self.current.load(Ordering::Acquire), Ordering::Release);
@@ -86,12 +86,12 @@ mod tests {
         let (one, other) = (epochs.register().unwrap(), epochs.register().unwrap());
         let retired = epochs.retire();
         assert!(epochs.passed() < retired);
-        epochs.pass(&one);
+        epochs.quiesce(&one);
         assert!(epochs.passed() < retired, "the other may still hold it");
-        epochs.pass(&other);
+        epochs.quiesce(&other);
         assert!(epochs.passed() >= retired);
         let next = epochs.retire();
-        epochs.pass(&one);
+        epochs.quiesce(&one);
         epochs.leave(other);
         assert!(epochs.passed() >= next, "who has left holds nothing");
     }

@@ -321,7 +321,7 @@ impl Graph {
         }
         self.loops += 1;
         if let Some(reader) = &self.reader {
-            self.plane.tables.epochs.pass(reader);
+            self.plane.tables.epochs.quiesce(reader);
         }
         received
     }

@@ -167,7 +167,7 @@ mod tests {
         let adjacency = add(0);
         tables.change().retire(adjacency, Duration::from_secs(10));
         assert_ne!(add(100), adjacency, "the reader has not passed");
-        tables.epochs.pass(&reader);
+        tables.epochs.quiesce(&reader);
         assert_ne!(add(4), adjacency, "a packet may still wait with it");
         assert_eq!(add(100), adjacency);
     }

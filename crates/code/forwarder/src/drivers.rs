@@ -19,4 +19,4 @@ pub mod tap;
 mod xdp_program;
 
 #[cfg(target_os = "linux")]
-pub use input::{Driver, DriverInput, DriverCounters, Room};
+pub use input::{Driver, DriverCounters, DriverInput, Room};

@@ -53,7 +53,7 @@ mod teo;
 
 pub use accounting::{Accounting, Clock, Usage, fallback};
 pub use governor::{Governor, Kind};
-pub use situation::{KnownSituation, Choice, Outcome, Situation, SleepLength};
+pub use situation::{Choice, KnownSituation, Outcome, Situation, SleepLength};
 pub use states::{MAX_STATES, State, States, StatesError};
 
 /// The period of a scheduler tick at 250 Hz, as most distributions for Arm have it, in nanoseconds.

@@ -118,7 +118,7 @@ impl Menu {
     fn typical_61(&self, below_us: u32) -> u32 {
         let mut most = i32::MAX as u32;
         loop {
-            let some = Sample::of(&self.intervals, |value| value <= most);
+            let some = Sample::new(&self.intervals, |value| value <= most);
             if some.min >= below_us {
                 return u32::MAX;
             }
@@ -143,7 +143,7 @@ impl Menu {
         let (mut over, mut under) = (-1, i64::from(u32::MAX));
         loop {
             let kept = |value: u32| i64::from(value) > over && i64::from(value) < under;
-            let some = Sample::of(&self.intervals, kept);
+            let some = Sample::new(&self.intervals, kept);
             if some.max == 0 {
                 return u32::MAX;
             }
@@ -254,7 +254,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub(crate) fn of(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
+    pub(crate) fn new(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
         let (mut min, mut max, mut sum, mut count) = (u32::MAX, 0, 0, 0);
         for value in intervals.iter().copied().filter(|&value| kept(value)) {
             (min, max) = (min.min(value), max.max(value));

@@ -106,7 +106,7 @@ impl Menu310 {
     fn typical_us(&self) -> Option<u64> {
         let mut most = u32::MAX;
         loop {
-            let some = Sample::of(&self.intervals, |value| value <= most);
+            let some = Sample::new(&self.intervals, |value| value <= most);
             let squares = self.intervals.iter().filter(|&&value| value <= most);
             let sum: u128 = squares.map(|&value| u128::from(value.abs_diff(some.mean)).pow(2)).sum();
             let deviation = (sum / some.count).isqrt();

@@ -1,6 +1,6 @@
 //! Each governor in situations whose outcome is known, and properties that hold for all of them.
 
-use idle::{KnownSituation, Choice, Governor, Kind, NEVER_NS, Outcome, SleepLength, State, States, TICK_NS};
+use idle::{Choice, Governor, Kind, KnownSituation, NEVER_NS, Outcome, SleepLength, State, States, TICK_NS};
 use proptest::prelude::*;
 
 /// The states of Juno r2: WFI, cpu-sleep, cluster-sleep.
@@ -319,7 +319,15 @@ fn situations() -> impl Strategy<Value = (KnownSituation, u64, [bool; 3])> {
             |(timer_ns, event_ns, latency_limit_ns, io_waiters, [tick_stopped, utilised], flags, stay_ns, load)| {
                 let sleep_length = SleepLength { timer_ns, event_ns };
                 (
-                    KnownSituation { sleep_length, latency_limit_ns, io_waiters, load, tick_stopped, utilised, asked: false },
+                    KnownSituation {
+                        sleep_length,
+                        latency_limit_ns,
+                        io_waiters,
+                        load,
+                        tick_stopped,
+                        utilised,
+                        asked: false,
+                    },
                     stay_ns,
                     flags,
                 )

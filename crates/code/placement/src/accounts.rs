@@ -40,7 +40,7 @@ impl Accounts {
     }
 
     /// The load of a task at present. One that is not known has none.
-    pub fn of(&self, view: &dyn View, task: TaskId) -> Pelt {
+    pub fn load(&self, view: &dyn View, task: TaskId) -> Pelt {
         let Some(Account { mut pelt, doing, cpu }) = self.account(task) else { return Pelt::new(view.now()) };
         pelt.update(view.now(), doing, view.capacity(cpu));
         pelt
@@ -50,20 +50,20 @@ impl Accounts {
     /// capacity.
     pub fn utilisation(&self, view: &dyn View, cpu: usize) -> u32 {
         let tasks = self.homes.get(cpu).into_iter().flatten();
-        tasks.map(|&task| self.of(view, task).utilisation()).fold(0, u32::saturating_add)
+        tasks.map(|&task| self.load(view, task).utilisation()).fold(0, u32::saturating_add)
     }
 
     /// The utilisation of a CPU's tasks without one of them.
     pub fn utilisation_without(&self, view: &dyn View, cpu: usize, task: TaskId) -> u32 {
         let tasks = self.homes.get(cpu).into_iter().flatten().filter(|&&other| other != task);
-        tasks.map(|&task| self.of(view, task).utilisation()).fold(0, u32::saturating_add)
+        tasks.map(|&task| self.load(view, task).utilisation()).fold(0, u32::saturating_add)
     }
 
     /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their
     /// weights.
     pub fn unweighted_load(&self, view: &dyn View, cpu: usize) -> u32 {
         let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu));
-        tasks.map(|task| self.of(view, task).ratio()).sum()
+        tasks.map(|task| self.load(view, task).ratio()).sum()
     }
 
     fn account(&self, task: TaskId) -> Option<Account> {

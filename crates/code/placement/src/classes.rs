@@ -4,7 +4,7 @@ use crate::task::CpuSet;
 use crate::view::View;
 
 fn with(view: &dyn View, capacity: Option<u32>) -> CpuSet {
-    CpuSet::of((0..view.cpus()).filter(|&cpu| Some(view.top_capacity(cpu)) == capacity))
+    CpuSet::from_cpus((0..view.cpus()).filter(|&cpu| Some(view.top_capacity(cpu)) == capacity))
 }
 
 fn capacities(view: &dyn View) -> impl Iterator<Item = u32> {

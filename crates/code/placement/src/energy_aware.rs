@@ -41,7 +41,7 @@ impl EnergyAware {
     /// The cheapest CPU for a task; `None` if it fits nowhere.
     fn cheapest(&self, view: &dyn View, task: TaskId, previous: usize) -> Option<usize> {
         let cpus = view.cpus();
-        let task_uses = self.accounts.of(view, task).utilisation();
+        let task_uses = self.accounts.load(view, task).utilisation();
         let used: Vec<_> = (0..cpus).map(|cpu| self.accounts.utilisation_without(view, cpu, task)).collect();
         let allowed = view.allowed(task);
         let holds = |&cpu: &usize| fits(used[cpu].saturating_add(task_uses), view.top_capacity(cpu));
@@ -59,7 +59,7 @@ impl EnergyAware {
 
     /// True if a running task is too big for its CPU.
     fn is_misfit(&self, view: &dyn View, task: TaskId, cpu: usize) -> bool {
-        view.policy(task).is_fair() && !fits(self.accounts.of(view, task).utilisation(), view.top_capacity(cpu))
+        view.policy(task).is_fair() && !fits(self.accounts.load(view, task).utilisation(), view.top_capacity(cpu))
     }
 }
 

@@ -99,7 +99,7 @@ impl Hmp {
     fn up(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
         let Policy::Fair { nice } = view.policy(task) else { return None };
         let last = self.moved.get(task).copied().unwrap_or_default().up;
-        let heavy = self.accounts.of(view, task).ratio() > self.settings.up;
+        let heavy = self.accounts.load(view, task).ratio() > self.settings.up;
         if !heavy || nice > self.settings.highest_nice || !self.has_settled(view, last, self.settings.settle_up) {
             return None;
         }
@@ -115,7 +115,7 @@ impl Hmp {
             return Some(to);
         }
         let last = self.moved.get(task).copied().unwrap_or_default().down;
-        let light = self.accounts.of(view, task).ratio() < self.settings.down;
+        let light = self.accounts.load(view, task).ratio() < self.settings.down;
         (light && self.has_settled(view, last, self.settings.settle_down)).then_some(to)
     }
 
@@ -136,8 +136,8 @@ impl Hmp {
         }
         let fair = |&task: &TaskId| view.policy(task).is_fair();
         let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu)).filter(fair);
-        let (_, task) = tasks.map(|task| (self.accounts.of(view, task).ratio(), task)).min()?;
-        let starved = self.accounts.of(view, task).served() <= STARVED;
+        let (_, task) = tasks.map(|task| (self.accounts.load(view, task).ratio(), task)).min()?;
+        let starved = self.accounts.load(view, task).served() <= STARVED;
         let to = (classes::slower(view, cpu) & view.allowed(task)).iter(view.cpus()).find(is_idle)?;
         starved.then_some(Move { task, to })
     }
@@ -204,7 +204,7 @@ impl Placement for Hmp {
             |&(other, task): &(usize, TaskId)| view.allowed(task).has(cpu) && self.up(view, task, other).is_some();
         let heaviest = tasks
             .filter(movable)
-            .max_by_key(|&(_, task)| (self.accounts.of(view, task).ratio(), core::cmp::Reverse(task)));
+            .max_by_key(|&(_, task)| (self.accounts.load(view, task).ratio(), core::cmp::Reverse(task)));
         let (_, task) = heaviest?;
         self.note_up(view, task);
         Some(task)

@@ -44,7 +44,7 @@ impl Model {
             if let Some(cpu) = cpus.iter().find(|&&cpu| cpu > 63 || taken.has(cpu)) {
                 return Err(format!("domain {number}: CPU {cpu} is in another domain already, or above 63"));
             }
-            let set = CpuSet::of(cpus.iter().copied());
+            let set = CpuSet::from_cpus(cpus.iter().copied());
             taken = CpuSet(taken.0 | set.0);
             let Some(&(highest, ..)) = points.last() else {
                 return Err(format!("domain {number} has no operating points; it needs at least one"));

@@ -67,7 +67,7 @@ impl Switcher {
                 (pair.is_fast, pair.since) = (is_fast, Some(view.now()));
             }
         }
-        CpuSet::of(self.pairs.iter().map(|pair| pair.on()))
+        CpuSet::from_cpus(self.pairs.iter().map(|pair| pair.on()))
     }
 
     /// The side that is on of a CPU's pair.

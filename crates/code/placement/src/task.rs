@@ -22,7 +22,7 @@ impl CpuSet {
     }
 
     /// Several CPUs, each below 64.
-    pub fn of(cpus: impl IntoIterator<Item = usize>) -> Self {
+    pub fn from_cpus(cpus: impl IntoIterator<Item = usize>) -> Self {
         Self(cpus.into_iter().fold(0, |set, cpu| set | 1 << cpu))
     }
 

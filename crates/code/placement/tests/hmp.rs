@@ -270,7 +270,7 @@ fn real_time_tasks_are_not_touched() {
 fn a_task_goes_only_where_it_may() {
     let mut policy = hmp();
     let (mut machine, task) = rested(&mut policy, 0, 3);
-    machine.tasks[task].allowed = CpuSet::of([3, 4]);
+    machine.tasks[task].allowed = CpuSet::from_cpus([3, 4]);
     machine.runs(&mut policy, task, 3, 200);
     assert_eq!(machine.tick(&mut policy, 3), None);
     assert_eq!(machine.pull(&mut policy, 0), None);

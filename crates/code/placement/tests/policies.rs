@@ -35,7 +35,7 @@ fn names_are_those_of_the_command_line() {
 fn all_big_puts_a_task_elsewhere_only_if_it_must() {
     let mut machine = Machine::tc2();
     let task = machine.task(0);
-    machine.tasks[task].allowed = CpuSet::of([3, 4]);
+    machine.tasks[task].allowed = CpuSet::from_cpus([3, 4]);
     assert_eq!(machine.wake(&mut AllBig, task), 3);
     let others = [0; 3].map(|nice| machine.task(nice));
     for other in others {

@@ -31,7 +31,7 @@ impl core::error::Error for Refused {}
 impl<P: Platform> Rcu<P> {
     /// This CPU goes off; the last that it calls. Its task was switched away from, so that it has
     /// no reader. Only one CPU goes off or comes up at a time, and some CPU that stays has to call
-    /// [`Rcu::adopt`] afterwards.
+    /// [`Rcu::migrate_callbacks`] afterwards.
     ///
     /// # Errors
     /// The CPU has to stay; nothing changed.
@@ -64,7 +64,7 @@ impl<P: Platform> Rcu<P> {
 
     /// This CPU, which stays, takes over the callbacks of `cpu`, which has gone off. Those of an
     /// offloaded CPU stay with its thread.
-    pub fn adopt(&self, p: &P, cpu: usize) {
+    pub fn migrate_callbacks(&self, p: &P, cpu: usize) {
         let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
         let this = self.this(p);
         let (done, rest) = gone.list.borrow_mut().take();

@@ -28,8 +28,8 @@
 //! * **Threads:** those of [`Rcu::threads`], stepped by [`Rcu::grace_period_thread`] and
 //!   [`Rcu::offload_thread`]. Between two steps the CPU may take interrupts, switch to another task
 //!   or move the thread to another CPU.
-//! * **Going off:** [`Rcu::context_switch`], [`Rcu::cpu_offline`] on the CPU, then [`Rcu::adopt`]
-//!   on one that stays. **Coming up:** [`Rcu::cpu_online`] on the CPU.
+//! * **Going off:** [`Rcu::context_switch`], [`Rcu::cpu_offline`] on the CPU, then
+//!   [`Rcu::migrate_callbacks`] on one that stays. **Coming up:** [`Rcu::cpu_online`] on the CPU.
 //!
 //! | file | what it is about |
 //! |---|---|

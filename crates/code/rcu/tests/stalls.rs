@@ -101,7 +101,7 @@ fn callbacks_of_a_cpu_that_goes_off_are_taken_over() {
     kernel.set_load(5, Load::Off);
     kernel.jiffies(50);
     assert_eq!(kernel.invoked(), 0, "nobody has taken them over");
-    kernel.on(0, |p| kernel.rcu.adopt(p, 5));
+    kernel.on(0, |p| kernel.rcu.migrate_callbacks(p, 5));
     kernel.jiffies(10);
     assert_eq!((kernel.invoked(), kernel.rcu.counters(0).adopted), (2, 2));
     assert!(kernel.machine.invoked.borrow().iter().all(|invoked| invoked.cpu == 0));
@@ -144,7 +144,7 @@ fn the_last_ordinary_cpu_of_2013_stays_and_an_offloaded_list_stays_with_its_thre
         kernel.call(2, 9, Urgency::Plain);
         kernel.on(2, |p| kernel.rcu.cpu_offline(p)).expect("an offloaded CPU may go");
         kernel.set_load(2, Load::Off);
-        kernel.on(0, |p| kernel.rcu.adopt(p, 2));
+        kernel.on(0, |p| kernel.rcu.migrate_callbacks(p, 2));
         kernel.jiffies(10);
         assert_eq!((kernel.rcu.counters(0).adopted, kernel.rcu.counters(2).invoked_thread), (0, 1), "{form:?}");
     }

@@ -41,7 +41,7 @@ impl Experiment for Batch {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let study = Study::of(&request.settings);
+        let study = Study::new(&request.settings);
         let progress = sink.progress();
         let sizes = footprint::table();
         progress.expect(sizes.len() as u64, "frame sizes");

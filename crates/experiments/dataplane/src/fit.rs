@@ -39,7 +39,7 @@ impl Costs {
         [self.work, self.window, self.dram, self.dram_spread, self.translation]
     }
 
-    fn of(values: [f64; 5]) -> Self {
+    fn new(values: [f64; 5]) -> Self {
         let [work, window, dram, dram_spread, translation] = values;
         Self { work, window, dram, dram_spread, translation }
     }
@@ -126,9 +126,9 @@ pub fn fit(hardware: Parameters, used: &[UsedCell], starts: &[Start], rounds: us
             .iter()
             .map(|start| {
                 scope.spawn(move || {
-                    let rms = |values: [f64; 5]| rms(hardware, Costs::of(values).possible(&hardware), used);
+                    let rms = |values: [f64; 5]| rms(hardware, Costs::new(values).possible(&hardware), used);
                     let (values, rms) = downhill(start.values, start.steps, rounds, rms);
-                    (Costs::of(values).possible(&hardware), rms)
+                    (Costs::new(values).possible(&hardware), rms)
                 })
             })
             .collect();
@@ -161,7 +161,7 @@ pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[Use
     let reach = |sign: f64| {
         let moved = |far: f64| {
             let values = fit.costs.values();
-            Costs::of(std::array::from_fn(|n| values[n] + sign * far * direction[n]))
+            Costs::new(std::array::from_fn(|n| values[n] + sign * far * direction[n]))
         };
         let fits = |far: f64| {
             let costs = moved(far);

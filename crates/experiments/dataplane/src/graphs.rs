@@ -326,7 +326,7 @@ pub fn run(graphs: &mut [Graph], windows: usize, length: Duration, next: impl Fn
     for rounds in &rounds {
         all.add(rounds).expect("histograms of the same bounds");
     }
-    let rounds = Percentiles::of(&all, 1e6 / machine::counter_hz() as f64);
+    let rounds = Percentiles::new(&all, 1e6 / machine::counter_hz() as f64);
     Loaded { windows: measured, rounds, balances: graphs.iter().map(Graph::balance).collect() }
 }
 

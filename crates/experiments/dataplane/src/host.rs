@@ -13,7 +13,7 @@ use experiment::{Error, Settings};
 use recording::facts;
 
 use crate::model::Cell;
-use crate::places::{Place, Places};
+use crate::places::{CacheLevel, CacheLevels};
 use crate::{BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK};
 
 /// The place of a packet's metadata.
@@ -54,12 +54,12 @@ pub struct Study {
     /// The dependence of the rounds of work.
     pub work: Work,
     /// The places of lines before a frame is met.
-    pub places: Places,
+    pub places: CacheLevels,
 }
 
 impl Study {
     /// The study that some settings ask for: those that the crate declares.
-    pub(crate) fn of(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             frame_size: settings.get(FRAME_SIZE),
             buffers: settings.get(BUFFERS),
@@ -68,7 +68,7 @@ impl Study {
             frames: settings.get(FRAMES).unwrap_or(48),
             layout: if settings.get(IN_FRAME) { Layout::InFrame } else { Layout::InBuffer },
             work: settings.get(WORK),
-            places: Places::COLD.with(settings.get(HEADER_IN), settings.get(DATA_IN)),
+            places: CacheLevels::COLD.with(settings.get(HEADER_IN), settings.get(DATA_IN)),
         }
     }
 
@@ -110,7 +110,7 @@ impl Default for Study {
             frames: 48,
             layout: Layout::InBuffer,
             work: Work::Chained,
-            places: Places::COLD,
+            places: CacheLevels::COLD,
         }
     }
 }
@@ -193,9 +193,9 @@ impl Caches {
 
     /// Brings the lines of a frame's packets to where they shall lie, as far as the caches'
     /// replacement lets it.
-    fn bring(&self, places: Places, pool: &Pool, frame: &Frame) {
+    fn bring(&self, places: CacheLevels, pool: &Pool, frame: &Frame) {
         // What shall lie nearest comes last.
-        for (place, others) in [(Place::Llc, &self.second), (Place::L2, &self.first)] {
+        for (place, others) in [(CacheLevel::Llc, &self.second), (CacheLevel::L2, &self.first)] {
             let mut any = false;
             for &buffer in &frame.buffer[..frame.len] {
                 if places.header == place {

@@ -17,7 +17,7 @@ pub struct Percentiles {
 
 impl Percentiles {
     /// Of a histogram whose values are a number of microseconds each.
-    pub fn of(histogram: &Histogram<u64>, microseconds: f64) -> Self {
+    pub fn new(histogram: &Histogram<u64>, microseconds: f64) -> Self {
         let at = |percentile| histogram.value_at_quantile(percentile / 100.0) as f64 * microseconds;
         Self { count: histogram.len(), values: KEPT.map(|(name, percentile)| (name, at(percentile))).to_vec() }
     }
@@ -31,7 +31,7 @@ mod tests {
     fn percentiles_are_those_of_the_values() {
         let mut histogram = Histogram::new(3).unwrap();
         (1..=100_000_u64).for_each(|value| histogram.record(value).unwrap());
-        let found = Percentiles::of(&histogram, 1e-3);
+        let found = Percentiles::new(&histogram, 1e-3);
         assert_eq!(found.count, 100_000);
         for ((name, value), expected) in found.values.iter().zip([50.0, 90.0, 99.0, 99.9, 99.99, 100.0]) {
             assert!((value / expected - 1.0).abs() < 2e-3, "{name}: {value}");

@@ -30,7 +30,7 @@ pub use prefetch::Prefetch;
 use ::dataplane::study::Work;
 use experiment::World;
 use experiment::setting::{Checked, Choice, Number, Or, Switch};
-use places::Place;
+use places::CacheLevel;
 use recording::Header;
 
 const HOST: &[World] = &[World::Host];
@@ -71,14 +71,14 @@ const WORK: Or<Choice<Work>> = Choice::new(
 .only(HOST)
 .or(Work::Chained);
 
-const HEADER_IN: Choice<Place> = Choice::new(
+const HEADER_IN: Choice<CacheLevel> = Choice::new(
     "header-in",
-    Place::CHOICES,
+    CacheLevel::CHOICES,
     "Where the metadata lies before a frame [default: l2 on a modelled core, dram here].",
 );
 
-const DATA_IN: Choice<Place> =
-    Choice::new("data-in", Place::CHOICES, "Where the packet's data lies before a frame [default: dram].");
+const DATA_IN: Choice<CacheLevel> =
+    Choice::new("data-in", CacheLevel::CHOICES, "Where the packet's data lies before a frame [default: dram].");
 
 /// A number of packets of a frame.
 ///

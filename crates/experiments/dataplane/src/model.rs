@@ -1,7 +1,7 @@
 //! The stride study on a modelled core: the loops of `dataplane`, with `core-model` in place of
 //! memory.
 
-use crate::places::{Place, Places};
+use crate::places::{CacheLevel, CacheLevels};
 use core_model::{Core, Parameters, Site, Stall};
 use dataplane::buffers::Buffer;
 use dataplane::frame::Frame;
@@ -152,7 +152,7 @@ pub struct Effort {
     /// Seed of the memory's spread.
     pub seed: u64,
     /// The places of lines before a frame is met; the last-level cache counts as DRAM.
-    pub places: Places,
+    pub places: CacheLevels,
     /// True if the core itself brought the lines to where they lie, so that it knows their pages'
     /// translations.
     pub touched: bool,
@@ -175,13 +175,13 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
             frame.buffer[lane] = next;
             for (place, line) in [(effort.places.header, header_line(next)), (effort.places.data, data_line(next))] {
                 match place {
-                    Place::L2 => {
+                    CacheLevel::L2 => {
                         memory.core.place_in_l2(line);
                         if effort.touched {
                             memory.core.knows_page(line);
                         }
                     }
-                    Place::Llc | Place::Dram => memory.core.device_writes(line),
+                    CacheLevel::Llc | CacheLevel::Dram => memory.core.device_writes(line),
                 }
             }
             next = (next + 1) % BUFFERS;

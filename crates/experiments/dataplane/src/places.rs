@@ -4,7 +4,7 @@ use experiment::Error;
 
 /// The place of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CacheLevel {
     /// In the core's second-level cache, and not in its first.
     L2,
     /// In the last-level cache, and in none before it.
@@ -13,7 +13,7 @@ pub enum Place {
     Dram,
 }
 
-impl Place {
+impl CacheLevel {
     /// For settings: each place with what it means.
     pub const CHOICES: &[(&str, Self, &str)] = &[
         ("l2", Self::L2, "in the second-level cache, and not in the first"),
@@ -33,21 +33,21 @@ impl Place {
 
 /// The place of the two lines of a packet before a frame is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct CacheLevels {
     /// The metadata's.
-    pub header: Place,
+    pub header: CacheLevel,
     /// The data's first.
-    pub data: Place,
+    pub data: CacheLevel,
 }
 
-impl Places {
+impl CacheLevels {
     /// Both in no cache: buffers that come again after many others.
-    pub const COLD: Self = Self { header: Place::Dram, data: Place::Dram };
+    pub const COLD: Self = Self { header: CacheLevel::Dram, data: CacheLevel::Dram };
     /// As on the slides: an earlier node has touched the metadata, and a device wrote the data.
-    pub const RECEIVED: Self = Self { header: Place::L2, data: Place::Dram };
+    pub const RECEIVED: Self = Self { header: CacheLevel::L2, data: CacheLevel::Dram };
 
     /// The same, but for what is given.
-    pub fn with(self, header: Option<Place>, data: Option<Place>) -> Self {
+    pub fn with(self, header: Option<CacheLevel>, data: Option<CacheLevel>) -> Self {
         Self { header: header.unwrap_or(self.header), data: data.unwrap_or(self.data) }
     }
 
@@ -56,7 +56,7 @@ impl Places {
     /// # Errors
     /// A line is to lie in the last-level cache, which the model has not.
     pub fn on_a_model(self) -> Result<Self, Error> {
-        match [self.header, self.data].contains(&Place::Llc) {
+        match [self.header, self.data].contains(&CacheLevel::Llc) {
             true => Err(Error::usage("the modelled core has no last-level cache", "l2 or dram")),
             false => Ok(self),
         }

@@ -3,7 +3,7 @@
 use crate::fit::Costs;
 use crate::host::{self, Study, cells, sweep};
 use crate::model::{self, Cell, Effort};
-use crate::places::Places;
+use crate::places::CacheLevels;
 use crate::platform::{CorePlatform, CostsFile};
 use crate::{
     BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK, host_header, results,
@@ -60,14 +60,14 @@ impl Experiment for Prefetch {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         match request.world {
-            World::Sim => Modelled::of(request).map(|_| ()),
+            World::Sim => Modelled::new(request).map(|_| ()),
             _ => Study::check(&request.settings),
         }
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         match request.world {
-            World::Sim => Modelled::of(request)?.run(sink),
+            World::Sim => Modelled::new(request)?.run(sink),
             _ => here(request, sink),
         }
     }
@@ -95,7 +95,7 @@ fn pictures() -> Vec<Picture> {
 
 fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     Study::check(&request.settings)?;
-    let study = Study::of(&request.settings);
+    let study = Study::new(&request.settings);
     let progress = sink.progress();
     progress.expect(study.repetitions as u64, "repetitions");
     let cells = cells();
@@ -123,7 +123,7 @@ struct Modelled {
 }
 
 impl Modelled {
-    fn of(request: &Request<'_>) -> Result<Self, Error> {
+    fn new(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
         let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
@@ -146,7 +146,7 @@ impl Modelled {
             frame_size: settings.get(FRAME_SIZE),
             frames: settings.get(FRAMES).unwrap_or(400),
             seed: settings.get(SEED),
-            places: Places::RECEIVED.with(settings.get(HEADER_IN), settings.get(DATA_IN)).on_a_model()?,
+            places: CacheLevels::RECEIVED.with(settings.get(HEADER_IN), settings.get(DATA_IN)).on_a_model()?,
             touched: false,
         };
         Ok(Self { platform, costs, cells, effort })

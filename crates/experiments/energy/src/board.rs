@@ -92,5 +92,5 @@ pub fn capacity(hardware: &Hardware, core: &str) -> u32 {
 
 /// The slowest CPUs.
 pub fn little_cpus(hardware: &Hardware) -> CpuSet {
-    CpuSet::of(little(hardware).cpus.clone())
+    CpuSet::from_cpus(little(hardware).cpus.clone())
 }

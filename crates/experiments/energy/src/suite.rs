@@ -7,7 +7,7 @@ use experiment::Error;
 use minikernel::{Cost, Policy};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::ops::Range as Place;
+use std::ops::Range as Bytes;
 use toml::Spanned;
 
 /// Benchmarks, and what was not published of them.
@@ -307,7 +307,7 @@ impl Suite {
 }
 
 impl Reader<'_> {
-    fn wrong(&self, place: Place<usize>, message: &str, help: &str) -> Error {
+    fn wrong(&self, place: Bytes<usize>, message: &str, help: &str) -> Error {
         Error::file(self.0.wrong(place, message, help))
     }
 
@@ -509,7 +509,7 @@ impl Reader<'_> {
         Ok(Task { name, when, instances, policy, cpus, calibrated, main, loops, phases })
     }
 
-    fn number(&self, term: &Term, unknowns: &[Unknown], place: Place<usize>) -> Result<(), Error> {
+    fn number(&self, term: &Term, unknowns: &[Unknown], place: Bytes<usize>) -> Result<(), Error> {
         let Term::Unknown(name) = term else { return Ok(()) };
         match unknowns.iter().find(|unknown| unknown.name == *name) {
             Some(Unknown { central: Value::Number(_), .. }) => Ok(()),

@@ -30,7 +30,7 @@ fn board() -> Board {
     Board::open(&files(), "tc2", &["tc2".to_owned(), "tc2-driver".to_owned()]).unwrap()
 }
 
-fn of(suite: &Suite, board: &Board, name: &str, configuration: Configuration, point: &Point<'_>) -> RunResult {
+fn run_of(suite: &Suite, board: &Board, name: &str, configuration: Configuration, point: &Point<'_>) -> RunResult {
     let benchmark = suite.benchmarks.iter().find(|benchmark| benchmark.name == name).unwrap();
     let ran = run(suite, board, benchmark, configuration, point).unwrap();
     assert_eq!(ran.owners.iter().sum::<u128>(), ran.energy, "{name}: the owners' sum is the integral");
@@ -64,7 +64,7 @@ fn without_callbacks_every_configuration_is_the_same_to_the_last_unit() {
     for name in BENCHMARKS {
         for point in [Point::central(&suite, 0), Point::draw(&suite, 3)] {
             let point = point.with("callbacks.rate", Value::Number(0));
-            let all = Configuration::ALL.map(|configuration| of(&suite, &board, name, configuration, &point));
+            let all = Configuration::ALL.map(|configuration| run_of(&suite, &board, name, configuration, &point));
             assert_eq!(all[0].queued, [0, 0], "{name}");
             for (configuration, ran) in Configuration::ALL.iter().zip(&all) {
                 assert_eq!(*ran, all[0], "{name}, {}", configuration.name());
@@ -77,7 +77,7 @@ fn without_callbacks_every_configuration_is_the_same_to_the_last_unit() {
 fn callbacks_are_invoked_where_the_configuration_says() {
     let (suite, board) = (suite(), board());
     let point = Point::central(&suite, 0);
-    let all = Configuration::ALL.map(|configuration| of(&suite, &board, "audio", configuration, &point));
+    let all = Configuration::ALL.map(|configuration| run_of(&suite, &board, "audio", configuration, &point));
     let [reference, offload, idle, both] = &all;
     let queued: u64 = reference.queued.iter().sum();
     assert!(queued > 500, "{queued}");
@@ -112,7 +112,7 @@ fn nothing_saves_more_than_rcu_costs() {
             let saved = |seed: u64| {
                 let point = Point::draw(&suite, draw).seeded(seed);
                 let energy =
-                    |configuration, point: &Point<'_>| of(&suite, &board, name, configuration, point).energy as f64;
+                    |configuration, point: &Point<'_>| run_of(&suite, &board, name, configuration, point).energy as f64;
                 let reference = energy(Configuration::Reference, &point);
                 let percent = |energy: f64| 100.0 * (1.0 - energy / reference);
                 let configurations = [Configuration::Offload, Configuration::EnforcedIdle, Configuration::Both];
@@ -137,7 +137,7 @@ fn sysbench_takes_less_power_where_its_threads_share_no_events() {
     let power = |test: &str, threads| {
         let point = Point::central(&suite, 0).with("sysbench.threads", Value::Number(threads));
         let point = point.with("sysbench.test", Value::Word(test.to_owned()));
-        let ran = of(&suite, &board, "sysbench", Configuration::Reference, &point);
+        let ran = run_of(&suite, &board, "sysbench", Configuration::Reference, &point);
         ran.energy as f64 / ran.time as f64
     };
     for threads in [4, 5, 8] {

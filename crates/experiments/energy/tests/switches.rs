@@ -69,7 +69,7 @@ fn workqueues_leave_no_work_bound_to_a_big_cpu() {
     let cpus = |word: &str| {
         let point = Point::central(&suite, 0).with("workqueues", Value::Word(word.to_owned()));
         let hardware = board.at(&point);
-        let little_cpus = CpuSet::of(little(&hardware).cpus.clone());
+        let little_cpus = CpuSet::from_cpus(little(&hardware).cpus.clone());
         let (tasks, of_benchmark) = workload(benchmark, &point, &hardware);
         let bound = tasks.tasks[of_benchmark..].iter().filter(|task| task.name.starts_with("bound-"));
         (bound.map(|task| task.cpus).collect::<Vec<_>>(), little_cpus)

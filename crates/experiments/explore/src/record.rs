@@ -2,7 +2,7 @@
 
 use crate::recorded::Recorded;
 use crate::schedule::Schedule;
-use explore::{Did, CounterexampleIn, Kind, Limits, Script, Step};
+use explore::{CounterexampleIn, Did, Kind, Limits, Script, Step};
 use recording::{Header, Lane, Recording, facts};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,13 @@ pub fn experiment<S: Recorded>() -> String {
 const MISSED_SHOWN: usize = 3;
 
 /// Records a finding, with the steps of its run.
-pub fn record<S: Recorded>(subject: &S, found: &CounterexampleIn<S>, steps: &[Step], limits: Limits, seed: u64) -> Recording {
+pub fn record<S: Recorded>(
+    subject: &S,
+    found: &CounterexampleIn<S>,
+    steps: &[Step],
+    limits: Limits,
+    seed: u64,
+) -> Recording {
     let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;
     header.iterations = 1;
@@ -29,7 +35,7 @@ pub fn record<S: Recorded>(subject: &S, found: &CounterexampleIn<S>, steps: &[St
     let sentences = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation));
     let missed = (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at));
     header.set_facts(&facts::Exploration {
-        schedule: Schedule::of(found, subject, limits).text(),
+        schedule: Schedule::new(found, subject, limits).text(),
         sentences: sentences.collect(),
         scenario: found.script.sentences(),
         missed: missed.take(MISSED_SHOWN).collect(),
@@ -60,8 +66,8 @@ pub fn record<S: Recorded>(subject: &S, found: &CounterexampleIn<S>, steps: &[St
         let cpu = u16::from(step.process);
         let process = usize::from(step.process);
         if let Did::Action { number } = step.did {
-            let before: usize = (0..process).map(|cpu| found.script.deeds(cpu)).sum();
-            // A deed of a kernel has no end but the next one.
+            let before: usize = (0..process).map(|cpu| found.script.actions(cpu)).sum();
+            // An action of a kernel has no end but the next one.
             if std::mem::take(&mut calling[process]) {
                 recording.event(series, 0, cpu, time, time, call_end, 0);
             }
@@ -84,7 +90,7 @@ pub fn record<S: Recorded>(subject: &S, found: &CounterexampleIn<S>, steps: &[St
             let point = recording.point(STALE.0);
             recording.event(series, 0, cpu, time, time, point, 0);
         }
-        let ends = matches!(step.did, Did::Act { act, .. } if act.ends_deed);
+        let ends = matches!(step.did, Did::Act { act, .. } if act.ends_action);
         if ends && std::mem::take(&mut calling[process]) {
             recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
         }
@@ -133,7 +139,7 @@ fn sentence(what: &str) -> String {
 }
 
 fn names_of_calls(script: &impl Script) -> Vec<String> {
-    (0..script.cpus()).flat_map(|cpu| (0..).map_while(move |number| script.deed(cpu, number))).collect()
+    (0..script.cpus()).flat_map(|cpu| (0..).map_while(move |number| script.action(cpu, number))).collect()
 }
 
 fn names_of_operations(steps: &[Step]) -> BTreeMap<&'static str, u32> {

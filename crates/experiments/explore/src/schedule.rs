@@ -2,7 +2,9 @@
 
 use crate::recorded::Recorded;
 use document::Document;
-use explore::{Deviation, Failure, Counterexample, CounterexampleIn, Invariant, Limits, Place, Script, Strategy};
+use explore::{
+    Counterexample, CounterexampleIn, Deviation, Failure, Invariant, Limits, OperationIndex, Script, Strategy,
+};
 use serde::{Deserialize, Serialize};
 
 /// The version of the text.
@@ -30,7 +32,7 @@ pub struct Schedule<M, C> {
     invariant: Invariant,
     what: String,
     process: u8,
-    operation: Place,
+    operation: OperationIndex,
     /// The hash of the run: another run with the same hash did the same.
     hash: String,
     machine: M,
@@ -96,7 +98,7 @@ where
     C: Script + Serialize + serde::de::DeserializeOwned,
 {
     /// The schedule of what was found.
-    pub fn of<S: Recorded<Kind = M, Actions = C>>(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
+    pub fn new<S: Recorded<Kind = M, Actions = C>>(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
         Self {
             format: FORMAT,
             subject: S::NAME.to_owned(),

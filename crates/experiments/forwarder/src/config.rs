@@ -322,22 +322,24 @@ impl Config {
         }
         let mut places: Vec<_> = places.into_iter().map(Vec::into_iter).collect();
         let graphs = planes.into_iter().map(|plane| {
-            let of_worker = places.iter_mut().map(|places| places.next().unwrap_or(Place::None)).collect();
+            let of_worker = places.iter_mut().map(|places| places.next().unwrap_or(Attachment::None)).collect();
             self.graph(plane, &control, of_worker)
         });
         Ok(Router { graphs: graphs.collect::<Result<_, _>>()?, control })
     }
 
     /// A place on an interface for each worker.
-    fn places(&self, interface: &InterfaceConfig) -> io::Result<Vec<Place>> {
+    fn places(&self, interface: &InterfaceConfig) -> io::Result<Vec<Attachment>> {
         let (name, workers) = (&interface.name, self.workers());
         let numbers = 0..workers as u32;
         match interface.driver() {
             _ if interface.is_capture() => Ok(Vec::new()),
-            Driver::Packet => numbers.map(|_| Ok(Place::Packet(Sender::new(name)?, Receiver::new(name)?))).collect(),
+            Driver::Packet => {
+                numbers.map(|_| Ok(Attachment::Packet(Sender::new(name)?, Receiver::new(name)?))).collect()
+            }
             Driver::Tap => {
                 let is_shared = workers > 1;
-                numbers.map(|_| tap::Queue::open(name, is_shared).map(Place::Tap)).collect()
+                numbers.map(|_| tap::Queue::open(name, is_shared).map(Attachment::Tap)).collect()
             }
             Driver::AfXdp => {
                 let queues = interface::queues(name)?;
@@ -358,7 +360,7 @@ impl Config {
                 // A queue without a worker of its own goes to one that has one already.
                 let open = |number| af_xdp::Queue::open(&handed, number);
                 let of_worker = |worker| (worker..queues).step_by(workers).map(open).collect::<io::Result<_>>();
-                numbers.map(|worker| of_worker(worker).map(Place::AfXdp)).collect()
+                numbers.map(|worker| of_worker(worker).map(Attachment::AfXdp)).collect()
             }
         }
     }
@@ -379,7 +381,7 @@ impl Config {
     }
 
     /// Builds one worker's graph on its places, one for each interface.
-    fn graph(&self, plane: Plane, control: &Arc<Control>, places: Vec<Place>) -> Result<Graph, Error> {
+    fn graph(&self, plane: Plane, control: &Arc<Control>, places: Vec<Attachment>) -> Result<Graph, Error> {
         let on = |there: &Spanned<InterfaceConfig>, error: io::Error| {
             self.wrong(there, format!("interface `{}`: {error}", there.get_ref().name))
         };
@@ -388,7 +390,7 @@ impl Config {
         for (number, (there, place)) in self.interface.iter().zip(places).enumerate() {
             let (interface, number) = (there.get_ref(), number as u16);
             match place {
-                Place::None => {
+                Attachment::None => {
                     devices.push(match &interface.pcap_out {
                         Some(file) => {
                             let out = File::create(file).and_then(|out| pcap::Writer::new(BufWriter::new(out)));
@@ -411,16 +413,16 @@ impl Config {
                         inputs.push(Box::new(Packets::new(number, &format!("pcap-input-{}", interface.name), packets)));
                     }
                 }
-                Place::Packet(sender, receiver) => {
+                Attachment::Packet(sender, receiver) => {
                     devices.push(Box::new(sender));
                     let input = PacketDriver::input(receiver, number, &interface.name, self.workers() > 1);
                     inputs.push(Box::new(input.map_err(|e| on(there, e))?));
                 }
-                Place::Tap(queue) => {
+                Attachment::Tap(queue) => {
                     devices.push(Box::new(TapOutput::new(queue.clone())));
                     inputs.push(Box::new(TapDriver::input(queue, number)));
                 }
-                Place::AfXdp(queues) => {
+                Attachment::AfXdp(queues) => {
                     devices.push(match queues.first() {
                         Some(queue) => Box::new(XdpOutput::new(queue.clone())),
                         None => Box::new(Discard),
@@ -552,18 +554,18 @@ impl Default for Machine {
 impl Machine {
     /// The kernel's answer about an interface. Of a TAP device the kernel has the other end, with
     /// addresses of its own.
-    fn read(interface: &InterfaceConfig, place: Option<&Place>) -> io::Result<Self> {
+    fn read(interface: &InterfaceConfig, place: Option<&Attachment>) -> io::Result<Self> {
         let name = &interface.name;
         let mtu = interface::mtu(name)?.min(MTU_MAX.into()) as u16;
         match place {
-            Some(Place::Tap(queue)) => Ok(Self { mac: queue.mac()?, mtu, addresses: Vec::new() }),
+            Some(Attachment::Tap(queue)) => Ok(Self { mac: queue.mac()?, mtu, addresses: Vec::new() }),
             _ => Ok(Self { mac: interface::mac(name)?, mtu, addresses: interface::addresses(name)? }),
         }
     }
 }
 
 /// The part of an interface that a worker has.
-enum Place {
+enum Attachment {
     /// Nothing of this machine: it is a capture file.
     None,
     /// Sockets to send and to receive.

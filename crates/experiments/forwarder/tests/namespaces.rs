@@ -242,7 +242,7 @@ fn under_full_load_nothing_is_lost_but_in_the_kernels_queues_and_memory_does_not
     assert_eq!(rx, tx + refused, "the forwarder itself lost packets:\n{said}");
     let lost = sent - received;
     if lost > ring + sink + backlog + refused {
-        support::ip(&format!("-s -n {} link show", namespaces.of("m")));
+        support::ip(&format!("-s -n {} link show", namespaces.name_of("m")));
     }
     assert!(lost <= ring + sink + backlog + refused, "{lost} lost, and the kernel reports fewer");
     let (early, late) = (number(folder, "memory-early"), number(folder, "memory-late"));

@@ -4,7 +4,7 @@
 //! Unlike in a replay, what the governor chooses decides what wakes the CPU next: a tick that it
 //! keeps does.
 
-use idle::{Accounting, KnownSituation, Governor, Kind, Outcome, SleepLength, States};
+use idle::{Accounting, Governor, Kind, KnownSituation, Outcome, SleepLength, States};
 
 /// The events of a CPU. Times are nanoseconds.
 #[derive(Clone, Debug)]

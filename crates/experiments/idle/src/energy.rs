@@ -34,7 +34,7 @@ pub struct Segments {
 
 impl Segments {
     /// The segments of a trace. A CPU without idle intervals counts as not there.
-    pub fn of(platform: &Platform, traced: &Traced) -> Self {
+    pub fn new(platform: &Platform, traced: &Traced) -> Self {
         let mut groups: Vec<((usize, u16), Vec<u16>)> = Vec::new();
         for cpu in (0..traced.cpus.len() as u16).filter(|&cpu| !traced.cpus[usize::from(cpu)].is_empty()) {
             let place = platform.place(cpu);

@@ -188,7 +188,7 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let traced = traced(settings.get(TRACE).as_deref())?;
     let tick_ns = 1_000_000_000 / settings.get(HZ);
     let seed = settings.get(SEED);
-    let segments = Segments::of(&platform, &traced);
+    let segments = Segments::new(&platform, &traced);
     // haltpoll needs a state that polls, and then a changed choice draws other reads: what is
     // compared would not be the same sleeps.
     let mut kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());

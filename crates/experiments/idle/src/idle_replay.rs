@@ -118,8 +118,8 @@ impl Experiment for IdleReplay {
         let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
         let kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
         progress.expect(kinds.len() as u64 + 2, "governors");
-        let segments = Segments::of(&platform, &traced);
-        let oracle = Oracle::of(&platform, &segments, &traced);
+        let segments = Segments::new(&platform, &traced);
+        let oracle = Oracle::new(&platform, &segments, &traced);
         progress.step();
 
         let recorded = traced.has_states_of(platform.state_names());
@@ -176,7 +176,7 @@ fn row(
     let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
     let agreement = match chooser {
         Chooser::Governor(kind) if kind != idle::Kind::Haltpoll && traced.has_states_of(platform.state_names()) => {
-            Some(Agreement::of(platform, traced, kind, tick_ns)).filter(|agreement| agreement.all() > 0)
+            Some(Agreement::new(platform, traced, kind, tick_ns)).filter(|agreement| agreement.all() > 0)
         }
         _ => None,
     };

@@ -40,10 +40,10 @@ pub const MIDDLE: usize = POINTS.len() / 2;
 
 impl Oracle {
     /// The best for a trace.
-    pub fn of(platform: &Platform, segments: &Segments, traced: &Traced) -> Self {
-        let classes = Classes::of(platform, segments, traced);
+    pub fn new(platform: &Platform, segments: &Segments, traced: &Traced) -> Self {
+        let classes = Classes::new(platform, segments, traced);
         let points: Vec<Point> =
-            (0..POINTS.len()).into_par_iter().map(|point| Point::of(platform, &classes, point)).collect();
+            (0..POINTS.len()).into_par_iter().map(|point| Point::new(platform, &classes, point)).collect();
         let ends = |which: usize| {
             let delays = || points.iter().map(|point| point.delay_us[which]);
             [delays().min().unwrap_or(0), delays().max().unwrap_or(0)]
@@ -148,7 +148,7 @@ struct Classes {
 }
 
 impl Classes {
-    fn of(platform: &Platform, segments: &Segments, traced: &Traced) -> Self {
+    fn new(platform: &Platform, segments: &Segments, traced: &Traced) -> Self {
         let domains = &platform.domains;
         let of_cores: Vec<Turns> =
             domains.iter().map(|domain| core_turns(&domain.states, domain.table.all())).collect();
@@ -238,7 +238,7 @@ struct Point {
 }
 
 impl Point {
-    fn of(platform: &Platform, classes: &Classes, point: usize) -> Self {
+    fn new(platform: &Platform, classes: &Classes, point: usize) -> Self {
         let domains = &platform.domains;
         let of_cores: Vec<Costs> = domains.iter().map(|domain| Costs::of_cores(&domain.states, point)).collect();
         let of_domains: Vec<Costs> = domains.iter().map(|domain| Costs::of_domain(&domain.states, point)).collect();

@@ -25,7 +25,7 @@ impl Times {
     pub const PERCENTILES: [(&'static str, usize); 3] = [("p50", 500), ("p99", 990), ("p99.9", 999)];
 
     /// Of times in ticks of the counter, less what timing itself takes.
-    fn of(mut ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
+    fn new(mut ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
         ticks.sort_unstable();
         let ns = |ticks: u64| ticks.saturating_sub(overhead) as f64 * tick_ns;
         let count = ticks.len().max(1) as f64;
@@ -87,7 +87,7 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, overhead: u64, tick_n
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
         running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
     });
-    Times::of(all, if clock == Clock::Counter { 0 } else { overhead }, tick_ns)
+    Times::new(all, if clock == Clock::Counter { 0 } else { overhead }, tick_ns)
 }
 
 /// A way to make microseconds of nanoseconds.
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn times_are_what_the_ticks_say() {
-        let times = Times::of(vec![30, 10, 20, 40], 10, 0.5);
+        let times = Times::new(vec![30, 10, 20, 40], 10, 0.5);
         assert_eq!((times.average, times.min, times.max, times.percentiles[0]), (7.5, 0.0, 15.0, 10.0));
         assert!((times.stddev - 5.590_169_943).abs() < 1e-6);
     }

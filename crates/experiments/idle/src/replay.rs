@@ -3,7 +3,7 @@
 
 use crate::platform::{Platform, StateCost};
 use crate::trace::Traced;
-use idle::{Accounting, KnownSituation, Clock, Governor, Kind, MAX_STATES, NEVER_NS, Outcome, SleepLength};
+use idle::{Accounting, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
 use sleeps::{Sleep, SleepLength as Known};
 use std::collections::BTreeMap;
 
@@ -263,7 +263,7 @@ pub const FIRST: usize = 50;
 impl Agreement {
     /// Compares a governor with the traced kernel. It learns from stays that are as long as the
     /// kernel took them to be, as far as that is known: [`Traced::tracing_ns`] is taken off.
-    pub fn of(platform: &Platform, traced: &Traced, kind: Kind, tick_ns: u64) -> Self {
+    pub fn new(platform: &Platform, traced: &Traced, kind: Kind, tick_ns: u64) -> Self {
         let tracing_ns = traced.tracing_ns().unwrap_or(0);
         let states = platform.domains[0].states.len();
         let mut counts = vec![vec![0; states]; states];

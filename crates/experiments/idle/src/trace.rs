@@ -30,7 +30,7 @@ pub struct Traced {
 
 impl Traced {
     /// The intervals as they come.
-    pub fn of(sleeps: impl IntoIterator<Item = Sleep>) -> Self {
+    pub fn from_sleeps(sleeps: impl IntoIterator<Item = Sleep>) -> Self {
         let mut traced = Self {
             cpus: Vec::new(),
             summary: Summary::default(),
@@ -111,7 +111,7 @@ impl Traced {
 
     fn recording(folder: &Path) -> Result<Self, Error> {
         let mut reader = Reader::open(folder)?;
-        let mut traced = Self::of([]);
+        let mut traced = Self::from_sleeps([]);
         let notes = reader.header().notes.clone();
         // A trace that another program recorded says nothing of its kernel.
         let kernel: KernelTrace = reader.header().facts().unwrap_or_default();

@@ -145,7 +145,7 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
         for (path, (name, kind)) in traces.iter().zip(GOVERNORS) {
             let what = format!("{name}, {cpus} CPUs");
             let traced = Traced::open(path).unwrap();
-            let agreement = Agreement::of(&platform, &traced, kind, TICK_NS);
+            let agreement = Agreement::new(&platform, &traced, kind, TICK_NS);
             let [same, balanced, commonest] =
                 [agreement.same(), agreement.balanced(), agreement.commonest()].map(Option::unwrap);
             let compared =

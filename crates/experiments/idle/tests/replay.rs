@@ -66,7 +66,7 @@ fn traces() -> impl Strategy<Value = Traced> {
     let one = (0_u16..9, 0_u64..3_000_000, stay, 0_u8..4, length, waker);
     proptest::collection::vec(one, 1..120).prop_map(|drawn| {
         let mut now = [0; 9];
-        Traced::of(drawn.into_iter().map(|(cpu, busy_ns, stay_ns, state, length, waker)| {
+        Traced::from_sleeps(drawn.into_iter().map(|(cpu, busy_ns, stay_ns, state, length, waker)| {
             let now = &mut now[usize::from(cpu)];
             let enter_ns = *now + busy_ns;
             *now = enter_ns + stay_ns;
@@ -149,8 +149,8 @@ proptest! {
     fn what_holds_for_every_trace(traced in traces()) {
         for name in PLATFORMS {
             let platform = platform(name);
-            let segments = Segments::of(&platform, &traced);
-            let oracle = Oracle::of(&platform, &segments, &traced);
+            let segments = Segments::new(&platform, &traced);
+            let oracle = Oracle::new(&platform, &segments, &traced);
             for kind in Kind::ALL.map(Chooser::Governor).into_iter().chain([Chooser::Recorded]) {
                 let own = if kind == Chooser::Governor(Kind::Haltpoll) { platform.with_polling() } else { platform.clone() };
                 for unsaid in Unsaid::BOTH {
@@ -182,7 +182,7 @@ proptest! {
     fn an_oracle_is_the_best_of_each_interval(traced in traces()) {
         for name in PLATFORMS {
             let platform = platform(name);
-            let oracle = Oracle::of(&platform, &Segments::of(&platform, &traced), &traced);
+            let oracle = Oracle::new(&platform, &Segments::new(&platform, &traced), &traced);
             let states = 0..platform.domains[0].states.len();
             if platform.power.is_some() {
                 for point in 0..POINTS.len() {
@@ -225,7 +225,7 @@ proptest! {
     /// The unknown of a trace matters only where it is unknown.
     #[test]
     fn a_known_length_needs_one_replay(traced in traces()) {
-        let known_only = Traced::of(traced.all().map(|sleep| Sleep { length: known(5_000_000), ..*sleep }));
+        let known_only = Traced::from_sleeps(traced.all().map(|sleep| Sleep { length: known(5_000_000), ..*sleep }));
         let platform = platform("juno-r2");
         for kind in Kind::ALL {
             let [a, b] = Unsaid::BOTH.map(|unsaid| replay(&platform, &known_only, Chooser::Governor(kind), unsaid, TICK_NS, &mut Ideal));
@@ -238,11 +238,11 @@ proptest! {
 fn a_domain_goes_down_only_with_all_of_its_cpus() {
     let platform = platform("tc2");
     // CPUs 0 and 1 are the big cluster: 10 ms together, and CPU 0 alone for 10 ms before.
-    let traced = Traced::of([
+    let traced = Traced::from_sleeps([
         sleep(0, 0, 20_000_000, known(20_000_000), Waker::Timer),
         sleep(1, 10_000_000, 20_000_000, known(10_000_000), Waker::Timer),
     ]);
-    let segments = Segments::of(&platform, &traced);
+    let segments = Segments::new(&platform, &traced);
     let at_lowest = |kind| {
         let replayed = replay(&platform, &traced, Chooser::Governor(kind), Unsaid::Interval, TICK_NS, &mut Ideal);
         energy(&platform, &segments, &replayed)[0]
@@ -250,7 +250,7 @@ fn a_domain_goes_down_only_with_all_of_its_cpus() {
     // WFI is 70 units for 10 ms; sleep is 25, and one round trip of 90 unit ms.
     assert_eq!(at_lowest(Kind::NeverDeep), 70 * 10_000_000);
     assert_eq!(at_lowest(Kind::AlwaysDeepest), 25 * 10_000_000 + 90_000_000);
-    let oracle = Oracle::of(&platform, &segments, &traced);
+    let oracle = Oracle::new(&platform, &segments, &traced);
     assert_eq!(oracle.energy[0], 25 * 10_000_000 + 90_000_000);
     assert_eq!(oracle.energy[POINTS.len() - 1], 70 * 10_000_000);
 }
@@ -260,10 +260,10 @@ fn more_cpus_than_the_platform_has_are_a_second_platform() {
     let platform = platform("juno-r2");
     assert_eq!((platform.cpus(), platform.place(5), platform.place(6), platform.place(7)), (6, (0, 0), (0, 1), (1, 1)));
     // CPU 0 and CPU 6 are both in a little domain, but not in the same one: each goes down alone.
-    let both = Traced::of([0, 6].map(|cpu| sleep(cpu, 0, 50_000_000, known(50_000_000), Waker::Timer)));
-    let one = Traced::of([sleep(0, 0, 50_000_000, known(50_000_000), Waker::Timer)]);
+    let both = Traced::from_sleeps([0, 6].map(|cpu| sleep(cpu, 0, 50_000_000, known(50_000_000), Waker::Timer)));
+    let one = Traced::from_sleeps([sleep(0, 0, 50_000_000, known(50_000_000), Waker::Timer)]);
     let energy_of = |traced: &Traced| {
-        let segments = Segments::of(&platform, traced);
+        let segments = Segments::new(&platform, traced);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
         energy(&platform, &segments, &replay(&platform, traced, chooser, Unsaid::Interval, TICK_NS, &mut Ideal))
     };
@@ -274,7 +274,7 @@ fn more_cpus_than_the_platform_has_are_a_second_platform() {
 fn a_late_wake_up_counts_the_entry_that_had_begun() {
     let platform = platform("juno-r2");
     let delay_us = |stay_ns| {
-        let traced = Traced::of([sleep(0, 0, stay_ns, known(stay_ns), Waker::Ipi)]);
+        let traced = Traced::from_sleeps([sleep(0, 0, stay_ns, known(stay_ns), Waker::Ipi)]);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
         replay(&platform, &traced, chooser, Unsaid::Interval, TICK_NS, &mut Ideal).delays.quantile_us(50)
     };
@@ -289,7 +289,7 @@ fn polling_ends_at_its_limit_and_the_rest_is_chosen_anew() {
         let stays =
             (0..10).map(|at| sleep(0, at * 1_000_000_000, at * 1_000_000_000 + stay_ns, known(NEVER_NS), Waker::Ipi));
         let chooser = Chooser::Governor(Kind::Haltpoll);
-        let replayed = replay(&platform, &Traced::of(stays), chooser, Unsaid::Interval, TICK_NS, &mut Ideal);
+        let replayed = replay(&platform, &Traced::from_sleeps(stays), chooser, Unsaid::Interval, TICK_NS, &mut Ideal);
         let total: u64 = replayed.states.iter().map(|usage| usage.time_ns).sum();
         assert_eq!(total, 10 * stay_ns);
         [replayed.states[0].entered, replayed.states[1].entered]
@@ -307,13 +307,13 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
         state: 2,
         ..sleep(0, number * 20_000_000, number * 20_000_000 + 10_000_000, length, Waker::Timer)
     };
-    let traced = Traced::of(
+    let traced = Traced::from_sleeps(
         (0..150).map(|number| of(number, if number < 100 { known(10_000_000) } else { SleepLength::Equal })),
     );
-    let agreement = Agreement::of(&platform, &traced, Kind::Menu61, TICK_NS);
+    let agreement = Agreement::new(&platform, &traced, Kind::Menu61, TICK_NS);
     assert_eq!((agreement.all(), agreement.same(), agreement.balanced()), (50, Some(1.0), Some(1.0)));
     assert_eq!(agreement.commonest(), Some(1.0));
-    let never = Agreement::of(&platform, &traced, Kind::NeverDeep, TICK_NS);
+    let never = Agreement::new(&platform, &traced, Kind::NeverDeep, TICK_NS);
     assert_eq!((never.same(), never.balanced()), (Some(0.0), Some(0.0)));
 }
 
@@ -344,7 +344,7 @@ fn short_pipe_wake_ups_mislead_ladder_and_menu_but_not_teo() {
         let enter_ns = at * 60_000;
         sleep(0, enter_ns, enter_ns + 33_000 + at * 7 % 2_000, known(3_000_000), Waker::Ipi)
     });
-    let traced = Traced::of(wakes);
+    let traced = Traced::from_sleeps(wakes);
     let [menu, ladder, teo] =
         [Kind::Menu61, Kind::Ladder, Kind::Teo611].map(|kind| errors(&platform, &traced, kind, TICK_NS).0);
     println!("above of 5000: menu {menu}, ladder {ladder}, teo {teo}");

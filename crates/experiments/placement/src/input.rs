@@ -186,7 +186,7 @@ impl Input {
             ..workload::Options::default()
         };
         let costs = platforms::kernel_costs(request.platforms)?;
-        let costs = Costs::of(&Costs::read(&costs)?);
+        let costs = Costs::new(&Costs::read(&costs)?);
         let file = workload::read(&Document::new(name.as_str(), text.as_str()), &options)?;
         let seconds = settings.get(SECONDS).map(|seconds| seconds * 1_000_000_000);
         let mut notes = vec![format!(

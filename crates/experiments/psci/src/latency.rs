@@ -156,14 +156,14 @@ impl Experiment for PsciLatency {
                 source_tree(request)?;
                 machine(request, Some(4)).map(|_| ())
             }
-            _ => Simulation::of(request).map(|_| ()),
+            _ => Simulation::new(request).map(|_| ()),
         }
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         match request.world {
             World::Qemu => on_qemu(request, sink),
-            _ => Simulation::of(request)?.run(sink),
+            _ => Simulation::new(request)?.run(sink),
         }
     }
 }
@@ -193,7 +193,7 @@ struct Simulation {
 }
 
 impl Simulation {
-    fn of(request: &Request<'_>) -> Result<Self, Error> {
+    fn new(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let platform = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
         let mut names = Vec::new();
@@ -215,7 +215,7 @@ impl Simulation {
             let orders = if declared { declared_orders(&machine, &request.conditions)? } else { BTreeMap::new() };
             let costs: toml::Table = toml::from_str(source.costs.text()).unwrap_or_default();
             sources.push(source);
-            releases.push(Release { machine, orders, uncertainty: Uncertainty::of(&costs) });
+            releases.push(Release { machine, orders, uncertainty: Uncertainty::new(&costs) });
         }
         let (case, mode) = (settings.get(CASE), settings.get(MODE));
         let wanted =

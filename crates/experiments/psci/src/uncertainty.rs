@@ -24,7 +24,7 @@ const ENDS: (f64, f64) = (0.05, 0.95);
 
 impl Uncertainty {
     /// Reads it from a costs file; empty if the file says nothing of a fit.
-    pub fn of(costs: &toml::Table) -> Self {
+    pub fn new(costs: &toml::Table) -> Self {
         let read = || {
             let fit = costs.get("fit")?;
             let uncertainty = fit.get("uncertainty")?;
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn costs_that_only_show_together_are_drawn_together() {
         let (fitted, table) = costs();
-        let uncertainty = Uncertainty::of(&table);
+        let uncertainty = Uncertainty::new(&table);
         let drawn: Vec<Costs> = (0..400)
             .map(|seed| {
                 let mut costs = fitted.clone();
@@ -140,7 +140,7 @@ mod tests {
     fn costs_that_nobody_fitted_are_not_drawn() {
         let (fitted, _) = costs();
         let mut same = fitted.clone();
-        Uncertainty::of(&toml::Table::new()).draw(&mut same, 7);
+        Uncertainty::new(&toml::Table::new()).draw(&mut same, 7);
         assert_eq!(same, fitted);
     }
 

@@ -57,7 +57,7 @@ impl Experiment for RcuDoses {
         let plan = Plan { cpus: CPUS, rates: RATES.to_vec(), runs: settings.get(RUNS), seconds: settings.get(SECONDS) };
         let hardware = hardware(request.platforms)?;
         let costs = platforms::kernel_costs(request.platforms)?;
-        let costs = Costs::of(&Costs::read(&costs)?);
+        let costs = Costs::new(&Costs::read(&costs)?);
         let progress = sink.progress();
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");
         header.iterations = plan.runs;

@@ -110,7 +110,7 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
         let split = timelines
             .get(&(series, iteration))
             .and_then(|timeline| {
-                window(timeline, cpu, intervals[metric].name).map(|(from, to)| Split::of(timeline, cpu, from, to))
+                window(timeline, cpu, intervals[metric].name).map(|(from, to)| Split::new(timeline, cpu, from, to))
             })
             .unwrap_or_default();
         cells.push(CellResult {

@@ -36,7 +36,7 @@ pub(crate) fn each_of(recording: &Recording, timelines: &BTreeMap<(Series, u32),
         let (Some(cpu), Some(metric)) = (measure.cpu, metric.map(|metric| metric.name)) else { continue };
         let Some(timeline) = timelines.get(&(measure.series, measure.iteration)) else { continue };
         let Some((from, to)) = window(timeline, cpu, metric) else { continue };
-        let split = Split::of(timeline, cpu, from, to);
+        let split = Split::new(timeline, cpu, from, to);
         splits.push(SpanSplit { series: measure.series, iteration: measure.iteration, cpu, metric, split });
     }
     splits

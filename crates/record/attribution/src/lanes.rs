@@ -74,7 +74,7 @@ pub struct Timelines<'a> {
 
 impl<'a> Timelines<'a> {
     /// Reads a recording's events.
-    pub fn of(recording: &'a Recording) -> Self {
+    pub fn new(recording: &'a Recording) -> Self {
         let mut slowest: BTreeMap<Series, (&'static str, BTreeMap<u32, f64>)> = BTreeMap::new();
         let principal = METRICS.into_iter().filter(|metric| metric.principal);
         let metrics: Vec<_> =
@@ -239,7 +239,7 @@ impl Iteration<'_> {
     /// A CPU's metric in this iteration, split into causes.
     pub fn split(&self, cpu: u16, metric: &str) -> Option<Split> {
         let (from, to) = window(self.timeline, cpu, metric)?;
-        Some(Split::of(self.timeline, cpu, from, to))
+        Some(Split::new(self.timeline, cpu, from, to))
     }
 
     /// The CPU that took longest by a metric, of several the one with the highest number; `None` if
@@ -271,7 +271,7 @@ mod tests {
             (3, 12, "enter-psci", SUSPEND),
             (3, 40, "enter-hw-low-pwr", 0),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         assert_eq!((iteration.cpus(), iteration.extent()), (vec![3, 7], (12, 60)));
         assert!(iteration.lane(5).is_empty() && iteration.calls(5).is_empty(), "CPU 5 has no events");
@@ -282,7 +282,7 @@ mod tests {
         let down = |cpu, from, to| [(cpu, from, "enter-psci", SUSPEND), (cpu, to, "enter-hw-low-pwr", 0)];
         let (recording, series) =
             of_events(&[down(5, 0, 20), down(2, 3, 30), down(3, 13, 40), down(4, 50, 51)].concat());
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         assert_eq!((iteration.slowest("powerdown"), iteration.slowest("wakeup")), (Some(3), None));
     }
@@ -294,7 +294,7 @@ mod tests {
         for (series, iteration) in [(one, 3), (one, 5), (other, 4)] {
             add(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
         }
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         assert_eq!(
             (timelines.series(), timelines.iterations(one), timelines.iterations(other)),
             (vec![one, other], vec![3, 5], vec![4])
@@ -306,7 +306,7 @@ mod tests {
         for (hz, tick) in [(None, None), (Some(0), None), (Some(50_000_000), Some(0.02))] {
             let mut recording = empty();
             recording.header.time.counter_hz = hz;
-            assert_eq!(Timelines::of(&recording).tick_us(), tick, "{hz:?}");
+            assert_eq!(Timelines::new(&recording).tick_us(), tick, "{hz:?}");
         }
     }
 
@@ -318,7 +318,7 @@ mod tests {
         for (iteration, value) in (0..).zip([4.0, 1.0, 3.0, 5.0, 2.0]) {
             recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(0);
         }
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let chosen = timelines.chosen(series).unwrap();
         assert_eq!((chosen.median, chosen.worst), (2, 3));
         assert_eq!(timelines.cells(), crate::cells(&recording));
@@ -342,7 +342,7 @@ mod tests {
             (0, 51, "exit-psci", 0),
             (0, 60, "enter-psci", SUSPEND),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let calls = timelines.iteration(series, 0).unwrap().calls(0);
         let found: Vec<_> = calls.iter().map(|call| (call.name(), call.from, call.to, call.into_low_power)).collect();
         assert_eq!(
@@ -365,7 +365,7 @@ mod tests {
             ("lock-released", Some(Activity::NormalWorld)),
         ] {
             let (recording, series) = of_events(&[(0, 3, point, 0), (0, 9, "enter-psci", SUSPEND)]);
-            let timelines = Timelines::of(&recording);
+            let timelines = Timelines::new(&recording);
             let lane = timelines.iteration(series, 0).unwrap().lane(0);
             assert_eq!(lane.first().map(|span| span.activity), before, "{point}");
             assert_eq!((lane[0].from, lane[0].to), (3, 9), "{point}");
@@ -392,7 +392,7 @@ mod tests {
             (0, 40, "enter-hw-low-pwr", 0),
             (0, 90, "exit-hw-low-pwr", 0),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         let (code, lock) = (Activity::Cause(Cause::Code), Activity::Cause(Cause::LockWait));
         let lane: Vec<_> = iteration.lane(0).iter().map(|span| (span.from, span.to, span.activity)).collect();
@@ -427,7 +427,7 @@ mod tests {
             (0, 20, "scp-done", 1),
             (0, 22, "scp-takes", 1),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let services = timelines.iteration(series, 0).unwrap().services();
         assert_eq!(services, [Service { channel: 1, cpu: 0, turned: 4, from: 10, to: 20 }]);
     }

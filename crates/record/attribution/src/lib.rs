@@ -27,7 +27,7 @@ pub use causes::{Cause, CauseRow, Colours, Pattern, Recognition, WaitFor};
 pub use cells::{CellResult, cells, lock_order_decides, microseconds};
 pub use each::{SpanCause, SpanSplit, VERSION, causes, each, record};
 pub use lanes::{Call, Chosen, Iteration, Service, Timelines};
-pub use path::{PathPart, Place};
+pub use path::{Actor, PathPart};
 pub use spending::{Spending, Spent};
 pub use split::{Split, Wait};
 pub use stretches::{CpuLane, Mark, Stretch, cpu_lanes};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The place where a part of a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum Actor {
     /// On a CPU.
     Cpu(u16),
     /// In the SCP, on this channel.
@@ -18,7 +18,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPart {
     /// The address.
-    pub place: Place,
+    pub place: Actor,
     /// Start, in ticks.
     pub from: u64,
     /// End, in ticks; after the begin.
@@ -54,7 +54,7 @@ impl Iteration<'_> {
         for &cpu in cpus {
             let Some((begin, end)) = self.window(cpu, metric) else { continue };
             walk.begin = begin;
-            walk.back(Place::Cpu(cpu), end);
+            walk.back(Actor::Cpu(cpu), end);
             walk.parts.reverse();
             paths.insert(cpu, std::mem::take(&mut walk.parts));
         }
@@ -73,15 +73,15 @@ struct Walk<'a, 'i> {
 }
 
 impl Walk<'_, '_> {
-    fn back(&mut self, mut place: Place, mut at: u64) {
+    fn back(&mut self, mut place: Actor, mut at: u64) {
         // A hop costs no time. Holders that wait for each other in a circle would hop for ever; no
         // sound recording has that.
         let mut hops = 0;
         while at > self.begin && hops < 1000 {
             let before = at;
             (place, at) = match place {
-                Place::Cpu(cpu) => self.on_cpu(cpu, at),
-                Place::Scp(channel) => self.in_scp(channel, at),
+                Actor::Cpu(cpu) => self.on_cpu(cpu, at),
+                Actor::Scp(channel) => self.in_scp(channel, at),
             };
             hops = if at < before { 0 } else { hops + 1 };
         }
@@ -92,7 +92,7 @@ impl Walk<'_, '_> {
 
     fn part(
         &mut self,
-        place: Place,
+        place: Actor,
         from: u64,
         to: u64,
         activity: Option<Activity>,
@@ -106,25 +106,25 @@ impl Walk<'_, '_> {
         from
     }
 
-    fn on_cpu(&mut self, cpu: u16, at: u64) -> (Place, u64) {
+    fn on_cpu(&mut self, cpu: u16, at: u64) -> (Actor, u64) {
         let iteration = self.iteration;
         let lane = self.lanes.entry(cpu).or_insert_with(|| iteration.lane(cpu));
         let index = lane.partition_point(|span| span.to < at);
         let Some(span) = lane.get(index).copied().filter(|span| span.from < at) else {
             // Before the CPU's first event nothing is known of it.
-            return (Place::Cpu(cpu), self.part(Place::Cpu(cpu), self.begin, at, None, None));
+            return (Actor::Cpu(cpu), self.part(Actor::Cpu(cpu), self.begin, at, None, None));
         };
         let wait = match span.activity {
             Activity::Cause(cause) => cause.wait(),
             _ => None,
         };
         match (wait, span.on, span.holder) {
-            (Some(WaitFor::Lock), _, Some(holder)) => (Place::Cpu(holder), at),
+            (Some(WaitFor::Lock), _, Some(holder)) => (Actor::Cpu(holder), at),
             // The SCP's own time between two commands belongs to it as well.
             (Some(WaitFor::Scp), Some(channel), _) if self.served_before(channel, span.from, at) => {
-                (Place::Scp(channel), at)
+                (Actor::Scp(channel), at)
             }
-            _ => (Place::Cpu(cpu), self.part(Place::Cpu(cpu), span.from, at, Some(span.activity), None)),
+            _ => (Actor::Cpu(cpu), self.part(Actor::Cpu(cpu), span.from, at, Some(span.activity), None)),
         }
     }
 
@@ -140,8 +140,8 @@ impl Walk<'_, '_> {
         self.last_service(channel, at).is_some_and(|(service, _)| service.to >= from)
     }
 
-    fn in_scp(&mut self, channel: u32, at: u64) -> (Place, u64) {
-        let here = Place::Scp(channel);
+    fn in_scp(&mut self, channel: u32, at: u64) -> (Actor, u64) {
+        let here = Actor::Scp(channel);
         let Some((service, before)) = self.last_service(channel, at) else {
             return (here, self.part(here, self.begin, at, None, None));
         };
@@ -158,7 +158,7 @@ impl Walk<'_, '_> {
         }
         // It was the SCP that was late if it came from another command, else the sender.
         let came_from_another = before.is_some_and(|before| before.to == at);
-        (if came_from_another { here } else { Place::Cpu(service.cpu) }, at)
+        (if came_from_another { here } else { Actor::Cpu(service.cpu) }, at)
     }
 }
 
@@ -210,16 +210,16 @@ mod tests {
         recording
     }
 
-    fn parts(path: &[PathPart]) -> Vec<(Place, u64, u64, Option<u16>, bool)> {
+    fn parts(path: &[PathPart]) -> Vec<(Actor, u64, u64, Option<u16>, bool)> {
         path.iter().map(|part| (part.place, part.from, part.to, part.serves, part.taken)).collect()
     }
 
     #[test]
     fn a_path_goes_from_the_waiter_to_the_scp_and_on_to_who_kept_it_busy() {
         let recording = recording();
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(timelines.series()[0], 0).unwrap();
-        let (cpu0, cpu1, scp) = (Place::Cpu(0), Place::Cpu(1), Place::Scp(0));
+        let (cpu0, cpu1, scp) = (Actor::Cpu(0), Actor::Cpu(1), Actor::Scp(0));
         assert_eq!(
             parts(&iteration.path(1, "powerdown")),
             [
@@ -246,7 +246,7 @@ mod tests {
             (1, 98, "lock-acquired", 7),
         ];
         add(&mut recording, series, 0, &events);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         assert_eq!(
             (iteration.holders(1), iteration.holders(7), iteration.holders(3)),
@@ -281,7 +281,7 @@ mod tests {
             (0, 40, "enter-hw-low-pwr", 0),
             (1, 40, "enter-hw-low-pwr", 0),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(1, "powerdown");
         assert_eq!((path[0].from, path[path.len() - 1].to), (0, 40));
         assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?}");
@@ -291,8 +291,8 @@ mod tests {
     /// or a CPU of which nothing is known.
     #[test]
     fn a_path_says_from_when_on_the_scp_was_what_was_waited_for() {
-        let (cpu0, cpu2, scp) = (Place::Cpu(0), Place::Cpu(2), Place::Scp(0));
-        type Parts<'a> = &'a [(Place, u64, u64, Option<u16>, bool)];
+        let (cpu0, cpu2, scp) = (Actor::Cpu(0), Actor::Cpu(2), Actor::Scp(0));
+        type Parts<'a> = &'a [(Actor, u64, u64, Option<u16>, bool)];
         let cases: [(&str, Events<'_>, Parts<'_>); 3] = [
             (
                 "the SCP was busy with another's command since before the call",
@@ -341,7 +341,7 @@ mod tests {
         ];
         for (what, events, expected) in cases {
             let (recording, series) = of_events(events);
-            let timelines = Timelines::of(&recording);
+            let timelines = Timelines::new(&recording);
             let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
             assert_eq!(parts(&path), expected, "{what}");
         }
@@ -356,7 +356,7 @@ mod tests {
         }
         events.push((0, 10_010, "enter-hw-low-pwr", 0));
         let (recording, series) = of_events(&events);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
         assert_eq!(path.len(), 2001);
         assert!(path.iter().all(|part| part.activity.is_some()));
@@ -374,9 +374,9 @@ mod tests {
             (0, 16, "scp-wait-end", 0),
             (0, 20, "enter-hw-low-pwr", 0),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
-        assert!(path.iter().all(|part| part.place == Place::Cpu(0)), "{path:?}");
+        assert!(path.iter().all(|part| part.place == Actor::Cpu(0)), "{path:?}");
         assert_eq!((path[0].from, path[path.len() - 1].to), (8, 20));
     }
 
@@ -395,11 +395,11 @@ mod tests {
             (0, 20, "enter-hw-low-pwr", 0),
             (0, 30, "scp-done", 1),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
-        let in_scp: Vec<_> = path.iter().filter(|part| part.place == Place::Scp(1)).map(|part| part.serves).collect();
+        let in_scp: Vec<_> = path.iter().filter(|part| part.place == Actor::Scp(1)).map(|part| part.serves).collect();
         assert!(in_scp.contains(&Some(2)) && in_scp.contains(&Some(0)), "{path:?}");
-        assert!(path.iter().all(|part| part.place != Place::Scp(0)), "{path:?}");
+        assert!(path.iter().all(|part| part.place != Actor::Scp(0)), "{path:?}");
         assert_eq!((path[0].from, path[path.len() - 1].to), (0, 20));
     }
 
@@ -415,7 +415,7 @@ mod tests {
             (1, 20, "lock-acquired", 1),
             (1, 30, "enter-hw-low-pwr", 0),
         ]);
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         let path = iteration.path(1, "powerdown");
         let places: Vec<_> = path.iter().map(|part| (part.place, part.from, part.to, part.activity)).collect();
@@ -423,9 +423,9 @@ mod tests {
             places,
             [
                 // Before its first event nothing is known of a CPU.
-                (Place::Cpu(0), 0, 2, None),
-                (Place::Cpu(0), 2, 20, Some(Activity::Cause(Cause::Code))),
-                (Place::Cpu(1), 20, 30, Some(Activity::Cause(Cause::Code))),
+                (Actor::Cpu(0), 0, 2, None),
+                (Actor::Cpu(0), 2, 20, Some(Activity::Cause(Cause::Code))),
+                (Actor::Cpu(1), 20, 30, Some(Activity::Cause(Cause::Code))),
             ]
         );
     }
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn lanes_have_no_holes_and_say_who_was_waited_for() {
         let recording = recording();
-        let timelines = Timelines::of(&recording);
+        let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(timelines.series()[0], 0).unwrap();
         let lane = iteration.lane(1);
         assert!(lane.windows(2).all(|pair| pair[0].to == pair[1].from), "{lane:?}");
@@ -458,7 +458,7 @@ mod tests {
                 recording.measure(series, iteration as u32, "powerdown", "us", value);
             }
         }
-        let chosen = Timelines::of(&recording).chosen(series).unwrap();
+        let chosen = Timelines::new(&recording).chosen(series).unwrap();
         assert_eq!(chosen.slowest, [(0, 5.0), (1, 9.0), (2, 7.0), (3, 9.0)]);
         assert_eq!((chosen.median, chosen.worst), (2, 1));
     }

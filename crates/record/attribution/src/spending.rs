@@ -2,7 +2,7 @@
 
 use crate::activity::Activity;
 use crate::causes::Cause;
-use crate::path::{PathPart, Place};
+use crate::path::{Actor, PathPart};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +18,11 @@ pub enum Spent {
 }
 
 impl Spent {
-    fn of(part: &PathPart) -> Self {
+    fn from_part(part: &PathPart) -> Self {
         match (part.place, part.activity) {
-            (Place::Scp(_), _) => Self::Scp,
-            (Place::Cpu(_), Some(Activity::Cause(cause))) => Self::Cause(cause),
-            (Place::Cpu(_), _) => Self::Outside,
+            (Actor::Scp(_), _) => Self::Scp,
+            (Actor::Cpu(_), Some(Activity::Cause(cause))) => Self::Cause(cause),
+            (Actor::Cpu(_), _) => Self::Outside,
         }
     }
 
@@ -58,17 +58,17 @@ pub struct Spending {
 
 impl Spending {
     /// Sums a path up.
-    pub fn of(path: &[PathPart]) -> Self {
+    pub fn new(path: &[PathPart]) -> Self {
         let all: u64 = path.iter().map(|part| part.to - part.from).sum();
         let mut ticks: BTreeMap<Spent, u64> = BTreeMap::new();
         let mut by_cpu: BTreeMap<(Spent, u16), u64> = BTreeMap::new();
         // Parts of one command follow each other: before the SCP took it up, and while it had it in
         // hand.
-        let mut commands: Vec<(Option<(Place, u16)>, u64)> = Vec::new();
+        let mut commands: Vec<(Option<(Actor, u16)>, u64)> = Vec::new();
         for part in path {
-            let (spent, length) = (Spent::of(part), part.to - part.from);
+            let (spent, length) = (Spent::from_part(part), part.to - part.from);
             *ticks.entry(spent).or_default() += length;
-            if let Place::Cpu(cpu) = part.place {
+            if let Actor::Cpu(cpu) = part.place {
                 *by_cpu.entry((spent, cpu)).or_default() += length;
             }
             let command = part.serves.map(|cpu| (part.place, cpu));
@@ -100,7 +100,7 @@ impl Spending {
 mod tests {
     use super::*;
 
-    fn part(place: Place, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
+    fn part(place: Actor, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
         let activity = cause.map(Activity::Cause);
         PathPart { place, from: 1000, to: 1000 + ticks, activity, serves, taken: serves.is_some() }
     }
@@ -108,7 +108,7 @@ mod tests {
     /// A hundredth of this path are 4 ticks.
     #[test]
     fn a_path_is_summed_up_and_what_is_less_than_a_hundredth_counts_for_nobody() {
-        let (scp, cpu) = (Place::Scp(0), Place::Cpu);
+        let (scp, cpu) = (Actor::Scp(0), Actor::Cpu);
         let path = [
             part(cpu(1), 40, Some(Cause::Code), None),
             // One command, before the SCP took it up and after; then two of others, of which one is
@@ -116,7 +116,7 @@ mod tests {
             PathPart { taken: false, ..part(scp, 3, None, Some(1)) },
             part(scp, 1, None, Some(1)),
             part(scp, 3, None, Some(2)),
-            part(Place::Scp(1), 4, None, Some(2)),
+            part(Actor::Scp(1), 4, None, Some(2)),
             part(cpu(2), 3, Some(Cause::Code), None),
             part(cpu(3), 4, Some(Cause::Code), None),
             part(cpu(3), 242, Some(Cause::FlushL1), None),
@@ -124,13 +124,13 @@ mod tests {
         ];
         let code = Spent::Cause(Cause::Code);
         let (flush, outside) = (Spent::Cause(Cause::FlushL1), Spent::Outside);
-        let spending = Spending::of(&path);
+        let spending = Spending::new(&path);
         assert_eq!(spending.total(), 400);
         assert_eq!(spending.parts, [(flush, 242), (outside, 100), (code, 47), (Spent::Scp, 11)]);
         assert_eq!(spending.commands, 2);
         let cpus: Vec<_> = spending.cpus.iter().map(|(spent, cpus)| (*spent, cpus.iter().copied().collect())).collect();
         assert_eq!(cpus, [(code, vec![1, 3]), (flush, vec![3]), (outside, vec![3])]);
-        assert_eq!(Spending::of(&[part(cpu(0), 0, Some(Cause::Code), None)]).cpus.len(), 0, "it takes no time");
+        assert_eq!(Spending::new(&[part(cpu(0), 0, Some(Cause::Code), None)]).cpus.len(), 0, "it takes no time");
     }
 
     #[test]

@@ -36,7 +36,7 @@ enum Doing {
 
 impl Split {
     /// Splits the span between two events of a CPU, given by their places among its steps.
-    pub(crate) fn of(timeline: &Timeline, cpu: u16, from: usize, to: usize) -> Self {
+    pub(crate) fn new(timeline: &Timeline, cpu: u16, from: usize, to: usize) -> Self {
         let mut split = Self::default();
         // Where a wait stands among the others: a CPU may wait for each of a thousand.
         let mut places = BTreeMap::new();

@@ -59,7 +59,7 @@ pub use error::Error;
 pub use header::{FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase};
 pub use histogram::Histogram;
 pub use names::Name;
-pub use part::{RowKinds, PartWriter};
+pub use part::{PartWriter, RowKinds};
 pub use reader::Reader;
 pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};
 pub use writer::Writer;

@@ -66,9 +66,9 @@ impl PartWriter {
         });
         Ok(Self {
             rows: Recording::new(header.clone()),
-            events: events.transpose()?.map(Numbered::of),
-            measures: measures.transpose()?.map(Numbered::of),
-            causes: causes.transpose()?.map(Numbered::of),
+            events: events.transpose()?.map(Numbered::new),
+            measures: measures.transpose()?.map(Numbered::new),
+            causes: causes.transpose()?.map(Numbered::new),
         })
     }
 
@@ -111,7 +111,7 @@ impl PartWriter {
 }
 
 impl<R> Numbered<R> {
-    fn of(file: Open<R>) -> Self {
+    fn new(file: Open<R>) -> Self {
         Self { file, numbers: Vec::new() }
     }
 }

@@ -11,7 +11,7 @@ macro_rules! points {
 
         impl Point {
             /// The point of a name.
-            pub(crate) fn of(name: &str) -> Self {
+            pub(crate) fn named(name: &str) -> Self {
                 match name {
                     $($name => Self::$point,)*
                     _ => Self::Other,

@@ -49,7 +49,7 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
             while points.len() <= point {
                 points.push(None);
             }
-            let point = *points[point].get_or_insert_with(|| Point::of(rows.point_text(event.point)));
+            let point = *points[point].get_or_insert_with(|| Point::named(rows.point_text(event.point)));
             walk.event(point, event);
         }
         rows.clear();

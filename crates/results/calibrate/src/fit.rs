@@ -118,7 +118,7 @@ pub fn fit(
         parameters.iter().cloned().zip(values).zip(errors).map(|((p, v), e)| (p, v, e)).collect();
     let cells: Vec<CellFit> = cells.into_iter().zip(fitted).map(|(cell, fitted)| CellFit { cell, fitted }).collect();
     Ok(Calibration {
-        gate: Gate::of(&cells, &sigmas, &fitted_parameters, &data),
+        gate: Gate::new(&cells, &sigmas, &fitted_parameters, &data),
         release: release.name.clone(),
         platform: platform.name.clone(),
         indistinct: indistinct(&data, &parameters),

@@ -53,7 +53,7 @@ const SAME: f64 = 0.05;
 impl Gate {
     /// Judges a fit. `derivative` holds the change of each cell with each parameter's scale, and
     /// `sigmas` what each cell is granted, in microseconds; the derivative is in multiples of it.
-    pub(crate) fn of(
+    pub(crate) fn new(
         cells: &[CellFit],
         sigmas: &[f64],
         parameters: &[(Parameter, f64, f64)],
@@ -228,7 +228,7 @@ mod tests {
         let cells: Vec<CellFit> =
             (0..6).map(|at| cell(100.0 + f64::from(at) - residuals[at as usize], 100.0 + f64::from(at))).collect();
         let derivative = DMatrix::from_fn(6, 2, |row, column| if column == 0 { 1.0 } else { row as f64 });
-        Gate::of(&cells, &[1.0; 6], &[parameter("offset", 100.0), parameter("slope", slope)], &derivative)
+        Gate::new(&cells, &[1.0; 6], &[parameter("offset", 100.0), parameter("slope", slope)], &derivative)
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
         // Six cells, but three values only: equal cores measured alone.
         let cells: Vec<CellFit> = (0..6).map(|at| cell(f64::from(at / 2), f64::from(at / 2))).collect();
         let derivative = DMatrix::from_fn(6, 2, |row, column| if column == 0 { 1.0 } else { (row / 2) as f64 });
-        let gate = Gate::of(&cells, &[1.0; 6], &[parameter("offset", 1.0), parameter("slope", 1.0)], &derivative);
+        let gate = Gate::new(&cells, &[1.0; 6], &[parameter("offset", 1.0), parameter("slope", 1.0)], &derivative);
         assert_eq!(gate.distinct, 3);
         reason(&gate, "3 distinct values leave 1.0 degrees of freedom");
     }

@@ -3,12 +3,12 @@
 use dataplane::walk::{Shape, Strides};
 use dataplane_experiments::fit::{self, Costs, UsedCell};
 use dataplane_experiments::model::{Cell, Effort};
-use dataplane_experiments::places::Places;
+use dataplane_experiments::places::CacheLevels;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, CyclesTable, FitTable};
 use published::{STRIDES, StrideCell, StrideReference};
 
 /// The way in which a fit runs the cells of the slides.
-const EFFORT: Effort = Effort { frame_size: 256, frames: 160, seed: 1, places: Places::RECEIVED, touched: false };
+const EFFORT: Effort = Effort { frame_size: 256, frames: 160, seed: 1, places: CacheLevels::RECEIVED, touched: false };
 /// Steps of a fit's search.
 const FIT_ROUNDS: usize = 120;
 

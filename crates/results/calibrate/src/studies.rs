@@ -5,7 +5,7 @@ use core_model::Parameters;
 use dataplane::walk::Shape;
 use dataplane_experiments::fit::{self, Costs, UsedCell};
 use dataplane_experiments::model::{Cell, Effort, run};
-use dataplane_experiments::places::{Place, Places};
+use dataplane_experiments::places::{CacheLevel, CacheLevels};
 use dataplane_experiments::platform::{CorePlatform, CostsFile, FitTable};
 use recording::{Recording, metrics, stats};
 
@@ -40,7 +40,7 @@ pub struct MeasuredStudy {
     /// Its cells, in the recording's order.
     pub cells: Vec<MeasuredCell>,
     /// The places of lines.
-    pub places: Places,
+    pub places: CacheLevels,
     /// Packets of a frame.
     pub frame_size: usize,
     /// The packets' work: `48 rounds, chained`.
@@ -57,7 +57,7 @@ impl MeasuredStudy {
     ///
     /// # Errors
     /// What the recording is instead, or what it lacks.
-    pub fn of(name: &str, recording: &Recording) -> Result<Self, StudyError> {
+    pub fn from_recording(name: &str, recording: &Recording) -> Result<Self, StudyError> {
         let wrong = |message: String, help: &str| StudyError { name: name.to_owned(), message, help: help.to_owned() };
         let header = &recording.header;
         if (header.experiment.as_str(), header.world.as_str()) != ("prefetch", "host") {
@@ -71,11 +71,11 @@ impl MeasuredStudy {
             return Err(wrong("does not say its frame size and its counter's frequency".to_owned(), "record it anew"));
         };
         let place = |key| match setting(key) {
-            Some("l2") => Ok(Place::L2),
-            None | Some("dram") => Ok(Place::Dram),
+            Some("l2") => Ok(CacheLevel::L2),
+            None | Some("dram") => Ok(CacheLevel::Dram),
             Some(other) => Err(wrong(format!("{key} is {other}, which the modelled core has not"), "l2 or dram")),
         };
-        let places = Places { header: place("header_in")?, data: place("data_in")? };
+        let places = CacheLevels { header: place("header_in")?, data: place("data_in")? };
         let work = format!("{} rounds, {}", setting("rounds").unwrap_or("0"), setting("work").unwrap_or("chained"));
         let mut found: Vec<(String, Cell, Vec<f64>)> = Vec::new();
         for measure in recording.measures() {

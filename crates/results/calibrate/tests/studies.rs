@@ -4,7 +4,7 @@ use calibrate::{MeasuredCell, MeasuredStudy, Search, belong_together, fit_studie
 use dataplane::walk::{Shape, Strides};
 use dataplane_experiments::fit::Costs;
 use dataplane_experiments::model::{Cell, Effort, run};
-use dataplane_experiments::places::{Place, Places};
+use dataplane_experiments::places::{CacheLevel, CacheLevels};
 use dataplane_experiments::platform::CorePlatform;
 use experiment::Folder;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn platform() -> CorePlatform {
 }
 
 /// The study that a core of known costs would have measured.
-fn study(name: &str, places: Places) -> MeasuredStudy {
+fn study(name: &str, places: CacheLevels) -> MeasuredStudy {
     let platform = platform();
     let effort = Effort { frame_size: 256, frames: 2, seed: 1, places, touched: true };
     let cell = |loop_name: &str, shape, header, data| {
@@ -38,13 +38,13 @@ fn study(name: &str, places: Places) -> MeasuredStudy {
     }
 }
 
-fn near() -> Places {
-    Places { header: Place::L2, data: Place::L2 }
+fn near() -> CacheLevels {
+    CacheLevels { header: CacheLevel::L2, data: CacheLevel::L2 }
 }
 
 #[test]
 fn a_fit_finds_what_made_the_single_loops_and_predicts_the_others() {
-    let studies = [study("cold", Places::COLD), study("near", near())];
+    let studies = [study("cold", CacheLevels::COLD), study("near", near())];
     let fit = fit_studies(&platform(), &studies, Search { frames: 2, rounds: 60 });
     assert_eq!(fit.used, 22);
     assert!(fit.rms < 0.02, "{fit:?}");
@@ -58,7 +58,7 @@ fn a_fit_finds_what_made_the_single_loops_and_predicts_the_others() {
 #[test]
 fn cells_of_other_loops_change_no_cost_and_cells_of_the_single_loop_do() {
     let fitted = |loops: &[&str], factor: f64| {
-        let mut study = study("cold", Places::COLD);
+        let mut study = study("cold", CacheLevels::COLD);
         for cell in study.cells.iter_mut().filter(|cell| loops.contains(&cell.loop_name.as_str())) {
             cell.ticks *= factor;
         }
@@ -70,7 +70,7 @@ fn cells_of_other_loops_change_no_cost_and_cells_of_the_single_loop_do() {
 
 #[test]
 fn studies_of_different_work_are_not_of_one_core() {
-    let (one, mut other) = (study("one", Places::COLD), study("other", near()));
+    let (one, mut other) = (study("one", CacheLevels::COLD), study("other", near()));
     assert_eq!(belong_together(&[one.clone(), other.clone()]), Ok(()));
     other.work = "24 rounds, chained".to_owned();
     let error = belong_together(&[one, other]).unwrap_err().to_string();

@@ -23,9 +23,9 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     }
     let chosen = choose(inputs)?;
     let read = inputs.iter().enumerate().map(|(side, input)| {
-        let timelines = Timelines::of(input.recording);
+        let timelines = Timelines::new(input.recording);
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
-        (Table::of(&timelines, variant), paths(&timelines, variant))
+        (Table::new(&timelines, variant), paths(&timelines, variant))
     });
     let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
     let known: BTreeSet<&str> =

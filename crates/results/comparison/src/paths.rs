@@ -28,7 +28,7 @@ pub(crate) fn paths(
         let Some(iteration) = median else { continue };
         for metric in metrics.clone() {
             let Some(cpu) = iteration.slowest(metric.name) else { continue };
-            let spending = Spending::of(&iteration.path(cpu, metric.name));
+            let spending = Spending::new(&iteration.path(cpu, metric.name));
             let parts = spending.parts.iter().map(|&(spent, ticks)| (spent, ticks as f64 * tick_us)).collect();
             let name = (variant.clone(), case.to_owned(), mode.to_owned(), metric.name.to_owned());
             paths.insert(name, CriticalPath { who: place(recording, series, cpu), parts });

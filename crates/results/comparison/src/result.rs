@@ -194,7 +194,7 @@ impl CriticalPath {
         self.parts.iter().map(|(_, us)| us).sum()
     }
 
-    fn of(&self, wanted: Spent) -> f64 {
+    fn time_on(&self, wanted: Spent) -> f64 {
         self.parts.iter().find(|(spent, _)| *spent == wanted).map_or(0.0, |(_, us)| *us)
     }
 
@@ -202,8 +202,10 @@ impl CriticalPath {
     /// up to the change of the whole.
     pub fn changes(&self, other: &Self) -> Vec<PathChange> {
         let spent: BTreeSet<Spent> = self.parts.iter().chain(&other.parts).map(|(spent, _)| *spent).collect();
-        let mut changes: Vec<PathChange> =
-            spent.into_iter().map(|spent| PathChange { spent, base: self.of(spent), other: other.of(spent) }).collect();
+        let mut changes: Vec<PathChange> = spent
+            .into_iter()
+            .map(|spent| PathChange { spent, base: self.time_on(spent), other: other.time_on(spent) })
+            .collect();
         changes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
         changes
     }

@@ -130,14 +130,14 @@ pub(crate) struct Table {
 impl Table {
     /// The rows of the variants that `variant` renames; those for which it has nothing are left
     /// out.
-    pub(crate) fn of(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
+    pub(crate) fn new(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
         let recording = timelines.recording();
         let splits: HashMap<(Series, u32, u16, &str), Split> = timelines
             .each()
             .into_iter()
             .map(|span| ((span.series, span.iteration, span.cpu, span.metric), span.split))
             .collect();
-        let roles = Roles::of(recording, &splits);
+        let roles = Roles::new(recording, &splits);
         let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
         let mut places: HashMap<Key, usize> = HashMap::new();
         let mut rows: Vec<(Key, Samples)> = Vec::new();
@@ -229,7 +229,7 @@ impl Roles {
     /// CPUs of a cluster by their powerdown in the iteration: the one that waited longest got the
     /// lock last. The last man is the one that flushed the L2, by its events; without events, the
     /// last of a suspend to the deepest level.
-    fn of(recording: &Recording, splits: &HashMap<(Series, u32, u16, &str), Split>) -> Self {
+    fn new(recording: &Recording, splits: &HashMap<(Series, u32, u16, &str), Split>) -> Self {
         let mut tables: BTreeMap<(Series, u32, u16), Vec<(f64, u16)>> = BTreeMap::new();
         for measure in recording.measures() {
             let (_, case, mode) = recording.series_texts(measure.series);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     fn table(recording: &Recording) -> Table {
-        Table::of(&Timelines::of(recording), |variant| (variant != "other").then(|| variant.to_owned()))
+        Table::new(&Timelines::new(recording), |variant| (variant != "other").then(|| variant.to_owned()))
     }
 
     fn labels(table: &Table) -> Vec<String> {

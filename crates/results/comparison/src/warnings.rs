@@ -173,7 +173,7 @@ mod tests {
                 recording.measure(series, iteration, metric, unit, value);
             }
         }
-        Table::of(&Timelines::of(&recording), |_| Some(String::new()))
+        Table::new(&Timelines::new(&recording), |_| Some(String::new()))
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
                 let measure = recording.measure(series, 0, "powerdown", "us", value);
                 (measure.cpu, measure.cluster, measure.core) = (Some(cluster), Some(cluster), Some(0));
             }
-            Table::of(&Timelines::of(&recording), |_| Some(String::new()))
+            Table::new(&Timelines::new(&recording), |_| Some(String::new()))
         };
         let header = header("e");
         let said = |a, b| warnings(&[side("A"), side("B")], &[&header, &header], &[table(a), table(b)]);

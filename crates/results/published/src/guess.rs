@@ -4,7 +4,7 @@ use crate::psci::{Cell, PsciReference};
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
 
 /// A CPU as (cluster, core).
-type Place = (u16, u16);
+type ClusterCore = (u16, u16);
 
 const DEEPEST: &str = "suspend-deepest";
 const LEVEL0: &str = "suspend-level0";
@@ -58,7 +58,7 @@ impl PsciReference {
         Some((guess / factor, guess * factor))
     }
 
-    fn guess_powerdown(&self, cell: &Cell, place: Place) -> Option<f64> {
+    fn guess_powerdown(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
         let order = self.scp_order(&cell.release, &cell.case, "parallel");
         let rank = order.iter().position(|&other| other == place)?;
         let Some(before) = rank.checked_sub(1) else {
@@ -72,7 +72,7 @@ impl PsciReference {
         Some(published(&cell.case, order[before])? + published(LEVEL0, last)? - published(LEVEL0, last_but_one)?)
     }
 
-    fn guess_flush(&self, cell: &Cell, place: Place) -> Option<f64> {
+    fn guess_flush(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
         let serial = |case: &str, place| self.value(cell, case, "serial", CACHE_FLUSH.name, place);
         if cell.case == LEVEL0 {
             let known = self.cells.iter().find(|known| {
@@ -91,7 +91,7 @@ impl PsciReference {
     }
 
     /// Another cell of the same release.
-    fn cell(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: Place) -> Option<&Cell> {
+    fn cell(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: ClusterCore) -> Option<&Cell> {
         self.cells.iter().find(|cell| {
             cell.release == like.release
                 && (cell.case.as_str(), cell.mode.as_str(), cell.metric.as_str()) == (case, mode, metric)
@@ -99,7 +99,7 @@ impl PsciReference {
         })
     }
 
-    fn value(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: Place) -> Option<f64> {
+    fn value(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: ClusterCore) -> Option<f64> {
         self.cell(like, case, mode, metric, place).map(|cell| cell.value_us)
     }
 }

@@ -101,12 +101,12 @@ struct Rule {
     mode: String,
     metric: Option<String>,
     cpus: Option<Vec<(u16, u16)>>,
-    place: Option<Place>,
+    place: Option<CpuPosition>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Place {
+enum CpuPosition {
     Last,
     AfterFirstLastMan,
 }
@@ -222,7 +222,7 @@ impl Rule {
         matches
             && self.place.is_none_or(|place| {
                 let order = orders.iter().find(|order| order.release == cell.release && order.case == cell.case);
-                order.and_then(|order| place.of(&order.scp_order)) == Some((cell.cluster, cell.core))
+                order.and_then(|order| place.core_of(&order.scp_order)) == Some((cell.cluster, cell.core))
             })
     }
 }
@@ -236,8 +236,8 @@ impl LeaveOut {
     }
 }
 
-impl Place {
-    fn of(self, order: &[(u16, u16)]) -> Option<(u16, u16)> {
+impl CpuPosition {
+    fn core_of(self, order: &[(u16, u16)]) -> Option<(u16, u16)> {
         match self {
             Self::Last => order.last().copied(),
             Self::AfterFirstLastMan => {

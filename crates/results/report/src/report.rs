@@ -110,7 +110,7 @@ impl<'a> Report<'a> {
         let told: Vec<&Picture> = self.told.blocks.pictures().collect();
         let is_told = |picture: &Picture| told.iter().any(|told| told.drawing == picture.drawing);
         let mut all = Vec::new();
-        let lanes = Lanes::of(self.findings.recording, MOST_LANES.0, MOST_LANES.1);
+        let lanes = Lanes::from_recording(self.findings.recording, MOST_LANES.0, MOST_LANES.1);
         let has_lanes = told.iter().any(|told| matches!(told.drawing, Drawing::Lanes(_)));
         let several = lanes.len() > 1;
         for (number, lanes) in lanes.into_iter().enumerate().filter(|_| !has_lanes) {

@@ -74,9 +74,9 @@ pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, S
     let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
     let hung_on = split.and_then(|span| {
-        let timelines = attribution::Timelines::of(recording);
+        let timelines = attribution::Timelines::new(recording);
         let path = timelines.iteration(span.series, iteration)?.path(cpu, metric);
-        let (spent, ticks) = Spending::of(&path).parts.first().copied()?;
+        let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
         Some((spent.title(), ticks as f64 * tick_us))
     });
     let values: Vec<f64> = ordered.iter().flat_map(|(_, cpus)| cpus.iter().map(|cpu| cpu.0)).collect();
@@ -180,7 +180,7 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
     }
     let keys = what_if.points.first().map_or(&[][..], |point| &point.settings).iter().enumerate();
     let spent = |what: &str, us: f64| format!("{what} {}", figure(us));
-    let table = Table::of(&what_if.points)
+    let table = Table::with_rows(&what_if.points)
         .each(keys, |table, (at, (key, _))| {
             table.numbers(key.as_str(), "", move |point| point.settings.get(at).map(|(_, value)| value.as_str()))
         })

@@ -8,7 +8,8 @@ use console::Console;
 use document::{Document, nearest};
 use experiment::Progress;
 use explore::{
-    Exploration, CounterexampleIn, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy, TallyOf,
+    CounterexampleIn, Exploration, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy,
+    TallyOf,
 };
 use explore_experiments::{Recorded, experiment};
 use miette::{IntoDiagnostic, miette};
@@ -108,7 +109,7 @@ enum MachineKind {
 A scenario is a TOML file; without one, each run draws its own:
   leaf_fanout = 2                                   # CPUs of a leaf of RCU's tree
   preemptible = true
-  cpus = [[{ read = 0 }, \"jiffy\", \"leave\"],      # the deeds of CPU 0, of CPU 1, ...
+  cpus = [[{ read = 0 }, \"jiffy\", \"leave\"],      # the actions of CPU 0, of CPU 1, ...
           [{ replace = { pointer = 0 } }, { thread = { which = 0, steps = 8 } }, \"jiffy\", { idle = { jiffies = 2 } }]]
 Actions: read, leave, replace, switch, thread, idle, off, jiffy; docs/explore.md says what each does.
 

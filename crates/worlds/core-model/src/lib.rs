@@ -306,7 +306,7 @@ impl Core {
         if !self.parameters.fetches_neighbour {
             return;
         }
-        let Some(beside) = self.neighbours.of(line) else { return };
+        let Some(beside) = self.neighbours.beside(line) else { return };
         let lines_of_a_page = self.parameters.page_bytes / LINE;
         let is_there = self.l2.has(beside) || self.fills.iter().any(|fill| fill.line == beside);
         if beside / lines_of_a_page == line / lines_of_a_page && !is_there {

@@ -17,7 +17,7 @@ pub(crate) struct Neighbours {
 impl Neighbours {
     /// Notes a line that is asked for. Returns the one to fetch with it, unless it is itself the
     /// neighbour of one that was asked for.
-    pub(crate) fn of(&mut self, line: u64) -> Option<u64> {
+    pub(crate) fn beside(&mut self, line: u64) -> Option<u64> {
         if let Some(at) = self.alone.iter().position(|other| other.abs_diff(line) == 1) {
             self.downwards = line < self.alone[at];
             self.alone.remove(at);

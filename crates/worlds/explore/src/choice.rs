@@ -7,7 +7,7 @@
 //! schedule is the run that one would draw on a board, and each deviation is something that a
 //! reader must know.
 
-use crate::place::Place;
+use crate::place::OperationIndex;
 
 /// The kind of choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -52,7 +52,7 @@ pub struct Deviation {
     /// The process: a CPU, or the power controller after the last CPU.
     pub process: u8,
     /// Its operation.
-    pub operation: Place,
+    pub operation: OperationIndex,
     /// The kind of choice.
     pub kind: Kind,
     /// The value, instead of the default; see [`Kind`].

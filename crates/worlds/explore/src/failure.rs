@@ -1,6 +1,6 @@
 //! The kinds of failures.
 
-use crate::place::Place;
+use crate::place::OperationIndex;
 
 /// A property of the firmware that a run broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -95,7 +95,7 @@ pub struct Failure {
     /// The process that showed it.
     pub process: u8,
     /// Its operation.
-    pub operation: Place,
+    pub operation: OperationIndex,
 }
 
 impl Failure {
@@ -104,6 +104,6 @@ impl Failure {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a text");
         let what = format!("the code under test panicked: {text}");
-        Self { invariant: Invariant::Panic, what, process: 0, operation: Place::default() }
+        Self { invariant: Invariant::Panic, what, process: 0, operation: OperationIndex::default() }
     }
 }

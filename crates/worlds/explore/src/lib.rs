@@ -40,8 +40,8 @@
 mod access;
 mod cell;
 mod choice;
-mod failure;
 mod counterexample;
+mod failure;
 pub mod litmus;
 mod machine;
 mod memory;
@@ -62,19 +62,19 @@ mod watchdog;
 
 pub use cell::Word;
 pub use choice::{Deviation, Kind};
-pub use failure::{Failure, Invariant};
 pub use counterexample::Counterexample;
+pub use failure::{Failure, Invariant};
 pub use machine::Machine;
 pub use model::{Bodies, Config};
 pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
-pub use of_rcu::{CLOCK, Action, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
+pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
 pub use options::{Limits, MOST_CPUS};
-pub use place::{MOST_DEEDS, Place};
+pub use place::{MOST_ACTIONS, OperationIndex};
 pub use run::RunResult;
 pub use script::Script;
 pub use step::{Act, Did, Step};
 pub use strategy::Strategy;
-pub use subject::{Exploration, CounterexampleIn, Subject, Tally, TallyOf};
+pub use subject::{CounterexampleIn, Exploration, Subject, Tally, TallyOf};
 pub use watchdog::{Watchdog, watch};
 
 /// The most operations of its CPU for which a store or a line's maintenance is put off.

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Invariant};
 use crate::memory::{Answers, Memory};
 use crate::names::Names;
 use crate::options::{CPUS_PER_CLUSTER, Limits};
-use crate::place::Place;
+use crate::place::OperationIndex;
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, RandomChoices, Ready};
 use crate::watchdog::beat;
@@ -28,7 +28,7 @@ pub(crate) enum Waits {
     Other(u8),
     /// It is not there: whoever brings it back says so.
     Absent,
-    /// All deeds are done.
+    /// All actions are done.
     Done,
 }
 
@@ -63,7 +63,7 @@ pub struct Machine {
     asleep: Cell<u64>,
     /// The process that goes next, once the present one gives way.
     next: Cell<Option<usize>>,
-    pub(crate) operations: Vec<Cell<Place>>,
+    pub(crate) operations: Vec<Cell<OperationIndex>>,
     pub(crate) steps: Cell<u32>,
     pub(crate) limits: Cell<Limits>,
     /// Nobody makes another operation: the run is over.
@@ -89,7 +89,7 @@ pub(crate) struct LoggedAnswers<'a> {
     pub(crate) chooser: &'a mut Chooser,
     pub(crate) schedule: &'a mut Vec<Deviation>,
     pub(crate) process: usize,
-    pub(crate) operation: Place,
+    pub(crate) operation: OperationIndex,
 }
 
 impl Answers for LoggedAnswers<'_> {
@@ -124,7 +124,7 @@ impl Machine {
             awake: Cell::new(0),
             asleep: Cell::new(0),
             next: Cell::new(None),
-            operations: (0..=cpus).map(|_| Cell::new(Place::default())).collect(),
+            operations: (0..=cpus).map(|_| Cell::new(OperationIndex::default())).collect(),
             steps: Cell::new(0),
             limits: Cell::new(Limits::default()),
             over: Cell::new(false),
@@ -157,7 +157,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    pub(crate) fn operation_of(&self, process: usize) -> Place {
+    pub(crate) fn operation_of(&self, process: usize) -> OperationIndex {
         self.operations[process].get()
     }
 
@@ -166,7 +166,7 @@ impl Machine {
         self.awake.set(0);
         self.asleep.set(0);
         self.next.set(None);
-        self.operations.iter().for_each(|operations| operations.set(Place::default()));
+        self.operations.iter().for_each(|operations| operations.set(OperationIndex::default()));
         self.steps.set(0);
         self.over.set(false);
         self.pruned.set(false);
@@ -215,9 +215,9 @@ impl Machine {
         self.scheduler.wake(process);
     }
 
-    /// The CPU starts a deed, and counts its operations anew.
-    pub(crate) fn start_deed(&self, number: usize) {
-        self.operations[self.process()].set(Place::start_of(number));
+    /// The CPU starts an action, and counts its operations anew.
+    pub(crate) fn start_action(&self, number: usize) {
+        self.operations[self.process()].set(OperationIndex::start_of(number));
         self.act(Did::Action { number: number as u8 });
     }
 
@@ -280,7 +280,7 @@ impl Machine {
 
     /// Evictions and fills that nobody asked for.
     #[inline(always)]
-    fn act_on_their_own(&self, process: usize, operation: Place, memory: &mut Memory) {
+    fn act_on_their_own(&self, process: usize, operation: OperationIndex, memory: &mut Memory) {
         let mut chooser = self.chooser.borrow_mut();
         let mut schedule = self.schedule.borrow_mut();
         if let Chooser::Every(every) = &mut *chooser {
@@ -427,8 +427,13 @@ impl Machine {
         let process = self.process();
         let mut chooser = self.chooser.borrow_mut();
         let mut schedule = self.schedule.borrow_mut();
-        LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation: self.operations[process].get() }
-            .answer(kind, options)
+        LoggedAnswers {
+            chooser: &mut chooser,
+            schedule: &mut schedule,
+            process,
+            operation: self.operations[process].get(),
+        }
+        .answer(kind, options)
     }
 
     /// Ends the run with a failure, unless it has one.

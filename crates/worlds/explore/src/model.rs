@@ -10,7 +10,7 @@ use crate::machine::{Machine, Waits};
 use crate::names::Names;
 use crate::narrate::Narrator;
 use crate::options::Limits;
-use crate::place::Place;
+use crate::place::OperationIndex;
 use crate::run::{By, MachineChoice, RunResult, Runs};
 use crate::script::Script;
 use crate::step::{Did, Step};
@@ -284,8 +284,12 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
         let stuck = || machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done);
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
-            failure =
-                Some(Failure { invariant: Invariant::EverybodyWakes, what, process: 0, operation: Place::default() });
+            failure = Some(Failure {
+                invariant: Invariant::EverybodyWakes,
+                what,
+                process: 0,
+                operation: OperationIndex::default(),
+            });
         }
         if failure.is_none() {
             let model = Rc::clone(&self.model.borrow());
@@ -320,11 +324,11 @@ impl Script for Bodies {
         self.0
     }
 
-    fn deeds(&self, _: usize) -> usize {
+    fn actions(&self, _: usize) -> usize {
         0
     }
 
-    fn deed(&self, _: usize, _: usize) -> Option<String> {
+    fn action(&self, _: usize, _: usize) -> Option<String> {
         None
     }
 

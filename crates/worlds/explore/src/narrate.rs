@@ -57,8 +57,8 @@ impl<'s, C: Script> Narrator<'s, C> {
             Did::CachesOn => "joins coherency".to_owned(),
             Did::Own => "works on its own hardware".to_owned(),
             Did::Action { number } => {
-                let deed = self.script.deed(usize::from(step.process), usize::from(number));
-                deed.unwrap_or_else(|| "makes a call".to_owned())
+                let action = self.script.action(usize::from(step.process), usize::from(number));
+                action.unwrap_or_else(|| "makes a call".to_owned())
             }
             Did::Act { act, with } => act.words(with),
         }

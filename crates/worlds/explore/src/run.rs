@@ -4,7 +4,7 @@ use crate::choice::Deviation;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::step::Step;
-use crate::strategy::{Chooser, RandomChoices, Every, ReplayedChoices, Strategy};
+use crate::strategy::{Chooser, Every, RandomChoices, ReplayedChoices, Strategy};
 use engine::Candidate;
 
 /// The result of a run.
@@ -67,7 +67,9 @@ impl Machine {
     pub(crate) fn choose_by(&self, by: By<'_>, length: u64) {
         let mut chooser = self.chooser.borrow_mut();
         match by {
-            By::Schedule(schedule) => *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1)),
+            By::Schedule(schedule) => {
+                *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
+            }
             By::Every(every) => *chooser = Chooser::Every(every),
             By::RandomChoices(strategy, seed) => {
                 if !matches!(*chooser, Chooser::RandomChoices(_)) {

@@ -8,15 +8,15 @@ pub trait Script: Clone + Default + PartialEq + Debug {
     /// Number of CPUs.
     fn cpus(&self) -> usize;
 
-    /// The number of deeds that a CPU has.
-    fn deeds(&self, cpu: usize) -> usize;
+    /// The number of actions that a CPU has.
+    fn actions(&self, cpu: usize) -> usize;
 
-    /// A deed as the rest of a sentence that starts with who does it; `None` if there is no such
-    /// deed.
-    fn deed(&self, cpu: usize, number: usize) -> Option<String>;
+    /// An action as the rest of a sentence that starts with who does it; `None` if there is no such
+    /// action.
+    fn action(&self, cpu: usize, number: usize) -> Option<String>;
 
-    /// Leaves deeds of a CPU out.
-    fn leave_out(&mut self, cpu: usize, deeds: Range<usize>);
+    /// Leaves actions of a CPU out.
+    fn leave_out(&mut self, cpu: usize, actions: Range<usize>);
 
     /// The number of its settings that are not the plainest.
     fn extras(&self) -> usize {
@@ -32,7 +32,7 @@ pub trait Script: Clone + Default + PartialEq + Debug {
     fn sentences(&self) -> Vec<String>;
 }
 
-/// The number of deeds that all CPUs have together, and settings that are not the plainest.
+/// The number of actions that all CPUs have together, and settings that are not the plainest.
 pub(crate) fn length(script: &impl Script) -> usize {
-    script.extras() + (0..script.cpus()).map(|cpu| script.deeds(cpu)).sum::<usize>()
+    script.extras() + (0..script.cpus()).map(|cpu| script.actions(cpu)).sum::<usize>()
 }

@@ -9,8 +9,11 @@ use crate::strategy::Strategy;
 use std::ops::Range;
 
 /// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
-/// deviation and no deed.
-pub(crate) fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexample<M, C>) -> Counterexample<M, C> {
+/// deviation and no action.
+pub(crate) fn shrink<M: Copy, C: Script>(
+    session: &mut dyn Runs<C>,
+    found: &Counterexample<M, C>,
+) -> Counterexample<M, C> {
     let mut best = found.clone();
     reduce(session, &mut best);
     // What is left of the script is short, so that other runs of it fail as well, some of them with
@@ -57,7 +60,7 @@ fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexamp
         changed = false;
         changed |= without_deviations(session, best, Kind::is_memory);
         changed |= without_deviations(session, best, |_| true);
-        changed |= without_deeds(session, best);
+        changed |= without_actions(session, best);
         for script in best.script.plainer() {
             let schedule = best.schedule.clone();
             changed |= try_run(session, best, &script, &schedule);
@@ -75,8 +78,8 @@ fn try_run<M: Copy, C: Script>(
     let ran = session.run(script, By::Schedule(schedule));
     match ran.failure {
         Some(failure) if failure.invariant == best.failure.invariant => {
-            // What the run did not come to is gone as well. A boot that fails has deeds of its own,
-            // of which none can go.
+            // What the run did not come to is gone as well. A boot that fails has actions of its
+            // own, of which none can go.
             let (script, schedule) = (session.script(), session.schedule());
             let smaller = (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
             if smaller {
@@ -124,40 +127,40 @@ fn without_deviations<M: Copy, C: Script>(
     changed
 }
 
-/// Leaves out deeds: all those of a CPU first, then half of them, then a quarter, down to single
+/// Leaves out actions: all those of a CPU first, then half of them, then a quarter, down to single
 /// ones.
-fn without_deeds<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) -> bool {
+fn without_actions<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) -> bool {
     let mut changed = false;
     for cpu in 0..best.script.cpus() {
-        let mut chunk = best.script.deeds(cpu);
+        let mut chunk = best.script.actions(cpu);
         while chunk > 0 {
-            let mut end = best.script.deeds(cpu);
+            let mut end = best.script.actions(cpu);
             while end > 0 {
                 let mut script = best.script.clone();
-                let deeds = end.saturating_sub(chunk)..end;
-                script.leave_out(cpu, deeds.clone());
-                // Deviations of later deeds move with them; or else they happen to fit what comes
+                let actions = end.saturating_sub(chunk)..end;
+                script.leave_out(cpu, actions.clone());
+                // Deviations of later actions move with them; or else they happen to fit what comes
                 // in their place.
-                let moved = without(&best.schedule, cpu, &deeds);
+                let moved = without(&best.schedule, cpu, &actions);
                 let kept = best.schedule.clone();
                 changed |= try_run(session, best, &script, &moved) || try_run(session, best, &script, &kept);
                 // Where the machine was not even set up, what is left is of another script.
-                end = end.saturating_sub(chunk).min(best.script.deeds(cpu));
+                end = end.saturating_sub(chunk).min(best.script.actions(cpu));
             }
-            chunk = chunk.min(best.script.deeds(cpu)) / 2;
+            chunk = chunk.min(best.script.actions(cpu)) / 2;
         }
     }
     changed
 }
 
-/// A schedule for a script from which deeds of a CPU are left out.
-fn without(schedule: &[Deviation], cpu: usize, deeds: &Range<usize>) -> Vec<Deviation> {
+/// A schedule for a script from which actions of a CPU are left out.
+fn without(schedule: &[Deviation], cpu: usize, actions: &Range<usize>) -> Vec<Deviation> {
     let mut left = Vec::with_capacity(schedule.len());
     for &deviation in schedule {
-        match deviation.operation.deed().filter(|_| usize::from(deviation.process) == cpu) {
-            Some(deed) if deeds.contains(&deed) => {}
-            Some(deed) if deed >= deeds.end => {
-                left.push(Deviation { operation: deviation.operation.without(deeds.len()), ..deviation });
+        match deviation.operation.action().filter(|_| usize::from(deviation.process) == cpu) {
+            Some(action) if actions.contains(&action) => {}
+            Some(action) if action >= actions.end => {
+                left.push(Deviation { operation: deviation.operation.without(actions.len()), ..deviation });
             }
             _ => left.push(deviation),
         }

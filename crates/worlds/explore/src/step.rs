@@ -1,6 +1,6 @@
 //! The steps of processes, for those who read a schedule.
 
-use crate::place::Place;
+use crate::place::OperationIndex;
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub enum Did {
     CachesOn,
     /// It did something of its own: interrupt controller, context.
     Own,
-    /// It starts a deed: the number of the deed in its part of the script.
+    /// It starts an action: the number of the action in its part of the script.
     Action {
         /// The number, from 0.
         number: u8,
@@ -92,8 +92,8 @@ pub enum Did {
 pub struct Act {
     /// The kind of operation, in a word or two.
     pub kind: &'static str,
-    /// It ends the deed that the process had started.
-    pub ends_deed: bool,
+    /// It ends the action that the process had started.
+    pub ends_action: bool,
     /// A number for hashes.
     number: u64,
     /// The rest of a sentence that starts with who does it, from what it is done with.
@@ -103,12 +103,12 @@ pub struct Act {
 impl Act {
     /// An act with a number of its own.
     pub(crate) const fn new(number: u64, kind: &'static str, words: fn(u64) -> String) -> Self {
-        Self { kind, ends_deed: false, number, words }
+        Self { kind, ends_action: false, number, words }
     }
 
-    /// The same act, which ends the deed that the process had started.
+    /// The same act, which ends the action that the process had started.
     pub(crate) const fn ending(self) -> Self {
-        Self { ends_deed: true, ..self }
+        Self { ends_action: true, ..self }
     }
 
     /// The rest of a sentence that starts with who does it.
@@ -170,7 +170,7 @@ pub struct Step {
     /// The process.
     pub process: u8,
     /// Which of the process's operations it is.
-    pub operation: Place,
+    pub operation: OperationIndex,
     /// The node's counters.
     pub did: Did,
 }

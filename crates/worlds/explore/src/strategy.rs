@@ -1,7 +1,7 @@
 //! Strategies: who answers the choices of a run.
 
 use crate::choice::{Deviation, Kind};
-use crate::place::Place;
+use crate::place::OperationIndex;
 use engine::SplitMix64;
 
 /// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt,
@@ -312,7 +312,7 @@ impl ReplayedChoices {
         Self { deviations }
     }
 
-    fn find(&self, process: usize, operation: Place, kind: Kind) -> Option<u16> {
+    fn find(&self, process: usize, operation: OperationIndex, kind: Kind) -> Option<u16> {
         let of_process = self.deviations.get(process)?;
         let at = of_process
             .binary_search_by_key(&(operation, kind), |deviation| (deviation.operation, deviation.kind))
@@ -430,7 +430,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn preempt(&mut self, running: usize, operation: Place, ready: Ready) -> usize {
+    pub(crate) fn preempt(&mut self, running: usize, operation: OperationIndex, ready: Ready) -> usize {
         match self {
             Self::RandomChoices(drawn) => drawn.preempt(running, ready),
             Self::Every(every) => every.preempt(running, ready),
@@ -442,7 +442,7 @@ impl Chooser {
         }
     }
 
-    pub(crate) fn next(&mut self, blocked: usize, operation: Place, ready: Ready) -> Option<usize> {
+    pub(crate) fn next(&mut self, blocked: usize, operation: OperationIndex, ready: Ready) -> Option<usize> {
         match self {
             Self::RandomChoices(drawn) => drawn.next(ready),
             Self::Every(every) => every.next(ready),
@@ -454,7 +454,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn answer(&mut self, process: usize, operation: Place, kind: Kind, options: u32) -> u32 {
+    pub(crate) fn answer(&mut self, process: usize, operation: OperationIndex, kind: Kind, options: u32) -> u32 {
         match self {
             Self::RandomChoices(drawn) => drawn.answer(kind, options),
             Self::Every(every) => every.answer(kind, options),

@@ -54,7 +54,7 @@ pub trait Subject: sealed::Opens {
         })
     }
 
-    /// A short run that breaks the same invariant, and of which no deviation and no deed can be
+    /// A short run that breaks the same invariant, and of which no deviation and no action can be
     /// left out.
     fn shrink(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
         self.open(found.machine, limits, |session| crate::shrink::shrink(session, found))

@@ -1,7 +1,7 @@
 //! Code that makes no operation gives nobody else a turn, not even the explorer: a thread watches
 //! for it.
 
-use crate::place::Place;
+use crate::place::OperationIndex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 static BEAT: AtomicU64 = AtomicU64::new(0);
 
 #[inline(always)]
-pub(crate) fn beat(process: usize, operation: Place) {
+pub(crate) fn beat(process: usize, operation: OperationIndex) {
     let count = (BEAT.load(Relaxed) >> 32).wrapping_add(1) & 0x00ff_ffff;
     BEAT.store((process as u64) << 56 | count << 32 | u64::from(operation.number()), Relaxed);
 }
@@ -23,7 +23,7 @@ pub struct Watchdog(Arc<AtomicBool>);
 /// Calls `stuck` with the process and its last operation if no run makes an operation for as long
 /// as `patience`. It is called once, from another thread: what is stuck cannot be helped, so it
 /// should end the program.
-pub fn watch(patience: Duration, stuck: impl Fn(u8, Place) + Send + 'static) -> Watchdog {
+pub fn watch(patience: Duration, stuck: impl Fn(u8, OperationIndex) + Send + 'static) -> Watchdog {
     let over = Arc::new(AtomicBool::new(false));
     let ends = over.clone();
     thread::spawn(move || {
@@ -34,7 +34,7 @@ pub fn watch(patience: Duration, stuck: impl Fn(u8, Place) + Send + 'static) -> 
             if beat != last {
                 (last, since) = (beat, Instant::now());
             } else if since.elapsed() >= patience && !ends.load(Relaxed) {
-                stuck((beat >> 56) as u8, Place::of_number(beat as u32));
+                stuck((beat >> 56) as u8, OperationIndex::of_number(beat as u32));
                 return;
             }
         }

@@ -1,6 +1,6 @@
 //! Every fault is found, repeated and shrunk; the library without one breaks nothing.
 
-use explore::{Exploration, CounterexampleIn, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
+use explore::{CounterexampleIn, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
 use psci_faults::FAULTS;
 use seeded::Fault;
 

@@ -1,7 +1,8 @@
 //! The RCU library: every fault is found, repeated and shrunk; without one nothing breaks.
 
 use explore::{
-    Action, Exploration, CounterexampleIn, Invariant, KernelScenario, Limits, Mode, Rcu, Script, Strategy, Subject, Urgency,
+    Action, CounterexampleIn, Exploration, Invariant, KernelScenario, Limits, Mode, Rcu, Script, Strategy, Subject,
+    Urgency,
 };
 use rcu_faults::FAULTS;
 use seeded::Fault;
@@ -47,7 +48,7 @@ fn every_fault_is_found_and_what_was_found_repeats_itself() {
 }
 
 #[test]
-fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations_and_deeds() {
+fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations_and_actions() {
     for fault in FAULTS {
         let subject = subject(Some(fault));
         let shrunk = subject.simplest(&find(fault, 2), LIMITS);
@@ -62,10 +63,10 @@ fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations_and_deeds() {
             assert!(!still_fails(&less), "{}: {:?} is not needed", fault.name, shrunk.schedule[left_out]);
         }
         for cpu in 0..subject.cpus {
-            for left_out in 0..shrunk.script.deeds(cpu) {
+            for left_out in 0..shrunk.script.actions(cpu) {
                 let mut less = shrunk.clone();
                 less.script.leave_out(cpu, left_out..left_out + 1);
-                assert!(!still_fails(&less), "{}: deed {left_out} of CPU {cpu} is not needed", fault.name);
+                assert!(!still_fails(&less), "{}: action {left_out} of CPU {cpu} is not needed", fault.name);
             }
         }
     }

@@ -28,7 +28,7 @@ fn energy(per_second: u64, hz: u32, part: u64, offloaded: &[usize], enforced_idl
     let mut settings = rcu::Settings::new(5, u64::from(hz), rcu::Form::Y2013);
     settings.offloaded = offloaded.to_vec();
     settings.enforced_idle = enforced_idle.to_vec();
-    let little = CpuSet::of(LITTLE);
+    let little = CpuSet::from_cpus(LITTLE);
     let code =
         Rcu::new(settings, Affinities { grace_periods: little, offload: little }, false).expect("sound settings");
     let kernel = Settings { hz, ..Settings::of_2013() };

@@ -13,7 +13,7 @@ use crate::settings::{Frequency, Settings};
 use crate::task::{Start, TaskSpec, Workload};
 use crate::timers::{Precise, Wheel};
 use engine::{SplitMix64, Time};
-use idle::{Accounting, KnownSituation, Governor, Outcome, SleepLength};
+use idle::{Accounting, Governor, KnownSituation, Outcome, SleepLength};
 use placement::Placement;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -102,7 +102,7 @@ impl Kernel {
         });
         Self {
             threads: first_thread..tasks.len(),
-            objects: Objects::of(workload),
+            objects: Objects::new(workload),
             devices: devices.collect(),
             placement: Some(placement),
             callbacks,

@@ -29,9 +29,9 @@ pub struct Thread {
     pub cpus: CpuSet,
 }
 
-/// The file and line that a call comes from, and its time.
+/// The CPU that a call comes from, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CpuTime {
     /// The CPU.
     pub cpu: usize,
     /// Jiffies since boot.
@@ -111,42 +111,42 @@ pub trait Callbacks {
     }
 
     /// A callback is queued.
-    fn call(&mut self, place: Place, callback: Callback, requests: &mut Requests);
+    fn call(&mut self, place: CpuTime, callback: Callback, requests: &mut Requests);
 
     /// The CPU passes through its scheduler, and `outgoing` ran until now; `None` stands for the
     /// idle loop.
-    fn context_switch(&mut self, place: Place, outgoing: Option<TaskId>, requests: &mut Requests);
+    fn context_switch(&mut self, place: CpuTime, outgoing: Option<TaskId>, requests: &mut Requests);
 
     /// A task begins to read what others may replace. Such sections nest.
-    fn read_lock(&mut self, place: Place, task: TaskId) {
+    fn read_lock(&mut self, place: CpuTime, task: TaskId) {
         let _ = (place, task);
     }
 
     /// A task ends to read.
-    fn read_unlock(&mut self, place: Place, task: TaskId, requests: &mut Requests) {
+    fn read_unlock(&mut self, place: CpuTime, task: TaskId, requests: &mut Requests) {
         let _ = (place, task, requests);
     }
 
     /// The CPU's tick.
-    fn tick(&mut self, place: Place, interrupted: Interrupted, requests: &mut Requests);
+    fn tick(&mut self, place: CpuTime, interrupted: Interrupted, requests: &mut Requests);
 
     /// The softirq that was asked for; whether it is to run again.
-    fn softirq(&mut self, place: Place, requests: &mut Requests) -> bool;
+    fn softirq(&mut self, place: CpuTime, requests: &mut Requests) -> bool;
 
     /// The CPU is about to idle. May ask for the softirq, and then the CPU does not idle yet.
-    fn idle_need(&mut self, place: Place, requests: &mut Requests) -> IdleNeed;
+    fn idle_need(&mut self, place: CpuTime, requests: &mut Requests) -> IdleNeed;
 
     /// The CPU idles from now on.
-    fn idle_enter(&mut self, place: Place, requests: &mut Requests);
+    fn idle_enter(&mut self, place: CpuTime, requests: &mut Requests);
 
     /// The CPU no longer idles.
-    fn idle_exit(&mut self, place: Place, requests: &mut Requests);
+    fn idle_exit(&mut self, place: CpuTime, requests: &mut Requests);
 
     /// A thread takes a step on the CPU.
-    fn thread(&mut self, thread: ThreadNumber, place: Place, requests: &mut Requests) -> Step;
+    fn thread(&mut self, thread: ThreadNumber, place: CpuTime, requests: &mut Requests) -> Step;
 
     /// A timer that was asked for.
-    fn timer(&mut self, number: u32, place: Place, requests: &mut Requests) {
+    fn timer(&mut self, number: u32, place: CpuTime, requests: &mut Requests) {
         let _ = (number, place, requests);
     }
 
@@ -155,18 +155,18 @@ pub trait Callbacks {
     ///
     /// # Errors
     /// It has to stay: in words.
-    fn cpu_offline(&mut self, place: Place, requests: &mut Requests) -> Result<(), String> {
+    fn cpu_offline(&mut self, place: CpuTime, requests: &mut Requests) -> Result<(), String> {
         let _ = (place, requests);
         Ok(())
     }
 
     /// The CPU, which stays, takes over what `gone` has left.
-    fn adopt(&mut self, place: Place, gone: usize, requests: &mut Requests) {
+    fn migrate_callbacks(&mut self, place: CpuTime, gone: usize, requests: &mut Requests) {
         let _ = (place, gone, requests);
     }
 
     /// The CPU comes up.
-    fn cpu_online(&mut self, place: Place, requests: &mut Requests) {
+    fn cpu_online(&mut self, place: CpuTime, requests: &mut Requests) {
         let _ = (place, requests);
     }
 

@@ -134,7 +134,7 @@ impl Costs {
     }
 
     /// The costs of a file that was read.
-    pub fn of(costs: &[Cost]) -> Self {
+    pub fn new(costs: &[Cost]) -> Self {
         let mut all = Self::all(0);
         for cost in costs {
             if let Some(ns) = all.named(&cost.name) {
@@ -150,7 +150,7 @@ impl Default for Costs {
     fn default() -> Self {
         static SHIPPED_COSTS: LazyLock<Costs> = LazyLock::new(|| {
             let read = Costs::read(&Document::new("platforms/kernel/costs.toml", SHIPPED));
-            Costs::of(&read.expect("a test reads the shipped file"))
+            Costs::new(&read.expect("a test reads the shipped file"))
         });
         *SHIPPED_COSTS
     }

@@ -38,8 +38,12 @@ impl Kernel {
             return cpus;
         }
         let up = |cpu: &usize| self.is_up(*cpu);
-        let left = CpuSet::of(cpus.iter(self.cpus.len()).filter(up));
-        if left.iter(self.cpus.len()).next().is_some() { left } else { CpuSet::of((0..self.cpus.len()).filter(up)) }
+        let left = CpuSet::from_cpus(cpus.iter(self.cpus.len()).filter(up));
+        if left.iter(self.cpus.len()).next().is_some() {
+            left
+        } else {
+            CpuSet::from_cpus((0..self.cpus.len()).filter(up))
+        }
     }
 
     /// A task takes a CPU off.

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::owners::Owner;
 use crate::settings::{Broadcast, Form, IdlePath};
 use engine::Time;
-use idle::{KnownSituation, Choice, Outcome, SleepLength};
+use idle::{Choice, KnownSituation, Outcome, SleepLength};
 use soc::{Soc, Source};
 
 impl Kernel {

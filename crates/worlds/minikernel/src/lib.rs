@@ -35,7 +35,7 @@
 //!     Action::Timer { timer: 0, period: 6_000_000, relative: false },
 //!     Action::Run { time: Draw::Fixed(1_000_000), capacity: 430 },
 //! ];
-//! let tasks = vec![TaskSpec::forever("music", actions).on(CpuSet::of([2, 3, 4]))];
+//! let tasks = vec![TaskSpec::forever("music", actions).on(CpuSet::from_cpus([2, 3, 4]))];
 //! let workload = Workload { tasks, ..Workload::default() };
 //!
 //! let outcome = run(&hardware, &Settings::default(), &workload, Box::new(EvenSpread), None, 1_000_000_000)?;

@@ -92,7 +92,7 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    pub(crate) fn of(workload: &Workload) -> Self {
+    pub(crate) fn new(workload: &Workload) -> Self {
         let semaphore = |&count: &u32| Semaphore { count, ..Semaphore::default() };
         let barrier = |&parties: &usize| Barrier { parties, ..Barrier::default() };
         Self {

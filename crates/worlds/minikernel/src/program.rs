@@ -65,12 +65,12 @@ pub(crate) struct Task {
     pub(crate) slice: Time,
     pub(crate) random: SplitMix64,
     pub(crate) counts: TaskCounts,
-    place: Place,
+    place: Position,
 }
 
 /// The place where it is in its phases.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Position {
     round: u32,
     phase: usize,
     turn: u32,
@@ -107,7 +107,7 @@ impl Task {
             slice: 0,
             random,
             counts: TaskCounts::default(),
-            place: Place::default(),
+            place: Position::default(),
         }
     }
 
@@ -119,7 +119,7 @@ impl Task {
                 return None;
             }
             let Some(phase) = self.spec.phases.get(self.place.phase) else {
-                self.place = Place { round: self.place.round.saturating_add(1), ..Place::default() };
+                self.place = Position { round: self.place.round.saturating_add(1), ..Position::default() };
                 self.counts.loops += 1;
                 // A program without actions would go round for ever.
                 empty += 1;
@@ -129,7 +129,7 @@ impl Task {
                 continue;
             };
             if phase.loops.is_some_and(|loops| self.place.turn >= loops) || phase.actions.is_empty() {
-                self.place = Place { phase: self.place.phase + 1, turn: 0, action: 0, ..self.place };
+                self.place = Position { phase: self.place.phase + 1, turn: 0, action: 0, ..self.place };
                 continue;
             }
             if (self.place.turn, self.place.action) == (0, 0)
@@ -138,7 +138,7 @@ impl Task {
                 self.cpus = cpus;
             }
             let Some(action) = phase.actions.get(self.place.action) else {
-                self.place = Place { turn: self.place.turn.saturating_add(1), action: 0, ..self.place };
+                self.place = Position { turn: self.place.turn.saturating_add(1), action: 0, ..self.place };
                 continue;
             };
             self.place.action += 1;

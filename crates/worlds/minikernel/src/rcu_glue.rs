@@ -3,7 +3,7 @@
 //!
 //! Without such code, or without callbacks, nothing here costs anything.
 
-use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, ThreadNumber};
+use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, Interrupted, Requests, Step, ThreadNumber};
 use crate::counts::WakeCause;
 use crate::cpu::{SOFTIRQ_CALLBACKS, WheelAlarm};
 use crate::events;
@@ -19,10 +19,10 @@ impl Kernel {
         &mut self,
         soc: &Soc,
         cpu: usize,
-        call: impl FnOnce(&mut dyn Callbacks, Place, &mut Requests) -> R,
+        call: impl FnOnce(&mut dyn Callbacks, CpuTime, &mut Requests) -> R,
     ) -> Option<(R, u64)> {
         let mut callbacks = self.callbacks.take()?;
-        let place = Place { cpu, jiffy: self.jiffy() };
+        let place = CpuTime { cpu, jiffy: self.jiffy() };
         let mut requests = std::mem::take(&mut self.requests);
         let answer = call(&mut *callbacks, place, &mut requests);
         self.callbacks = Some(callbacks);
@@ -124,7 +124,7 @@ impl Kernel {
 
     /// The CPU takes over what another has left that went off.
     pub(crate) fn callbacks_adopt(&mut self, soc: &Soc, cpu: usize, gone: usize) {
-        self.with_callbacks(soc, cpu, |code, place, requests| code.adopt(place, gone, requests));
+        self.with_callbacks(soc, cpu, |code, place, requests| code.migrate_callbacks(place, gone, requests));
     }
 
     /// The CPU comes up.

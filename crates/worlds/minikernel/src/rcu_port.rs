@@ -1,7 +1,7 @@
 //! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a
 //! call of it is one step of the kernel, in which no other CPU runs.
 
-use crate::callbacks::{Callback, Callbacks, IdleNeed, Interrupted, Place, Requests, Step, Thread, ThreadNumber};
+use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, Interrupted, Requests, Step, Thread, ThreadNumber};
 use crate::task::{CpuSet, TaskId};
 use points::{Point, Sink};
 use rcu::{RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
@@ -40,7 +40,7 @@ impl Rcu {
         let rcu = rcu::Rcu::new(settings)?;
         let port = Port {
             threads: rcu.threads(),
-            place: Cell::new(Place { cpu: 0, jiffy: 0 }),
+            place: Cell::new(CpuTime { cpu: 0, jiffy: 0 }),
             requests: RefCell::default(),
             record,
         };
@@ -55,7 +55,7 @@ impl Rcu {
     }
 
     /// Makes a call of RCU's, whose requests go to `requests`.
-    fn at<R>(&self, place: Place, requests: &mut Requests, call: impl FnOnce(&Self) -> R) -> R {
+    fn at<R>(&self, place: CpuTime, requests: &mut Requests, call: impl FnOnce(&Self) -> R) -> R {
         self.port.place.set(place);
         std::mem::swap(requests, &mut self.port.requests.borrow_mut());
         let answer = call(self);
@@ -78,13 +78,13 @@ impl Callbacks for Rcu {
         self.port.threads.iter().map(thread).collect()
     }
 
-    fn call(&mut self, place: Place, callback: Callback, requests: &mut Requests) {
+    fn call(&mut self, place: CpuTime, callback: Callback, requests: &mut Requests) {
         let urgency = if callback.lazy { Urgency::Lazy } else { Urgency::Plain };
         let callback = rcu::Callback { function: callback.by, argument: 0, urgency };
         self.at(place, requests, |this| this.rcu.call(&this.port, callback));
     }
 
-    fn context_switch(&mut self, place: Place, outgoing: Option<TaskId>, requests: &mut Requests) {
+    fn context_switch(&mut self, place: CpuTime, outgoing: Option<TaskId>, requests: &mut Requests) {
         outgoing.into_iter().for_each(|task| self.reader(task));
         self.at(place, requests, |this| {
             let reader = outgoing.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
@@ -92,17 +92,17 @@ impl Callbacks for Rcu {
         });
     }
 
-    fn read_lock(&mut self, _place: Place, task: TaskId) {
+    fn read_lock(&mut self, _place: CpuTime, task: TaskId) {
         self.reader(task);
         self.rcu.read_lock(&self.readers[task]);
     }
 
-    fn read_unlock(&mut self, place: Place, task: TaskId, requests: &mut Requests) {
+    fn read_unlock(&mut self, place: CpuTime, task: TaskId, requests: &mut Requests) {
         self.reader(task);
         self.at(place, requests, |this| this.rcu.read_unlock(&this.port, &this.readers[task]));
     }
 
-    fn tick(&mut self, place: Place, interrupted: Interrupted, requests: &mut Requests) {
+    fn tick(&mut self, place: CpuTime, interrupted: Interrupted, requests: &mut Requests) {
         let (interrupted, task) = match interrupted {
             Interrupted::Task(task) => (rcu::Interrupted::User, Some(task)),
             Interrupted::KernelThread(task) => (rcu::Interrupted::Kernel, Some(task)),
@@ -117,11 +117,11 @@ impl Callbacks for Rcu {
         });
     }
 
-    fn softirq(&mut self, place: Place, requests: &mut Requests) -> bool {
+    fn softirq(&mut self, place: CpuTime, requests: &mut Requests) -> bool {
         self.at(place, requests, |this| this.rcu.core(&this.port))
     }
 
-    fn idle_need(&mut self, place: Place, requests: &mut Requests) -> IdleNeed {
+    fn idle_need(&mut self, place: CpuTime, requests: &mut Requests) -> IdleNeed {
         match self.at(place, requests, |this| this.rcu.idle_need(&this.port)) {
             rcu::IdleNeed::StopTick => IdleNeed::Nothing,
             rcu::IdleNeed::KeepTick => IdleNeed::Tick,
@@ -129,15 +129,15 @@ impl Callbacks for Rcu {
         }
     }
 
-    fn idle_enter(&mut self, place: Place, requests: &mut Requests) {
+    fn idle_enter(&mut self, place: CpuTime, requests: &mut Requests) {
         self.at(place, requests, |this| this.rcu.idle_enter(&this.port));
     }
 
-    fn idle_exit(&mut self, place: Place, requests: &mut Requests) {
+    fn idle_exit(&mut self, place: CpuTime, requests: &mut Requests) {
         self.at(place, requests, |this| this.rcu.idle_exit(&this.port));
     }
 
-    fn thread(&mut self, thread: ThreadNumber, place: Place, requests: &mut Requests) -> Step {
+    fn thread(&mut self, thread: ThreadNumber, place: CpuTime, requests: &mut Requests) -> Step {
         let Some(&thread) = self.port.threads.get(thread) else { return Step::Sleep };
         match self.at(place, requests, |this| this.rcu.offload_thread(&this.port, thread)) {
             rcu::Step::Again => Step::Again,
@@ -146,20 +146,20 @@ impl Callbacks for Rcu {
         }
     }
 
-    fn timer(&mut self, number: u32, place: Place, requests: &mut Requests) {
+    fn timer(&mut self, number: u32, place: CpuTime, requests: &mut Requests) {
         let timer = RcuTimer { group: number as usize };
         self.at(place, requests, |this| this.rcu.timer(&this.port, timer));
     }
 
-    fn cpu_offline(&mut self, place: Place, requests: &mut Requests) -> Result<(), String> {
+    fn cpu_offline(&mut self, place: CpuTime, requests: &mut Requests) -> Result<(), String> {
         self.at(place, requests, |this| this.rcu.cpu_offline(&this.port)).map_err(|refused| refused.to_string())
     }
 
-    fn adopt(&mut self, place: Place, gone: usize, requests: &mut Requests) {
-        self.at(place, requests, |this| this.rcu.adopt(&this.port, gone));
+    fn migrate_callbacks(&mut self, place: CpuTime, gone: usize, requests: &mut Requests) {
+        self.at(place, requests, |this| this.rcu.migrate_callbacks(&this.port, gone));
     }
 
-    fn cpu_online(&mut self, place: Place, requests: &mut Requests) {
+    fn cpu_online(&mut self, place: CpuTime, requests: &mut Requests) {
         self.at(place, requests, |this| this.rcu.cpu_online(&this.port));
     }
 
@@ -176,7 +176,7 @@ impl Callbacks for Rcu {
 /// The kernel as RCU sees it: what it asks for is collected.
 struct Port {
     threads: Vec<rcu::Thread>,
-    place: Cell<Place>,
+    place: Cell<CpuTime>,
     requests: RefCell<Requests>,
     record: bool,
 }

@@ -37,11 +37,11 @@ impl StandIn {
         Self { how, ready_at, in_thread: Vec::new(), idle, wrong: Rc::clone(wrong) }
     }
 
-    fn expect_awake(&self, place: Place) {
+    fn expect_awake(&self, place: CpuTime) {
         self.wrong.set(self.wrong.get() + u32::from(self.idle[place.cpu]));
     }
 
-    fn is_ready(&self, place: Place) -> bool {
+    fn is_ready(&self, place: CpuTime) -> bool {
         self.ready_at[place.cpu].iter().any(|&at| at <= place.jiffy)
     }
 }
@@ -53,7 +53,7 @@ impl Callbacks for StandIn {
         vec![Thread { name: "invoker".to_owned(), cpus: CpuSet::one(4) }]
     }
 
-    fn call(&mut self, place: Place, _callback: Callback, requests: &mut Requests) {
+    fn call(&mut self, place: CpuTime, _callback: Callback, requests: &mut Requests) {
         self.expect_awake(place);
         if self.how == How::Thread {
             if self.in_thread.is_empty() {
@@ -65,16 +65,16 @@ impl Callbacks for StandIn {
         }
     }
 
-    fn context_switch(&mut self, place: Place, _outgoing: Option<TaskId>, _requests: &mut Requests) {
+    fn context_switch(&mut self, place: CpuTime, _outgoing: Option<TaskId>, _requests: &mut Requests) {
         self.expect_awake(place);
     }
 
-    fn tick(&mut self, place: Place, _interrupted: Interrupted, requests: &mut Requests) {
+    fn tick(&mut self, place: CpuTime, _interrupted: Interrupted, requests: &mut Requests) {
         self.expect_awake(place);
         requests.softirq = self.is_ready(place);
     }
 
-    fn softirq(&mut self, place: Place, requests: &mut Requests) -> bool {
+    fn softirq(&mut self, place: CpuTime, requests: &mut Requests) -> bool {
         self.expect_awake(place);
         let before = self.ready_at[place.cpu].len();
         self.ready_at[place.cpu].retain(|&at| at > place.jiffy);
@@ -83,7 +83,7 @@ impl Callbacks for StandIn {
         false
     }
 
-    fn idle_need(&mut self, place: Place, requests: &mut Requests) -> IdleNeed {
+    fn idle_need(&mut self, place: CpuTime, requests: &mut Requests) -> IdleNeed {
         self.expect_awake(place);
         if self.ready_at[place.cpu].is_empty() {
             return IdleNeed::Nothing;
@@ -95,16 +95,16 @@ impl Callbacks for StandIn {
         IdleNeed::WakeAt((place.jiffy + 4).next_multiple_of(4))
     }
 
-    fn idle_enter(&mut self, place: Place, _requests: &mut Requests) {
+    fn idle_enter(&mut self, place: CpuTime, _requests: &mut Requests) {
         self.expect_awake(place);
         self.idle[place.cpu] = true;
     }
 
-    fn idle_exit(&mut self, place: Place, _requests: &mut Requests) {
+    fn idle_exit(&mut self, place: CpuTime, _requests: &mut Requests) {
         self.idle[place.cpu] = false;
     }
 
-    fn thread(&mut self, _thread: ThreadNumber, place: Place, requests: &mut Requests) -> Step {
+    fn thread(&mut self, _thread: ThreadNumber, place: CpuTime, requests: &mut Requests) -> Step {
         self.expect_awake(place);
         let before = self.in_thread.len();
         self.in_thread.retain(|&at| at > place.jiffy);
@@ -148,20 +148,20 @@ impl Callbacks for WokenInItsStep {
     fn threads(&self) -> Vec<Thread> {
         vec![Thread { name: "thread".to_owned(), cpus: CpuSet::one(4) }]
     }
-    fn call(&mut self, _place: Place, _callback: Callback, requests: &mut Requests) {
+    fn call(&mut self, _place: CpuTime, _callback: Callback, requests: &mut Requests) {
         requests.wake.push(0);
     }
-    fn context_switch(&mut self, _place: Place, _outgoing: Option<TaskId>, _requests: &mut Requests) {}
-    fn tick(&mut self, _place: Place, _interrupted: Interrupted, _requests: &mut Requests) {}
-    fn softirq(&mut self, _place: Place, _requests: &mut Requests) -> bool {
+    fn context_switch(&mut self, _place: CpuTime, _outgoing: Option<TaskId>, _requests: &mut Requests) {}
+    fn tick(&mut self, _place: CpuTime, _interrupted: Interrupted, _requests: &mut Requests) {}
+    fn softirq(&mut self, _place: CpuTime, _requests: &mut Requests) -> bool {
         false
     }
-    fn idle_need(&mut self, _place: Place, _requests: &mut Requests) -> IdleNeed {
+    fn idle_need(&mut self, _place: CpuTime, _requests: &mut Requests) -> IdleNeed {
         IdleNeed::Nothing
     }
-    fn idle_enter(&mut self, _place: Place, _requests: &mut Requests) {}
-    fn idle_exit(&mut self, _place: Place, _requests: &mut Requests) {}
-    fn thread(&mut self, _thread: ThreadNumber, place: Place, requests: &mut Requests) -> Step {
+    fn idle_enter(&mut self, _place: CpuTime, _requests: &mut Requests) {}
+    fn idle_exit(&mut self, _place: CpuTime, _requests: &mut Requests) {}
+    fn thread(&mut self, _thread: ThreadNumber, place: CpuTime, requests: &mut Requests) -> Step {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() == 1 {
             requests.wake.push(0);

@@ -23,7 +23,7 @@ fn closers() -> [TaskSpec; 2] {
 fn rcu(form: Form, hz: u32, offloaded: Vec<usize>) -> Box<Rcu> {
     let form = if form == Form::Y2013 { rcu::Form::Y2013 } else { rcu::Form::Modern };
     let settings = rcu::Settings { offloaded, ..rcu::Settings::new(5, u64::from(hz), form) };
-    let little = CpuSet::of(LITTLE);
+    let little = CpuSet::from_cpus(LITTLE);
     Box::new(Rcu::new(settings, Affinities { grace_periods: little, offload: little }, false).unwrap())
 }
 

@@ -132,7 +132,7 @@ fn a_broadcast_by_way_of_another_cpu_wakes_that_one_too() {
 
 #[test]
 fn unpinned_timers_can_be_moved_to_another_cpu() {
-    let roams = TaskSpec { cpus: CpuSet::of([0, 2]), ..periodic("a", 0, 20 * MS) };
+    let roams = TaskSpec { cpus: CpuSet::from_cpus([0, 2]), ..periodic("a", 0, 20 * MS) };
     let put = run_put(&tc2(100), &Settings::default(), &workload(vec![roams.clone()]), SECOND);
     let moved =
         run_put(&tc2(100), &Settings { timers_to: Some(2), ..Settings::default() }, &workload(vec![roams]), SECOND);

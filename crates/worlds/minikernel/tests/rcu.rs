@@ -30,7 +30,7 @@ fn rcu_settings(how: How, hz: u32, form: rcu::Form) -> rcu::Settings {
 
 fn run_rcu(how: How, settings: &Settings, workload: &Workload, time_ns: u64) -> Outcome {
     let form = if settings.form == Form::Y2013 { rcu::Form::Y2013 } else { rcu::Form::Modern };
-    let little = CpuSet::of(LITTLE);
+    let little = CpuSet::from_cpus(LITTLE);
     let affinities = Affinities { grace_periods: little, offload: little };
     let code = Rcu::new(rcu_settings(how, settings.hz, form), affinities, settings.record).unwrap();
     let outcome = run(&tc2(300), settings, workload, Box::new(StayPut), Some(Box::new(code)), time_ns).unwrap();

@@ -137,7 +137,7 @@ impl Placement for TickOnly {
 
 #[test]
 fn a_busy_cpu_hands_what_waits_to_an_idle_one() {
-    let tasks = ["a", "b"].map(|name| busy(name, CpuSet::of([2, 3]), fair(0)));
+    let tasks = ["a", "b"].map(|name| busy(name, CpuSet::from_cpus([2, 3]), fair(0)));
     let outcome = run_with(&tc2(0), &Settings::default(), &workload(tasks.to_vec()), TickOnly, SECOND);
     assert!(outcome.tasks.iter().all(|task| task.counts.ran > outcome.time / 100 * 97));
     assert_eq!(outcome.tasks.iter().map(|task| task.counts.moves).sum::<u64>(), 1);
@@ -145,7 +145,7 @@ fn a_busy_cpu_hands_what_waits_to_an_idle_one() {
 
 #[test]
 fn an_idle_cpu_pulls_what_waits_elsewhere() {
-    let start = |name: &str| TaskSpec { cpus: CpuSet::of([2, 3]), ..busy(name, CpuSet::ALL, fair(0)) };
+    let start = |name: &str| TaskSpec { cpus: CpuSet::from_cpus([2, 3]), ..busy(name, CpuSet::ALL, fair(0)) };
     let stay = run_put(&tc2(0), &Settings::default(), &workload(vec![start("a"), start("b")]), SECOND);
     // CPU 3 looks once it has had something to do itself.
     let tasks = vec![start("a"), start("b"), TaskSpec::forever("c", vec![Action::Exit]).on(CpuSet::one(3))];
@@ -170,7 +170,7 @@ impl Placement for Restless {
 
 #[test]
 fn a_policy_can_move_the_task_that_runs() {
-    let tasks = || workload(vec![busy("moved", CpuSet::of([0, 2]), fair(0))]);
+    let tasks = || workload(vec![busy("moved", CpuSet::from_cpus([0, 2]), fair(0))]);
     let outcome = run_with(&tc2(0), &Settings::default(), &tasks(), Restless, SECOND);
     let moved = &outcome.task("moved").unwrap().counts;
     assert!((245..=250).contains(&moved.moves), "once a tick, at 250 Hz: {}", moved.moves);

@@ -3,7 +3,7 @@
 use crate::names::Objects;
 use crate::options::Options;
 use crate::values::{HOUR_US, Source};
-use document::json::{Item, Key, Place, Value};
+use document::json::{Item, Key, Span, Value};
 use document::{Error, nearest, quoted};
 use minikernel::{Action, Draw, TaskId};
 
@@ -53,7 +53,7 @@ pub(crate) struct Thread<'a> {
     /// Names of its timers so far.
     pub(crate) timers: Vec<String>,
     /// The place where it names a barrier.
-    pub(crate) barrier: Option<Place>,
+    pub(crate) barrier: Option<Span>,
 }
 
 /// The event of a key, which may end in a number.

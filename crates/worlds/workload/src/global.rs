@@ -3,7 +3,7 @@
 use crate::class::{Class, class};
 use crate::options::Options;
 use crate::values::Source;
-use document::json::{Item, Place, Value};
+use document::json::{Item, Span, Value};
 use document::{Error, one_of, quoted};
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub(crate) fn settings(
     options: &Options,
 ) -> Result<BTreeMap<String, i64>, Error> {
     let mut settings = BTreeMap::new();
-    let mut at = Place::default();
+    let mut at = Span::default();
     if let Some(global) = global {
         for (key, item) in source.object(global, "`global`")?.iter().filter(|(key, _)| key.name == "stopwatt_settings")
         {

@@ -1,7 +1,7 @@
 //! The objects that tasks share, by name: each gets a number when it is first met.
 
 use crate::values::Source;
-use document::json::Place;
+use document::json::Span;
 use document::{Error, one_of, quoted};
 use minikernel::TaskId;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Names(BTreeMap<String, u16>);
 
 impl Names {
-    pub(crate) fn number(&mut self, source: &Source, at: Place, name: &str) -> Result<u16, Error> {
+    pub(crate) fn number(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
         if let Some(&number) = self.0.get(name) {
             return Ok(number);
         }
@@ -53,7 +53,7 @@ pub(crate) struct Objects {
 
 impl Objects {
     /// The one task of a name.
-    pub(crate) fn task(&self, source: &Source, at: Place, name: &str) -> Result<&Declared, Error> {
+    pub(crate) fn task(&self, source: &Source, at: Span, name: &str) -> Result<&Declared, Error> {
         let mut found = self.tasks.iter().filter(|task| task.name == name);
         match (found.next(), found.next()) {
             (Some(task), None) => Ok(task),
@@ -70,7 +70,7 @@ impl Objects {
     }
 
     /// A barrier that a thread names.
-    pub(crate) fn barrier(&mut self, source: &Source, at: Place, name: &str) -> Result<u16, Error> {
+    pub(crate) fn barrier(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
         let number = self.barriers.number(source, at, name)?;
         if self.parties.len() <= usize::from(number) {
             self.parties.push(0);

@@ -94,7 +94,7 @@ fn cpus(source: &Source, item: &Item) -> Result<CpuSet, Error> {
         ));
     }
     let cpus = items.iter().map(|cpu| Ok(source.integer(cpu, "a CPU", 0..=63)? as usize));
-    Ok(CpuSet::of(cpus.collect::<Result<Vec<_>, Error>>()?))
+    Ok(CpuSet::from_cpus(cpus.collect::<Result<Vec<_>, Error>>()?))
 }
 
 /// Checks what would do something that is not simulated.

@@ -1,6 +1,6 @@
 //! Integers, strings and objects of a file, checked.
 
-use document::json::{Item, Key, Place, Value};
+use document::json::{Item, Key, Span, Value};
 use document::{Document, Error, one_of, quoted};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Source<'d> {
 }
 
 impl Source<'_> {
-    pub(crate) fn error(&self, at: Place, what: impl AsRef<str>, help: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, at: Span, what: impl AsRef<str>, help: impl Into<String>) -> Error {
         self.document.wrong(at, what, help)
     }
 
@@ -46,7 +46,7 @@ impl Source<'_> {
         }
     }
 
-    fn setting(&self, at: Place, name: &str) -> Result<i64, Error> {
+    fn setting(&self, at: Span, name: &str) -> Result<i64, Error> {
         self.settings.get(name).copied().ok_or_else(|| {
             let known: Vec<&String> = self.settings.keys().collect();
             let help = match known.is_empty() {

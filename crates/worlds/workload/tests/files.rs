@@ -101,10 +101,10 @@ fn properties_and_phases_are_read() {
     let [first, second, b, c] = &file.workload.tasks[..] else { panic!("{file:?}") };
     assert_eq!((&first.name[..], &second.name[..], &b.name[..]), ("a-0", "a-1", "b"));
     assert_eq!((first.start, first.loops, first.policy), (Start::At(30_000), Some(4), Policy::Fair { nice: -3 }));
-    assert_eq!((first.cpus, b.cpus), (CpuSet::of([1, 3]), CpuSet::ALL));
+    assert_eq!((first.cpus, b.cpus), (CpuSet::from_cpus([1, 3]), CpuSet::ALL));
     let of: Vec<_> = first.phases.iter().map(|phase| (phase.loops, phase.cpus)).collect();
     // The third has the task's CPUs again, and not those of the second.
-    let own = Some(CpuSet::of([1, 3]));
+    let own = Some(CpuSet::from_cpus([1, 3]));
     assert_eq!(of, [(Some(1), own), (Some(3), Some(CpuSet::one(2))), (None, own)]);
     assert_eq!((b.loops, b.policy, b.start), (None, Policy::RealTime { priority: 10 }, Start::At(0)));
     assert_eq!((c.start, c.policy), (Start::ByFork, Policy::RealTime { priority: 55 }));

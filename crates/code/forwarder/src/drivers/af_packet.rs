@@ -9,7 +9,7 @@ use dataplane::graph::Reason;
 use dataplane::nodes::Device;
 use dataplane::plane::Plane;
 
-use super::input::{Driver, DriverInput, DriverCounters, Room};
+use super::input::{Driver, DriverCounters, DriverInput, Room};
 use super::offload::{Splitter, Unfinished};
 use super::packet_socket::{BATCH, BLOCK_BYTES, BLOCKS, Fanout, Received, Receiver, Sender};
 

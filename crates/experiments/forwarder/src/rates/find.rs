@@ -107,7 +107,7 @@ fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Pr
         progress.say(&format!("{name}, latency: trial at {:.3} Mpps", load / 1e6));
         let trial = bench.trial(Some(load), search.window * LATENCY_WINDOWS, TIMED, progress)?;
         untimed += trial.latencies.missed + trial.latencies.impossible;
-        latencies.push((trial.offered(), Percentiles::of(&trial.latencies.histogram, 1e-3)));
+        latencies.push((trial.offered(), Percentiles::new(&trial.latencies.histogram, 1e-3)));
     }
     let hardware = full.last().map(|trial| trial.hardware.clone()).unwrap_or_default();
     let (generator, workers) = bench.processors();

@@ -50,19 +50,19 @@ impl Namespaces {
         fs::create_dir_all(&folder).unwrap();
         let made = Self { name, letters, folder };
         for letter in letters {
-            ip(&format!("netns add {}", made.of(letter)));
+            ip(&format!("netns add {}", made.name_of(letter)));
             for which in ["all", "default"] {
                 made.sysctl(letter, &format!("net.ipv6.conf.{which}.disable_ipv6"), "1");
                 made.sysctl(letter, &format!("net.ipv4.conf.{which}.rp_filter"), "0");
             }
             made.sysctl(letter, "net.ipv4.ip_forward", "0");
-            ip(&format!("-n {} link set lo up", made.of(letter)));
+            ip(&format!("-n {} link set lo up", made.name_of(letter)));
         }
         made
     }
 
     /// The whole name of a namespace.
-    pub fn of(&self, letter: &str) -> String {
+    pub fn name_of(&self, letter: &str) -> String {
         format!("{}{letter}", self.name)
     }
 
@@ -79,7 +79,7 @@ impl Namespaces {
                 1 => String::new(),
                 more => format!("numrxqueues {more} numtxqueues {more}"),
             };
-            format!("{name} address {} {queues} netns {}", mac(address), self.of(letter))
+            format!("{name} address {} {queues} netns {}", mac(address), self.name_of(letter))
         };
         ip(&format!("link add {} type veth peer {}", end(one), end(other)));
         for (letter, name, _) in [one, other] {
@@ -89,20 +89,20 @@ impl Namespaces {
 
     /// Runs `ip` in a namespace.
     pub fn ip(&self, letter: &str, arguments: &str) {
-        ip(&format!("-n {} {arguments}", self.of(letter)));
+        ip(&format!("-n {} {arguments}", self.name_of(letter)));
     }
 
     pub fn sysctl(&self, letter: &str, key: &str, value: &str) {
         let path = format!("/proc/sys/{}", key.replace('.', "/"));
         let script = format!("[ ! -e {path} ] || echo {value} > {path}");
-        let status = Command::new("ip").args(["netns", "exec", &self.of(letter), "sh", "-c", &script]).status();
+        let status = Command::new("ip").args(["netns", "exec", &self.name_of(letter), "sh", "-c", &script]).status();
         assert!(status.unwrap().success(), "{key}");
     }
 
     /// This test program again, in a namespace, in a role.
     pub fn start(&self, letter: &str, role: &str) -> Started {
         let started = Command::new("ip")
-            .args(["netns", "exec", &self.of(letter)])
+            .args(["netns", "exec", &self.name_of(letter)])
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", "a_role_in_a_namespace", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
@@ -168,7 +168,7 @@ impl Drop for Started {
 impl Drop for Namespaces {
     fn drop(&mut self) {
         for letter in self.letters {
-            let _ = Command::new("ip").args(["netns", "del", &self.of(letter)]).status();
+            let _ = Command::new("ip").args(["netns", "del", &self.name_of(letter)]).status();
         }
         let _ = fs::remove_dir_all(&self.folder);
     }

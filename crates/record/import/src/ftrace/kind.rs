@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind of an event, by the kernel's name for it.
-    pub(super) fn of(name: &[u8]) -> Option<Self> {
+    pub(super) fn find(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"cpu_idle" => Self::CpuIdle,
             b"cpu_idle_miss" => Self::CpuIdleMiss,

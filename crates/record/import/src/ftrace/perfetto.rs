@@ -7,7 +7,7 @@
 
 use super::collect::Collector;
 use super::event::{Event, Point};
-use super::input::{Remainder, Options, read_fully, unreadable};
+use super::input::{Options, Remainder, read_fully, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use crate::error::ImportError;
 use prost::encoding::{WireType, decode_key, decode_varint};
@@ -313,7 +313,7 @@ impl Reader<'_, '_, '_> {
         let generic = (number == GENERIC).then(|| generic_name(message)).flatten();
         let name = EVENTS.iter().find(|event| event.0 == number).map(|event| event.1.as_bytes()).or(generic);
         match name {
-            Some(name) if Kind::of(name).is_some() => {}
+            Some(name) if Kind::find(name).is_some() => {}
             Some(name) => {
                 self.collector.other(name);
                 return Ok(());
@@ -408,7 +408,7 @@ impl Reader<'_, '_, '_> {
             };
             let known = EVENTS.iter().find(|event| event.0 == number);
             let name = known.map(|event| event.1.as_bytes()).or_else(|| generic_name(&message));
-            let Some((name, kind)) = name.and_then(|name| Some((name, Kind::of(name)?))) else { continue };
+            let Some((name, kind)) = name.and_then(|name| Some((name, Kind::find(name)?))) else { continue };
             let record = Record { numbers: known.map(|event| event.2), message: &message, symbols: &self.symbols };
             if let Err(Wrong(field)) = kind::take(self.collector, kind, time_ns, cpu, &record) {
                 let name = String::from_utf8_lossy(name);

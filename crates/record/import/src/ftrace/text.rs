@@ -4,7 +4,7 @@
 //! the group and the flags may lack, and the time has six digits behind the point or nine.
 
 use super::collect::Collector;
-use super::input::{Remainder, Options, unreadable};
+use super::input::{Options, Remainder, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use super::lines::{Line, Lines, Whole};
 use crate::error::ImportError;
@@ -128,7 +128,7 @@ struct Parsed<'a> {
 
 impl Parsed<'_> {
     fn kind(&self) -> Option<Kind> {
-        Kind::of(self.name)
+        Kind::find(self.name)
     }
 
     /// A mark that one of our guests wrote.

@@ -207,13 +207,13 @@ fn write_column<R>(
             {
                 // One text in all rows: the same few values again and again, in the batches in
                 // which the library takes them anyway.
-                let values = vec![texts.of(first); rows.len().min(BATCH)];
+                let values = vec![texts.bytes(first); rows.len().min(BATCH)];
                 for rows in rows.chunks(BATCH) {
                     writer.typed::<ByteArrayType>().write_batch(&values[..rows.len()], None, None)?;
                 }
                 return Ok(());
             }
-            let values = rows.iter().map(|row| get(texts.names, row).map(|name| texts.of(name)));
+            let values = rows.iter().map(|row| get(texts.names, row).map(|name| texts.bytes(name)));
             let (values, levels) = split(values, column.nullable);
             writer.typed::<ByteArrayType>().write_batch(&values, levels.as_deref(), None)?;
         }
@@ -266,7 +266,7 @@ impl<'a> Texts<'a> {
         Self { names, made: vec![None; names.names_len()] }
     }
 
-    fn of(&mut self, name: Name) -> ByteArray {
+    fn bytes(&mut self, name: Name) -> ByteArray {
         let made = &mut self.made[name.0 as usize];
         let make = || match self.names.text(name).as_bytes() {
             [] => ByteArray::from(Bytes::from_static(&SOMEWHERE[..0])),

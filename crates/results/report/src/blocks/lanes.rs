@@ -64,7 +64,7 @@ pub(crate) fn argument_name(lane: &recording::Lane, argument: u32) -> String {
 impl Lanes {
     /// The lanes of each case over a part of the time in which at most `stretches` stretches lie,
     /// in at most `rows` rows; none where the recording declares none, or has no event on them.
-    pub(crate) fn of(recording: &Recording, most_stretches: usize, most_rows: usize) -> Vec<Self> {
+    pub(crate) fn from_recording(recording: &Recording, most_stretches: usize, most_rows: usize) -> Vec<Self> {
         let Some(per_us) = units_per_us(recording).filter(|_| !recording.header.lanes.is_empty()) else {
             return Vec::new();
         };

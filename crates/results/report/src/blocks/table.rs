@@ -175,7 +175,7 @@ impl Table {
     }
 
     /// A table with a row for each item, to which columns are added.
-    pub(crate) fn of<R>(items: &[R]) -> Columns<'_, R> {
+    pub(crate) fn with_rows<R>(items: &[R]) -> Columns<'_, R> {
         Columns { items, table: Self::of_rows(items.len()) }
     }
 
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_table_is_made_column_by_column() {
         let rows = [("a", Some(1.5)), ("b", None)];
-        let table = Table::of(&rows)
+        let table = Table::with_rows(&rows)
             .words("policy", |row| name(row.0))
             .numbers("energy", "J", |row| row.1.map(|value| fixed(value, 1)))
             .when(false, |table| table.words("never", |_| ""))

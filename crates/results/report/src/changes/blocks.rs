@@ -201,7 +201,7 @@ fn inputs(comparison: &Comparison) -> Vec<Block> {
         return Vec::new();
     }
     let shown = &comparison.differences[..comparison.differences.len().min(500)];
-    let table = Table::of(shown).words("input", |input| text![code(input.key.as_str())]);
+    let table = Table::with_rows(shown).words("input", |input| text![code(input.key.as_str())]);
     let table = table.each(0..comparison.sides.len(), |table, side| {
         let table = table.numbers(letter(side), "", move |input| {
             input.values.get(side).cloned().flatten().unwrap_or_else(|| "-".to_owned())
@@ -231,11 +231,10 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
         Some(cell) => Cell::from(figure(cell.median)),
         None => "-".into(),
     };
-    let mut table = Table::of(&shown).words("row", |row| row.key.row()).numbers("n", "", |row| counts(row)).numbers(
-        "A",
-        "",
-        |row| median(row, 0),
-    );
+    let mut table = Table::with_rows(&shown)
+        .words("row", |row| row.key.row())
+        .numbers("n", "", |row| counts(row))
+        .numbers("A", "", |row| median(row, 0));
     for side in 1..comparison.sides.len() {
         table = table
             .numbers(letter(side), "", move |row| median(row, side))
@@ -409,7 +408,7 @@ fn printed(told: &mut Blocks, published: &PublishedChanges) {
     ));
     let percent = |value: Option<f64>| value.map(|value| fixed(value, 1).signed().after(" %"));
     let printed = |value: f64| -> Number { fixed(value, 2).signed().after(" %") };
-    let table = Table::of(&published.not_remade)
+    let table = Table::with_rows(&published.not_remade)
         .words("row", |change| change.label.as_str())
         .numbers("printed", "", |change| printed(change.printed))
         .numbers("by label", "", |change| percent(change.by_label))

@@ -26,7 +26,7 @@ pub(crate) fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
         recording: &findings.folder,
         warnings: findings.doubts(),
         source: source.collect(),
-        measures: findings.measures.iter().map(Row::of).collect(),
+        measures: findings.measures.iter().map(Row::new).collect(),
         pictures: pictures(findings).iter().map(picture).collect(),
     };
     let mut value = serde_json::to_value(whole).unwrap_or_default();
@@ -53,7 +53,7 @@ struct Row<'f> {
 }
 
 impl<'f> Row<'f> {
-    fn of(row: &'f MeasureRow) -> Self {
+    fn new(row: &'f MeasureRow) -> Self {
         Self {
             variant: &row.variant,
             case: &row.case,

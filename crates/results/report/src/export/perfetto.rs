@@ -231,7 +231,7 @@ enum Clock {
 }
 
 impl Clock {
-    fn of(findings: &Findings<'_>) -> Self {
+    fn new(findings: &Findings<'_>) -> Self {
         let time = &findings.recording.header.time;
         match (time.counter_hz, time.unit.as_str()) {
             (Some(hz), _) if hz > 0 => Self::Counter(hz),
@@ -299,7 +299,7 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         let title: Vec<&str> = [variant, case, mode].into_iter().filter(|text| !text.is_empty()).collect();
         let process = (number as u64 + 1) << 32;
         writer.process(process, number as i32 + 1, &title.join(" "));
-        let mut tracks = Tracks { process, clock: Clock::of(findings), ends: HashMap::new() };
+        let mut tracks = Tracks { process, clock: Clock::new(findings), ends: HashMap::new() };
         let mut cpus: Vec<u16> = iterations.values().flat_map(|cpus| cpus.keys().copied()).collect();
         cpus.sort_by_key(|cpu| (names.get(cpu), *cpu));
         cpus.dedup();

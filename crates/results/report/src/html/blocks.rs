@@ -55,7 +55,7 @@ impl Open {
 
 impl<'c> Writer<'c> {
     pub(super) fn new(blocks: &[Block], detail: Detail, source: Text, cases: Option<Cases<'c>>) -> Self {
-        Self { detail, palette: Palette::of(blocks), source, cases, left_out: LeftOut::default(), pictures: 0 }
+        Self { detail, palette: Palette::new(blocks), source, cases, left_out: LeftOut::default(), pictures: 0 }
     }
 
     /// Blocks as mark-up: headings open sections and articles.

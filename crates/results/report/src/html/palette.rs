@@ -11,7 +11,7 @@ pub(super) struct Palette(HashMap<String, usize>);
 
 impl Palette {
     /// Numbers the names of all pictures and bars, in the order in which they first come.
-    pub(super) fn of(blocks: &[Block]) -> Self {
+    pub(super) fn new(blocks: &[Block]) -> Self {
         let mut palette = Self::default();
         palette.add(blocks);
         palette
@@ -87,7 +87,7 @@ mod tests {
             Drawing::Dots { x: axis, dots: vec![dot("all-big"), dot("hmp")] },
         ];
         let blocks = drawings.map(|drawing| Block::Picture(Picture::new("", "", "", drawing)));
-        let palette = Palette::of(&blocks);
+        let palette = Palette::new(&blocks);
         assert_eq!(["eas", "hmp", "all-big"].map(|name| palette.colour(name)), [0, 1, 2]);
     }
 }

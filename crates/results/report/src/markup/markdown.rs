@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn code_is_code_and_a_name_cannot_end_a_cell() {
         let rows = [("a|b", 1.0)];
-        let block = Table::of(&rows).words("x", |row| name(row.0)).numbers("y", "us", |row| figure(row.1)).done();
+        let block =
+            Table::with_rows(&rows).words("x", |row| name(row.0)).numbers("y", "us", |row| figure(row.1)).done();
         let blocks = [Block::Answer(text!["See ", code("--all"), "."]), Block::Table(block)];
         assert_eq!(render(&blocks), "\n**See `--all`.**\n\n| x | y, us |\n|---|--:|\n| a\\|b | 1.00 |\n");
     }

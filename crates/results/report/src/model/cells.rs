@@ -14,7 +14,7 @@ pub(crate) fn cells(findings: &Findings<'_>) -> Table {
         let holder = findings.compared.iter().find(|other| other.recorded.cpu == cpu);
         holder.map_or_else(|| format!("CPU {cpu}"), |holder| place(&holder.recorded))
     };
-    Table::of(&findings.compared)
+    Table::with_rows(&findings.compared)
         .words("release", |cell| cell.recorded.variant.as_str())
         .words("case", |cell| cell.recorded.case.as_str())
         .words("mode", |cell| cell.recorded.mode.as_str())

@@ -40,7 +40,7 @@ fn by_number(group: &Group<'_>) -> Vec<Block> {
     };
     let mut numbers: Vec<u16> = cpus(group).iter().map(|cell| cell.recorded.cpu).collect();
     numbers.sort_unstable();
-    let table = Table::of(&numbers).words("CPU  ", |cpu| cpu.to_string());
+    let table = Table::with_rows(&numbers).words("CPU  ", |cpu| cpu.to_string());
     let table = table.each(columns(group), |table, (metric, _)| {
         table.words(heading(metric), move |&cpu| {
             // Nanoseconds for the one call that takes no microseconds.

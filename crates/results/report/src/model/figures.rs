@@ -146,7 +146,7 @@ pub(crate) struct FigureRow<'a> {
 }
 
 impl<'a> FigureTable<'a> {
-    pub(crate) fn of(group: &Group<'a>) -> Self {
+    pub(crate) fn new(group: &Group<'a>) -> Self {
         let metrics = metrics_of(group);
         let row = |cpu: &'a Compared| FigureRow {
             name: place(&cpu.recorded),
@@ -183,7 +183,7 @@ pub(crate) struct CauseTableRow<'a> {
 
 impl<'a> CauseTable<'a> {
     /// The last `most` rows at most: the slowest CPUs. `None` where no events tell causes.
-    pub(crate) fn of(group: &Group<'a>, metric: &str, most: usize) -> Option<Self> {
+    pub(crate) fn new(group: &Group<'a>, metric: &str, most: usize) -> Option<Self> {
         let cells: Vec<&'a Compared> =
             cpus(group).into_iter().filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric)).collect();
         let cells = &cells[cells.len().saturating_sub(most)..];

@@ -66,7 +66,7 @@ impl<'a> Findings<'a> {
     pub fn new(recording: &'a Recording, folder: &str, reference: Option<&'a PsciReference>) -> Self {
         let reshaped = recording.header.settings.keys().any(|key| key.starts_with("topology."));
         let reference = reference.filter(|_| !reshaped);
-        let timelines = Timelines::of(recording);
+        let timelines = Timelines::new(recording);
         let cells = timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
         let mut compared = compare(cells, reference);
         with_intervals(&mut compared, &recording.header.intervals);

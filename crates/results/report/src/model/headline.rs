@@ -34,7 +34,7 @@ pub(crate) fn spendings(
 ) -> BTreeMap<u16, Spending> {
     let Some(iteration) = median_iteration(findings, group) else { return BTreeMap::new() };
     let paths = iteration.paths(cpus, metric);
-    paths.iter().map(|(&cpu, path)| (cpu, Spending::of(path))).filter(|(_, spending)| spending.total() > 0).collect()
+    paths.iter().map(|(&cpu, path)| (cpu, Spending::new(path))).filter(|(_, spending)| spending.total() > 0).collect()
 }
 
 /// The answer of a metric of a case.
@@ -79,7 +79,7 @@ pub(crate) fn headline(
 ) -> Option<Headline> {
     let tick_us = findings.timelines.tick_us()?;
     let cpu = iteration.slowest(metric.name)?;
-    let spending = Spending::of(&iteration.path(cpu, metric.name));
+    let spending = Spending::new(&iteration.path(cpu, metric.name));
     let name = |cpu: u16| {
         let cell = group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
         cell.map_or_else(|| format!("CPU {cpu}"), |cell| place(&cell.recorded))
@@ -212,29 +212,29 @@ fn figure(us: f64, whole: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use attribution::{Activity, PathPart, Place};
+    use attribution::{Activity, Actor, PathPart};
 
-    fn part(place: Place, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
+    fn part(place: Actor, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
         let activity = cause.map(Activity::Cause);
         PathPart { place, from: 1000, to: 1000 + ticks, activity, serves, taken: serves.is_some() }
     }
 
     fn say(path: &[PathPart], metric: Metric) -> String {
-        sentence(&Spending::of(path), 3, metric, 1.0, &|cpu| format!("1.{cpu}")).unwrap()
+        sentence(&Spending::new(path), 3, metric, 1.0, &|cpu| format!("1.{cpu}")).unwrap()
     }
 
     #[test]
     fn the_answer_is_what_the_path_is_spent_on_and_not_what_the_cpu_itself_did() {
-        let scp = |ticks, cpu| part(Place::Scp(0), ticks, None, Some(cpu));
+        let scp = |ticks, cpu| part(Actor::Scp(0), ticks, None, Some(cpu));
         let path = [
-            part(Place::Cpu(1), 12, Some(Cause::Code), None),
+            part(Actor::Cpu(1), 12, Some(Cause::Code), None),
             PathPart { taken: false, ..scp(20, 1) },
             scp(80, 1),
             scp(100, 2),
             scp(155, 3),
             // Too short to be worth a word.
             scp(2, 4),
-            part(Place::Cpu(3), 6, Some(Cause::Code), None),
+            part(Actor::Cpu(3), 6, Some(Cause::Code), None),
         ];
         let told = say(&path, POWERDOWN);
         assert_eq!(
@@ -246,9 +246,9 @@ mod tests {
     #[test]
     fn a_flush_is_told_once_and_with_the_cpu_that_did_it() {
         let path = [
-            part(Place::Cpu(1), 40, Some(Cause::FlushL1), None),
-            part(Place::Cpu(1), 50, Some(Cause::FlushL2), None),
-            part(Place::Cpu(3), 110, Some(Cause::Code), None),
+            part(Actor::Cpu(1), 40, Some(Cause::FlushL1), None),
+            part(Actor::Cpu(1), 50, Some(Cause::FlushL2), None),
+            part(Actor::Cpu(3), 110, Some(Cause::Code), None),
         ];
         assert_eq!(
             say(&path, POWERDOWN),
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_wakeup_and_a_call_are_called_so() {
-        let path = [part(Place::Cpu(3), 8, Some(Cause::Reset), None), part(Place::Cpu(3), 12, Some(Cause::Code), None)];
+        let path = [part(Actor::Cpu(3), 8, Some(Cause::Reset), None), part(Actor::Cpu(3), 12, Some(Cause::Code), None)];
         assert_eq!(
             say(&path, WAKEUP),
             "12.0 of the 20.0 us that CPU 1.3 takes to wake up go to the firmware's code; 8.0 to the reset."

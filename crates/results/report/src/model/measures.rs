@@ -18,7 +18,7 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
             let has_cpus = subjects.iter().any(|of| !of.0.is_empty());
             let has_subjects = subjects.iter().any(|of| !of.1.is_empty());
             let named = |subject: &str| name(if subject.is_empty() { "(whole)" } else { subject });
-            let table = Table::of(&subjects)
+            let table = Table::with_rows(&subjects)
                 .when(has_cpus, |table| table.words("CPU", |of| of.0))
                 .when(has_subjects, |table| table.words("of", |of| named(of.1)))
                 .each(columns, |table, (metric, unit)| {
@@ -41,7 +41,7 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
 
 /// All measures as one table: a row for each, with its variant, case, mode, CPU and subject.
 pub(crate) fn measure_row_table(measures: &[MeasureRow]) -> Table {
-    Table::of(measures)
+    Table::with_rows(measures)
         .words("variant", |row| row.variant.as_str())
         .words("case", |row| row.case.as_str())
         .words("mode", |row| row.mode.as_str())

@@ -29,7 +29,7 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Declared> {
         // Figures of different units cannot stand on one axis: the first one's unit holds.
         let Some(unit) = rows.first().map(|row| row.unit.clone()) else { continue };
         rows.retain(|row| row.unit == unit);
-        let places = || rows.iter().map(|row| Place::of(row, &header.coordinates));
+        let places = || rows.iter().map(|row| PlottedMeasure::new(row, &header.coordinates));
         let drawing = match &picture.kind {
             PictureKind::StackedBars => bars(&rows).map(Drawing::Bars),
             PictureKind::Curves { x, by } => {
@@ -99,7 +99,7 @@ fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
 }
 
 /// A measure with the coordinates of its variant and its subject.
-struct Place<'r> {
+struct PlottedMeasure<'r> {
     row: &'r MeasureRow,
     numbers: BTreeMap<&'r str, f64>,
     words: BTreeMap<&'r str, String>,
@@ -109,8 +109,8 @@ struct Place<'r> {
     is_part: bool,
 }
 
-impl<'r> Place<'r> {
-    fn of(row: &'r MeasureRow, coordinates: &'r BTreeMap<String, toml::Table>) -> Self {
+impl<'r> PlottedMeasure<'r> {
+    fn new(row: &'r MeasureRow, coordinates: &'r BTreeMap<String, toml::Table>) -> Self {
         let mut place = Self {
             row,
             numbers: BTreeMap::new(),
@@ -144,7 +144,7 @@ impl<'r> Place<'r> {
 
 /// The figure of several measures at one place of a curve: of the one that varies nothing else if
 /// there is one, else the middle one.
-fn at_one_place(mut places: Vec<&Place<'_>>, axes: &[&str], number: f64) -> Option<Figure> {
+fn at_one_place(mut places: Vec<&PlottedMeasure<'_>>, axes: &[&str], number: f64) -> Option<Figure> {
     if let Some(plain) = places.iter().find(|place| place.is_plain(axes, number)) {
         return Some(figure(plain.row));
     }
@@ -156,7 +156,7 @@ fn at_one_place(mut places: Vec<&Place<'_>>, axes: &[&str], number: f64) -> Opti
 /// each.
 const SUBJECT: &str = "subject";
 
-fn curves(places: Vec<Place<'_>>, x: &str, by: Option<&str>) -> Option<Vec<Curve>> {
+fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<Vec<Curve>> {
     let on_axis = places.iter().filter_map(|place| {
         let number = *place.numbers.get(x)?;
         let by = match by {
@@ -174,7 +174,7 @@ fn curves(places: Vec<Place<'_>>, x: &str, by: Option<&str>) -> Option<Vec<Curve
     let groups = grouped(on_axis);
     let names = telling_or_first(&groups);
     let axes: Vec<&str> = [Some(x), by].into_iter().flatten().collect();
-    let curve = |(name, points): (String, Vec<(f64, &Place<'_>)>)| {
+    let curve = |(name, points): (String, Vec<(f64, &PlottedMeasure<'_>)>)| {
         let by_place = grouped(points);
         let mut points: Vec<(f64, Figure)> = by_place
             .into_iter()
@@ -193,7 +193,7 @@ fn telling_or_first<T>(groups: &[(Vec<String>, Vec<T>)]) -> Vec<String> {
     if keys.len() == 1 { vec![keys[0][0].clone()] } else { telling(&keys) }
 }
 
-fn heat_maps(places: Vec<Place<'_>>, x: &str, y: &str) -> Option<Vec<HeatMap>> {
+fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<HeatMap>> {
     let on_axes = places.iter().filter_map(|place| {
         let at = (*place.numbers.get(x)?, *place.numbers.get(y)?);
         if place.is_part {

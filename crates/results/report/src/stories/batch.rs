@@ -166,7 +166,7 @@ impl Story for Batch<'_> {
                 Picture::new(title, "single loop", "ticks", drawing).noted("Shaded: within 2 % of the least."),
             );
         }
-        let table = Table::of(&self.rows)
+        let table = Table::with_rows(&self.rows)
             .numbers("frame", "", |row| whole(row.frame_size as f64))
             .numbers("no prefetch", "", |row| doubtful(fixed(row.clocks_per_packet[0], 1), row.outlier))
             .numbers("stride +4", "", |row| doubtful(fixed(row.clocks_per_packet[1], 1), row.outlier))
@@ -187,7 +187,7 @@ impl Story for Batch<'_> {
         told.table(table.done().noted(note));
         self.published(told);
         let all: f64 = self.accesses.iter().map(|access| access.quartiles[1]).sum();
-        let table = Table::of(&self.accesses)
+        let table = Table::with_rows(&self.accesses)
             .words("access, alone and without prefetch", |access| name(access.kind))
             .numbers("clocks each", "", |access| doubtful(fixed(access.quartiles[1], 1), access.scatters))
             .numbers("quartiles", "", |of| Cell::Range(fixed(of.quartiles[0], 1), fixed(of.quartiles[2], 1)))
@@ -206,7 +206,7 @@ impl Batch<'_> {
             [indices, lanes, headers + data]
         };
         let kinds = [("indices", "ours"), ("descriptors", "ours (metadata)"), ("buffers", "ours (lines)")];
-        let table = Table::of(&rows).numbers("frame", "", |(row, _)| whole(row.frame_size as f64));
+        let table = Table::with_rows(&rows).numbers("frame", "", |(row, _)| whole(row.frame_size as f64));
         let table = table.each(kinds.into_iter().enumerate(), |table, (at, (kind, own))| {
             table.grouped(kind, "published", "", move |(_, published)| fixed(published[at], 2)).grouped(
                 kind,

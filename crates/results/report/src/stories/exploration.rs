@@ -68,7 +68,7 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
         operations_tried: tried(recording, "operations_tried"),
         broken,
         complaints: &header.complaints,
-        lanes: Lanes::of(recording, MOST_LANES.0, MOST_LANES.1).into_iter().next(),
+        lanes: Lanes::from_recording(recording, MOST_LANES.0, MOST_LANES.1).into_iter().next(),
         folder: run.folder,
     })
 }

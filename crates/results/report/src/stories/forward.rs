@@ -92,13 +92,12 @@ impl Story for Forwarded<'_> {
             there.map(|(counter, count)| (*interface, *counter, *count))
         });
         let counters: Vec<_> = counters.collect();
-        let table = Table::of(&counters).words("interface", |row| name(row.0)).words("counter", |row| row.1).numbers(
-            "count",
-            "",
-            |row| whole(row.2 as f64),
-        );
+        let table = Table::with_rows(&counters)
+            .words("interface", |row| name(row.0))
+            .words("counter", |row| row.1)
+            .numbers("count", "", |row| whole(row.2 as f64));
         told.table(table.done());
-        let table = Table::of(&self.errors)
+        let table = Table::with_rows(&self.errors)
             .numbers("count", "", |lost| whole(lost.packets as f64))
             .words("node", |lost| text![name(lost.node)])
             .words("reason", |lost| lost.reason)

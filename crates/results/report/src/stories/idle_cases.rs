@@ -112,7 +112,7 @@ impl Story for Cases<'_> {
             let reported = |row: &Row<'_>, of: fn(&Reported<'_>) -> Option<u64>| {
                 row.published.as_ref().and_then(of).map(|count| whole(count as f64))
             };
-            let table = Table::of(rows)
+            let table = Table::with_rows(rows)
                 .words("governor", |row| name(row.governor))
                 .numbers("stays", "", |row| whole(row.stays))
                 .numbers("above", "", |row| whole(row.above))

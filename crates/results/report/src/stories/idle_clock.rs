@@ -187,7 +187,7 @@ fn table<R>(
         ("p99", |times| times.p99_ns),
         ("p99.9", |times| times.p99_9_ns),
     ];
-    Table::of(rows)
+    Table::with_rows(rows)
         .words(first, |row| name(names(row).0))
         .words(second, |row| names(row).1)
         .each(statistics, |table, (heading, of)| {
@@ -293,7 +293,7 @@ impl Clocks<'_> {
             figures.join(" or ")
         };
         let energy = |of: &Change<'_>| Some(fixed(100.0 * of.changed_energy?, 3).signed().to_string());
-        let table = Table::of(&rows)
+        let table = Table::with_rows(&rows)
             .words("governor", |row| name(row.governor))
             .words("with", |row| name(row.with))
             .numbers("changed choices", "%", |row| {

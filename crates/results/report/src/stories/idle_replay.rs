@@ -455,7 +455,7 @@ impl Replay<'_> {
         let names: Vec<&str> = states.map_or_else(Vec::new, |states| states.iter().map(|state| state.name).collect());
         let unit = self.governors.iter().find_map(Governor::energy).map_or("unit s", |(_, unit)| unit);
         let count = |between: Option<Between>| between.map(|between| between.cell(|value| fixed(value, 0)));
-        Table::of(&self.governors)
+        Table::with_rows(&self.governors)
             .words("governor", |governor| name(governor.name))
             .each(names, |table, wanted| {
                 table.numbers(wanted, "", move |governor| {
@@ -492,7 +492,7 @@ impl Replay<'_> {
         }
         // Numbers in the place of names keep the table narrow.
         let numbered: Vec<(usize, &Governor<'_>)> = (1..).zip(real).collect();
-        Table::of(&numbered)
+        Table::with_rows(&numbered)
             .words("takes less energy than, in % of the range", |(number, governor)| {
                 text![format!("{number} "), name(governor.name)]
             })
@@ -512,7 +512,7 @@ impl Replay<'_> {
             let compared = agreement.compared.unwrap_or(0);
             fixed(100.0 * agreement.same, 1).after(format!(" ({compared})"))
         };
-        let table = Table::of(&rows)
+        let table = Table::with_rows(&rows)
             .words("chooses as the traced kernel did, %", |(governor, _)| name(*governor))
             .numbers("of known intervals", "", same)
             .numbers("mean over states", "", |(_, of)| share(of.balanced))

@@ -112,7 +112,7 @@ fn round(value: f64) -> f64 {
 }
 
 impl<'f> CellFacts<'f> {
-    fn of(compared: &'f Compared) -> Self {
+    fn new(compared: &'f Compared) -> Self {
         let recorded = &compared.recorded;
         // A published cell is told in its own unit; what was recorded follows it.
         let published = compared.published.as_ref();
@@ -156,7 +156,7 @@ impl<'f> CellFacts<'f> {
 }
 
 impl<'f> AccuracyFacts<'f> {
-    fn of(accuracy: &'f Accuracy) -> Self {
+    fn new(accuracy: &'f Accuracy) -> Self {
         let errors = |of: Errors| ErrorFacts {
             median_error_percent: of.median_percent,
             within_10_percent_or_1_us: of.within,
@@ -178,7 +178,7 @@ impl<'f> AccuracyFacts<'f> {
 }
 
 impl<'f> SpreadFacts<'f> {
-    fn of(spread: &'f Spread) -> Self {
+    fn new(spread: &'f Spread) -> Self {
         let ranks = spread.by_rank.iter().map(|&(min, median, max)| Range { min, median, max });
         Self {
             release: &spread.variant,
@@ -195,9 +195,9 @@ pub(super) fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
     Latency {
         experiment: "psci-latency",
         recording: &findings.folder,
-        cells: findings.compared.iter().map(CellFacts::of).collect(),
-        accuracy: findings.accuracy.iter().map(AccuracyFacts::of).collect(),
-        free_running: findings.spreads.iter().map(SpreadFacts::of).collect(),
+        cells: findings.compared.iter().map(CellFacts::new).collect(),
+        accuracy: findings.accuracy.iter().map(AccuracyFacts::new).collect(),
+        free_running: findings.spreads.iter().map(SpreadFacts::new).collect(),
         warnings: findings.doubts(),
         findings,
     }
@@ -275,7 +275,7 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
 
 /// The rows of the accuracy table.
 pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
-    Table::of(rows)
+    Table::with_rows(rows)
         .words("release", |row| row.release.as_str())
         .words("predicted cells", |row| row.what)
         .numbers("cells", "", |row| whole(row.model.cells as f64))
@@ -297,7 +297,7 @@ fn spreads(spreads: &[Spread]) -> Table {
         each.extend((more > 0).then(|| format!("and {more} more")));
         each.join(", ")
     };
-    Table::of(spreads)
+    Table::with_rows(spreads)
         .words("release", |spread| spread.variant.as_str())
         .words("case", |spread| case_title(&spread.case))
         .numbers("seeds", "", |spread| whole(spread.seeds as f64))
@@ -322,7 +322,7 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
         let order: Vec<Spent> = spending.parts.iter().map(|(spent, _)| *spent).collect();
         Some(hung_on(spending, &order, tick_us, longest * tick_us))
     };
-    let table = Table::of(cases)
+    let table = Table::with_rows(cases)
         .when(several, |table| table.words("release", |case| case.group.release))
         .words("case", |case| Text::from(Span::Link { words: short(&case.group), to: case.group.anchor() }))
         .words("slowest", |case| case.slowest().map(|cell| place(&cell.recorded)))
@@ -448,7 +448,7 @@ impl<'f> Case<'f> {
 
     /// The figures of each CPU, or of each role where there are many CPUs.
     fn figures(&self, findings: &Findings<'_>) -> Table {
-        let figures = FigureTable::of(&self.group);
+        let figures = FigureTable::new(&self.group);
         let word = if findings.is_simulated() { "sim." } else { "rec." };
         let metrics = figures.metrics.clone();
         let shortened = metrics::intervals().filter(|metric| metrics::heading(metric.name) != metric.short_title);
@@ -470,7 +470,8 @@ impl<'f> Case<'f> {
             let spending = spendings.get(&row.cpu.recorded.cpu)?;
             Some(hung_on(spending, &order, tick_us, longest))
         };
-        let table = Table::of(&rows).words("CPU", |row| row.name.as_str()).words("role", |row| row.role.as_str());
+        let table =
+            Table::with_rows(&rows).words("CPU", |row| row.name.as_str()).words("role", |row| row.role.as_str());
         let table = table.each(metrics.into_iter().enumerate(), |table, (at, metric)| {
             let name = metric.short_title;
             let value = move |row: &crate::model::figures::FigureRow<'_>| {
@@ -499,7 +500,7 @@ impl<'f> Case<'f> {
         let group = &self.group;
         let cpus = cpus(group).len();
         let most = if cpus > MOST_CPUS { LAST_CPUS } else { cpus };
-        let CauseTable { causes, rows } = CauseTable::of(group, metric, most)?;
+        let CauseTable { causes, rows } = CauseTable::new(group, metric, most)?;
         let longest = rows.iter().map(|row| row.cell.recorded.value).fold(0.0, f64::max);
         if longest <= 0.0 {
             return None;
@@ -516,7 +517,7 @@ impl<'f> Case<'f> {
             parts.filter_map(part).collect::<Vec<_>>().join(" ")
         };
         let of = if most < cpus { format!(", the last {most} of {cpus} CPUs") } else { String::new() };
-        let table = Table::of(&rows)
+        let table = Table::with_rows(&rows)
             .words("CPU", |row| row.name.as_str())
             .words(format!("why, {metric}{of}"), bars)
             .words("us", parts)
@@ -551,8 +552,8 @@ impl<'f> Case<'f> {
 
     /// The causes of each CPU in microseconds.
     fn causes(&self, metric: &str) -> Option<Table> {
-        let CauseTable { causes, rows } = CauseTable::of(&self.group, metric, usize::MAX)?;
-        let table = Table::of(&rows)
+        let CauseTable { causes, rows } = CauseTable::new(&self.group, metric, usize::MAX)?;
+        let table = Table::with_rows(&rows)
             .words("CPU", |row| row.name.as_str())
             .each(causes.into_iter().enumerate(), |table, (at, cause)| {
                 table.numbers(cause.title(), "", move |row| row.parts[at].map(figure))
@@ -579,7 +580,7 @@ fn roles(figures: &FigureTable<'_>, word: &str) -> Table {
         let (least, most) = (*values.first()?, *values.last()?);
         Some(Cell::Spread(figure(stats::median(&values)?), figure(least), figure(most)))
     };
-    Table::of(&roles)
+    Table::with_rows(&roles)
         .words("role", |(role, _)| *role)
         .numbers("CPUs", "", |(_, rows)| whole(rows.len() as f64))
         .each(figures.metrics.iter().enumerate(), |table, (at, metric)| {

@@ -103,7 +103,7 @@ impl Story for Boot<'_> {
             "{}, {}: {} CPUs up, {} hotplug cycles per CPU, {} failures.",
             self.kernel, self.busybox, self.cpus, self.cycles, self.failures
         ));
-        let table = Table::of(&self.states)
+        let table = Table::with_rows(&self.states)
             .words("idle state", |state| name(state.name))
             .numbers("fewest per CPU", "", |state| {
                 fixed(state.entered.iter().copied().fold(f64::INFINITY, f64::min), 0)

@@ -128,7 +128,7 @@ impl Story for Programs<'_> {
         };
         let bars = Drawing::Bars(self.programs.iter().map(bar).collect());
         told.picture(Picture::new("Callbacks per second, by function", "the commonest", "1/s", bars));
-        let table = Table::of(&self.programs)
+        let table = Table::with_rows(&self.programs)
             .words("program", |of| name(of.program))
             .numbers("s", "", |of| fixed(of.time_s, 2))
             .numbers("switches", "", |of| fixed(of.context_switches, 0))
@@ -147,7 +147,8 @@ impl Story for Programs<'_> {
             let others = (others > 0.0).then(|| format!("others {others:.0}"));
             most.chain(others).collect::<Vec<_>>().join(", ")
         };
-        let table = Table::of(&self.programs).words("program", |of| name(of.program)).words("queues most", functions);
+        let table =
+            Table::with_rows(&self.programs).words("program", |of| name(of.program)).words("queues most", functions);
         told.table(table.done());
     }
 }

@@ -1,7 +1,7 @@
 //! `dataplane`: a graph at full load.
 
 use super::nodes::{self, Nodes};
-use super::rows::{counter, median, of, role, subject, subjects, sum, tick_ns, values};
+use super::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns, values};
 use super::run::Run;
 use super::spread::Spread;
 use super::story::Story;
@@ -154,7 +154,7 @@ fn beside<'r>(recording: &'r Recording, published: &'r DataplaneReference<NodeFi
 /// The kinds of events that were counted, in order.
 fn kinds(recording: &Recording) -> Vec<&str> {
     let mut kinds = Vec::new();
-    for measure in of(recording, EVENTS, metrics::EVENTS) {
+    for measure in measures_of(recording, EVENTS, metrics::EVENTS) {
         let kind = role(recording, measure);
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -165,7 +165,7 @@ fn kinds(recording: &Recording) -> Vec<&str> {
 
 /// Events of a kind per packet of a node.
 fn events(recording: &Recording, node: &str, kind: &str) -> Option<f64> {
-    let mut there = of(recording, EVENTS, metrics::EVENTS);
+    let mut there = measures_of(recording, EVENTS, metrics::EVENTS);
     let found = there.find(|measure| subject(recording, measure) == node && role(recording, measure) == kind);
     found.map(|measure| measure.value)
 }
@@ -187,13 +187,15 @@ impl Story for Loaded<'_> {
         told.note(format!("{windows} windows; received {} = sent {} + lost {}.", self.received, self.sent, self.lost));
         told.rest();
         let by_node: Vec<_> = self.events_per_packet.iter().collect();
-        let table =
-            Table::of(&by_node).words("events per packet", |(node, _)| name(**node)).each(kinds, |table, kind| {
+        let table = Table::with_rows(&by_node).words("events per packet", |(node, _)| name(**node)).each(
+            kinds,
+            |table, kind| {
                 table.numbers(*kind, "", |(_, of)| of.get(kind).copied().flatten().map(|value| fixed(value, 3)))
-            });
+            },
+        );
         told.table(table.done());
         if let Some(published) = published {
-            let table = Table::of(&self.published_nodes)
+            let table = Table::with_rows(&self.published_nodes)
                 .words("published node", |row| name(row.node))
                 .numbers("ns per packet", "", |row| crate::blocks::whole(row.published_ns))
                 .words("our node, here", |row| name(row.our_node))

@@ -40,24 +40,24 @@ type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
 const STORIES: [(&str, Teller); 15] = [
-    ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::of(&story))),
-    ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::of(&story))),
-    ("psci-calls", |run, _| Ok(StoryContent::of(&psci_calls::read(run)))),
-    ("linux-boot", |run, findings| Ok(StoryContent::of(&linux::read(run, findings)))),
-    ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::of(&story))),
-    ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::of(&story))),
-    ("batch", |run, _| Ok(StoryContent::of(&batch::read(run)))),
+    ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
+    ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
+    ("psci-calls", |run, _| Ok(StoryContent::new(&psci_calls::read(run)))),
+    ("linux-boot", |run, findings| Ok(StoryContent::new(&linux::read(run, findings)))),
+    ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::new(&story))),
+    ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::new(&story))),
+    ("batch", |run, _| Ok(StoryContent::new(&batch::read(run)))),
     ("forward", |run, _| match rates::is_of(run.recording) {
-        true => rates::read(run).map(|story| StoryContent::of(&story)),
-        false => forward::read(run).map(|story| StoryContent::of(&story)),
+        true => rates::read(run).map(|story| StoryContent::new(&story)),
+        false => forward::read(run).map(|story| StoryContent::new(&story)),
     }),
-    ("idle-replay", |run, _| idle_replay::read(run).map(|story| StoryContent::of(&story))),
-    ("idle-clock", |run, _| idle_clock::read(run).map(|story| StoryContent::of(&story))),
-    ("idle-cases", |run, _| Ok(StoryContent::of(&idle_cases::read(run)))),
-    ("rcu-doses", |run, _| Ok(StoryContent::of(&rcu_doses::read(run)))),
-    ("linux-rates", |run, _| Ok(StoryContent::of(&linux_rates::read(run)))),
-    ("rcu-energy", |run, _| energy::read(run).map(|story| StoryContent::of(&story))),
-    ("placement", |run, _| placement::read(run).map(|story| StoryContent::of(&story))),
+    ("idle-replay", |run, _| idle_replay::read(run).map(|story| StoryContent::new(&story))),
+    ("idle-clock", |run, _| idle_clock::read(run).map(|story| StoryContent::new(&story))),
+    ("idle-cases", |run, _| Ok(StoryContent::new(&idle_cases::read(run)))),
+    ("rcu-doses", |run, _| Ok(StoryContent::new(&rcu_doses::read(run)))),
+    ("linux-rates", |run, _| Ok(StoryContent::new(&linux_rates::read(run)))),
+    ("rcu-energy", |run, _| energy::read(run).map(|story| StoryContent::new(&story))),
+    ("placement", |run, _| placement::read(run).map(|story| StoryContent::new(&story))),
 ];
 
 /// Tells a recording: by the story of its experiment, or by tables of its measures.
@@ -66,7 +66,7 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     let story = STORIES.iter().find(|(experiment, _)| *experiment == header.experiment);
     let mut told = match story.map(|(_, tell)| tell(run, findings)) {
         // Whatever made them, latencies of PSCI calls are told in one way.
-        _ if !findings.compared.is_empty() => StoryContent::of(&latency::read(findings)),
+        _ if !findings.compared.is_empty() => StoryContent::new(&latency::read(findings)),
         Some(Ok(told)) => told,
         Some(Err(error)) => {
             let mut told = measured::tell(findings);

@@ -1,6 +1,6 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
-use super::rows::{counter, median, of, role, subject, subjects, sum, tick_ns};
+use super::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns};
 use crate::blocks::{Blocks, Table, fixed, name, scientific, whole};
 use recording::{Recording, metrics};
 use serde::Serialize;
@@ -41,14 +41,14 @@ pub(super) struct Nodes<'r> {
 
 /// Reads the nodes of a case.
 pub(super) fn read<'r>(recording: &'r Recording, case: &'static str) -> Nodes<'r> {
-    let last = of(recording, case, metrics::CALLS).map(|measure| measure.iteration).max().unwrap_or(0);
+    let last = measures_of(recording, case, metrics::CALLS).map(|measure| measure.iteration).max().unwrap_or(0);
     let at = |metric, node: &str| {
-        let mut there = of(recording, case, metric).filter(|measure| measure.iteration == last);
+        let mut there = measures_of(recording, case, metric).filter(|measure| measure.iteration == last);
         there.find(|measure| subject(recording, measure) == node).map_or(0.0, |measure| measure.value)
     };
     let node = |name: &'r str| {
         let count = |metric| sum(recording, case, metric, name) as u64;
-        let state = of(recording, case, metrics::CALLS).find(|measure| subject(recording, measure) == name);
+        let state = measures_of(recording, case, metrics::CALLS).find(|measure| subject(recording, measure) == name);
         let shown =
             [metrics::CALLS, metrics::VECTORS, metrics::CLOCKS_PER_PACKET, metrics::EMPTY_POLLS, metrics::EMPTY_CLOCKS];
         Node {
@@ -90,7 +90,7 @@ impl Nodes<'_> {
             each(total(1), total(0)),
             self.loops
         ));
-        let table = Table::of(&self.nodes)
+        let table = Table::with_rows(&self.nodes)
             .words("Name", |node| name(node.name))
             .words("State", |node| node.state)
             .numbers("Calls", "", |node| whole(node.last[0]))

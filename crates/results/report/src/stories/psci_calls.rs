@@ -123,7 +123,7 @@ impl Story for Calls<'_> {
         let implementations: Vec<&str> = self
             .reference
             .map_or(Vec::new(), |reference| reference.implementations.iter().map(|(name, _)| name.as_str()).collect());
-        let mut table = Table::of(&self.calls).words("instructions per call", |call| text![code(call.call)]);
+        let mut table = Table::with_rows(&self.calls).words("instructions per call", |call| text![code(call.call)]);
         for build in builds {
             table = table.numbers(*build, "", |call| call.counts.get(build).map(|value| count(*value)));
         }

@@ -1,6 +1,6 @@
 //! `forward --find-rate`: rates and latencies over real interfaces, driver by driver.
 
-use super::rows::{of, subject};
+use super::rows::{measures_of, subject};
 use super::run::Run;
 use super::spread::Spread;
 use super::story::Story;
@@ -138,7 +138,7 @@ fn of_driver<'r>(
     case: &'static str,
     metric: Metric,
 ) -> impl Iterator<Item = &'r Measure> {
-    of(recording, case, metric).filter(move |measure| recording.series_texts(measure.series).0 == driver)
+    measures_of(recording, case, metric).filter(move |measure| recording.series_texts(measure.series).0 == driver)
 }
 
 fn all(recording: &Recording, driver: &str, case: &'static str, metric: Metric) -> Vec<f64> {
@@ -245,7 +245,7 @@ impl Story for Rates<'_> {
             told.picture(Picture::new("Highest rate without loss", "bounds", "Mpps", Drawing::Intervals(rows)));
         }
         let spread = |spread: Option<Spread>| spread.map(|spread| spread.cell(3));
-        let table = Table::of(&self.drivers)
+        let table = Table::with_rows(&self.drivers)
             .words("driver", |driver| name(driver.name.as_str()))
             .numbers("CPU sends", "", |driver| driver.generates_on.as_str())
             .numbers("CPU forwards", "", |driver| driver.forwards_on.as_str())
@@ -258,7 +258,7 @@ impl Story for Rates<'_> {
             let words = format!(": {} packets lost for good. {}", driver.lost, places.join("; "));
             told.note(text![name(driver.name.as_str()), words]);
         }
-        let table = Table::of(&self.drivers)
+        let table = Table::with_rows(&self.drivers)
             .words("driver", |driver| name(driver.name.as_str()))
             .numbers("no loss", "", |driver| bounds_words(driver.ndr_mpps))
             .numbers(format!("loss of {} % or less", facts.loss), "", |driver| bounds_words(driver.pdr_mpps))
@@ -274,7 +274,7 @@ impl Story for Rates<'_> {
             })
             .collect();
         let shown = [("p50", "p50"), ("p99", "p99"), ("p99.9", "p999"), ("p99.99", "p9999"), ("max", "max")];
-        let table = Table::of(&times)
+        let table = Table::with_rows(&times)
             .words("driver", |(driver, _)| name(*driver))
             .numbers("load", "", |(_, load)| format!("{} %", load.share))
             .numbers("Mpps", "", |(_, load)| fixed(load.load_mpps, 3))

@@ -138,14 +138,14 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Doses<'r> {
 }
 
 impl Doses<'_> {
-    fn of(&self, metric: Metric) -> &[Dose] {
+    fn doses(&self, metric: Metric) -> &[Dose] {
         self.metrics.get(metric.name).map_or(&[], Vec::as_slice)
     }
 
     /// A curve for each mode and kernel.
     fn picture(&self, metric: Metric) -> Picture {
         let curve = |mode: &'static str, who: &str, value: fn(&Dose) -> f64| {
-            let of_mode = self.of(metric).iter().filter(|dose| dose.configuration == mode);
+            let of_mode = self.doses(metric).iter().filter(|dose| dose.configuration == mode);
             let points = of_mode.map(|dose| (dose.closes_per_s as f64, Figure { value: value(dose), published: None }));
             Curve { name: format!("{mode}, {who}"), points: points.collect(), best: None }
         };
@@ -159,7 +159,7 @@ impl Doses<'_> {
 
 impl Story for Doses<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let waking = self.of(metrics::WAKE_UP_RATE);
+        let waking = self.doses(metrics::WAKE_UP_RATE);
         let predicted = waking.iter().filter(|dose| dose.closes_per_s != 0);
         let (near, all) = predicted.fold((0, 0), |(near, all), dose| (near + usize::from(dose.near), all + 1));
         told.answer(format!(
@@ -178,11 +178,11 @@ impl Story for Doses<'_> {
             let (least, most) = dose.guest.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
             Cell::Range(figure(least), figure(most))
         };
-        let table = Table::of(&rows)
+        let table = Table::with_rows(&rows)
             .numbers("closes/s", "", |&row| whole(waking[row].closes_per_s as f64))
             .words("CPUs", |&row| waking[row].configuration)
             .each(shown, |table, (metric, heading)| {
-                let of = self.of(metric);
+                let of = self.doses(metric);
                 table
                     .numbers(heading, "", move |&row| of.get(row).map(range))
                     .numbers("small", "", move |&row| of.get(row).map(|dose| figure(dose.small_kernel)))
@@ -190,7 +190,7 @@ impl Story for Doses<'_> {
         told.table(table.done());
         for (metric, _) in shown.into_iter().take(2) {
             for mode in MODES {
-                let of_mode: Vec<&Dose> = self.of(metric).iter().filter(|dose| dose.configuration == mode).collect();
+                let of_mode: Vec<&Dose> = self.doses(metric).iter().filter(|dose| dose.configuration == mode).collect();
                 let near = of_mode.iter().filter(|dose| dose.near).count();
                 told.paragraph(format!(
                     "{}, {mode}: within 25 % of the guest, or within its spread, at {near} of {} doses, when what the guest does at 0 \

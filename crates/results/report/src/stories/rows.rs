@@ -5,7 +5,11 @@ use recording::{Measure, Recording, stats};
 use serde::{Serialize, Serializer};
 
 /// The measures of a metric in a case, in the recording's order.
-pub(super) fn of<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
+pub(super) fn measures_of<'r>(
+    recording: &'r Recording,
+    case: &'r str,
+    metric: Metric,
+) -> impl Iterator<Item = &'r Measure> {
     recording.measures().iter().filter(move |measure| {
         recording.text(measure.metric) == metric.name && recording.series_texts(measure.series).1 == case
     })
@@ -23,7 +27,7 @@ pub(super) fn role<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
 
 /// Values of a metric in a case, for a subject (empty for what has none), one per iteration.
 pub(super) fn values(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> Vec<f64> {
-    of(recording, case, metric)
+    measures_of(recording, case, metric)
         .filter(|measure| subject(recording, measure) == wanted)
         .map(|measure| measure.value)
         .collect()
@@ -42,7 +46,7 @@ pub(super) fn sum(recording: &Recording, case: &str, metric: Metric, wanted: &st
 /// The subjects of a metric in a case, in the order in which they first come.
 pub(super) fn subjects<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> Vec<&'r str> {
     let mut seen = Vec::new();
-    for measure in of(recording, case, metric) {
+    for measure in measures_of(recording, case, metric) {
         let subject = subject(recording, measure);
         if !subject.is_empty() && !seen.contains(&subject) {
             seen.push(subject);

@@ -22,7 +22,7 @@ pub(crate) struct StoryContent {
 }
 
 impl StoryContent {
-    pub(super) fn of(story: &impl Story) -> Self {
+    pub(super) fn new(story: &impl Story) -> Self {
         let mut blocks = Blocks::default();
         story.tell(&mut blocks);
         Self { json: serde_json::to_value(story).unwrap_or_default(), blocks, is_plain: false }

@@ -1,6 +1,6 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
-use super::rows::{counter, of, subject, subjects, tick_ns, values};
+use super::rows::{counter, measures_of, subject, subjects, tick_ns, values};
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
@@ -222,14 +222,16 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
             scores: scores(&cells),
             best: best_strides(&cells),
             gains,
-            burst_of_eight: of(recording, BURST_CASE, metrics::STALL_BLOCKED).map(|measure| measure.value).collect(),
+            burst_of_eight: measures_of(recording, BURST_CASE, metrics::STALL_BLOCKED)
+                .map(|measure| measure.value)
+                .collect(),
             cannot_tell: cannot_tell(recording),
             recording: run.folder,
             frame_size: facts.frame_size,
             cells,
         }));
     }
-    let layout = of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
+    let layout = measures_of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
     Ok(Strides::Measured(Measured {
         world: &header.world,
         layout: layout.map_or("", |measure| recording.series_texts(measure.series).2),
@@ -269,7 +271,7 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
         });
     }
     for (metric, is_wait) in [(metrics::STALL_WAITED, true), (metrics::STALL_BLOCKED, false)] {
-        for measure in of(recording, CASE, metric) {
+        for measure in measures_of(recording, CASE, metric) {
             let Some((name, access)) = subject(recording, measure).split_once(", ") else { continue };
             let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else { continue };
             let place = match cell.stalls.iter().position(|stall| stall.access == access) {
@@ -419,7 +421,7 @@ fn picture(cells: &[Cells]) -> Option<Picture> {
 
 impl Gains {
     fn tell(&self, told: &mut Blocks) {
-        let table = Table::of(&self.gains)
+        let table = Table::with_rows(&self.gains)
             .words("loop", |gain| name(gain.loop_name.as_str()))
             .numbers("best", "", |gain| label(gain.stride_first, gain.stride_second))
             .numbers("by parallelism", "", |gain| fixed(gain.gain_parallel, 2))
@@ -455,7 +457,7 @@ fn best_table(best: &[BestHere]) -> Table {
         "single-split" => Cell::Empty,
         _ => fixed(best.saves_percent, 0).after(" %").into(),
     };
-    Table::of(best)
+    Table::with_rows(best)
         .words("best", |best| name(best.loop_name.as_str()))
         .numbers("strides", "", |best| format!("+{}/+{}", best.stride_first, best.stride_second))
         .numbers("clocks", "", |best| fixed(best.clocks_per_packet, 1))
@@ -509,7 +511,7 @@ impl Measured<'_> {
             longest: most,
             unit: "ticks",
         };
-        let table = Table::of(&self.cells)
+        let table = Table::with_rows(&self.cells)
             .words("loop", |cell| name(cell.loop_name.as_str()))
             .numbers("strides", "", |cell| format!("+{}/+{}", cell.stride_first, cell.stride_second))
             .numbers("clocks", "", |cell| fixed(cell.clocks_per_packet, 1))
@@ -585,7 +587,7 @@ impl Predicted<'_> {
             (blocked >= 0.005).then(|| fixed(blocked, 2))
         };
         let or_dash = |number: Option<Number>| number.map_or_else(|| Cell::from("-"), Cell::from);
-        Table::of(&self.cells)
+        Table::with_rows(&self.cells)
             .words("loop", |cell| name(cell.loop_name.as_str()))
             .numbers("strides", "", Cells::label)
             .numbers("published", "", |cell| or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
@@ -612,14 +614,14 @@ impl Predicted<'_> {
             let several = self.scores.iter().filter(|other| other.loop_name == score.loop_name).count() > 1;
             if several && score.rms_percent == least { "best" } else { "" }
         };
-        let table = Table::of(&self.scores)
+        let table = Table::with_rows(&self.scores)
             .words("loop", |score| name(score.loop_name))
             .words("predictor", |score| score.predictor)
             .numbers("rms error", "", |score| percent(score.rms_percent / 100.0, 2))
             .words("", |score| if score.fitted { "fitted" } else { "predicted" })
             .words("", best);
         told.table(table.done().titled("Errors (root mean square, relative)"));
-        let table = Table::of(&self.best)
+        let table = Table::with_rows(&self.best)
             .words("best strides", |best| name(best.loop_name))
             .numbers("model", "", |best| best.predicted.as_str())
             .numbers("published", "", |best| best.published.as_str())

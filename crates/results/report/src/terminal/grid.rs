@@ -53,7 +53,7 @@ pub(super) fn fitted(mut table: Table, style: Style) -> String {
         }
     }
     let drawn: Vec<String> =
-        parts.iter().map(|part| within(only(&table, part, style), &of(&widest, part), style).to_string()).collect();
+        parts.iter().map(|part| within(only(&table, part, style), &picked(&widest, part), style).to_string()).collect();
     drawn.join("\n")
 }
 
@@ -71,7 +71,7 @@ fn groups(headings: &[String]) -> Vec<Vec<usize>> {
     groups
 }
 
-fn of<T: Copy>(all: &[T], columns: &[usize]) -> Vec<T> {
+fn picked<T: Copy>(all: &[T], columns: &[usize]) -> Vec<T> {
     columns.iter().map(|&at| all[at]).collect()
 }
 

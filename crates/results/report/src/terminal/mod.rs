@@ -225,7 +225,7 @@ mod tests {
         let mut blocks = Blocks::default();
         blocks.answer(text!["It takes ", figure(12.0).to_string(), " us."]);
         blocks.rest();
-        blocks.table(Table::of(&[1.0]).numbers("a", "us", |value| figure(*value)).done());
+        blocks.table(Table::with_rows(&[1.0]).numbers("a", "us", |value| figure(*value)).done());
         let short = story(&blocks, false, Style::PLAIN);
         assert!(short.starts_with("It takes 12.00 us.\n") && short.contains("There is more: 1 table."), "{short}");
         let long = story(&blocks, true, Style::PLAIN);
@@ -239,7 +239,7 @@ mod tests {
             ("0.0", bars(vec![(Paint::Cause(Cause::Code), 1.0), (Paint::Name("rx".to_owned()), 3.0)])),
             ("0.1", bars(vec![(Paint::Name("rx".to_owned()), 1.0)])),
         ];
-        let table = Table::of(&rows).words("CPU", |row| row.0).words("why", |row| row.1.clone()).done();
+        let table = Table::with_rows(&rows).words("CPU", |row| row.0).words("why", |row| row.1.clone()).done();
         let text = grid(&table, Style::PLAIN);
         let count = |line: usize, letter: char| text.lines().nth(line).unwrap().matches(letter).count();
         let code = Cause::Code.row().letter;

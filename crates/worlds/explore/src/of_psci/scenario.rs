@@ -1,7 +1,7 @@
 //! Scenarios: what each CPU asks of the firmware.
 
 use crate::options::MOST_CPUS;
-use crate::place::MOST_DEEDS;
+use crate::place::MOST_ACTIONS;
 use crate::script::Script;
 use document::Document;
 use engine::SplitMix64;
@@ -72,7 +72,7 @@ pub enum ScenarioError {
     #[error("a scenario has 1 to {MOST_CPUS} CPUs, not {0}")]
     Cpus(usize),
     /// A CPU has too many calls.
-    #[error("CPU {0} has {1} calls, and at most {MOST_DEEDS} would be right")]
+    #[error("CPU {0} has {1} calls, and at most {MOST_ACTIONS} would be right")]
     Calls(usize, usize),
     /// A CPU is named that is not there.
     #[error("{what} names CPU {cpu}, and there are CPUs 0 to {last}")]
@@ -91,16 +91,16 @@ impl Script for Scenario {
         self.cpus.len()
     }
 
-    fn deeds(&self, cpu: usize) -> usize {
+    fn actions(&self, cpu: usize) -> usize {
         self.cpus.get(cpu).map_or(0, Vec::len)
     }
 
-    fn deed(&self, cpu: usize, number: usize) -> Option<String> {
+    fn action(&self, cpu: usize, number: usize) -> Option<String> {
         Some(format!("calls {}", self.cpus.get(cpu)?.get(number)?))
     }
 
-    fn leave_out(&mut self, cpu: usize, deeds: Range<usize>) {
-        self.cpus[cpu].drain(deeds);
+    fn leave_out(&mut self, cpu: usize, actions: Range<usize>) {
+        self.cpus[cpu].drain(actions);
     }
 
     fn sentences(&self) -> Vec<String> {
@@ -147,7 +147,7 @@ impl Scenario {
             known("`off`".to_owned(), cpu)?;
         }
         for (cpu, asks) in self.cpus.iter().enumerate() {
-            if asks.len() > MOST_DEEDS {
+            if asks.len() > MOST_ACTIONS {
                 return Err(ScenarioError::Calls(cpu, asks.len()));
             }
             for ask in asks {

@@ -284,7 +284,7 @@ const ON_PENDING: u64 = -5i64 as u64;
 
 /// A call of a scenario.
 fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) {
-    board.start_deed(number);
+    board.start_action(number);
     let process = board.process();
     let (pc, context_id) = layout::entry_of(process, number);
     let entry = Entered { pc, context_id };

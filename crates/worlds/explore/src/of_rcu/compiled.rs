@@ -212,8 +212,8 @@ macro_rules! library {
                     self.rcu.cpu_online(kernel);
                 }
 
-                fn adopt(&self, kernel: &Kernel, cpu: usize) {
-                    self.rcu.adopt(kernel, cpu);
+                fn migrate_callbacks(&self, kernel: &Kernel, cpu: usize) {
+                    self.rcu.migrate_callbacks(kernel, cpu);
                 }
             }
         }

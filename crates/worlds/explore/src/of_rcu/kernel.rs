@@ -6,14 +6,14 @@
 use super::acts;
 use super::library::{Interrupted, Library, Need, Stepped};
 use super::oracle::{Broken, Oracle};
-use super::scenario::{DEPTH, Action, KernelScenario, Urgency};
+use super::scenario::{Action, DEPTH, KernelScenario, Urgency};
 use super::thread::Thread;
 use crate::cell::OnMachine;
 use crate::choice::Kind;
 use crate::failure::Invariant;
 use crate::machine::{Machine, Waits};
 use crate::memory::Order;
-use crate::place::Place;
+use crate::place::OperationIndex;
 use crate::step::{Act, Did};
 use ::points::{Point, Sink};
 use std::cell::{Cell, RefCell};
@@ -74,8 +74,8 @@ pub(crate) struct Kernel {
     /// A CPU goes off or comes up; and one that has gone off and whose callbacks are still there.
     hotplug_busy: Cell<bool>,
     gone: Cell<Option<usize>>,
-    /// CPUs that have done all their deeds, and the jiffy within which all callbacks must then have
-    /// been invoked.
+    /// CPUs that have done all their actions, and the jiffy within which all callbacks must then
+    /// have been invoked.
     finished: Cell<usize>,
     end: Cell<Option<u64>>,
 }
@@ -334,21 +334,21 @@ impl Kernel {
     // --- What a CPU does
     // ----------------------------------------------------------------------------
 
-    /// The life of a CPU: its deeds, and then what RCU wants of it.
+    /// The life of a CPU: its actions, and then what RCU wants of it.
     pub(crate) fn cpu(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         for number in 0.. {
             self.boundary(rcu, cpu);
             if !self.goes_on() {
                 return;
             }
-            let deed = self.scenario.borrow().cpus[cpu].get(number).copied();
-            let Some(deed) = deed else { break };
-            self.machine.start_deed(number);
-            self.does(rcu, cpu, deed);
+            let action = self.scenario.borrow().cpus[cpu].get(number).copied();
+            let Some(action) = action else { break };
+            self.machine.start_action(number);
+            self.does(rcu, cpu, action);
         }
-        // What RCU wants is no deed, and is counted by itself.
-        let deeds = self.scenario.borrow().cpus[cpu].len();
-        self.machine.operations[cpu].set(Place::start_of(deeds));
+        // What RCU wants is no action, and is counted by itself.
+        let actions = self.scenario.borrow().cpus[cpu].len();
+        self.machine.operations[cpu].set(OperationIndex::start_of(actions));
         self.finished.set(self.finished.get() + 1);
         if self.finished.get() == self.states.len() {
             self.end.set(Some(self.jiffies.get() + PATIENCE));
@@ -362,9 +362,9 @@ impl Kernel {
         }
     }
 
-    fn does(&self, rcu: &dyn Library<Kernel>, cpu: usize, deed: Action) {
+    fn does(&self, rcu: &dyn Library<Kernel>, cpu: usize, action: Action) {
         let now = self.jiffies.get();
-        match deed {
+        match action {
             Action::Read(pointer) => self.read(rcu, cpu, pointer),
             Action::Leave => {
                 if let Some(task) = self.states[cpu].task.get().filter(|&task| self.tasks[task].depth.get() > 0) {
@@ -402,7 +402,7 @@ impl Kernel {
         }
     }
 
-    /// Between two deeds: interrupts come in.
+    /// Between two actions: interrupts come in.
     fn boundary(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         let state = &self.states[cpu];
         self.machine.pause();
@@ -418,7 +418,7 @@ impl Kernel {
         }
         if let Some(gone) = self.gone.take() {
             self.learn();
-            rcu.adopt(self, gone);
+            rcu.migrate_callbacks(self, gone);
             self.hotplug_busy.set(false);
         }
     }

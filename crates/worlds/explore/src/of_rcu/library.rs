@@ -48,7 +48,7 @@ pub(crate) trait Library<K> {
     /// True if the CPU went off.
     fn offline(&self, kernel: &K) -> bool;
     fn online(&self, kernel: &K);
-    fn adopt(&self, kernel: &K, cpu: usize);
+    fn migrate_callbacks(&self, kernel: &K, cpu: usize);
 }
 
 /// Jiffies in a second.

@@ -1,7 +1,7 @@
 //! The actions of a kernel's CPUs: they read, replace, switch tasks, run threads, idle and go off.
 
 use crate::options::MOST_CPUS;
-use crate::place::MOST_DEEDS;
+use crate::place::MOST_ACTIONS;
 use crate::script::Script;
 use document::Document;
 use engine::SplitMix64;
@@ -182,7 +182,7 @@ pub struct KernelScenario {
     /// When all is done the CPUs work on, rather than go idle.
     #[serde(default)]
     pub busy_end: bool,
-    /// The deeds of each CPU, CPU 0 first.
+    /// The actions of each CPU, CPU 0 first.
     pub cpus: Vec<Vec<Action>>,
 }
 
@@ -220,16 +220,16 @@ impl Script for KernelScenario {
         self.cpus.len()
     }
 
-    fn deeds(&self, cpu: usize) -> usize {
+    fn actions(&self, cpu: usize) -> usize {
         self.cpus.get(cpu).map_or(0, Vec::len)
     }
 
-    fn deed(&self, cpu: usize, number: usize) -> Option<String> {
+    fn action(&self, cpu: usize, number: usize) -> Option<String> {
         Some(self.cpus.get(cpu)?.get(number)?.to_string())
     }
 
-    fn leave_out(&mut self, cpu: usize, deeds: Range<usize>) {
-        self.cpus[cpu].drain(deeds);
+    fn leave_out(&mut self, cpu: usize, actions: Range<usize>) {
+        self.cpus[cpu].drain(actions);
     }
 
     fn extras(&self) -> usize {
@@ -260,10 +260,10 @@ impl Script for KernelScenario {
             .cpus
             .iter()
             .enumerate()
-            .filter(|(_, deeds)| !deeds.is_empty())
-            .map(|(cpu, deeds)| {
-                let deeds: Vec<String> = deeds.iter().map(ToString::to_string).collect();
-                format!("CPU {cpu} {}.", deeds.join(", then "))
+            .filter(|(_, actions)| !actions.is_empty())
+            .map(|(cpu, actions)| {
+                let actions: Vec<String> = actions.iter().map(ToString::to_string).collect();
+                format!("CPU {cpu} {}.", actions.join(", then "))
             })
             .collect();
         let mut settings = vec![match self.leaf_fanout {
@@ -307,11 +307,11 @@ impl KernelScenario {
             false => Err(KernelScenarioError::Range { what, value, least, most }),
         };
         range("`leaf_fanout`".to_owned(), usize::from(self.leaf_fanout), 1, 16)?;
-        for (cpu, deeds) in self.cpus.iter().enumerate() {
-            range(format!("the number of deeds of CPU {cpu}"), deeds.len(), 0, MOST_DEEDS)?;
-            for (number, deed) in deeds.iter().enumerate() {
-                let of = |what: &str| format!("{what} of deed {number} of CPU {cpu}");
-                match *deed {
+        for (cpu, actions) in self.cpus.iter().enumerate() {
+            range(format!("the number of actions of CPU {cpu}"), actions.len(), 0, MOST_ACTIONS)?;
+            for (number, action) in actions.iter().enumerate() {
+                let of = |what: &str| format!("{what} of action {number} of CPU {cpu}");
+                match *action {
                     Action::Read(pointer) | Action::Replace { pointer, .. } => {
                         range(of("the pointer"), usize::from(pointer), 0, POINTERS - 1)?;
                     }
@@ -334,16 +334,16 @@ impl KernelScenario {
         self.crowded = below(2) == 0;
         self.user_ticks = below(2) == 0;
         self.busy_end = below(2) == 0;
-        // In how many of a hundred deeds an object is replaced. With few, lists run empty, and
+        // In how many of a hundred actions an object is replaced. With few, lists run empty, and
         // threads go to sleep.
         let replaces = [2, 5, 12][usize::from(below(3))];
         let jiffies = 1 + below(8);
         self.cpus.resize_with(cpus, Vec::new);
-        for (cpu, deeds) in self.cpus.iter_mut().enumerate() {
-            deeds.clear();
+        for (cpu, actions) in self.cpus.iter_mut().enumerate() {
+            actions.clear();
             for _ in 0..jiffies {
                 for _ in 0..2 + below(3) {
-                    deeds.push(match below(100) {
+                    actions.push(match below(100) {
                         0..20 => Action::Read(below(POINTERS as u64)),
                         20..42 => Action::Leave,
                         42..54 if below(12) < replaces => Action::Replace {
@@ -362,7 +362,7 @@ impl KernelScenario {
                         _ => Action::Leave,
                     });
                 }
-                deeds.push(Action::Jiffy);
+                actions.push(Action::Jiffy);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Invariant};
 use crate::machine::{Machine, Waits};
 use crate::names::Names;
 use crate::options::Limits;
-use crate::place::Place;
+use crate::place::OperationIndex;
 use crate::run::{By, MachineChoice, RunResult, Runs};
 use engine::Runner;
 use std::cell::RefCell;
@@ -98,7 +98,8 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         // What an earlier run has left of its frames goes before its words do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         kernel.scenario.borrow_mut().clone_from(scenario);
-        let BuiltLibrary { library, pointers, values, names } = make(self.mode, scenario, kernel.readers(), self.faulty);
+        let BuiltLibrary { library, pointers, values, names } =
+            make(self.mode, scenario, kernel.readers(), self.faulty);
         machine.names.set(names);
         kernel.pointers.set(pointers);
         kernel.begin(&library.threads(), POINTERS);
@@ -120,8 +121,12 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         }
         if failure.is_none() && machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done) {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
-            failure =
-                Some(Failure { invariant: Invariant::EverybodyWakes, what, process: 0, operation: Place::default() });
+            failure = Some(Failure {
+                invariant: Invariant::EverybodyWakes,
+                what,
+                process: 0,
+                operation: OperationIndex::default(),
+            });
         }
         let steps = machine.steps.get();
         self.length = (self.length * 7 + u64::from(steps)) / 8;

@@ -108,7 +108,7 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    pub(super) fn of(name: &[u8]) -> Option<Self> {
+    pub(super) fn find(name: &[u8]) -> Option<Self> {
         match name {
             b"none" => Some(Self::None),
             b"zlib" => Some(Self::Zlib),

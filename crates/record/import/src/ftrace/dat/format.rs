@@ -51,7 +51,7 @@ impl Format {
             }
         }
         let name = name?;
-        Some((id?, Self { kind: Kind::of(&name), name, fields }))
+        Some((id?, Self { kind: Kind::find(&name), name, fields }))
     }
 
     /// An event of this format, with the addresses of the tick's function.
@@ -163,7 +163,7 @@ mod tests {
                      \tfield:const void * function;\toffset:16;\tsize:8;\tsigned:0;\n\tfield:char comm[16];\toffset:24;\tsize:16;\tsigned:0;\n\n\
                      print fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n";
         let (id, format) = Format::parse(text).unwrap();
-        assert_eq!((id, format.kind), (141, Kind::of(b"irq_handler_entry")));
+        assert_eq!((id, format.kind), (141, Kind::find(b"irq_handler_entry")));
         let forms: Vec<_> = format.fields.iter().map(|field| (&*field.name, field.offset, field.form)).collect();
         let right = [
             ("common_type", 0, Form::Number),

@@ -140,7 +140,7 @@ impl Layout {
         self.version = 7;
         let name = file.text()?;
         file.text()?;
-        let Some(compression) = Compression::of(&name) else {
+        let Some(compression) = Compression::find(&name) else {
             let what =
                 format!("the file is compressed with `{}`", crate::error::printable(&String::from_utf8_lossy(&name)));
             let right = "none, zlib and zstd can be read: convert it with `trace-cmd convert --compression none`";

@@ -18,7 +18,7 @@ mod layout;
 mod pages;
 
 use super::collect::Collector;
-use super::input::{Remainder, Options};
+use super::input::{Options, Remainder};
 use super::kind::{self, Wrong};
 use crate::error::ImportError;
 use file::{Bad, File};

@@ -2,7 +2,7 @@
 
 use super::kinds;
 use super::picture::{Axis, Names, Picture, What, cpu_name};
-use attribution::Place;
+use attribution::Actor;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -55,8 +55,8 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
             before = call.from.max(before);
         }
         let place = match lane.place {
-            Place::Cpu(cpu) => i64::from(cpu),
-            Place::Scp(channel) => -1 - i64::from(channel),
+            Actor::Cpu(cpu) => i64::from(cpu),
+            Actor::Scp(channel) => -1 - i64::from(channel),
         };
         lanes.push(json!({ "n": lane.name, "s": lane.sub, "p": place, "t": first - t0, "d": numbers, "c": calls }));
     }
@@ -66,7 +66,7 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
         _ => span.holder,
     });
     let names: serde_json::Map<String, Value> = named
-        .filter(|&cpu| picture.lane_of(Place::Cpu(cpu)).is_none())
+        .filter(|&cpu| picture.lane_of(Actor::Cpu(cpu)).is_none())
         .map(|cpu| (cpu.to_string(), cpu_name(names, cpu).into()))
         .collect();
     let axes: Vec<Value> = picture.axes.iter().map(|axis| self::axis(picture, axis, t0)).collect();

@@ -5,7 +5,7 @@
 use super::kinds::{self, Form, Kind};
 use super::picture::{Axis, Names, Picture, Span, What, cpu_name};
 use crate::html::svg::nice_step;
-use attribution::{Place, WaitFor};
+use attribution::{Actor, WaitFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -219,7 +219,7 @@ fn arrows(out: &mut String, picture: &Picture, axis: &Axis) {
             if !axis.shows(span.from, span.to) || axis.place(span.to) - axis.place(span.from) < least {
                 continue;
             }
-            let place = if cause.wait() == Some(WaitFor::Scp) { Place::Scp(on) } else { Place::Cpu(holder) };
+            let place = if cause.wait() == Some(WaitFor::Scp) { Actor::Scp(on) } else { Actor::Cpu(holder) };
             let Some(target) = picture.lane_of(place) else { continue };
             let edge = |lane: usize, lower: bool| AXIS + lane * LANE + BAR.0 + if lower { BAR.1 } else { 0 };
             let down = target > index;

@@ -4,7 +4,7 @@ use super::picture::{Names, cpu_name};
 use crate::blocks::figure as number;
 use crate::model::headline::purpose;
 use crate::words::listed;
-use attribution::{Cause, Iteration, PathPart, Place};
+use attribution::{Actor, Cause, Iteration, PathPart};
 use recording::metrics;
 use std::collections::BTreeMap;
 
@@ -182,16 +182,16 @@ fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -
     for part in path {
         let ticks = part.to - part.from;
         match (part.place, part.serves) {
-            (Place::Scp(_), Some(whom)) => {
+            (Actor::Scp(_), Some(whom)) => {
                 scp += ticks;
                 taking += if part.taken { 0 } else { ticks };
                 if !served.contains(&whom) && ticks * 100 >= all {
                     served.push(whom);
                 }
             }
-            (Place::Scp(_), None) => scp += ticks,
-            (Place::Cpu(other), _) if other == cpu => own += ticks,
-            (Place::Cpu(other), _) => add(&mut others, other, ticks),
+            (Actor::Scp(_), None) => scp += ticks,
+            (Actor::Cpu(other), _) if other == cpu => own += ticks,
+            (Actor::Cpu(other), _) => add(&mut others, other, ticks),
         }
     }
     if scp == 0 && others.is_empty() {

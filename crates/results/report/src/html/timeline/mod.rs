@@ -126,7 +126,7 @@ fn pictures<'a>(
     for (word, number_of) in wanted {
         let Some(iteration) = findings.timelines.iteration(series, number_of) else { continue };
         let extent = Extent { metrics: &metrics, whole: detail.whole, most_cpus: detail.most_cpus };
-        let picture = Picture::of(&iteration, names, tick_us, &extent);
+        let picture = Picture::new(&iteration, names, tick_us, &extent);
         if picture.axes.is_empty() {
             continue;
         }
@@ -223,7 +223,7 @@ fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> M
     // Rows by the thousand: text put together by hand, from numbers and fixed words alone.
     let mut rows = String::new();
     for lane in &picture.lanes {
-        let attribution::Place::Cpu(cpu) = lane.place else { continue };
+        let attribution::Actor::Cpu(cpu) = lane.place else { continue };
         let Some((from, to)) = shown.iteration.window(cpu, metric) else { continue };
         for span in lane.spans.iter().filter(|span| span.from >= from && span.to <= to) {
             let What::Cause(cause) = span.what else { continue };

@@ -1,7 +1,7 @@
 //! The content of a timeline: tracks, spans, axes and critical paths of one iteration, before
 //! anything is drawn.
 
-use attribution::{Activity, Call, Cause, Iteration, LaneSpan, PathPart, Place};
+use attribution::{Activity, Actor, Call, Cause, Iteration, LaneSpan, PathPart};
 use recording::metrics::{LATENCY, Metric};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(super) struct Span {
 
 /// A CPU, or a channel of the SCP.
 pub(super) struct Lane {
-    pub(super) place: Place,
+    pub(super) place: Actor,
     /// `1.3`, `SCP`.
     pub(super) name: String,
     /// `CPU 3`, `channel 0`.
@@ -126,7 +126,7 @@ pub(super) struct Extent<'a> {
 }
 
 impl Picture {
-    pub(super) fn of(iteration: &Iteration<'_>, names: &Names, tick_us: f64, extent: &Extent<'_>) -> Self {
+    pub(super) fn new(iteration: &Iteration<'_>, names: &Names, tick_us: f64, extent: &Extent<'_>) -> Self {
         let us = |us: f64| (us / tick_us) as u64;
         let (measured_metrics, mut axes): (Vec<&str>, Vec<Axis>) = extent
             .metrics
@@ -148,7 +148,7 @@ impl Picture {
             .map(|&cpu| {
                 let calls = iteration.calls(cpu);
                 Lane {
-                    place: Place::Cpu(cpu),
+                    place: Actor::Cpu(cpu),
                     name: cpu_name(names, cpu),
                     sub: if names.contains_key(&cpu) { format!("CPU {cpu}") } else { String::new() },
                     spans: fold_polls(&iteration.lane(cpu), &calls),
@@ -169,7 +169,7 @@ impl Picture {
     }
 
     /// Number of a lane.
-    pub(super) fn lane_of(&self, place: Place) -> Option<usize> {
+    pub(super) fn lane_of(&self, place: Actor) -> Option<usize> {
         self.lanes.iter().position(|lane| lane.place == place)
     }
 
@@ -249,8 +249,8 @@ fn most_telling(iteration: &Iteration<'_>, axes: &[Axis], metrics: &[&str], most
         let Some(slowest) = axis.slowest else { continue };
         wanted.push(slowest);
         wanted.extend(iteration.path(slowest, metric).iter().rev().filter_map(|part| match part.place {
-            Place::Cpu(cpu) => Some(cpu),
-            Place::Scp(_) => part.serves,
+            Actor::Cpu(cpu) => Some(cpu),
+            Actor::Scp(_) => part.serves,
         }));
     }
     for metric in metrics {
@@ -311,7 +311,7 @@ fn scp(iteration: &Iteration<'_>) -> Vec<Lane> {
     channels
         .into_iter()
         .map(|channel| Lane {
-            place: Place::Scp(channel),
+            place: Actor::Scp(channel),
             name: "SCP".to_owned(),
             sub: format!("channel {channel}"),
             spans: services

@@ -92,7 +92,7 @@ impl Effects<'_> {
     /// Tells the tables of latencies and of the big cluster's sleep.
     pub(super) fn tell(&self, told: &mut Blocks) {
         if let Some(Steadiness { below, above }) = self.offload_p999_against_reference {
-            let table = Table::of(&self.latency_us.rows)
+            let table = Table::with_rows(&self.latency_us.rows)
                 .words("configuration", |row| name(row.configuration))
                 .numbers("p50", "", |row| figure(row.p50))
                 .numbers("p99", "", |row| figure(row.p99))
@@ -108,7 +108,7 @@ impl Effects<'_> {
             )));
         }
         let Some(first) = self.big_cluster_down.first() else { return };
-        let table = Table::of(&self.big_cluster_down).words("benchmark", |of| name(of.benchmark)).each(
+        let table = Table::with_rows(&self.big_cluster_down).words("benchmark", |of| name(of.benchmark)).each(
             first.share.names(),
             |table, configuration| {
                 table.numbers(configuration, "", |of| of.share.get(configuration).map(|share| percent(*share, 1)))

@@ -415,7 +415,7 @@ impl<'r> Savings<'r> {
         let is_scale =
             |of: &ReferenceFacts<'_>| self.reference.is_some_and(|reference| reference.scale == of.benchmark);
         let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
-        let table = Table::of(&self.references)
+        let table = Table::with_rows(&self.references)
             .words("benchmark", |of| name(of.benchmark))
             .numbers("published", "W", |of| watts(of.published_power_w))
             .numbers("2.5 %", "", |of| watts(of.power_w.map(|power| power.low)))
@@ -432,7 +432,7 @@ impl<'r> Savings<'r> {
 
     fn compared(&self, told: &mut Blocks) {
         let Some(nearest) = self.nearest else { return };
-        let table = Table::of(&self.predictors)
+        let table = Table::with_rows(&self.predictors)
             .words("predictor", |predictor| predictor.name)
             .numbers("fitted to them", "", |predictor| fixed(predictor.fitted as f64, 0))
             .numbers("rms, points", "", |predictor| points(predictor.rms))
@@ -465,7 +465,7 @@ impl<'r> Savings<'r> {
     }
 
     fn claimed(&self, told: &mut Blocks) {
-        let table = Table::of(&self.claims)
+        let table = Table::with_rows(&self.claims)
             .words("benchmark", |claim| name(claim.benchmark))
             .numbers("enforced idle saves more than offload", "", |claim| {
                 percent(claim.enforced_idle_saves_more_than_offload, 0)
@@ -482,7 +482,7 @@ impl<'r> Savings<'r> {
         let Some(first) = self.doses.first() else { return };
         let heading = |dose: f64| if dose.fract() == 0.0 { format!("{dose:.0}") } else { figure(dose).to_string() };
         let headings = first.points.iter().map(|point| heading(point.callbacks_per_second_and_cpu)).enumerate();
-        let table = Table::of(&self.doses)
+        let table = Table::with_rows(&self.doses)
             .words("benchmark", |dose| name(dose.benchmark))
             .words("configuration", |dose| name(dose.configuration))
             .each(headings, |table, (at, heading)| {
@@ -506,7 +506,7 @@ impl<'r> Savings<'r> {
             Solution::None { least, most } => format!("none: {least:.2} to {most:.2} %"),
             Solution::Unknown => "no curve".to_owned(),
         };
-        let table = Table::of(cells)
+        let table = Table::with_rows(cells)
             .words("benchmark", |cell| name(cell.benchmark))
             .words("configuration", |cell| name(cell.configuration))
             .numbers("published", "%", |cell| points(cell.published))
@@ -530,7 +530,7 @@ fn benefits<'i, 'r>(
     rows: &'i [(&'i CellFacts<'r>, Interval)],
     published: impl Fn(&CellFacts<'r>) -> Option<f64>,
 ) -> crate::blocks::Columns<'i, (&'i CellFacts<'r>, Interval)> {
-    Table::of(rows)
+    Table::with_rows(rows)
         .words("benchmark", |(cell, _)| name(cell.benchmark))
         .words("configuration", |(cell, _)| name(cell.configuration))
         .numbers("published", "", |(cell, _)| published(cell).map(points))

@@ -61,7 +61,7 @@ pub(super) fn tell(all: &[Shares<'_>], told: &mut Blocks) {
     let reference: Vec<&Shares<'_>> = all.iter().filter(|shares| shares.configuration == REFERENCE).collect();
     let Some(first) = reference.first() else { return };
     let owners = first.percent.names();
-    let table = Table::of(&owners).words("owner", |owner| name(*owner)).each(&reference, |table, shares| {
+    let table = Table::with_rows(&owners).words("owner", |owner| name(*owner)).each(&reference, |table, shares| {
         table.numbers(shares.benchmark, "", |owner| shares.percent.get(owner).map(|share| fixed(*share, 2)))
     });
     let off = all.iter().map(|shares| shares.sum_off_by).fold(0.0, f64::max);

@@ -2,7 +2,7 @@
 
 mod work_costs;
 
-use super::rows::{InOrder, of, role, subject, subjects};
+use super::rows::{InOrder, measures_of, role, subject, subjects};
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
@@ -126,7 +126,7 @@ impl Interval {
 /// The policies, in the order in which they ran.
 fn policies(recording: &Recording) -> Vec<&str> {
     let mut all = Vec::new();
-    for measure in of(recording, CASE, metrics::ENERGY) {
+    for measure in measures_of(recording, CASE, metrics::ENERGY) {
         let name = recording.series_texts(measure.series).0;
         if !all.contains(&name) {
             all.push(name);
@@ -137,7 +137,7 @@ fn policies(recording: &Recording) -> Vec<&str> {
 
 /// Values of a policy, one per seed; `of_subject` is empty for what has none.
 fn values(recording: &Recording, policy: &str, metric: Metric, of_subject: &str) -> Vec<f64> {
-    of(recording, CASE, metric)
+    measures_of(recording, CASE, metric)
         .filter(|measure| recording.series_texts(measure.series).0 == policy && role(recording, measure).is_empty())
         .filter(|measure| subject(recording, measure) == of_subject)
         .map(|measure| measure.value)
@@ -159,7 +159,7 @@ fn percentiles(
     task: &str,
     percent: &str,
 ) -> Vec<f64> {
-    of(recording, case, metric)
+    measures_of(recording, case, metric)
         .filter(|measure| recording.series_texts(measure.series).0 == policy)
         .filter(|measure| (subject(recording, measure), role(recording, measure)) == (task, percent))
         .map(|measure| measure.value)
@@ -432,7 +432,7 @@ impl<'r> Placement<'r> {
             self.policies.iter().filter_map(|policy| policy.run_time_s).flat_map(Interval::all).collect();
         let ends_itself = ends.windows(2).any(|two| two[0] != two[1]);
         let share = |of: Option<Interval>| of.map(|of| of.times(100.0).ends(|share| fixed(share, 1)));
-        let table = Table::of(&self.policies)
+        let table = Table::with_rows(&self.policies)
             .words("policy", |policy| name(policy.name))
             .when(task.is_some(), |table| {
                 let of = |policy: &Policy<'_>| policy.tasks.get(task?).map(|task| whole(task.periods));
@@ -496,7 +496,7 @@ impl<'r> Placement<'r> {
         let mut names: Vec<&str> = self.policies.first().map_or_else(Vec::new, |of| of.owners_unit_s.names());
         let most = |name: &str| self.policies.iter().map(|policy| of(policy, name)).fold(0.0, f64::max);
         names.sort_by(|a, b| most(b).total_cmp(&most(a)));
-        let mut table = Table::of(&names)
+        let mut table = Table::with_rows(&names)
             .words(format!("energy of, {unit}"), |owner| name(*owner))
             .each(&self.policies, |table, policy| {
                 table.numbers(policy.name, "", move |owner| figure(of(policy, owner)))
@@ -513,7 +513,7 @@ impl<'r> Placement<'r> {
 
     fn by_subject(&self, title: &str, of: impl for<'p> Fn(&'p Policy<'r>) -> &'p InOrder<'r, f64>) -> Table {
         let names: Vec<&str> = self.policies.first().map_or_else(Vec::new, |policy| of(policy).names());
-        Table::of(&names)
+        Table::with_rows(&names)
             .words(title, |subject| name(*subject))
             .each(&self.policies, |table, policy| {
                 table.numbers(policy.name, "", |subject| of(policy).get(subject).copied().map(figure))
@@ -526,7 +526,7 @@ impl<'r> Placement<'r> {
         let has = |task: &&str| self.policies.iter().any(|policy| policy.tasks.get(task).and_then(&of).is_some());
         let tasks = self.policies.first().map_or_else(Vec::new, |policy| policy.tasks.names());
         let tasks: Vec<&str> = tasks.into_iter().filter(has).collect();
-        Table::of(&tasks)
+        Table::with_rows(&tasks)
             .words(title, |task| name(*task))
             .each(&self.policies, |table, policy| {
                 table.numbers(policy.name, "", |task| policy.tasks.get(task).and_then(&of).map(figure))

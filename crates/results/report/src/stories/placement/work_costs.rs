@@ -1,6 +1,6 @@
 //! The cost of work at each operating point.
 
-use super::super::rows::{of, subject};
+use super::super::rows::{measures_of, subject};
 use crate::blocks::{Table, Text, figure, name, text, whole};
 use recording::Recording;
 use recording::metrics;
@@ -32,7 +32,7 @@ pub(super) struct Top<'r> {
 
 /// Reads the points, and the top ones if there are two domains.
 pub(super) fn read(recording: &Recording) -> (Vec<Point<'_>>, Option<Top<'_>>) {
-    let costs = |case| of(recording, case, metrics::ENERGY_PER_WORK);
+    let costs = |case| measures_of(recording, case, metrics::ENERGY_PER_WORK);
     let at = |name: &str, case| costs(case).find(|other| subject(recording, other) == name).map_or(0.0, |of| of.value);
     let points: Vec<Point<'_>> = costs(CASES[0])
         .map(|measure| {
@@ -92,7 +92,7 @@ impl Top<'_> {
 /// The table of the points.
 pub(super) fn table(points: &[Point<'_>]) -> Table {
     let note = "Energy of work against capacity: unit s for what a core of capacity 1024 does in a second.";
-    Table::of(points)
+    Table::with_rows(points)
         .words("operating point", |point| name(point.point))
         .numbers("capacity", "", |point| whole(point.capacity))
         .numbers("core", "", |point| figure(point.core))
