@@ -20,8 +20,8 @@ struct PortFilter {
 }
 
 impl PortFilter {
-    fn port_of(plane: &Plane, frame: &Frame, lane: usize) -> Option<u16> {
-        let packet = plane.pool.data(frame.buffer[lane]);
+    fn port_of(plane: &Plane, frame: &Frame, row: usize) -> Option<u16> {
+        let packet = plane.pool.data(frame.buffer[row]);
         let is_plain_udp = packet[14] == 0x45 && packet[23] == 17;
         is_plain_udp.then(|| u16::from_be_bytes([packet[PORT], packet[PORT + 1]]))
     }
@@ -37,17 +37,17 @@ impl Node for PortFilter {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        for lane in 0..frame.len {
-            let is_filtered = Self::port_of(plane, frame, lane) == Some(self.port);
-            frame.next[lane] = if is_filtered { DROP } else { FIRST_ARC };
+        for row in 0..frame.len {
+            let is_filtered = Self::port_of(plane, frame, row) == Some(self.port);
+            frame.next[row] = if is_filtered { DROP } else { FIRST_ARC };
             // The index of the reason above; it means nothing on an arc that leads on.
-            frame.reason[lane] = 0;
+            frame.reason[row] = 0;
         }
         Verdict::Mixed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        vec![match Self::port_of(plane, frame, lane) {
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        vec![match Self::port_of(plane, frame, row) {
             Some(port) => format!("UDP to port {port}, filtered is {}", self.port),
             None => "no UDP".to_owned(),
         }]

@@ -14,7 +14,7 @@ pub const ARCS_MAX: usize = 64;
 pub enum Verdict {
     /// All packets take the same arc.
     All(u8),
-    /// Each packet takes the arc in its lane of [`Frame::next`](crate::frame::Frame::next).
+    /// Each packet takes the arc in its row of [`Frame::next`](crate::frame::Frame::next).
     Mixed,
     /// The node kept the packets or freed them.
     Consumed,

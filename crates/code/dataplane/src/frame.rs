@@ -8,8 +8,8 @@ pub const FRAME_MAX: usize = 1024;
 /// The frame sizes that can be chosen.
 pub const FRAME_SIZES: [usize; 5] = [64, 128, 256, 512, 1024];
 
-/// A vector of packets. Each column is a *lane* array: one packet's metadata is spread over the
-/// lanes at its place, so a node that needs the length and nothing else touches the lengths and
+/// A vector of packets. Each column is an array: one packet's metadata is spread over the
+/// columns in its row, so a node that needs the length and nothing else touches the lengths and
 /// nothing else.
 ///
 /// All packets of a frame came in on the same interface.
@@ -69,30 +69,30 @@ impl Frame {
         self.len += 1;
     }
 
-    /// Copies packets' lanes from another frame to the end of this one, which must have room for
-    /// them.
-    pub fn take(&mut self, from: &Frame, lanes: &[u16]) {
-        fn copy<T: Copy>(to: &mut [T], from: &[T; FRAME_MAX], lanes: &[u16]) {
-            for (to, lane) in to.iter_mut().zip(lanes) {
-                *to = from[*lane as usize % FRAME_MAX];
+    /// Copies the rows of packets from another frame to the end of this one, which must have room
+    /// for them.
+    pub fn take(&mut self, from: &Frame, rows: &[u16]) {
+        fn copy<T: Copy>(to: &mut [T], from: &[T; FRAME_MAX], rows: &[u16]) {
+            for (to, row) in to.iter_mut().zip(rows) {
+                *to = from[*row as usize % FRAME_MAX];
             }
         }
-        let to = self.len..self.len + lanes.len();
-        copy(&mut self.buffer[to.clone()], &from.buffer, lanes);
-        copy(&mut self.length[to.clone()], &from.length, lanes);
-        copy(&mut self.adjacency[to.clone()], &from.adjacency, lanes);
-        copy(&mut self.reason[to.clone()], &from.reason, lanes);
+        let to = self.len..self.len + rows.len();
+        copy(&mut self.buffer[to.clone()], &from.buffer, rows);
+        copy(&mut self.length[to.clone()], &from.length, rows);
+        copy(&mut self.adjacency[to.clone()], &from.adjacency, rows);
+        copy(&mut self.reason[to.clone()], &from.reason, rows);
         if from.traced {
-            // What came before from untraced frames has stale numbers in its lanes.
+            // What came before from untraced frames has stale numbers in its columns.
             if !self.traced {
                 self.trace[..to.start].fill(0);
                 self.traced = true;
             }
-            copy(&mut self.trace[to], &from.trace, lanes);
+            copy(&mut self.trace[to], &from.trace, rows);
         } else {
             self.trace[to].fill(0);
         }
-        self.len += lanes.len();
+        self.len += rows.len();
     }
 }
 
@@ -102,21 +102,21 @@ impl Default for Frame {
     }
 }
 
-/// Bytes that one packet takes in the lanes of a frame.
+/// Bytes that one packet takes in a frame.
 pub const LANE_BYTES: usize = size_of::<Buffer>() + 3 * size_of::<u16>() + 2 * size_of::<u8>();
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Packets with a number in each lane; traces have it too if there are any.
+    /// Packets with a number in each row; traces have it too if there are any.
     fn frame(len: usize, first: u16, traced: bool) -> Frame {
         let mut frame = Frame { len, traced, ..Frame::new() };
-        for (lane, number) in (0..len).zip(first..) {
-            frame.buffer[lane] = number.into();
-            (frame.length[lane], frame.adjacency[lane], frame.reason[lane]) = (number, number, number as u8);
+        for (row, number) in (0..len).zip(first..) {
+            frame.buffer[row] = number.into();
+            (frame.length[row], frame.adjacency[row], frame.reason[row]) = (number, number, number as u8);
             // Where nothing is traced, this is what an earlier use of the frame left.
-            frame.trace[lane] = number;
+            frame.trace[row] = number;
         }
         frame
     }

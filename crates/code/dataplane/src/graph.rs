@@ -8,7 +8,7 @@
 //! Arcs lead forward, but for those that packets which nodes make may take: one pass over the nodes
 //! empties the graph of what came in, and a second one follows only where there is an answer to
 //! send. A frame whose packets all take the same arc is handed on as it is; only where they part
-//! are lanes copied.
+//! are columns copied.
 
 use crate::epochs::Reader;
 use crate::frame::{FRAME_MAX, Frame};
@@ -395,19 +395,19 @@ impl Graph {
     fn split_frame(&mut self, index: usize, frame: Box<Frame>) {
         let next = &frame.next[..frame.len.min(FRAME_MAX)];
         let mut arcs = next.iter().fold(0_u64, |arcs, arc| arcs | 1 << (arc % 64));
-        let mut lanes = [0; FRAME_MAX];
+        let mut rows = [0; FRAME_MAX];
         while arcs != 0 {
             let arc = arcs.trailing_zeros() as u8;
             arcs &= arcs - 1;
-            // The lanes of this arc. Each lane is written, and stays if it is one: no branch tells
+            // The rows of this arc. Each row is written, and stays if it is one: no branch tells
             // them apart.
             let mut count = 0;
-            for (lane, taken) in (0..).zip(next) {
-                lanes[count % FRAME_MAX] = lane;
+            for (row, taken) in (0..).zip(next) {
+                rows[count % FRAME_MAX] = row;
                 count += usize::from(*taken == arc);
             }
-            let mut left = &lanes[..count];
-            let to = self.follow(index, arc, left.iter().map(|lane| frame.reason[*lane as usize]));
+            let mut left = &rows[..count];
+            let to = self.follow(index, arc, left.iter().map(|row| frame.reason[*row as usize]));
             while !left.is_empty() {
                 let open = self.open(to, frame.rx);
                 let (taken, later) = left.split_at(left.len().min(FRAME_MAX - open.len));

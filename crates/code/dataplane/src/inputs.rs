@@ -75,19 +75,19 @@ impl Input for Generator {
         let mut slots = plane.pool.slots();
         // The lines may have gone to L2 since their last use.
         const AHEAD: usize = 8;
-        let prefetch = |slots: &Slots<'_>, lane: usize| {
-            if let Some(&ahead) = buffers.get(lane + AHEAD) {
+        let prefetch = |slots: &Slots<'_>, row: usize| {
+            if let Some(&ahead) = buffers.get(row + AHEAD) {
                 machine::prefetch(slots.data(ahead).as_ptr());
             }
         };
         if let [template] = self.templates[..] {
-            for (lane, &buffer) in buffers.iter().enumerate() {
-                prefetch(&slots, lane);
+            for (row, &buffer) in buffers.iter().enumerate() {
+                prefetch(&slots, row);
                 write_line(&mut slots, buffer, template);
             }
         } else {
-            for (lane, &buffer) in buffers.iter().enumerate() {
-                prefetch(&slots, lane);
+            for (row, &buffer) in buffers.iter().enumerate() {
+                prefetch(&slots, row);
                 write_line(&mut slots, buffer, self.templates[self.next]);
                 self.next += 1;
                 if self.next == self.templates.len() {
@@ -138,14 +138,14 @@ impl Input for Packets {
         let wanted = plane.settings.frame_size.min(FRAME_MAX).min(self.packets.len());
         let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
         let mut bytes = 0;
-        for lane in 0..count {
+        for row in 0..count {
             let Some(packet) = self.packets.next() else { break };
-            let data = plane.pool.data_mut(frame.buffer[lane]);
+            let data = plane.pool.data_mut(frame.buffer[row]);
             let length = packet.len().min(data.len());
             data[..length].copy_from_slice(&packet[..length]);
             // What an earlier packet left behind a short one must not be taken for its own.
             data[length..(length + 64).min(crate::buffers::DATA_BYTES)].fill(0);
-            frame.length[lane] = length as u16;
+            frame.length[row] = length as u16;
             bytes += length as u64;
             self.too_long += u64::from(length < packet.len());
         }

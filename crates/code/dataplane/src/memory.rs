@@ -2,7 +2,7 @@
 //!
 //! The hot loops touch packets through [`PacketMemory`] and nothing else. On the host its
 //! operations are loads and stores; a model of a core can stand in its place and charge for each.
-//! Two layouts share the loops: [`InFrame`] keeps metadata in the lanes of the frame, so a packet
+//! Two layouts share the loops: [`InFrame`] keeps metadata in the columns of the frame, so a packet
 //! costs one line; [`InBuffer`] keeps it in a line of its own in front of the data, as VPP does, so
 //! a packet costs two.
 
@@ -31,11 +31,11 @@ pub trait PacketMemory {
     fn prefetch_data(&mut self, buffer: Buffer);
 
     /// Reads a packet's metadata.
-    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta;
+    fn meta(&mut self, frame: &Frame, row: usize) -> Meta;
 
     /// Notes the result in the metadata's line, if there is one: where the network header starts,
     /// and which arc was chosen.
-    fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8);
+    fn set_meta(&mut self, frame: &Frame, row: usize, l3: u8, next: u8);
 
     /// Reads `N` bytes of the packet.
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N];
@@ -61,7 +61,7 @@ pub trait PacketMemory {
     fn worked(&mut self) {}
 }
 
-/// Host memory, metadata in the lanes of the frame.
+/// Host memory, metadata in the columns of the frame.
 pub type InFrame<'a> = Host<'a, false>;
 
 /// Host memory, metadata in a line in front of the data.
@@ -94,18 +94,18 @@ impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
     }
 
     #[inline(always)]
-    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta {
+    fn meta(&mut self, frame: &Frame, row: usize) -> Meta {
         if !HEADER_LINE {
-            return Meta { offset: 0, length: frame.length[lane] };
+            return Meta { offset: 0, length: frame.length[row] };
         }
-        let header = self.0.header(frame.buffer[lane]);
+        let header = self.0.header(frame.buffer[row]);
         Meta { offset: u16::from_le_bytes([header[0], header[1]]), length: u16::from_le_bytes([header[2], header[3]]) }
     }
 
     #[inline(always)]
-    fn set_meta(&mut self, frame: &Frame, lane: usize, l3: u8, next: u8) {
+    fn set_meta(&mut self, frame: &Frame, row: usize, l3: u8, next: u8) {
         if HEADER_LINE {
-            let header = self.0.header_mut(frame.buffer[lane]);
+            let header = self.0.header_mut(frame.buffer[row]);
             header[4] = l3;
             header[5] = next;
         }

@@ -68,7 +68,7 @@ pub trait Node: Send {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;
 
     /// The packets of a frame as this node saw them, one line each.
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String>;
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String>;
 }
 
 /// A source of packets.

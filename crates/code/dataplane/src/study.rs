@@ -30,11 +30,11 @@ pub struct StudyBody {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Work {
     /// Each needs the one before. A core that reorders overlaps the chains of several packets, so a
-    /// loop of several lanes gains without any prefetch.
+    /// loop of several columns gains without any prefetch.
     #[default]
     Chained,
     /// Four chains side by side: a core overlaps the rounds of one packet, and a loop of several
-    /// lanes gains little by it.
+    /// columns gains little by it.
     Independent,
 }
 
@@ -72,20 +72,20 @@ impl<M: PacketMemory> Body<M> for StudyBody {
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> [u8; 16] {
-        let meta = memory.meta(frame, lane);
-        memory.load(frame.buffer[lane], meta.offset as usize)
+    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> [u8; 16] {
+        let meta = memory.meta(frame, row);
+        memory.load(frame.buffer[row], meta.offset as usize)
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: [u8; 16]) -> Option<u8> {
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, loaded: [u8; 16]) -> Option<u8> {
         let next = match [loaded[12], loaded[13]] {
             [0x08, 0x00] => NEXT_IP4,
             [0x81, 0x00] => NEXT_TAGGED,
             _ => NEXT_OTHER,
         };
         self.hash ^= hashed(self.rounds, self.work, &loaded);
-        memory.set_meta(frame, lane, 14, next);
+        memory.set_meta(frame, row, 14, next);
         Some(next)
     }
 }

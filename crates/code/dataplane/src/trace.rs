@@ -74,33 +74,33 @@ impl Tracer {
         self.left -= count;
         frame.traced = true;
         frame.trace[..frame.len].fill(0);
-        for lane in 0..count {
+        for row in 0..count {
             let interface = &plane.interfaces[frame.rx as usize];
             let lines = vec![format!(
                 "{} ({}) length {} buffer {}",
-                interface.name, frame.rx, frame.length[lane], frame.buffer[lane]
+                interface.name, frame.rx, frame.length[row], frame.buffer[row]
             )];
             self.traces.push(Trace { steps: vec![self.step(input, lines)] });
-            frame.trace[lane] = self.traces.len() as u16;
+            frame.trace[row] = self.traces.len() as u16;
         }
     }
 
     #[cold]
     pub(crate) fn note(&mut self, node: &dyn Node, plane: &Plane, frame: &Frame, verdict: Option<Verdict>) {
-        for lane in 0..frame.len {
-            let number = frame.trace[lane] as usize;
+        for row in 0..frame.len {
+            let number = frame.trace[row] as usize;
             if number == 0 || number > self.traces.len() {
                 continue;
             }
-            let mut lines = node.trace(plane, frame, lane);
+            let mut lines = node.trace(plane, frame, row);
             let arc = match verdict {
                 Some(Verdict::All(arc)) => Some(arc),
-                Some(Verdict::Mixed) => Some(frame.next[lane]),
+                Some(Verdict::Mixed) => Some(frame.next[row]),
                 Some(Verdict::Consumed) | None => None,
             };
             if let Some(arc) = arc
                 && node.reasoned_arcs() >> arc & 1 != 0
-                && let Some(reason) = node.reasons().get(frame.reason[lane] as usize)
+                && let Some(reason) = node.reasons().get(frame.reason[row] as usize)
             {
                 lines.push(format!("{}: {}", reason.severity.name(), reason.text));
             }
@@ -131,8 +131,8 @@ pub fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
 const L3: usize = 14;
 
 /// A packet's IPv4 header as a person reads it, one line each.
-pub fn ip4_lines(plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-    let data = plane.pool.data(frame.buffer[lane]);
+pub fn ip4_lines(plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+    let data = plane.pool.data(frame.buffer[row]);
     let address = |at: usize| Ipv4Addr::new(data[L3 + at], data[L3 + at + 1], data[L3 + at + 2], data[L3 + at + 3]);
     let protocol = match data[L3 + 9] {
         1 => "ICMP".to_owned(),

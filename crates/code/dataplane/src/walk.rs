@@ -1,10 +1,10 @@
 //! The loop over a frame, written once for every shape, stride and memory.
 //!
 //! ```text
-//!   lane:      i        i + 1     ...    i + S1·N      ...    i + S2·N
+//!   row:      i        i + 1     ...    i + S1·N      ...    i + S2·N
 //!              load, finish              prefetch header      prefetch data
 //! ```
-//! `N` lanes are handled together: their prefetches first, then their loads, then the rest of the
+//! `N` columns are handled together: their prefetches first, then their loads, then the rest of the
 //! work, so that the loads of `N` packets are under way at once. Strides count iterations, as the
 //! literature does: a dual loop with stride 3 prefetches 6 packets ahead.
 
@@ -31,7 +31,7 @@ impl Shape {
     pub const ALL: [Self; 3] = [Self::Single, Self::Dual, Self::Quad];
 
     /// Packets per iteration.
-    pub fn lanes(self) -> usize {
+    pub fn packets(self) -> usize {
         match self {
             Self::Single => 1,
             Self::Dual => 2,
@@ -96,7 +96,8 @@ macro_rules! rare {
 }
 pub(crate) use rare;
 
-/// The work of a loop on one packet, in the two steps between which the loop interleaves its lanes.
+/// The work of a loop on one packet, in the two steps between which the loop interleaves its
+/// columns.
 ///
 /// Neither step calls anything that is not inlined, so the loop keeps all that it needs in
 /// registers. Rare packets have a pass of their own.
@@ -110,11 +111,11 @@ pub trait Body<M: PacketMemory> {
     fn expected(&self, frame: &Frame) -> u8;
 
     /// Reads what the packet's work needs.
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded;
+    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Self::Loaded;
 
     /// Does the work of a common packet and returns its next arc. Returns `None` and leaves the
     /// packet as it is if it is not common.
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Self::Loaded) -> Option<u8>;
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, loaded: Self::Loaded) -> Option<u8>;
 
     /// Does all the work of a packet for which [`Body::finish`] returned `None`, after the loop. A
     /// body whose packets are all common need not have this method.
@@ -164,17 +165,17 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     let expected = body.expected(frame);
     frame.next[..len].fill(expected);
     let mut odd_ones = 0;
-    let mut lane = 0;
+    let mut row = 0;
     // The loops know nothing of packets that take another arc: each is written here, and the loops
     // go on behind it.
     while let Some((odd, arc)) =
-        packets::<N, false, M, B>(memory, frame, body, expected, lane..len, header_ahead, data_ahead)
+        packets::<N, false, M, B>(memory, frame, body, expected, row..len, header_ahead, data_ahead)
     {
         frame.next[odd] = arc;
         odd_ones += 1;
-        lane = odd + 1;
+        row = odd + 1;
         if odd_ones == MANY {
-            mixed::<N, M, B>(memory, frame, body, lane..len, header_ahead, data_ahead);
+            mixed::<N, M, B>(memory, frame, body, row..len, header_ahead, data_ahead);
             break;
         }
     }
@@ -192,14 +193,14 @@ fn mixed<const N: usize, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
     frame: &mut Frame,
     body: &mut B,
-    lanes: Range<usize>,
+    rows: Range<usize>,
     header_ahead: usize,
     data_ahead: usize,
 ) {
-    packets::<N, true, M, B>(memory, frame, body, SLOW_PATH, lanes, header_ahead, data_ahead);
+    packets::<N, true, M, B>(memory, frame, body, SLOW_PATH, rows, header_ahead, data_ahead);
 }
 
-/// Handles packets until one takes another arc than expected; returns its lane and its arc. Where
+/// Handles packets until one takes another arc than expected; returns its row and its arc. Where
 /// packets are `MIXED` it stores the arc of each, and goes on to the end.
 #[inline(always)]
 fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
@@ -207,49 +208,49 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     frame: &mut Frame,
     body: &mut B,
     expected: u8,
-    lanes: Range<usize>,
+    rows: Range<usize>,
     header_ahead: usize,
     data_ahead: usize,
 ) -> Option<(usize, u8)> {
-    let Range { start: mut lane, end: len } = lanes;
+    let Range { start: mut row, end: len } = rows;
     let ahead = header_ahead.max(data_ahead);
     let mut odd = None;
-    while odd.is_none() && lane < len {
-        if lane % N == 0 {
+    while odd.is_none() && row < len {
+        if row % N == 0 {
             // While every prefetch stays within the frame, there is nothing to ask but whether
             // there is a prefetch at all.
             if ahead > 0 {
-                while lane + ahead + N <= len {
-                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
+                while row + ahead + N <= len {
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, header_ahead, data_ahead);
                     if odd.is_some() {
                         return odd;
                     }
-                    lane += N;
+                    row += N;
                 }
                 // The shorter stride goes on to the end.
-                while lane + N <= len {
-                    let within = |ahead: usize| if lane + ahead + N <= len { ahead } else { 0 };
+                while row + N <= len {
+                    let within = |ahead: usize| if row + ahead + N <= len { ahead } else { 0 };
                     let (header_ahead, data_ahead) = (within(header_ahead), within(data_ahead));
-                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, lane, header_ahead, data_ahead);
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, header_ahead, data_ahead);
                     if odd.is_some() {
                         return odd;
                     }
-                    lane += N;
+                    row += N;
                 }
             } else {
-                while lane + N <= len {
-                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, lane, 0, 0);
+                while row + N <= len {
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, 0, 0);
                     if odd.is_some() {
                         return odd;
                     }
-                    lane += N;
+                    row += N;
                 }
             }
         }
         // What is left of an iteration, or of the frame.
-        if lane < len {
-            odd = step::<1, MIXED, M, B>(memory, frame, body, expected, lane, 0, 0);
-            lane += 1;
+        if row < len {
+            odd = step::<1, MIXED, M, B>(memory, frame, body, expected, row, 0, 0);
+            row += 1;
         }
     }
     odd
@@ -259,9 +260,9 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
 #[cold]
 #[inline(never)]
 fn part<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Verdict {
-    for lane in 0..len {
-        if frame.next[lane] == SLOW_PATH {
-            frame.next[lane] = body.slow_path(memory, frame, lane);
+    for row in 0..len {
+        if frame.next[row] == SLOW_PATH {
+            frame.next[row] = body.slow_path(memory, frame, row);
         }
     }
     let next = &frame.next[..len];
@@ -271,7 +272,7 @@ fn part<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &m
     }
 }
 
-/// One iteration, up to a packet that takes another arc than expected: its lane and its arc. Where
+/// One iteration, up to a packet that takes another arc than expected: its row and its arc. Where
 /// packets are `MIXED`, all of it.
 #[inline(always)]
 fn step<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
@@ -279,36 +280,36 @@ fn step<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     frame: &mut Frame,
     body: &mut B,
     expected: u8,
-    lane: usize,
+    row: usize,
     header_ahead: usize,
     data_ahead: usize,
 ) -> Option<(usize, u8)> {
     // Lanes are below the frame's size already; the masks say so to the compiler. An iteration's
-    // first lane is a multiple of `N`.
-    let at = |lane: usize| lane & (FRAME_MAX - 1);
-    let lane = lane & (FRAME_MAX - N);
+    // first row is a multiple of `N`.
+    let at = |row: usize| row & (FRAME_MAX - 1);
+    let row = row & (FRAME_MAX - N);
     if header_ahead > 0 {
         for n in 0..N {
-            memory.prefetch_header(frame.buffer[at(lane + header_ahead + n)]);
+            memory.prefetch_header(frame.buffer[at(row + header_ahead + n)]);
         }
     }
     if data_ahead > 0 {
         for n in 0..N {
-            memory.prefetch_data(frame.buffer[at(lane + data_ahead + n)]);
+            memory.prefetch_data(frame.buffer[at(row + data_ahead + n)]);
         }
     }
     let mut loaded = [B::Loaded::default(); N];
     for (n, loaded) in loaded.iter_mut().enumerate() {
-        *loaded = body.load(memory, frame, lane + n);
+        *loaded = body.load(memory, frame, row + n);
     }
     for (n, loaded) in loaded.iter().enumerate() {
-        let arc = body.finish(memory, frame, lane + n, *loaded);
+        let arc = body.finish(memory, frame, row + n, *loaded);
         memory.worked();
         if MIXED {
-            frame.next[lane + n] = arc.unwrap_or(SLOW_PATH);
+            frame.next[row + n] = arc.unwrap_or(SLOW_PATH);
         } else if arc != Some(expected) {
             cold_path();
-            return Some((lane + n, arc.unwrap_or(SLOW_PATH)));
+            return Some((row + n, arc.unwrap_or(SLOW_PATH)));
         }
     }
     None
@@ -341,18 +342,18 @@ mod tests {
             LAST
         }
 
-        fn load(&self, _memory: &mut M, frame: &Frame, lane: usize) -> u32 {
-            frame.buffer[lane]
+        fn load(&self, _memory: &mut M, frame: &Frame, row: usize) -> u32 {
+            frame.buffer[row]
         }
 
-        fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, buffer: u32) -> Option<u8> {
+        fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, buffer: u32) -> Option<u8> {
             // How often each packet was handled.
-            frame.adjacency[lane] += 1;
+            frame.adjacency[row] += 1;
             (buffer % 13 != 12).then(|| arc_of(buffer))
         }
 
-        fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
-            arc_of(frame.buffer[lane])
+        fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
+            arc_of(frame.buffer[row])
         }
     }
 
@@ -369,8 +370,8 @@ mod tests {
             for first in [0, 6, 12, 27] {
                 frame.len = len;
                 frame.adjacency.fill(0);
-                for lane in 0..len {
-                    frame.buffer[lane] = (lane as u32 + first) % FRAME_MAX as u32;
+                for row in 0..len {
+                    frame.buffer[row] = (row as u32 + first) % FRAME_MAX as u32;
                 }
                 let verdict =
                     walk(shape, Strides::both(stride), &mut InFrame::new(&mut pool), &mut frame, &mut ByNumber);

@@ -112,11 +112,11 @@ impl<W: Write> Writer<W> {
 
 impl<W: Write + Send> Device for Writer<W> {
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
-        for lane in 0..frame.len {
-            let length = (frame.length[lane] as usize).min(DATA_BYTES);
-            if let Err(error) = self.packet(&plane.pool.data(frame.buffer[lane])[..length]) {
+        for row in 0..frame.len {
+            let length = (frame.length[row] as usize).min(DATA_BYTES);
+            if let Err(error) = self.packet(&plane.pool.data(frame.buffer[row])[..length]) {
                 self.failed.get_or_insert(error);
-                return lane;
+                return row;
             }
         }
         if let Err(error) = self.out.flush() {

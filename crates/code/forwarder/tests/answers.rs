@@ -49,11 +49,11 @@ impl Input for End {
         while frame.len < plane.settings.frame_size
             && let Some(packet) = queue.pop_front()
         {
-            let lane = frame.len;
-            assert_eq!(plane.pool.allocate(&mut frame.buffer[lane..=lane]), 1);
-            let data = plane.pool.data_mut(frame.buffer[lane]);
+            let row = frame.len;
+            assert_eq!(plane.pool.allocate(&mut frame.buffer[row..=row]), 1);
+            let data = plane.pool.data_mut(frame.buffer[row]);
             data[..packet.len()].copy_from_slice(&packet);
-            frame.length[lane] = packet.len() as u16;
+            frame.length[row] = packet.len() as u16;
             frame.len += 1;
             bytes += packet.len() as u64;
         }
@@ -64,8 +64,8 @@ impl Input for End {
 impl Device for End {
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
         let mut queue = self.queue.lock().unwrap();
-        for lane in 0..frame.len {
-            queue.push_back(plane.pool.data(frame.buffer[lane])[..frame.length[lane] as usize].to_vec());
+        for row in 0..frame.len {
+            queue.push_back(plane.pool.data(frame.buffer[row])[..frame.length[row] as usize].to_vec());
         }
         frame.len
     }

@@ -32,8 +32,8 @@ struct Capture(Sent);
 impl Device for Capture {
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
         let mut sent = self.0.lock().unwrap();
-        for lane in 0..frame.len {
-            sent.push(plane.pool.data(frame.buffer[lane])[..frame.length[lane] as usize].to_vec());
+        for row in 0..frame.len {
+            sent.push(plane.pool.data(frame.buffer[row])[..frame.length[row] as usize].to_vec());
         }
         frame.len
     }

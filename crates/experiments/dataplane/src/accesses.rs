@@ -31,17 +31,17 @@ pub fn measure(study: Study) -> [Vec<f64>; KINDS.len()] {
         for (kind, values) in values.iter_mut().enumerate() {
             let mut ticks = 0;
             for _ in 0..study.frames {
-                for lane in 0..study.frame_size {
-                    (frame.buffer[lane], frame.length[lane]) = (order[next], length);
+                for row in 0..study.frame_size {
+                    (frame.buffer[row], frame.length[row]) = (order[next], length);
                     next = if next + 1 == order.len() { 0 } else { next + 1 };
                 }
                 let mut memory = InBuffer::new(&mut pool);
                 let from = machine::ticks();
-                for lane in 0..study.frame_size {
+                for row in 0..study.frame_size {
                     match kind {
-                        0 => drop(black_box(frame.length[lane])),
-                        1 => drop(black_box(memory.meta(&frame, lane))),
-                        _ => drop(black_box(memory.load::<16>(frame.buffer[lane], 0))),
+                        0 => drop(black_box(frame.length[row])),
+                        1 => drop(black_box(memory.meta(&frame, row))),
+                        _ => drop(black_box(memory.load::<16>(frame.buffer[row], 0))),
                     }
                 }
                 ticks += machine::ticks() - from;

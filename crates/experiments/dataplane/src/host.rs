@@ -150,8 +150,8 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
             let mut ticks = 0;
             let mut body = StudyBody { rounds: study.rounds, work: study.work, hash: 0 };
             for _ in 0..study.frames {
-                for lane in &mut frame.buffer[..study.frame_size] {
-                    *lane = order[next];
+                for row in &mut frame.buffer[..study.frame_size] {
+                    *row = order[next];
                     next = if next + 1 == order.len() { 0 } else { next + 1 };
                 }
                 caches.bring(study.places, &pool, &frame);

@@ -58,7 +58,8 @@ const BUFFERS: Or<Number<usize>> =
 const ROUNDS: Or<Number<u32>> =
     Number::new("rounds", 0..=u32::MAX, "Rounds of extra work per packet.").only(HOST).or(48);
 
-const IN_FRAME: Switch = Switch::new("in-frame", "Keep metadata in the frame's lanes: one line per packet.").only(HOST);
+const IN_FRAME: Switch =
+    Switch::new("in-frame", "Keep metadata in the frame's columns: one line per packet.").only(HOST);
 
 const WORK: Or<Choice<Work>> = Choice::new(
     "work",

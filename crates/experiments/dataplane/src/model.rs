@@ -99,9 +99,9 @@ impl PacketMemory for ModelMemory {
         self.prefetch(data_line(buffer));
     }
 
-    fn meta(&mut self, frame: &Frame, lane: usize) -> Meta {
+    fn meta(&mut self, frame: &Frame, row: usize) -> Meta {
         self.burst = 0;
-        let buffer = frame.buffer[lane];
+        let buffer = frame.buffer[row];
         self.header = (buffer, self.core.load(header_line(buffer), Access::HeaderLoad.site()));
         Meta { offset: 0, length: 64 }
     }
@@ -171,8 +171,8 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     let mut next = 0;
     let mut cycles = 0.0;
     for _ in 0..effort.frames {
-        for lane in 0..frame.len {
-            frame.buffer[lane] = next;
+        for row in 0..frame.len {
+            frame.buffer[row] = next;
             for (place, line) in [(effort.places.header, header_line(next)), (effort.places.data, data_line(next))] {
                 match place {
                     CacheLevel::L2 => {

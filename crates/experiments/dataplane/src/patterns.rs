@@ -139,7 +139,7 @@ impl Packets {
             pool.header_mut(buffer)[..4].copy_from_slice(&buffer.to_le_bytes());
             pool.data_mut(buffer)[..4].copy_from_slice(&buffer.to_le_bytes());
         }
-        let descriptors = (0..frame_size).map(|lane| [lane as u8; DESCRIPTOR]).collect();
+        let descriptors = (0..frame_size).map(|row| [row as u8; DESCRIPTOR]).collect();
         Self { pool, order, next: 0, frame: vec![0; frame_size], descriptors, stride }
     }
 
@@ -147,8 +147,8 @@ impl Packets {
     fn measure(&mut self, way: Way, frames: usize) -> f64 {
         let mut ticks = 0;
         for _ in 0..frames {
-            for lane in &mut self.frame {
-                *lane = self.order[self.next];
+            for row in &mut self.frame {
+                *row = self.order[self.next];
                 self.next = if self.next + 1 == self.order.len() { 0 } else { self.next + 1 };
             }
             let (frame, descriptors, stride) = (&self.frame[..], &self.descriptors[..], self.stride);
@@ -223,13 +223,13 @@ impl Way {
                 descriptors.iter().fold(0, |sum: u64, descriptor| sum.wrapping_add(memory.read(descriptor)))
             }
             Self::Copy => copy(slots, frame, descriptors, memory, |_, _, _| {}),
-            Self::CopyAfterPrefetch => copy(slots, frame, descriptors, memory, |slots, lane, memory| {
-                if let Some(&buffer) = frame.get(lane + stride) {
+            Self::CopyAfterPrefetch => copy(slots, frame, descriptors, memory, |slots, row, memory| {
+                if let Some(&buffer) = frame.get(row + stride) {
                     memory.prefetch(slots.header(buffer));
                 }
             }),
-            Self::CopyAfterStorePrefetch => copy(slots, frame, descriptors, memory, |slots, lane, memory| {
-                if let Some(&buffer) = frame.get(lane + stride) {
+            Self::CopyAfterStorePrefetch => copy(slots, frame, descriptors, memory, |slots, row, memory| {
+                if let Some(&buffer) = frame.get(row + stride) {
                     memory.prefetch_for_store(slots.header(buffer));
                 }
             }),
@@ -276,7 +276,7 @@ fn two_loops(slots: &Slots<'_>, frame: &[Buffer], memory: &mut impl Accesses) ->
 }
 
 /// Copies each packet's descriptor into its metadata, behind what is there; `before` is called for
-/// each lane first.
+/// each row first.
 #[inline(always)]
 fn copy<A: Accesses>(
     slots: &mut Slots<'_>,
@@ -286,8 +286,8 @@ fn copy<A: Accesses>(
     before: impl Fn(&Slots<'_>, usize, &mut A),
 ) -> u64 {
     let mut sum = 0_u64;
-    for (lane, (&buffer, descriptor)) in frame.iter().zip(descriptors).enumerate() {
-        before(slots, lane, memory);
+    for (row, (&buffer, descriptor)) in frame.iter().zip(descriptors).enumerate() {
+        before(slots, row, memory);
         sum = sum.wrapping_add(memory.read(descriptor));
         slots.header_mut(buffer)[8..8 + DESCRIPTOR].copy_from_slice(black_box(descriptor));
     }
@@ -331,20 +331,20 @@ mod tests {
     fn each_way_makes_the_accesses_that_it_says_in_their_order() {
         let mut pool = Pool::new(8, Reuse::Hot);
         let frame: [Buffer; 3] = [6, 1, 4];
-        let lanes = [b'0', b'1', b'2'];
-        let named = |letter: u8, lane| {
+        let rows = [b'0', b'1', b'2'];
+        let named = |letter: u8, row| {
             let mut line = [0; DESCRIPTOR];
-            line[..2].copy_from_slice(&[letter, lane]);
+            line[..2].copy_from_slice(&[letter, row]);
             line
         };
-        let descriptors = lanes.map(|lane| named(b't', lane));
+        let descriptors = rows.map(|row| named(b't', row));
         for (_, ways) in CASES {
             let mut sums = Vec::new();
             for (name, way) in ways {
-                for (buffer, lane) in frame.into_iter().zip(lanes) {
-                    pool.header_mut(buffer)[..DESCRIPTOR].copy_from_slice(&named(b'm', lane));
+                for (buffer, row) in frame.into_iter().zip(rows) {
+                    pool.header_mut(buffer)[..DESCRIPTOR].copy_from_slice(&named(b'm', row));
                     pool.header_mut(buffer)[8..8 + DESCRIPTOR].fill(0);
-                    pool.data_mut(buffer)[..DESCRIPTOR].copy_from_slice(&named(b'd', lane));
+                    pool.data_mut(buffer)[..DESCRIPTOR].copy_from_slice(&named(b'd', row));
                 }
                 let (done, copied) = match way {
                     Way::Free => ("m0 d0 m1 d1 m2 d2", false),
@@ -377,8 +377,8 @@ mod tests {
             packets.measure(Way::Copy, frames);
             assert_eq!(packets.frame, packets.order[last]);
             let slots = packets.pool.slots();
-            for (lane, &buffer) in packets.frame.iter().enumerate() {
-                assert_eq!(slots.header(buffer)[8..8 + DESCRIPTOR], [lane as u8; DESCRIPTOR]);
+            for (row, &buffer) in packets.frame.iter().enumerate() {
+                assert_eq!(slots.header(buffer)[8..8 + DESCRIPTOR], [row as u8; DESCRIPTOR]);
             }
         }
     }

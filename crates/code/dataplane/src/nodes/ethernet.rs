@@ -94,15 +94,15 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Loaded {
-        let meta = memory.meta(frame, lane);
-        let (buffer, at) = (frame.buffer[lane], meta.offset as usize);
+    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Loaded {
+        let meta = memory.meta(frame, row);
+        let (buffer, at) = (frame.buffer[row], meta.offset as usize);
         let ether_type = u16::from_le_bytes(memory.load(buffer, at + 12));
         Loaded { addresses: memory.load_u64(buffer, at), ether_type, length: meta.length }
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, lane: usize, loaded: Loaded) -> Option<u8> {
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, loaded: Loaded) -> Option<u8> {
         let Loaded { addresses, ether_type, length } = loaded;
         if CROSS_CONNECT {
             rare!(addresses & SOURCE_IS_GROUP != 0 => None);
@@ -114,15 +114,15 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_
             rare!(length < SHORTEST_IP4 => None);
         }
         rare!(length > self.interface.longest => None);
-        memory.set_meta(frame, lane, HEADER as u8, self.arc());
+        memory.set_meta(frame, row, HEADER as u8, self.arc());
         Some(self.arc())
     }
 
-    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
-        let loaded = self.load(memory, frame, lane);
-        let (next, reason) = arc_and_reason::<M, CROSS_CONNECT>(self, memory, frame, lane, loaded);
-        frame.reason[lane] = reason;
-        memory.set_meta(frame, lane, HEADER as u8, next);
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
+        let loaded = self.load(memory, frame, row);
+        let (next, reason) = arc_and_reason::<M, CROSS_CONNECT>(self, memory, frame, row, loaded);
+        frame.reason[row] = reason;
+        memory.set_meta(frame, row, HEADER as u8, next);
         next
     }
 }
@@ -132,7 +132,7 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     classify: &Classify<'_, CROSS_CONNECT>,
     memory: &mut M,
     frame: &mut Frame,
-    lane: usize,
+    row: usize,
     loaded: Loaded,
 ) -> (u8, u8) {
     let Classify { interface, routes } = classify;
@@ -152,7 +152,7 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
         if length < HEADER + TAG {
             return (DROP, TRUNCATED);
         }
-        let tag = u16::from_be_bytes(memory.load(frame.buffer[lane], HEADER as usize));
+        let tag = u16::from_be_bytes(memory.load(frame.buffer[row], HEADER as usize));
         // VLAN 0 is none: the tag says a priority only.
         if tag & 0x0fff != 0 && !interface.vlans.contains(&(tag & 0x0fff)) {
             return (DROP, UNKNOWN_VLAN);
@@ -167,15 +167,15 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     }
     let mut kind = ether_type;
     if tagged {
-        kind = remove_tag(memory, frame.buffer[lane], length);
-        frame.length[lane] = length - TAG;
+        kind = remove_tag(memory, frame.buffer[row], length);
+        frame.length[row] = length - TAG;
     }
     match kind {
-        TYPE_IP4 if frame.length[lane] < SHORTEST_IP4 => (DROP, TRUNCATED),
+        TYPE_IP4 if frame.length[row] < SHORTEST_IP4 => (DROP, TRUNCATED),
         TYPE_IP4 if to_group => {
             // What is for one host may not be multiplied by frames for several (RFC 1122, section
             // 3.3.6).
-            let destination = memory.load_u32(frame.buffer[lane], HEADER as usize + 16).swap_bytes();
+            let destination = memory.load_u32(frame.buffer[row], HEADER as usize + 16).swap_bytes();
             match routes.reader().lookup(destination) {
                 LOCAL | OURS | GROUP => (NEXT_IP4, 0),
                 _ => (DROP, UNICAST_TO_GROUP),
@@ -224,7 +224,7 @@ impl Node for EthernetInput {
         }
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        vec![ethernet_line(plane.pool.data(frame.buffer[lane]))]
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        vec![ethernet_line(plane.pool.data(frame.buffer[row]))]
     }
 }

@@ -72,8 +72,8 @@ struct Header {
 
 impl Header {
     #[inline(always)]
-    fn load<M: PacketMemory>(memory: &mut M, frame: &Frame, lane: usize) -> Self {
-        let buffer = frame.buffer[lane];
+    fn load<M: PacketMemory>(memory: &mut M, frame: &Frame, row: usize) -> Self {
+        let buffer = frame.buffer[row];
         let byte = |memory: &mut M, at: usize| memory.load::<1>(buffer, at)[0];
         Self {
             first: memory.load_u64(buffer, L3),
@@ -122,20 +122,20 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Header {
-        Header::load(memory, frame, lane)
+    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Header {
+        Header::load(memory, frame, row)
     }
 
     #[inline(always)]
-    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, header: Header) -> Option<u8> {
-        header.is_plain(frame.length[lane], self.largest_product, self.own).then_some(FIRST_ARC)
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, header: Header) -> Option<u8> {
+        header.is_plain(frame.length[row], self.largest_product, self.own).then_some(FIRST_ARC)
     }
 
     /// Finds the first reason of the list that holds for a header which is not plain. Padding is
     /// cut off.
-    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
-        let header = Header::load(memory, frame, lane);
-        let available = (frame.length[lane] as usize).saturating_sub(L3);
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
+        let header = Header::load(memory, frame, row);
+        let available = (frame.length[row] as usize).saturating_sub(L3);
         let header_bytes = (header.version_and_length & 15) as usize * 4;
         let total = header.total_length as usize;
         let (arc, reason) = if available < 20 {
@@ -144,17 +144,17 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
             (DROP, bad::VERSION)
         } else if total > available || total < header_bytes {
             (DROP, bad::LENGTH)
-        } else if self.verify_checksum && header_checksum(memory, frame, lane, header_bytes) != 0xffff {
+        } else if self.verify_checksum && header_checksum(memory, frame, row, header_bytes) != 0xffff {
             (DROP, bad::CHECKSUM)
         } else {
             // Padding behind the packet: it ends here.
-            frame.length[lane] = (total + L3) as u16;
+            frame.length[row] = (total + L3) as u16;
             match source_verdict(header, self.own) {
                 (FIRST_ARC, _) if header_bytes > 20 => (TO_OPTIONS, 0),
                 other => other,
             }
         };
-        frame.reason[lane] = reason;
+        frame.reason[row] = reason;
         arc
     }
 }
@@ -176,10 +176,10 @@ fn source_verdict(header: Header, own: &Own) -> (u8, u8) {
 }
 
 /// The sum over a header with options.
-fn header_checksum<M: PacketMemory>(memory: &mut M, frame: &Frame, lane: usize, bytes: usize) -> u16 {
+fn header_checksum<M: PacketMemory>(memory: &mut M, frame: &Frame, row: usize, bytes: usize) -> u16 {
     let mut header = [0; 60];
     for (at, byte) in header.iter_mut().enumerate().take(bytes) {
-        [*byte] = memory.load(frame.buffer[lane], L3 + at);
+        [*byte] = memory.load(frame.buffer[row], L3 + at);
     }
     checksum::sum(&header[..bytes])
 }
@@ -200,8 +200,8 @@ impl Node for Ip4Input {
         walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        ip4_lines(plane, frame, lane)
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        ip4_lines(plane, frame, row)
     }
 }
 
@@ -233,19 +233,19 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> u16 {
-        self.fib.lookup(memory.load_u32(frame.buffer[lane], L3 + 16).swap_bytes())
+    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> u16 {
+        self.fib.lookup(memory.load_u32(frame.buffer[row], L3 + 16).swap_bytes())
     }
 
     #[inline(always)]
-    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize, adjacency: u16) -> Option<u8> {
-        frame.adjacency[lane] = adjacency;
+    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, adjacency: u16) -> Option<u8> {
+        frame.adjacency[row] = adjacency;
         rare!(adjacency < FIRST_NEIGHBOUR => None);
         Some(FIRST_ARC)
     }
 
-    fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
-        let (arc, reason) = match frame.adjacency[lane] {
+    fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
+        let (arc, reason) = match frame.adjacency[row] {
             OURS => (TO_LOCAL, 0),
             LOCAL => (PUNT, 2),
             DISCARD => (DROP, 1),
@@ -253,7 +253,7 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
             GROUP => (PUNT, 4),
             _ => (TO_NET_UNREACHABLE, 0),
         };
-        frame.reason[lane] = reason;
+        frame.reason[row] = reason;
         arc
     }
 }
@@ -277,9 +277,9 @@ impl Node for Ip4Lookup {
         walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        let mut lines = vec![format!("fib 0 adjacency {}", frame.adjacency[lane])];
-        lines.extend(ip4_lines(plane, frame, lane));
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        let mut lines = vec![format!("fib 0 adjacency {}", frame.adjacency[row])];
+        lines.extend(ip4_lines(plane, frame, row));
         lines
     }
 }
@@ -316,37 +316,31 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> (Buffer, u32) {
-        let buffer = frame.buffer[lane];
+    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> (Buffer, u32) {
+        let buffer = frame.buffer[row];
         (buffer, memory.load_u32(buffer, L3 + 8))
     }
 
     #[inline(always)]
-    fn finish(
-        &mut self,
-        memory: &mut M,
-        frame: &mut Frame,
-        lane: usize,
-        (buffer, loaded): (Buffer, u32),
-    ) -> Option<u8> {
-        let rewrite = self.adjacencies.rewrite(frame.adjacency[lane]);
+    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, (buffer, loaded): (Buffer, u32)) -> Option<u8> {
+        let rewrite = self.adjacencies.rewrite(frame.adjacency[row]);
         rare!(loaded as u8 <= 1 => None);
-        rare!(!rewrite.takes(frame.length[lane]) => None);
+        rare!(!rewrite.takes(frame.length[row]) => None);
         Some(OUTPUT + write(memory, buffer, loaded, rewrite))
     }
 
-    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, lane: usize) -> u8 {
+    fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
         const DO_NOT_FRAGMENT: u8 = 0x40;
-        let buffer = frame.buffer[lane];
-        let rewrite = self.adjacencies.rewrite(frame.adjacency[lane]);
+        let buffer = frame.buffer[row];
+        let rewrite = self.adjacencies.rewrite(frame.adjacency[row]);
         let [ttl] = memory.load(buffer, L3 + 8);
         let [flags] = memory.load(buffer, L3 + 6);
-        let is_too_long = frame.length[lane] as usize > rewrite.mtu() as usize + L3;
+        let is_too_long = frame.length[row] as usize > rewrite.mtu() as usize + L3;
         if ttl <= 1 {
-            frame.reason[lane] = EXPIRED;
+            frame.reason[row] = EXPIRED;
             TO_TIME_EXCEEDED
         } else if is_too_long && flags & DO_NOT_FRAGMENT != 0 {
-            frame.reason[lane] = TOO_BIG;
+            frame.reason[row] = TOO_BIG;
             TO_FRAGMENTATION_NEEDED
         } else if is_too_long {
             TO_FRAGMENT
@@ -386,9 +380,9 @@ impl Node for Ip4Rewrite {
         walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        let mut lines = vec![format!("adjacency {}", frame.adjacency[lane])];
-        lines.extend(ip4_lines(plane, frame, lane));
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        let mut lines = vec![format!("adjacency {}", frame.adjacency[row])];
+        lines.extend(ip4_lines(plane, frame, row));
         lines
     }
 }
@@ -423,8 +417,8 @@ impl<M: PacketMemory> Body<M> for FusedBody<'_> {
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, lane: usize) -> Self::Loaded {
-        let header = Header::load(memory, frame, lane);
+    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Self::Loaded {
+        let header = Header::load(memory, frame, row);
         (header, self.fib.lookup(header.destination()))
     }
 
@@ -433,17 +427,17 @@ impl<M: PacketMemory> Body<M> for FusedBody<'_> {
         &mut self,
         memory: &mut M,
         frame: &mut Frame,
-        lane: usize,
+        row: usize,
         (header, adjacency): Self::Loaded,
     ) -> Option<u8> {
-        let length = frame.length[lane];
+        let length = frame.length[row];
         const ASIDE: Option<u8> = Some(FIRST_ARC);
         rare!(!header.is_plain(length, self.largest_product, self.own) => ASIDE);
         rare!(adjacency < FIRST_NEIGHBOUR => ASIDE);
         rare!(header.ttl() <= 1 => ASIDE);
         let rewrite = self.adjacencies.rewrite(adjacency);
         rare!(!rewrite.takes(length) => ASIDE);
-        Some(FUSED_OUTPUT + write(memory, frame.buffer[lane], header.second as u32, rewrite))
+        Some(FUSED_OUTPUT + write(memory, frame.buffer[row], header.second as u32, rewrite))
     }
 }
 
@@ -466,7 +460,7 @@ impl Node for Fused {
         verdict
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        ip4_lines(plane, frame, lane)
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        ip4_lines(plane, frame, row)
     }
 }

@@ -33,8 +33,8 @@ impl Node for L2Input {
         }
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        vec![format!("l2-input: sw_if_index {} {}", frame.rx, ethernet_line(plane.pool.data(frame.buffer[lane])))]
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        vec![format!("l2-input: sw_if_index {} {}", frame.rx, ethernet_line(plane.pool.data(frame.buffer[row])))]
     }
 }
 
@@ -61,11 +61,11 @@ impl Node for L2Output {
         }
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
         let to = match plane.interfaces[frame.rx as usize].mode {
             Mode::CrossConnect { peer } => peer,
             Mode::Route => frame.rx,
         };
-        vec![format!("l2-output: sw_if_index {to} {}", ethernet_line(plane.pool.data(frame.buffer[lane])))]
+        vec![format!("l2-output: sw_if_index {to} {}", ethernet_line(plane.pool.data(frame.buffer[row])))]
     }
 }

@@ -31,8 +31,8 @@ impl Node for InterfaceOutput {
         Verdict::All(FIRST_ARC)
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        let data = plane.pool.data(frame.buffer[lane]);
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        let data = plane.pool.data(frame.buffer[row]);
         vec![plane.interfaces[self.interface as usize].name.clone(), ethernet_line(data)]
     }
 }
@@ -94,8 +94,8 @@ impl<D: Device> Node for InterfaceTx<D> {
         Verdict::Consumed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        vec![format!("{} length {}", plane.interfaces[self.interface as usize].name, frame.length[lane])]
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        vec![format!("{} length {}", plane.interfaces[self.interface as usize].name, frame.length[row])]
     }
 }
 

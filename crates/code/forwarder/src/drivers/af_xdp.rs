@@ -168,9 +168,9 @@ impl Port {
 
     fn send(&mut self, plane: &Plane, frame: &Frame) -> usize {
         self.completion.dequeue(&mut self.umem, SENDING as usize);
-        let (mut sent, mut lanes) = (0, frame.buffers().iter().zip(&frame.length));
+        let (mut sent, mut rows) = (0, frame.buffers().iter().zip(&frame.length));
         loop {
-            for (buffer, length) in lanes.by_ref().take(FRAME_MAX) {
+            for (buffer, length) in rows.by_ref().take(FRAME_MAX) {
                 // SAFETY: the memory is dropped after the slab.
                 let Some(mut packet) = (unsafe { self.umem.alloc() }) else { break };
                 if packet.append(&plane.pool.data(*buffer)[..*length as usize]).is_err() {

@@ -49,20 +49,20 @@ impl Room<'_> {
     /// is no packet, no buffer or no room.
     #[inline(always)]
     pub fn put(&mut self, write: impl FnOnce(&mut [u8; DATA_BYTES], &mut DriverCounters<'_>) -> Option<usize>) -> bool {
-        let lane = self.frame.len;
+        let row = self.frame.len;
         // A buffer first: without one, the packet waits where it is.
-        if lane >= self.wanted || self.pool.allocate(&mut self.frame.buffer[lane..=lane]) == 0 {
+        if row >= self.wanted || self.pool.allocate(&mut self.frame.buffer[row..=row]) == 0 {
             return false;
         }
-        let data = self.pool.data_mut(self.frame.buffer[lane]);
+        let data = self.pool.data_mut(self.frame.buffer[row]);
         let mut met = DriverCounters { dropped: &mut self.dropped, counts: self.counts };
         let Some(length) = write(data, &mut met) else {
-            self.pool.free(&self.frame.buffer[lane..=lane]);
+            self.pool.free(&self.frame.buffer[row..=row]);
             return false;
         };
         // What an earlier packet left behind a short one must not be taken for its own.
         data[length..(length + 64).min(DATA_BYTES)].fill(0);
-        self.frame.length[lane] = length as u16;
+        self.frame.length[row] = length as u16;
         self.frame.len += 1;
         self.bytes += length as u64;
         true

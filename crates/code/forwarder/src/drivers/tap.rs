@@ -172,7 +172,7 @@ impl Device for TapOutput {
         let guard = self.queue.file();
         let Some(file) = &*guard else { return 0 };
         let pool = &plane.pool;
-        let lanes = frame.buffers().iter().zip(&frame.length);
-        lanes.filter(|(buffer, length)| (&mut &*file).write(&pool.data(**buffer)[..**length as usize]).is_ok()).count()
+        let rows = frame.buffers().iter().zip(&frame.length);
+        rows.filter(|(buffer, length)| (&mut &*file).write(&pool.data(**buffer)[..**length as usize]).is_ok()).count()
     }
 }

@@ -45,10 +45,10 @@ impl ArpInput {
 }
 
 /// Arc and reason of one packet; an answer is written over the question.
-fn answer(control: &Control, plane: &mut Plane, frame: &Frame, lane: usize) -> (u8, u8) {
-    let (rx, buffer) = (frame.rx, frame.buffer[lane]);
+fn answer(control: &Control, plane: &mut Plane, frame: &Frame, row: usize) -> (u8, u8) {
+    let (rx, buffer) = (frame.rx, frame.buffer[row]);
     let data = plane.pool.data(buffer);
-    let Some(message) = Message::read(&data[..frame.length[lane] as usize]) else { return (DROP, MALFORMED) };
+    let Some(message) = Message::read(&data[..frame.length[row] as usize]) else { return (DROP, MALFORMED) };
     let Message { operation, sender, sender_address, target_address } = message;
     let own = plane.own.clone();
     if own.find(sender_address).is_some() {
@@ -105,20 +105,20 @@ impl Node for ArpInput {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         debug_assert_eq!(plane.interfaces[frame.rx as usize].mode, Mode::Route, "a cross connect hands ARP on");
-        for lane in 0..frame.len {
-            let (arc, reason) = answer(&self.control, plane, frame, lane);
-            (frame.next[lane], frame.reason[lane]) = (arc, reason);
+        for row in 0..frame.len {
+            let (arc, reason) = answer(&self.control, plane, frame, row);
+            (frame.next[row], frame.reason[row]) = (arc, reason);
             if arc >= OUTPUT {
-                frame.length[lane] = arp::PACKET_BYTES;
+                frame.length[row] = arp::PACKET_BYTES;
             }
         }
         Verdict::Mixed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        let data = plane.pool.data(frame.buffer[lane]);
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        let data = plane.pool.data(frame.buffer[row]);
         let mut lines = vec![ethernet_line(data)];
-        if let Some(message) = Message::read(&data[..frame.length[lane] as usize]) {
+        if let Some(message) = Message::read(&data[..frame.length[row] as usize]) {
             let what = if message.operation == arp::REQUEST { "who has" } else { "reply to" };
             lines.push(format!(
                 "{what} {}, tells {} at {}",

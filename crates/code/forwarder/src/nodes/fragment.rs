@@ -41,9 +41,9 @@ fn keep_copied_options(header: &mut [u8]) {
     }
 }
 
-fn fragment(plane: &mut Plane, frame: &Frame, lane: usize) {
-    let (buffer, rx, adjacency) = (frame.buffer[lane], frame.rx, frame.adjacency[lane]);
-    let end = (frame.length[lane] as usize).min(DATA_BYTES);
+fn fragment(plane: &mut Plane, frame: &Frame, row: usize) {
+    let (buffer, rx, adjacency) = (frame.buffer[row], frame.rx, frame.adjacency[row]);
+    let end = (frame.length[row] as usize).min(DATA_BYTES);
     let mtu = plane.tables.adjacencies.rewrite(adjacency).mtu() as usize;
     let whole: [u8; DATA_BYTES] = *plane.pool.data(buffer);
     let headers = L3 + (whole[L3] & 15) as usize * 4;
@@ -93,13 +93,13 @@ impl Node for Ip4Fragment {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        for lane in 0..frame.len {
-            fragment(plane, frame, lane);
+        for row in 0..frame.len {
+            fragment(plane, frame, row);
         }
         Verdict::Consumed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        ip4_lines(plane, frame, lane)
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        ip4_lines(plane, frame, row)
     }
 }

@@ -44,7 +44,7 @@ pub enum Message {
     PortUnreachable,
     /// It is longer than the next link takes, and may not be fragmented.
     FragmentationNeeded,
-    /// An option is wrong; the lane of the adjacency says at which byte.
+    /// An option is wrong; the row of the adjacency says at which byte.
     ParameterProblem,
 }
 
@@ -136,9 +136,9 @@ impl IcmpError {
         Self { message, limit, identification: 0 }
     }
 
-    fn turn(&mut self, plane: &mut Plane, frame: &mut Frame, lane: usize) -> (u8, u8) {
-        let (buffer, rx) = (frame.buffer[lane], frame.rx);
-        let bytes = (frame.length[lane] as usize).min(DATA_BYTES) - L3;
+    fn turn(&mut self, plane: &mut Plane, frame: &mut Frame, row: usize) -> (u8, u8) {
+        let (buffer, rx) = (frame.buffer[row], frame.rx);
+        let bytes = (frame.length[row] as usize).min(DATA_BYTES) - L3;
         let data = plane.pool.data(buffer);
         if !may_get_error(data) {
             return (DROP, NOT_FOR_IT);
@@ -152,8 +152,8 @@ impl IcmpError {
             return (DROP, LIMITED);
         }
         let word = match self.message {
-            Message::FragmentationNeeded => u32::from(plane.tables.adjacencies.rewrite(frame.adjacency[lane]).mtu()),
-            Message::ParameterProblem => u32::from(frame.adjacency[lane]) << 24,
+            Message::FragmentationNeeded => u32::from(plane.tables.adjacencies.rewrite(frame.adjacency[row]).mtu()),
+            Message::ParameterProblem => u32::from(frame.adjacency[row]) << 24,
             _ => 0,
         };
         let quoted = bytes.min(ERROR_BYTES - IP - ICMP);
@@ -174,7 +174,7 @@ impl IcmpError {
         icmp[4..8].copy_from_slice(&word.to_be_bytes());
         let sum = !checksum::sum(icmp);
         icmp[2..4].copy_from_slice(&sum.to_le_bytes());
-        frame.length[lane] = (L3 + IP + ICMP + quoted) as u16;
+        frame.length[row] = (L3 + IP + ICMP + quoted) as u16;
         plane.interfaces[rx as usize].drops += 1;
         plane.generated += 1;
         (FIRST_ARC, 0)
@@ -201,15 +201,15 @@ impl Node for IcmpError {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        for lane in 0..frame.len {
-            (frame.next[lane], frame.reason[lane]) = self.turn(plane, frame, lane);
+        for row in 0..frame.len {
+            (frame.next[row], frame.reason[row]) = self.turn(plane, frame, row);
         }
         Verdict::Mixed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
         let [kind, code] = self.message.type_and_code();
-        let data = plane.pool.data(frame.buffer[lane]);
+        let data = plane.pool.data(frame.buffer[row]);
         let to = std::net::Ipv4Addr::new(data[30], data[31], data[32], data[33]);
         vec![format!("ICMP type {kind}, code {code} to {to}")]
     }
@@ -245,9 +245,9 @@ const LOCAL_REASONS: [Reason; 8] = [
 #[derive(Default)]
 pub struct Ip4Local;
 
-fn receive(plane: &mut Plane, frame: &Frame, lane: usize) -> (u8, u8) {
-    let buffer = frame.buffer[lane];
-    let end = (frame.length[lane] as usize).min(DATA_BYTES);
+fn receive(plane: &mut Plane, frame: &Frame, row: usize) -> (u8, u8) {
+    let buffer = frame.buffer[row];
+    let end = (frame.length[row] as usize).min(DATA_BYTES);
     let data = plane.pool.data_mut(buffer);
     let at = L3 + (data[L3] & 15) as usize * 4;
     if u16::from_be_bytes([data[L3 + 6], data[L3 + 7]]) & 0x3fff != 0 {
@@ -294,14 +294,14 @@ impl Node for Ip4Local {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        for lane in 0..frame.len {
-            (frame.next[lane], frame.reason[lane]) = receive(plane, frame, lane);
+        for row in 0..frame.len {
+            (frame.next[row], frame.reason[row]) = receive(plane, frame, row);
         }
         Verdict::Mixed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        ip4_lines(plane, frame, lane)
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        ip4_lines(plane, frame, row)
     }
 }
 

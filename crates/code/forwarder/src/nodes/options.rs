@@ -158,8 +158,8 @@ fn stamp(at: usize, option: &mut [u8], us: [u8; 4], is_ours: impl Fn([u8; 4]) ->
     Ok(())
 }
 
-fn options(plane: &mut Plane, frame: &mut Frame, lane: usize) -> (u8, u8) {
-    let buffer = frame.buffer[lane];
+fn options(plane: &mut Plane, frame: &mut Frame, row: usize) -> (u8, u8) {
+    let buffer = frame.buffer[row];
     let data = plane.pool.data(buffer);
     let destination = Ipv4Addr::new(data[30], data[31], data[32], data[33]);
     let bytes = |address: Option<Ipv4Addr>| address.map_or([0; 4], |address| address.octets());
@@ -181,7 +181,7 @@ fn options(plane: &mut Plane, frame: &mut Frame, lane: usize) -> (u8, u8) {
         // itself.
         Err(Wrong::At(_)) if plane.interfaces[frame.rx as usize].kernel_sees => (PUNT, MALFORMED),
         Err(Wrong::At(at)) => {
-            frame.adjacency[lane] = at as u16;
+            frame.adjacency[row] = at as u16;
             (PARAMETER_PROBLEM, MALFORMED)
         }
     }
@@ -201,13 +201,13 @@ impl Node for Ip4Options {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        for lane in 0..frame.len {
-            (frame.next[lane], frame.reason[lane]) = options(plane, frame, lane);
+        for row in 0..frame.len {
+            (frame.next[row], frame.reason[row]) = options(plane, frame, row);
         }
         Verdict::Mixed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        ip4_lines(plane, frame, lane)
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        ip4_lines(plane, frame, row)
     }
 }

@@ -72,9 +72,9 @@ impl Ip4Resolve {
         }
     }
 
-    fn wait(&mut self, plane: &mut Plane, frame: &Frame, lane: usize) {
-        let (buffer, length, rx) = (frame.buffer[lane], frame.length[lane], frame.rx);
-        let there = plane.tables.adjacencies.get(frame.adjacency[lane]);
+    fn wait(&mut self, plane: &mut Plane, frame: &Frame, row: usize) {
+        let (buffer, length, rx) = (frame.buffer[row], frame.length[row], frame.rx);
+        let there = plane.tables.adjacencies.get(frame.adjacency[row]);
         let send = |plane: &mut Plane, arc, adjacency, reason| {
             plane.emit(Emitted { arc, rx, buffer, length, adjacency, reason });
         };
@@ -169,15 +169,15 @@ impl Node for Ip4Resolve {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        for lane in 0..frame.len {
-            self.wait(plane, frame, lane);
+        for row in 0..frame.len {
+            self.wait(plane, frame, row);
         }
         Verdict::Consumed
     }
 
-    fn trace(&self, plane: &Plane, frame: &Frame, lane: usize) -> Vec<String> {
-        let there = plane.tables.adjacencies.get(frame.adjacency[lane]);
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        let there = plane.tables.adjacencies.get(frame.adjacency[row]);
         let interface = &plane.interfaces[there.interface as usize].name;
-        vec![format!("adjacency {} on {interface}: the neighbour is asked for", frame.adjacency[lane])]
+        vec![format!("adjacency {} on {interface}: the neighbour is asked for", frame.adjacency[row])]
     }
 }
