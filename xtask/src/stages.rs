@@ -192,10 +192,26 @@ fn program() -> Result<(), String> {
         println!("release build {from}: {:.0} s of CPU time (200 is the aim for a build from nothing)", after - before);
     }
     println!("program: {:.1} MB", size as f64 / 1e6);
+    println!("source: {} lines of Rust, without comments, blank lines and tests", lines_of_code()?);
     match size <= LARGEST_PROGRAM {
         true => Ok(()),
         false => Err(format!("the program may have {:.0} MB", LARGEST_PROGRAM as f64 / 1e6)),
     }
+}
+
+/// Lines of Rust in the repository that are neither blank nor a comment nor a test's.
+fn lines_of_code() -> Result<usize, String> {
+    let listed = Command::new("git").args(["ls-files", "*.rs"]).current_dir(root()).output();
+    let listed = listed.map_err(|error| format!("cannot start `git`: {error}"))?;
+    let names = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let is_product = |name: &&str| !["/tests/", "/benches/", "/examples/"].iter().any(|folder| name.contains(folder));
+    let mut sum = 0;
+    for name in names.lines().filter(is_product) {
+        let text = std::fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"))?;
+        let product = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        sum += product.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
+    }
+    Ok(sum)
 }
 
 /// The CPU time of all processes that this one has started and waited for, in seconds; `None` where
