@@ -88,3 +88,76 @@ pub(crate) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'
     let findings = Findings::new(recording, folder, reference);
     findings.with_published(|row| strides::published(recording, published, row))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Format, Report, Style};
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    /// The stored recordings: one per story, of a short run each.
+    fn stored() -> Vec<(PathBuf, Recording)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings");
+        let mut folders: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        folders.sort();
+        let read = |folder: PathBuf| match Recording::read(&folder) {
+            Ok(recording) => (folder, recording),
+            Err(error) => panic!("{}: {error}", folder.display()),
+        };
+        folders.into_iter().map(read).collect()
+    }
+
+    /// The words and figures of a text, without what formats draw and escape with.
+    fn words(text: &str) -> BTreeSet<String> {
+        let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace('\\', "");
+        let parts = plain.split(|c: char| c.is_whitespace() || "<>/`*_|,.;:()=\"'&#".contains(c));
+        parts.filter(|part| part.chars().any(char::is_alphanumeric)).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_story_has_a_stored_recording() {
+        let stored: BTreeSet<String> = stored().into_iter().map(|(_, recording)| recording.header.experiment).collect();
+        let told = STORIES.iter().map(|(experiment, _)| *experiment).chain(["psci-latency"]);
+        let missing: Vec<&str> = told.filter(|experiment| !stored.contains(*experiment)).collect();
+        assert!(missing.is_empty(), "add a short run of {missing:?} below tests/recordings");
+    }
+
+    #[test]
+    fn every_story_is_told_in_every_format() {
+        let published = Published::default();
+        for (folder, recording) in stored() {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let report = Report::new(&recording, &name, &published);
+            let findings = findings(&recording, &name, &published);
+            let story = tell(&Run { recording: &recording, folder: &name, published: &published }, &findings);
+            assert!(
+                story.blocks.all().iter().all(|block| !matches!(block, Block::Warning(_))),
+                "{name}: facts that are read"
+            );
+            let answer = story.blocks.all().iter().find_map(|block| match block {
+                Block::Answer(text) => Some(words(&text.plain())),
+                _ => None,
+            });
+            assert!(answer.is_some() || story.is_plain, "{name} answers");
+            for format in Format::ALL {
+                let bytes = report.render(format, Style::PLAIN, true);
+                let has_nothing = format == Format::Perfetto && recording.events().is_empty();
+                assert!(has_nothing || !bytes.is_empty(), "{name} as {}", format.name());
+                // Tables alone, and a trace, have no sentences; CSV and JSON of a run have its figures.
+                if matches!(format, Format::Csv | Format::Perfetto | Format::Json) || name == "psci-latency" {
+                    continue;
+                }
+                let told = words(&String::from_utf8(bytes).unwrap());
+                let lost: Vec<&String> = answer.iter().flatten().filter(|word| !told.contains(*word)).collect();
+                assert!(lost.is_empty(), "{name} as {}: {lost:?} of its answer", format.name());
+            }
+            let json: serde_json::Value =
+                serde_json::from_slice(&report.render(Format::Json, Style::PLAIN, true)).unwrap();
+            let keys = |value: &serde_json::Value| -> BTreeSet<String> {
+                value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
+            };
+            assert!(keys(&json).is_superset(&keys(&story.json)), "{name}");
+        }
+    }
+}
