@@ -8,7 +8,7 @@
 //! short for the state, `below` those for which the next deeper state would have paid.
 //!
 //! ```
-//! use idle::{Accounting, Asked, Governor, Kind, Outcome, SleepLength, State, States};
+//! use idle::{Accounting, KnownSituation, Governor, Kind, Outcome, SleepLength, State, States};
 //!
 //! let states = States::new(&[State::new(1_000, 1_000), State::new(1_500_000, 2_000_000)])?;
 //! let mut governor = Governor::new(Kind::Menu61, &states, idle::TICK_NS);
@@ -16,7 +16,7 @@
 //!
 //! // The next timer is ten milliseconds away, and it fires: soon the governor relies on that.
 //! for _ in 0..20 {
-//!     let choice = governor.select(&states, &mut Asked::new(SleepLength { timer_ns: 10_000_000, event_ns: 4_000_000 }));
+//!     let choice = governor.select(&states, &mut KnownSituation::new(SleepLength { timer_ns: 10_000_000, event_ns: 4_000_000 }));
 //!     let residency_ns = accounting.leave(&states, choice.state, 10_000_000);
 //!     governor.reflect(&states, &Outcome::stay(choice.state, residency_ns));
 //! }

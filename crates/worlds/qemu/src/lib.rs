@@ -4,7 +4,7 @@
 //! Images::build ──▶ el3.bin, payload.bin ─┐
 //! linux::fetch  ──▶ kernel, initramfs ────┤
 //!                                         ▼
-//!                    Guest::start ── console lines ──▶ payload::Report, linux::Report, programs::Ran
+//!                    Guest::start ── console lines ──▶ payload::Report, linux::Report, programs::ProgramRun
 //! ```
 //!
 //! With `-icount` the machine's time is instructions: `shift=4` makes one tick of the 62.5 MHz

@@ -144,7 +144,8 @@ mod tests {
                 let bytes = report.render(format, Style::PLAIN, true);
                 let has_nothing = format == Format::Perfetto && recording.events().is_empty();
                 assert!(has_nothing || !bytes.is_empty(), "{name} as {}", format.name());
-                // Tables alone, and a trace, have no sentences; CSV and JSON of a run have its figures.
+                // Tables alone, and a trace, have no sentences; CSV and JSON of a run have its
+                // figures.
                 if matches!(format, Format::Csv | Format::Perfetto | Format::Json) || name == "psci-latency" {
                     continue;
                 }
