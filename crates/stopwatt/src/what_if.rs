@@ -194,7 +194,7 @@ pub fn metric_argument() -> Arg {
 /// The metric that is asked for; something measures it.
 pub fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
     let wanted: Option<&String> = matches.get_one("metric");
-    if let Some(wanted) = wanted.filter(|wanted| metrics::find(wanted).is_none()) {
+    if let Some(wanted) = wanted.filter(|wanted| metrics::by_name(wanted).is_none()) {
         let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
         let help = near.map_or_else(|| "see docs/recording.md".to_owned(), |near| format!("did you mean {near}?"));
         return Err(miette!(help = help, "nothing measures `{wanted}`"));

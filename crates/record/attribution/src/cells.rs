@@ -195,7 +195,7 @@ fn rank(cells: &mut [CellResult]) {
 /// again.
 pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
-    let interval = metrics::find(metric)?.interval?;
+    let interval = metrics::by_name(metric)?.interval?;
     let (first_mark, last_mark) = (Mark::of_point(interval.first)?, Mark::of_point(interval.last)?);
     let enters = |function: &&str| {
         steps.iter().position(|step| step.mark == Mark::ENTER_PSCI && smc::name(step.argument) == Some(function))

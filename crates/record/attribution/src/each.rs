@@ -32,7 +32,7 @@ pub fn each(recording: &Recording) -> Vec<SpanSplit> {
 pub(crate) fn each_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<SpanSplit> {
     let mut splits = Vec::new();
     for measure in recording.measures() {
-        let metric = metrics::find(recording.text(measure.metric)).filter(|metric| metric.interval.is_some());
+        let metric = metrics::by_name(recording.text(measure.metric)).filter(|metric| metric.interval.is_some());
         let (Some(cpu), Some(metric)) = (measure.cpu, metric.map(|metric| metric.name)) else { continue };
         let Some(timeline) = timelines.get(&(measure.series, measure.iteration)) else { continue };
         let Some((from, to)) = window(timeline, cpu, metric) else { continue };

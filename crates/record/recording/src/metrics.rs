@@ -342,7 +342,7 @@ metrics! {
 pub const PRINTED_CHANGE: &str = "_printed_change";
 
 /// The metric of that name; `None` for one that only another program's figures have.
-pub fn find(name: &str) -> Option<&'static Metric> {
+pub fn by_name(name: &str) -> Option<&'static Metric> {
     static TABLE: [Metric; METRICS.len()] = METRICS;
     TABLE.iter().find(|metric| metric.name == name)
 }
@@ -360,7 +360,7 @@ pub fn intervals_of(case: &str) -> impl Iterator<Item = Metric> {
 /// The heading of a metric within a line of words: its title from the table, or else its name with
 /// blanks.
 pub fn heading(name: &str) -> String {
-    let Some(metric) = find(name) else { return name.replace(['_', '-'], " ") };
+    let Some(metric) = by_name(name) else { return name.replace(['_', '-'], " ") };
     let mut letters = metric.title.chars();
     match (letters.next(), letters.as_str()) {
         // An abbreviation keeps its capitals.
@@ -373,7 +373,7 @@ pub fn heading(name: &str) -> String {
 /// Which way is better: by the table, or else by the unit, in which times and clocks are better
 /// lower and rates higher.
 pub fn better(name: &str, unit: &str) -> Better {
-    if let Some(metric) = find(name) {
+    if let Some(metric) = by_name(name) {
         return metric.better;
     }
     match unit {

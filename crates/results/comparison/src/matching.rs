@@ -34,7 +34,7 @@ pub(crate) fn match_rows<'o>(
     rules_used: &mut BTreeSet<usize>,
 ) -> (Vec<Pending<'o>>, Vec<(usize, Key)>) {
     let wanted = |key: &Key| match options.metrics.as_slice() {
-        [] => !metrics::find(&key.metric).is_some_and(|metric| metric.derived),
+        [] => !metrics::by_name(&key.metric).is_some_and(|metric| metric.derived),
         named => named.contains(&key.metric),
     };
     let find: Vec<HashMap<&Key, &Samples>> =

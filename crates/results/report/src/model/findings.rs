@@ -237,7 +237,7 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
     };
     for (index, measure) in recording.measures().iter().enumerate() {
         let metric = recording.text(measure.metric);
-        let is_interval = metrics::find(metric).is_some_and(|metric| metric.interval.is_some());
+        let is_interval = metrics::by_name(metric).is_some_and(|metric| metric.interval.is_some());
         if is_interval && measure.cpu.is_some() && microseconds(recording, measure).is_some() {
             continue;
         }

@@ -15,6 +15,38 @@ pub(super) fn measures_of<'r>(
     })
 }
 
+/// A measure with its names.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'r> {
+    /// The release or configuration.
+    pub(super) variant: &'r str,
+    case: &'r str,
+    metric: &'r str,
+    /// What it is about; empty where it has no subject.
+    pub(super) subject: &'r str,
+    /// The part that its subject played; empty where it played none.
+    pub(super) role: &'r str,
+    /// The number, in the metric's unit.
+    pub(super) value: f64,
+}
+
+impl Row<'_> {
+    /// True if it is of a metric in a case.
+    pub(super) fn is_of(&self, case: &str, metric: Metric) -> bool {
+        self.metric == metric.name && self.case == case
+    }
+}
+
+/// All measures with their names, in the recording's order.
+pub(super) fn named(recording: &Recording) -> Vec<Row<'_>> {
+    let row = |measure: &Measure| {
+        let (variant, case, _) = recording.series_texts(measure.series);
+        let [subject, role] = [measure.subject, measure.role].map(|name| name.map_or("", |name| recording.text(name)));
+        Row { variant, case, metric: recording.text(measure.metric), subject, role, value: measure.value }
+    };
+    recording.measures().iter().map(row).collect()
+}
+
 /// The measure's subject; empty where it has none.
 pub(super) fn subject<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
     measure.subject.map_or("", |name| recording.text(name))

@@ -42,7 +42,7 @@ pub(super) fn answer(
     let split = iteration.split(cpu, metric)?;
     let us = |ticks: u64| format!("{} us", number(ticks as f64 * tick_us));
     let name = full_name(names, cpu);
-    let what = metrics::find(metric).map_or("for the call", |metric| purpose(*metric));
+    let what = metrics::by_name(metric).map_or("for the call", |metric| purpose(*metric));
     let ticks = |cause: Cause| split.causes.get(&cause).copied().unwrap_or(0);
     let mut parts: Vec<(u64, String)> = Vec::new();
 

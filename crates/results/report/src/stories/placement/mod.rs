@@ -2,7 +2,7 @@
 
 mod work_costs;
 
-use super::rows::{InOrder, measures_of, role, subject, subjects};
+use super::rows::{InOrder, Row, named};
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
@@ -10,7 +10,7 @@ use crate::blocks::{
 };
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::{Recording, stats};
+use recording::stats;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use work_costs::{Point, Top};
@@ -123,87 +123,112 @@ impl Interval {
     }
 }
 
-/// The policies, in the order in which they ran.
-fn policies(recording: &Recording) -> Vec<&str> {
+/// The names of some rows, each once, in the order in which they first come.
+fn distinct<'r>(names: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
     let mut all = Vec::new();
-    for measure in measures_of(recording, CASE, metrics::ENERGY) {
-        let name = recording.series_texts(measure.series).0;
-        if !all.contains(&name) {
+    for name in names {
+        if !name.is_empty() && !all.contains(&name) {
             all.push(name);
         }
     }
     all
 }
 
-/// Values of a policy, one per seed; `of_subject` is empty for what has none.
-fn values(recording: &Recording, policy: &str, metric: Metric, of_subject: &str) -> Vec<f64> {
-    measures_of(recording, CASE, metric)
-        .filter(|measure| recording.series_texts(measure.series).0 == policy && role(recording, measure).is_empty())
-        .filter(|measure| subject(recording, measure) == of_subject)
-        .map(|measure| measure.value)
-        .collect()
+/// The measures of a recording, and the number of seeds.
+struct Measured<'r> {
+    rows: Vec<Row<'r>>,
+    seeds: u32,
 }
 
-fn mean(recording: &Recording, policy: &str, metric: Metric, of_subject: &str) -> f64 {
-    // What a seed had nothing of counts as nothing.
-    let seeds = recording.header.iterations.max(1);
-    values(recording, policy, metric, of_subject).iter().fold(0.0, |sum, value| sum + value) / f64::from(seeds)
-}
+impl<'r> Measured<'r> {
+    fn of_metric(&self, case: &str, metric: Metric) -> impl Iterator<Item = &Row<'r>> {
+        self.rows.iter().filter(move |row| row.is_of(case, metric))
+    }
 
-/// A percentile over the periods of all seeds, or of each.
-fn percentiles(
-    recording: &Recording,
-    policy: &str,
-    case: &'static str,
-    metric: Metric,
-    task: &str,
-    percent: &str,
-) -> Vec<f64> {
-    measures_of(recording, case, metric)
-        .filter(|measure| recording.series_texts(measure.series).0 == policy)
-        .filter(|measure| (subject(recording, measure), role(recording, measure)) == (task, percent))
-        .map(|measure| measure.value)
-        .collect()
+    /// The policies, in the order in which they ran.
+    fn policies(&self) -> Vec<&'r str> {
+        distinct(self.of_metric(CASE, metrics::ENERGY).map(|row| row.variant))
+    }
+
+    fn subjects(&self, case: &str, metric: Metric) -> Vec<&'r str> {
+        distinct(self.of_metric(case, metric).map(|row| row.subject))
+    }
+
+    /// Values of a policy, one per seed; `subject` is empty for what has none.
+    fn values(&self, policy: &str, metric: Metric, subject: &str) -> Vec<f64> {
+        self.percentiles(policy, CASE, metric, subject, "")
+    }
+
+    fn mean(&self, policy: &str, metric: Metric, subject: &str) -> f64 {
+        // What a seed had nothing of counts as nothing.
+        self.values(policy, metric, subject).iter().fold(0.0, |sum, value| sum + value) / f64::from(self.seeds.max(1))
+    }
+
+    /// A percentile over the periods of all seeds, or of each.
+    fn percentiles(&self, policy: &str, case: &str, metric: Metric, task: &str, percent: &str) -> Vec<f64> {
+        self.of_metric(case, metric)
+            .filter(|row| (row.variant, row.subject, row.role) == (policy, task, percent))
+            .map(|row| row.value)
+            .collect()
+    }
+
+    fn task(&self, policy: &str, task: &str) -> Task {
+        let pooled = |metric: Metric| {
+            let values = PERCENTS.into_iter().filter_map(|percent| {
+                let value = self.percentiles(policy, POOLED, metric, task, percent).first().copied()?;
+                Some((percent, value))
+            });
+            Some(values.collect::<BTreeMap<_, _>>()).filter(|map| !map.is_empty())
+        };
+        Task {
+            periods: self.values(policy, metrics::PERIODS, task).iter().fold(0.0, |sum, value| sum + value),
+            migrations: self.mean(policy, metrics::MIGRATIONS, task),
+            response_ms: pooled(metrics::RESPONSE),
+            p95_ms_by_seed: Interval::new(&self.percentiles(policy, CASE, metrics::RESPONSE, task, "p95")),
+            wake_latency_us: pooled(metrics::WAKE_LATENCY),
+        }
+    }
 }
 
 /// Reads the policies.
 pub(super) fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Placement = recording.header.facts()?;
-    let names = policies(recording);
-    let task = subjects(recording, POOLED, metrics::RESPONSE).first().copied();
-    let periods = |policy: &str| task.map_or(0.0, |task| mean(recording, policy, metrics::PERIODS, task));
+    let measured = Measured { rows: named(recording), seeds: recording.header.iterations };
+    let names = measured.policies();
+    let task = measured.subjects(POOLED, metrics::RESPONSE).first().copied();
+    let periods = |policy: &str| task.map_or(0.0, |task| measured.mean(policy, metrics::PERIODS, task));
     let most_periods = names.iter().map(|policy| periods(policy)).fold(0.0, f64::max);
-    let yardstick = values(recording, YARDSTICK, metrics::ENERGY, "");
+    let yardstick = measured.values(YARDSTICK, metrics::ENERGY, "");
     let watts = facts.power.as_ref().and_then(|power| power.watts_per_unit);
     let of_policy = |policy: &'r str| {
-        let energy = values(recording, policy, metrics::ENERGY, "");
+        let energy = measured.values(policy, metrics::ENERGY, "");
         let by = |metric: Metric| -> InOrder<'r, f64> {
-            let names = subjects(recording, CASE, metric).into_iter();
-            names.map(|name| (name, mean(recording, policy, metric, name))).collect()
+            let names = measured.subjects(CASE, metric).into_iter();
+            names.map(|name| (name, measured.mean(policy, metric, name))).collect()
         };
         let relative = energy.iter().zip(&yardstick).filter(|(_, other)| **other > 0.0).map(|(own, other)| own / other);
-        let tasks = subjects(recording, CASE, metrics::MIGRATIONS).into_iter();
+        let tasks = measured.subjects(CASE, metrics::MIGRATIONS).into_iter();
         Policy {
             name: policy,
             energy_unit_s: Interval::new(&energy),
             energy_j: watts.map(|watts| Interval::new(&energy).map(|energy| energy.times(watts))),
             energy_of_all_big: Interval::new(&relative.collect::<Vec<_>>()),
             unfinished_share: if most_periods > 0.0 { 1.0 - periods(policy) / most_periods } else { 0.0 },
-            run_time_s: Interval::new(&values(recording, policy, metrics::RUN_TIME, "")),
+            run_time_s: Interval::new(&measured.values(policy, metrics::RUN_TIME, "")),
             running: by(metrics::RUNNING),
             owners_unit_s: by(metrics::OWNED_ENERGY),
             wake_ups_per_s: by(metrics::WAKE_UP_RATE),
             idle_entered: by(metrics::IDLE_ENTERED),
             idle_time_us: by(metrics::IDLE_TIME),
-            callbacks_per_s: mean(recording, policy, metrics::CALLBACK_RATE, ""),
-            tasks: tasks.map(|task| (task, of_task(recording, policy, task))).collect(),
-            big: Interval::new(&values(recording, policy, metrics::RUNNING, &facts.big)),
-            integral: mean(recording, policy, metrics::ENERGY, ""),
+            callbacks_per_s: measured.mean(policy, metrics::CALLBACK_RATE, ""),
+            tasks: tasks.map(|task| (task, measured.task(policy, task))).collect(),
+            big: Interval::new(&measured.values(policy, metrics::RUNNING, &facts.big)),
+            integral: measured.mean(policy, metrics::ENERGY, ""),
         }
     };
     let policies: Vec<Policy<'_>> = names.into_iter().map(of_policy).collect();
-    let (operating_points, top_points) = work_costs::read(recording);
+    let (operating_points, top_points) = work_costs::read(&measured.rows, &recording.header);
     Ok(Placement {
         workload: facts.workload.clone(),
         platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
@@ -220,23 +245,6 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
         recording: run.folder,
         facts,
     })
-}
-
-fn of_task(recording: &Recording, policy: &str, task: &str) -> Task {
-    let pooled = |metric: Metric| {
-        let values = PERCENTS.into_iter().filter_map(|percent| {
-            let value = percentiles(recording, policy, POOLED, metric, task, percent).first().copied()?;
-            Some((percent, value))
-        });
-        Some(values.collect::<BTreeMap<_, _>>()).filter(|map| !map.is_empty())
-    };
-    Task {
-        periods: values(recording, policy, metrics::PERIODS, task).iter().fold(0.0, |sum, value| sum + value),
-        migrations: mean(recording, policy, metrics::MIGRATIONS, task),
-        response_ms: pooled(metrics::RESPONSE),
-        p95_ms_by_seed: Interval::new(&percentiles(recording, policy, CASE, metrics::RESPONSE, task, "p95")),
-        wake_latency_us: pooled(metrics::WAKE_LATENCY),
-    }
 }
 
 impl Policy<'_> {

@@ -1,9 +1,8 @@
 //! The cost of work at each operating point.
 
-use super::super::rows::{measures_of, subject};
+use super::super::rows::Row;
 use crate::blocks::{Table, Text, figure, name, text, whole};
-use recording::Recording;
-use recording::metrics;
+use recording::{Header, metrics};
 use serde::Serialize;
 
 /// The cases in which costs are recorded.
@@ -31,16 +30,16 @@ pub(super) struct Top<'r> {
 }
 
 /// Reads the points, and the top ones if there are two domains.
-pub(super) fn read(recording: &Recording) -> (Vec<Point<'_>>, Option<Top<'_>>) {
-    let costs = |case| measures_of(recording, case, metrics::ENERGY_PER_WORK);
-    let at = |name: &str, case| costs(case).find(|other| subject(recording, other) == name).map_or(0.0, |of| of.value);
+pub(super) fn read<'r>(rows: &[Row<'r>], header: &Header) -> (Vec<Point<'r>>, Option<Top<'r>>) {
+    let costs = |case: &'static str| rows.iter().filter(move |row| row.is_of(case, metrics::ENERGY_PER_WORK));
+    let at = |name: &str, case| costs(case).find(|other| other.subject == name).map_or(0.0, |other| other.value);
     let points: Vec<Point<'_>> = costs(CASES[0])
-        .map(|measure| {
-            let name = subject(recording, measure);
-            let capacity = recording.header.coordinates.get(name).and_then(|place| place.get("capacity"));
+        .map(|row| {
+            let name = row.subject;
+            let capacity = header.coordinates.get(name).and_then(|place| place.get("capacity"));
             let [core, core_and_cluster, full_cluster] = CASES.map(|case| at(name, case));
             Point {
-                domain: recording.series_texts(measure.series).0,
+                domain: row.variant,
                 point: name,
                 capacity: capacity.and_then(toml::Value::as_integer).unwrap_or(0) as f64,
                 core,
