@@ -20,8 +20,14 @@ pub(super) fn measures_of<'r>(
 pub(super) struct Row<'r> {
     /// The release or configuration.
     pub(super) variant: &'r str,
-    case: &'r str,
-    metric: &'r str,
+    /// The experiment's case.
+    pub(super) case: &'r str,
+    /// The case's mode; empty where it has none.
+    pub(super) mode: &'r str,
+    /// The iteration, from 0.
+    pub(super) iteration: u32,
+    /// The name of the metric.
+    pub(super) metric: &'r str,
     /// What it is about; empty where it has no subject.
     pub(super) subject: &'r str,
     /// The part that its subject played; empty where it played none.
@@ -30,7 +36,12 @@ pub(super) struct Row<'r> {
     pub(super) value: f64,
 }
 
-impl Row<'_> {
+impl<'r> Row<'r> {
+    /// Case, variant and mode.
+    pub(super) fn names(&self) -> [&'r str; 3] {
+        [self.case, self.variant, self.mode]
+    }
+
     /// True if it is of a metric in a case.
     pub(super) fn is_of(&self, case: &str, metric: Metric) -> bool {
         self.metric == metric.name && self.case == case
@@ -40,9 +51,10 @@ impl Row<'_> {
 /// All measures with their names, in the recording's order.
 pub(super) fn named(recording: &Recording) -> Vec<Row<'_>> {
     let row = |measure: &Measure| {
-        let (variant, case, _) = recording.series_texts(measure.series);
+        let (variant, case, mode) = recording.series_texts(measure.series);
         let [subject, role] = [measure.subject, measure.role].map(|name| name.map_or("", |name| recording.text(name)));
-        Row { variant, case, metric: recording.text(measure.metric), subject, role, value: measure.value }
+        let metric = recording.text(measure.metric);
+        Row { variant, case, mode, iteration: measure.iteration, metric, subject, role, value: measure.value }
     };
     recording.measures().iter().map(row).collect()
 }

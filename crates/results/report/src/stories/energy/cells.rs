@@ -1,19 +1,19 @@
 //! The values that are read from a recording of `rcu-energy`: benefits over draws, with the
 //! published ones beside.
 
-use super::super::rows::subject;
 use super::super::run::Run;
+use super::values::{Measured, Values, at};
 use published::EnergyReference;
 use recording::facts;
-use recording::metrics::{self, Metric};
-use recording::{Recording, Series, stats};
+use recording::stats;
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// The configuration that others are compared with.
 pub(super) const REFERENCE: &str = "reference";
 /// The reference where nobody queues callbacks.
 const SILENT: &str = "no-callbacks";
+/// The owners of what RCU takes.
+const OF_RCU: [&str; 3] = ["callbacks", "tick for RCU", "RCU threads"];
 /// The configurations that are compared with it.
 pub(super) const CONFIGURATIONS: [&str; 3] = ["rcu-offload", "enforced-idle", "both"];
 
@@ -39,64 +39,6 @@ impl Interval {
     /// True if zero lies outside.
     pub(super) fn excludes_zero(self) -> bool {
         self.low > 0.0 || self.high < 0.0
-    }
-}
-
-/// Measures of one metric by benchmark, configuration and mode; in the order of their iterations.
-pub(super) struct Values<'r> {
-    by_series: Vec<([&'r str; 3], Vec<f64>)>,
-}
-
-impl<'r> Values<'r> {
-    pub(super) fn read(recording: &'r Recording, metric: Metric, wanted: &str) -> Self {
-        let mut numbers: HashMap<Series, usize> = HashMap::new();
-        let mut by_series: Vec<([&str; 3], Vec<f64>)> = Vec::new();
-        for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric.name) {
-            if subject(recording, measure) == wanted {
-                let number = *numbers.entry(measure.series).or_insert_with(|| {
-                    let (configuration, benchmark, mode) = recording.series_texts(measure.series);
-                    by_series.push(([benchmark, configuration, mode], Vec::new()));
-                    by_series.len() - 1
-                });
-                by_series[number].1.push(measure.value);
-            }
-        }
-        Self { by_series }
-    }
-
-    pub(super) fn get(&self, benchmark: &str, configuration: &str, mode: &str) -> &[f64] {
-        let found = self.by_series.iter().find(|(names, _)| *names == [benchmark, configuration, mode]);
-        found.map_or(&[], |(_, values)| values)
-    }
-}
-
-/// Energies of draws that were run again with other seeds, by benchmark, configuration and draw.
-struct Reseeded<'r>(HashMap<(&'r str, &'r str, u32), Vec<f64>>);
-
-impl<'r> Reseeded<'r> {
-    fn read(recording: &'r Recording) -> Self {
-        let mut all: HashMap<_, Vec<f64>> = HashMap::new();
-        for measure in recording.measures() {
-            let (configuration, benchmark, mode) = recording.series_texts(measure.series);
-            if mode == "reseeded" && recording.text(measure.metric) == metrics::ENERGY.name {
-                all.entry((benchmark, configuration, measure.iteration)).or_default().push(measure.value);
-            }
-        }
-        Self(all)
-    }
-
-    /// The spread of the seeds of a draw in what a configuration saves and in what RCU costs,
-    /// together, in points; `own` is both with the draw's own seed. `None` where no other seeds
-    /// were run.
-    fn spread(&self, benchmark: &'r str, configuration: &'r str, draw: usize, own: [f64; 2]) -> Option<f64> {
-        let of = |configuration| self.0.get(&(benchmark, configuration, draw as u32));
-        let reference = of(REFERENCE)?;
-        let width = |other: &[f64], own: f64| {
-            let mut all = saved(reference, other);
-            all.push(own);
-            spread(&all)
-        };
-        Some(width(of(configuration)?, own[0]) + width(of(SILENT)?, own[1]))
     }
 }
 
@@ -183,32 +125,29 @@ pub(super) struct Energy<'r> {
 }
 
 impl<'r> Energy<'r> {
-    pub(super) fn read(run: &Run<'r>, benchmarks: &[facts::Benchmark]) -> Self {
+    pub(super) fn new(run: &Run<'r>, measured: &Measured<'r>, benchmarks: &[facts::Benchmark]) -> Self {
         let recording = run.recording;
         let reference = run.published.energy.as_ref();
         let platform = recording.header.platform.as_ref();
         let reference = reference.filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
-        let energy = Values::read(recording, metrics::ENERGY, "");
-        let time = Values::read(recording, metrics::RUN_TIME, "");
-        let owned = ["callbacks", "tick for RCU", "RCU threads"]
-            .map(|owner| Values::read(recording, metrics::OWNED_ENERGY, owner));
-        let reseeded = Reseeded::read(recording);
-        let unknowns = drawn(recording);
+        let Measured { energy, time, unknowns, .. } = measured;
+        let owned: Vec<&Values<'_>> =
+            measured.owned.iter().filter(|(owner, _)| OF_RCU.contains(owner)).map(|(_, values)| values).collect();
         let mode = if recording.header.iterations > 0 { "draws" } else { "central" };
         let mut benches = Vec::new();
         let mut cells = Vec::new();
         for benchmark in benchmarks {
             // The name as the rows have it; a benchmark without rows is none.
-            let mut cases = recording.all_series().map(|series| recording.series_texts(series).1);
-            let Some(name) = cases.find(|case| *case == benchmark.name) else { continue };
-            let of = |configuration| energy.get(name, configuration, mode);
+            let Some([name, ..]) = energy.keys().find(|[case, ..]| *case == benchmark.name).copied() else { continue };
+            let of = |configuration| at(energy, name, configuration, mode);
             let all = of(REFERENCE);
             let powers: Vec<f64> =
-                all.iter().zip(time.get(name, REFERENCE, mode)).map(|(energy, time)| energy / time).collect();
+                all.iter().zip(at(time, name, REFERENCE, mode)).map(|(energy, time)| energy / time).collect();
             let shares: Vec<f64> = (0..all.len())
-                .map(|at| {
-                    let part = |values: &Values<'_>| values.get(name, REFERENCE, mode).get(at).copied().unwrap_or(0.0);
-                    100.0 * owned.iter().map(part).sum::<f64>() / all[at]
+                .map(|draw| {
+                    let part =
+                        |values: &&Values<'_>| at(values, name, REFERENCE, mode).get(draw).copied().unwrap_or(0.0);
+                    100.0 * owned.iter().map(part).sum::<f64>() / all[draw]
                 })
                 .collect();
             let bounds = saved(all, of(SILENT));
@@ -217,7 +156,7 @@ impl<'r> Energy<'r> {
             else {
                 continue;
             };
-            let central = |configuration| energy.get(name, configuration, "central");
+            let central = |configuration| at(energy, name, configuration, "central");
             let bound_spread = spread(&saved(central(REFERENCE), central(SILENT)));
             benches.push(Bench {
                 helps: above_zero(bounds.iter().map(|bound| -bound)),
@@ -230,24 +169,23 @@ impl<'r> Energy<'r> {
             });
             for configuration in std::iter::once(REFERENCE).chain(CONFIGURATIONS) {
                 let is_reference = configuration == REFERENCE;
-                let times = time.get(name, configuration, mode);
+                let times = at(time, name, configuration, mode);
                 let (Some(energies), Some(lengths)) = (Interval::new(of(configuration)), Interval::new(times)) else {
                     continue;
                 };
                 let benefits = saved(all, of(configuration));
-                let at_centre =
-                    saved(energy.get(name, REFERENCE, "central"), energy.get(name, configuration, "central"));
+                let at_centre = saved(central(REFERENCE), central(configuration));
                 let extreme = |choose: fn(f64, f64) -> f64| at_centre.iter().copied().reduce(choose);
                 let spread = spread(&at_centre) + bound_spread;
                 let beyond = benefits.iter().zip(&bounds).enumerate().map(|(draw, (&benefit, &bound))| {
                     points_beyond(
                         benefit,
                         bound,
-                        reseeded.spread(name, configuration, draw, [benefit, bound]).unwrap_or(spread),
+                        spread_of_seeds(measured, name, configuration, draw, [benefit, bound]).unwrap_or(spread),
                     )
                 });
                 let beyond = above_zero(beyond.filter(|_| !is_reference));
-                let central = extreme(f64::min).zip(stats::median(&at_centre)).zip(extreme(f64::max));
+                let middle = extreme(f64::min).zip(stats::median(&at_centre)).zip(extreme(f64::max));
                 let figure = reference.and_then(|reference| reference.figure(name, configuration));
                 cells.push(EnergyCell {
                     benchmark: name,
@@ -256,9 +194,9 @@ impl<'r> Energy<'r> {
                     energy: energies,
                     time: lengths,
                     benefit: Interval::new(&benefits).filter(|_| !is_reference),
-                    time_benefit: Interval::new(&saved(time.get(name, REFERENCE, mode), times))
+                    time_benefit: Interval::new(&saved(at(time, name, REFERENCE, mode), times))
                         .filter(|_| !is_reference),
-                    central: central.map(|((least, median), most)| [least, median, most]).filter(|_| !is_reference),
+                    central: middle.map(|((least, median), most)| [least, median, most]).filter(|_| !is_reference),
                     published: figure.map(|figure| Published {
                         energy_j: figure.energy_j,
                         time_s: figure.time_s,
@@ -278,7 +216,7 @@ impl<'r> Energy<'r> {
             let bench = benches.iter().find(|bench| bench.name == reference.scale)?;
             Some(bench.published_power? / bench.power.median)
         });
-        let count = benches.first().map_or(0, |bench| energy.get(bench.name, REFERENCE, mode).len());
+        let count = benches.first().map_or(0, |bench| at(energy, bench.name, REFERENCE, mode).len());
         Self { benches, cells, scale, mode, count, reference }
     }
 
@@ -298,19 +236,23 @@ impl<'r> Energy<'r> {
     }
 }
 
-/// The draws, by the name of what was not published; what never differs decides nothing.
-pub(super) fn drawn(recording: &Recording) -> Vec<(&str, Vec<f64>)> {
-    let mut all: Vec<(&str, Vec<f64>)> = Vec::new();
-    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metrics::UNKNOWN.name)
-    {
-        let name = subject(recording, measure);
-        match all.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, values)) => values.push(measure.value),
-            None => all.push((name, vec![measure.value])),
-        }
-    }
-    all.retain(|(_, values)| values.iter().any(|value| *value != values[0]));
-    all
+/// The spread of the seeds of a draw in what a configuration saves and in what RCU costs, together,
+/// in points; `own` is both with the draw's own seed. `None` where no other seeds were run.
+fn spread_of_seeds<'a>(
+    measured: &Measured<'a>,
+    benchmark: &'a str,
+    configuration: &'a str,
+    draw: usize,
+    own: [f64; 2],
+) -> Option<f64> {
+    let of = |configuration: &'a str| measured.reseeded.get(&(benchmark, configuration, draw as u32));
+    let reference = of(REFERENCE)?;
+    let width = |other: &[f64], own: f64| {
+        let mut all = saved(reference, other);
+        all.push(own);
+        spread(&all)
+    };
+    Some(width(of(configuration)?, own[0]) + width(of(SILENT)?, own[1]))
 }
 
 /// By how many points more is saved than RCU costs and the seeds spread. Where RCU costs less than

@@ -2,14 +2,11 @@
 //! cluster sleeps.
 
 use super::super::rows::InOrder;
-use super::super::run::Run;
-use super::cells::{CONFIGURATIONS, Energy, REFERENCE, Values};
+use super::cells::{CONFIGURATIONS, Energy, REFERENCE};
+use super::values::{Measured, at};
 use crate::blocks::{Blocks, Table, figure, name, percent};
-use recording::{metrics, stats};
+use recording::stats;
 use serde::Serialize;
-
-/// Percentiles of latencies, as recordings name them.
-const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
 
 /// The benchmark whose latencies the talk speaks of: offloading is for those who cannot bear
 /// jitter.
@@ -58,21 +55,21 @@ fn configurations() -> impl Iterator<Item = &'static str> {
 }
 
 /// Reads the effects.
-pub(super) fn read<'r>(run: &Run<'r>, energy: &Energy<'r>) -> Effects<'r> {
-    let values = LATENCIES.map(|name| Values::read(run.recording, metrics::WAKE_LATENCY, name));
+pub(super) fn read<'r>(measured: &Measured<'r>, energy: &Energy<'r>) -> Effects<'r> {
     let late = |configuration| {
-        let medians = values.each_ref().map(|values| stats::median(values.get(LATE, configuration, energy.mode)));
+        let medians =
+            measured.late.each_ref().map(|values| stats::median(at(values, LATE, configuration, energy.mode)));
         Some(Late { configuration, p50: medians[0]?, p99: medians[1]?, p999: medians[2]? })
     };
-    let longest = |configuration| values[2].get(LATE, configuration, energy.mode);
+    let longest = |configuration| at(&measured.late[2], LATE, configuration, energy.mode);
     let pairs: Vec<_> = longest("rcu-offload").iter().zip(longest(REFERENCE)).collect();
     let share = |is: fn(f64, f64) -> bool| {
         pairs.iter().filter(|(offload, reference)| is(**offload, **reference)).count() as f64 / pairs.len() as f64
     };
-    let asleep = Values::read(run.recording, metrics::ASLEEP, "big");
     let of_benchmark = |benchmark: &'r str| {
-        let share =
-            |configuration| Some((configuration, stats::median(asleep.get(benchmark, configuration, energy.mode))?));
+        let share = |configuration| {
+            Some((configuration, stats::median(at(&measured.asleep, benchmark, configuration, energy.mode))?))
+        };
         Asleep { benchmark, share: configurations().filter_map(share).collect() }
     };
     Effects {

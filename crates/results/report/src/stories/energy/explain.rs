@@ -1,9 +1,8 @@
 //! Solves `rcu-energy` backwards: which rate of callbacks, or which energy of a round trip, gives a
 //! published benefit at the central point.
 
-use super::super::rows::subject;
 use super::cells::Energy;
-use recording::{Recording, metrics, stats};
+use super::values::Measured;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -91,30 +90,15 @@ impl Serialize for Solution {
 }
 
 /// Solves for each published cell.
-pub(super) fn explain<'r>(recording: &Recording, energy: &Energy<'r>) -> Vec<Explained<'r>> {
+pub(super) fn explain<'r>(measured: &Measured<'r>, energy: &Energy<'r>) -> Vec<Explained<'r>> {
     let cells = energy.cells.iter().filter_map(|cell| Some((cell, cell.published?.benefit?)));
     cells
         .map(|(cell, published)| {
-            let solve =
-                |axis: &Axis| solve(&curve(recording, cell.benchmark, cell.configuration, axis.mode), published);
+            let solve = |axis: &Axis| solve(&measured.curve(cell.benchmark, cell.configuration, axis.mode), published);
             let solutions = AXES.iter().map(solve).collect();
             Explained { benchmark: cell.benchmark, configuration: cell.configuration, published, solutions }
         })
         .collect()
-}
-
-/// The curve of a benefit over a setting, in order; the median at each place.
-pub(super) fn curve(recording: &Recording, benchmark: &str, configuration: &str, mode: &str) -> Vec<(f64, f64)> {
-    let benefits = recording.measures().iter().filter(|measure| {
-        recording.text(measure.metric) == metrics::ENERGY_BENEFIT.name
-            && recording.series_texts(measure.series) == (configuration, benchmark, mode)
-    });
-    let place = |subject: &str| recording.header.coordinates.get(subject)?.get(mode)?.as_float();
-    let mut all: Vec<(f64, f64)> =
-        benefits.filter_map(|measure| Some((place(subject(recording, measure))?, measure.value))).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let median = |at: &[(f64, f64)]| stats::median(&at.iter().map(|(_, benefit)| *benefit).collect::<Vec<_>>());
-    all.chunk_by(|a, b| a.0 == b.0).filter_map(|at| Some((at[0].0, median(at)?))).collect()
 }
 
 /// A place of the curve that is near enough, for that was run. Between two places a benefit may be

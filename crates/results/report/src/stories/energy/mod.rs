@@ -2,6 +2,8 @@
 //!
 //! | file | what it reads |
 //! |---|---|
+//! | `values.rs` | the measures, once; all else is reckoned from them |
+//! | `facts.rs` | cells, references, claims and doses, as JSON has them |
 //! | `cells.rs` | benefits over draws, with the published ones beside |
 //! | `owners.rs` | whose the energy is |
 //! | `effects.rs` | latencies, and the big cluster's sleep |
@@ -12,26 +14,29 @@
 mod cells;
 mod effects;
 mod explain;
+mod facts;
 mod owners;
 mod predictors;
 mod unfitted;
+mod values;
 
+use self::facts::{CellFacts, Claim, Decides, Dose, ReferenceFacts, cell_facts, claims, doses, reference_facts};
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, text,
 };
-use cells::{CONFIGURATIONS, Energy, EnergyCell, Interval, REFERENCE, Values};
+use cells::{CONFIGURATIONS, Energy, Interval};
 use effects::Effects;
-use explain::{AXES, Explained, Solution, curve, explain};
+use explain::{AXES, Explained, Solution, explain};
 use owners::{Shares, shares};
 use predictors::{Predictor, best_order, predictors};
 use published::EnergyReference;
-use recording::facts::{self, FactsError};
-use recording::{Recording, metrics};
+use recording::facts::FactsError;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use unfitted::Unfitted;
+use values::Measured;
 
 /// The talk's table: benchmarks in configurations, each beside its published figure.
 #[derive(Serialize)]
@@ -61,103 +66,28 @@ pub(super) struct Savings<'r> {
     count: usize,
 }
 
-/// A benchmark in a configuration.
-#[derive(Serialize)]
-struct CellFacts<'r> {
-    benchmark: &'r str,
-    configuration: &'static str,
-    energy_j: Option<Interval>,
-    energy_unit_s: Interval,
-    time_s: Interval,
-    energy_benefit_percent: Option<Interval>,
-    time_benefit_percent: Option<Interval>,
-    central_energy_benefit_percent: Option<Central>,
-    verdict: Option<&'static str>,
-    wrong_sign: bool,
-    decides: Option<Decides<'r>>,
-    exceeds_rcu: Option<bool>,
-    rcu_bound_percent: Option<f64>,
-    draws_beyond_bound: usize,
-    most_points_beyond_bound: f64,
-    published_energy_j: Option<f64>,
-    published_time_s: Option<f64>,
-    published_energy_benefit_percent: Option<f64>,
-    published_time_benefit_percent: Option<f64>,
-    used_in_fit: bool,
-}
-
-/// The benefits of the seeds at the central point.
-#[derive(Clone, Copy, Serialize)]
-struct Central {
-    low: f64,
-    median: f64,
-    high: f64,
-}
-
-/// The unknown that goes most with a benefit.
-#[derive(Serialize)]
-struct Decides<'r> {
-    unknown: &'r str,
-    spearman: f64,
-}
-
-/// A benchmark in its reference.
-#[derive(Serialize)]
-struct ReferenceFacts<'r> {
-    benchmark: &'r str,
-    busy: bool,
-    power_unit: Interval,
-    power_w: Option<Interval>,
-    published_power_w: Option<f64>,
-    rcu_bound_percent: Interval,
-    rcu_owned_percent: Interval,
-    draws_in_which_rcu_helps: usize,
-    most_percent_by_which_rcu_helps: f64,
-}
-
-/// In what shares of the predictions the talk's claims come out.
-#[derive(Serialize)]
-struct Claim<'r> {
-    benchmark: &'r str,
-    enforced_idle_saves_more_than_offload: f64,
-    both_save_at_most_1_point_more_than_the_better: f64,
-    offload_is_faster_than_enforced_idle: f64,
-}
-
-/// Benefits against doses of callbacks.
-#[derive(Serialize)]
-struct Dose {
-    benchmark: &'static str,
-    configuration: &'static str,
-    points: Vec<DosePoint>,
-}
-
-#[derive(Serialize)]
-struct DosePoint {
-    callbacks_per_second_and_cpu: f64,
-    energy_benefit_percent: f64,
-}
-
 /// Reads the table.
 pub(super) fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
     let header = &run.recording.header;
-    let facts: facts::Energy = header.facts()?;
-    let energy = Energy::read(run, &facts.benchmarks);
+    let facts: recording::facts::Energy = header.facts()?;
+    let measured = Measured::read(run.recording);
+    let energy = Energy::new(run, &measured, &facts.benchmarks);
     let all = predictors(&energy);
+    let best_order = best_order(&all).map(|best| best.name);
     let is_explained = header.request.get("explain").is_some_and(|given| given == "true");
     Ok(Savings {
         cells: energy.cells.iter().map(|cell| cell_facts(&energy, cell)).collect(),
         references: energy.benches.iter().map(|bench| reference_facts(&energy, bench)).collect(),
-        owners: shares(run, &energy),
+        claims: claims(&measured, &energy),
+        owners: shares(&measured, &energy),
         watts_per_unit: energy.scale,
         nearest: all.first().map(|best| best.name),
-        best_order: best_order(&all).map(|best| best.name),
+        best_order,
         predictors: all,
-        without_a_fit: unfitted::read(run, &energy, &facts),
-        claims: claims(run, &energy),
-        effects: effects::read(run, &energy),
-        doses: doses(run.recording),
-        explained: is_explained.then(|| explain(run.recording, &energy)),
+        without_a_fit: unfitted::read(&measured, &energy, &facts),
+        effects: effects::read(&measured, &energy),
+        doses: doses(&measured),
+        explained: is_explained.then(|| explain(&measured, &energy)),
         draws: header.iterations,
         seed: header.seed,
         settings: &header.settings,
@@ -166,93 +96,6 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
         mode: energy.mode,
         count: energy.count,
     })
-}
-
-fn cell_facts<'r>(energy: &Energy<'r>, cell: &EnergyCell<'r>) -> CellFacts<'r> {
-    let published = |of: fn(&cells::Published) -> Option<f64>| cell.published.as_ref().and_then(of);
-    CellFacts {
-        benchmark: cell.benchmark,
-        configuration: cell.configuration,
-        energy_j: energy.scale.map(|scale| cell.energy.times(scale)),
-        energy_unit_s: cell.energy,
-        time_s: cell.time,
-        energy_benefit_percent: cell.benefit,
-        time_benefit_percent: cell.time_benefit,
-        central_energy_benefit_percent: cell.central.map(|[low, median, high]| Central { low, median, high }),
-        verdict: cell.verdict(),
-        wrong_sign: cell.is_wrong(),
-        decides: cell.decides.map(|(unknown, spearman)| Decides { unknown, spearman }),
-        exceeds_rcu: energy.exceeds(cell),
-        rcu_bound_percent: energy.bench(cell.benchmark).map(|bench| bench.bound.high),
-        draws_beyond_bound: cell.beyond_bound.0,
-        most_points_beyond_bound: cell.beyond_bound.1,
-        published_energy_j: published(|figure| Some(figure.energy_j)),
-        published_time_s: published(|figure| Some(figure.time_s)),
-        published_energy_benefit_percent: published(|figure| figure.benefit),
-        published_time_benefit_percent: published(|figure| figure.time_benefit),
-        used_in_fit: energy.used_in_fit(cell),
-    }
-}
-
-fn reference_facts<'r>(energy: &Energy<'r>, bench: &cells::Bench<'r>) -> ReferenceFacts<'r> {
-    ReferenceFacts {
-        benchmark: bench.name,
-        busy: bench.busy,
-        power_unit: bench.power,
-        power_w: energy.scale.map(|scale| bench.power.times(scale)),
-        published_power_w: bench.published_power,
-        rcu_bound_percent: bench.bound,
-        rcu_owned_percent: bench.owned,
-        draws_in_which_rcu_helps: bench.helps.0,
-        most_percent_by_which_rcu_helps: bench.helps.1,
-    }
-}
-
-fn claims<'r>(run: &Run<'r>, energy: &Energy<'r>) -> Vec<Claim<'r>> {
-    let values = Values::read(run.recording, metrics::ENERGY, "");
-    let times = Values::read(run.recording, metrics::RUN_TIME, "");
-    let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
-    let of = |bench: &cells::Bench<'r>| {
-        let [reference, offload, idle, both] = [REFERENCE, CONFIGURATIONS[0], CONFIGURATIONS[1], CONFIGURATIONS[2]]
-            .map(|configuration| values.get(bench.name, configuration, energy.mode));
-        let [offload_time, idle_time] = [CONFIGURATIONS[0], CONFIGURATIONS[1]]
-            .map(|configuration| times.get(bench.name, configuration, energy.mode));
-        // A recording of which a part is missing has fewer of some than of others.
-        let all = [reference, offload, idle, both, offload_time, idle_time];
-        let count = all.iter().map(|values| values.len()).min().unwrap_or(0);
-        let draws = || 0..count;
-        let adds_little = |at: &usize| 100.0 * (offload[*at].min(idle[*at]) - both[*at]) / reference[*at] <= 1.0;
-        Claim {
-            benchmark: bench.name,
-            enforced_idle_saves_more_than_offload: share(draws().filter(|&at| idle[at] < offload[at]).count(), count),
-            both_save_at_most_1_point_more_than_the_better: share(draws().filter(adds_little).count(), count),
-            offload_is_faster_than_enforced_idle: share(
-                draws().filter(|&at| offload_time[at] < idle_time[at]).count(),
-                count,
-            ),
-        }
-    };
-    energy.benches.iter().map(of).collect()
-}
-
-fn doses(recording: &Recording) -> Vec<Dose> {
-    let mut all = Vec::new();
-    for benchmark in ["audio", "andebench8"] {
-        for configuration in CONFIGURATIONS {
-            let curve = curve(recording, benchmark, configuration, "dose");
-            let points: Vec<DosePoint> = curve
-                .iter()
-                .map(|&(callbacks_per_second_and_cpu, energy_benefit_percent)| DosePoint {
-                    callbacks_per_second_and_cpu,
-                    energy_benefit_percent,
-                })
-                .collect();
-            if !points.is_empty() {
-                all.push(Dose { benchmark, configuration, points });
-            }
-        }
-    }
-    all
 }
 
 /// A benefit with two decimals.

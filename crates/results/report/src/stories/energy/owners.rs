@@ -1,10 +1,10 @@
 //! Whose the energy of `rcu-energy` is: shares of each owner.
 
-use super::super::rows::{InOrder, subjects};
-use super::super::run::Run;
-use super::cells::{CONFIGURATIONS, Energy, REFERENCE, Values};
+use super::super::rows::InOrder;
+use super::cells::{CONFIGURATIONS, Energy, REFERENCE};
+use super::values::{Measured, at};
 use crate::blocks::{Blocks, Table, fixed, name, scientific};
-use recording::{metrics, stats};
+use recording::stats;
 use serde::Serialize;
 
 /// Shares of the owners in a benchmark and a configuration.
@@ -20,21 +20,11 @@ pub(super) struct Shares<'r> {
 }
 
 /// Reads the shares of each configuration.
-pub(super) fn shares<'r>(run: &Run<'r>, energy: &Energy<'r>) -> Vec<Shares<'r>> {
-    let all = Values::read(run.recording, metrics::ENERGY, "");
-    let mut names: Vec<&'r str> = Vec::new();
-    for bench in &energy.benches {
-        for name in subjects(run.recording, bench.name, metrics::OWNED_ENERGY) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    let owned: Vec<(&str, Values<'_>)> =
-        names.into_iter().map(|name| (name, Values::read(run.recording, metrics::OWNED_ENERGY, name))).collect();
+pub(super) fn shares<'r>(measured: &Measured<'r>, energy: &Energy<'r>) -> Vec<Shares<'r>> {
     let of = |benchmark: &'r str, configuration: &'static str| {
-        let all = all.get(benchmark, configuration, energy.mode);
-        let parts = owned.iter().map(|(name, values)| (*name, values.get(benchmark, configuration, energy.mode)));
+        let all = at(&measured.energy, benchmark, configuration, energy.mode);
+        let parts =
+            measured.owned.iter().map(|(name, values)| (*name, at(values, benchmark, configuration, energy.mode)));
         // An owner that is missing in a part of a recording belongs to no row of it.
         let parts: Vec<(&str, &[f64])> = parts.filter(|(_, values)| values.len() == all.len()).collect();
         let share = |values: &[f64]| {
@@ -43,8 +33,8 @@ pub(super) fn shares<'r>(run: &Run<'r>, energy: &Energy<'r>) -> Vec<Shares<'r>> 
         };
         let owners: Vec<(&str, f64)> =
             parts.iter().filter_map(|(name, values)| Some((*name, share(values)?))).collect();
-        let off = all.iter().enumerate().map(|(at, all)| {
-            let sum: f64 = parts.iter().map(|(_, values)| values[at]).sum();
+        let off = all.iter().enumerate().map(|(draw, all)| {
+            let sum: f64 = parts.iter().map(|(_, values)| values[draw]).sum();
             (sum / all - 1.0).abs()
         });
         let off = off.fold(0.0, f64::max);

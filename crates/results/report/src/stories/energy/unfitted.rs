@@ -1,9 +1,9 @@
 //! Figures of `rcu-energy` that no fit was made for.
 
-use super::super::run::Run;
-use super::cells::{Energy, REFERENCE, Values, drawn};
+use super::cells::{Energy, REFERENCE};
+use super::values::{Measured, Values, at};
 use crate::blocks::{Blocks, Text};
-use recording::{facts, metrics, stats};
+use recording::{facts, stats};
 use serde::Serialize;
 
 /// Figures that no fit was made for.
@@ -47,7 +47,7 @@ struct Range {
 }
 
 /// Reads the figures.
-pub(super) fn read<'r>(run: &Run<'r>, energy: &Energy<'r>, facts: &facts::Energy) -> Unfitted<'r> {
+pub(super) fn read<'r>(measured: &Measured<'r>, energy: &Energy<'r>, facts: &facts::Energy) -> Unfitted<'r> {
     let watts = |name: &str| {
         let bench = energy.bench(name)?;
         let (scale, published) = (energy.scale?, bench.published_power?);
@@ -59,7 +59,7 @@ pub(super) fn read<'r>(run: &Run<'r>, energy: &Energy<'r>, facts: &facts::Energy
         error_percent: 100.0 * (predicted / published - 1.0),
         within_10_percent: (predicted / published - 1.0).abs() <= 0.1,
     });
-    let threads = by_threads(run, energy);
+    let threads = by_threads(measured, energy);
     let sysbench = watts("sysbench").filter(|_| !threads.is_empty()).map(|(_, published)| {
         let powers = || threads.iter().flat_map(|of| [of.power_w.low, of.power_w.high]);
         let (least, most) = (powers().fold(f64::INFINITY, f64::min), powers().fold(f64::NEG_INFINITY, f64::max));
@@ -81,18 +81,17 @@ pub(super) fn read<'r>(run: &Run<'r>, energy: &Energy<'r>, facts: &facts::Energy
 
 /// Reference power of sysbench in watts, by its number of threads: least, median and most of the
 /// draws.
-fn by_threads(run: &Run<'_>, energy: &Energy<'_>) -> Vec<ByThreads> {
-    let unknowns = drawn(run.recording).into_iter().find(|(name, _)| *name == "sysbench.threads");
+fn by_threads(measured: &Measured<'_>, energy: &Energy<'_>) -> Vec<ByThreads> {
+    let unknowns = measured.unknowns.iter().find(|(name, _)| *name == "sysbench.threads");
     let (Some(scale), Some((_, threads))) = (energy.scale, unknowns) else { return Vec::new() };
-    let of = |metric| Values::read(run.recording, metric, "");
-    let (energies, times) = (of(metrics::ENERGY), of(metrics::RUN_TIME));
-    let get = |values: &Values<'_>| values.get("sysbench", REFERENCE, "draws").to_vec();
-    let powers: Vec<f64> = get(&energies).iter().zip(get(&times)).map(|(energy, time)| scale * energy / time).collect();
+    let get = |values: &Values<'_>| at(values, "sysbench", REFERENCE, "draws").to_vec();
+    let powers: Vec<f64> =
+        get(&measured.energy).iter().zip(get(&measured.time)).map(|(energy, time)| scale * energy / time).collect();
     let mut kinds = threads.clone();
     kinds.sort_by(f64::total_cmp);
     kinds.dedup();
     let summary = |kind: f64| {
-        let of = powers.iter().zip(&threads).filter(|(_, other)| **other == kind).map(|(power, _)| *power);
+        let of = powers.iter().zip(threads).filter(|(_, other)| **other == kind).map(|(power, _)| *power);
         let summary = stats::summary(&of.collect::<Vec<_>>())?;
         let power_w = Range { low: summary.min, median: summary.median, high: summary.max };
         Some(ByThreads { threads: kind, power_w })
