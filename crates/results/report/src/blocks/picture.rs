@@ -4,6 +4,22 @@ use super::lanes::Lanes;
 use super::number::figure;
 use super::text::Text;
 
+/// An axis whose ends are further apart than this ratio is logarithmic.
+const LOGARITHMIC: f64 = 100.0;
+
+/// True if an axis with these ends is logarithmic: what lies tenfolds apart, such as latencies, is
+/// drawn by its ratios.
+pub(crate) fn is_logarithmic((least, most): (f64, f64)) -> bool {
+    least > 0.0 && most > LOGARITHMIC * least
+}
+
+/// The distance of a value from the lower end of an axis, in parts of its length.
+pub(crate) fn on_axis(value: f64, ends: (f64, f64)) -> f64 {
+    let scale = |value: f64| if is_logarithmic(ends) { value.ln() } else { value };
+    let [from, to] = [scale(ends.0), scale(ends.1)];
+    (scale(value) - from) / (to - from).max(f64::MIN_POSITIVE)
+}
+
 /// A picture of the values of one quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {

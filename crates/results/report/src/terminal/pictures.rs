@@ -3,7 +3,7 @@
 use super::grid::paragraph;
 use super::paint::{BOLD, DIM, painted};
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Bar, Curve, Dot, Drawing, HeatMap, IntervalRow, Picture, Sample, axis_words, quantity};
+use crate::blocks::{Bar, Curve, Dot, Drawing, HeatMap, IntervalRow, Picture, Sample, axis_words, on_axis, quantity};
 use crate::style::Style;
 use recording::stats;
 use std::fmt::Write;
@@ -203,14 +203,15 @@ fn draw_dots(text: &mut String, dots: &[Dot], (x, x_unit): &(String, String), (y
     };
     let ((left, right), (bottom, top)) = (ends(|dot| dot.x), ends(|dot| dot.y));
     let width = (style.width.clamp(40, 120) - 16).min(64);
-    let place = |value: f64, (low, high): (f64, f64), cells: usize| {
-        (((value - low) / (high - low).max(f64::MIN_POSITIVE)) * (cells - 1) as f64).round() as usize
-    };
+    let place =
+        |value: f64, ends: (f64, f64), cells: usize| (on_axis(value, ends) * (cells - 1) as f64).round() as usize;
     let mut canvas = vec![vec![' '; width]; HEIGHT];
     for (number, dot) in dots.iter().enumerate() {
         let row = HEIGHT - 1 - place(dot.y[1], (bottom, top), HEIGHT).min(HEIGHT - 1);
-        let field = &mut canvas[row][place(dot.x[1], (left, right), width).min(width - 1)];
-        *field = if *field == ' ' { letter(number) } else { '*' };
+        let column = place(dot.x[1], (left, right), width).min(width - 1);
+        // Letters that would lie on each other stand side by side.
+        let free = (column..width).chain((0..column).rev()).find(|&column| canvas[row][column] == ' ');
+        canvas[row][free.unwrap_or(column)] = letter(number);
     }
     let scale = [quantity(top, y_unit).to_string(), quantity(bottom, y_unit).to_string()];
     for (number, row) in canvas.iter().enumerate() {

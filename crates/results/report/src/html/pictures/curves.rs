@@ -1,13 +1,11 @@
 //! Curves as SVG.
 
 use super::figures::Rows;
-use crate::blocks::{Curve, Figure, axis_words, quantity};
+use crate::blocks::{Curve, Figure, axis_words, on_axis, quantity};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, nice_step, text};
 use std::fmt::Write;
 
-/// An axis whose ends are further apart than this ratio is logarithmic.
-const LOGARITHMIC: f64 = 100.0;
 /// More marks than this on a curve are left out.
 const MOST_MARKS: usize = 32;
 
@@ -40,10 +38,7 @@ pub(super) fn draw(curves: &[Curve], x_axis: &str, unit: &str, palette: &Palette
         figures.fold((0.0, f64::MIN_POSITIVE), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
     let of_y = nice_step((highest - lowest) / 6.0);
     let [floor, ceiling] = [(lowest / of_y).floor() * of_y, (highest / of_y).ceil() * of_y];
-    // Places that lie tenfolds apart, such as latencies, are drawn by their ratios.
-    let scale = |place: f64| if least > 0.0 && most > LOGARITHMIC * least { place.ln() } else { place };
-    let [from, to] = [scale(least), scale(most)];
-    let x = |place: f64| left + (scale(place) - from) / (to - from).max(f64::MIN_POSITIVE) * (right - left);
+    let x = |place: f64| left + on_axis(place, (least, most)) * (right - left);
     let y = |value: f64| bottom - (value - floor) / (ceiling - floor) * (bottom - top);
     let mut out = String::new();
     for curve in curves {

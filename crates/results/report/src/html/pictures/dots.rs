@@ -1,7 +1,7 @@
 //! Dots over two quantities as SVG, each with an interval in both.
 
 use super::figures::Cells;
-use crate::blocks::{Dot, quantity};
+use crate::blocks::{Dot, is_logarithmic, on_axis, quantity};
 use crate::html::palette::Palette;
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, nice_step, text};
 use std::fmt::Write;
@@ -34,9 +34,13 @@ pub(super) fn draw(
     palette: &Palette,
 ) -> (f64, String) {
     let (left, right, top, bottom) = (70.0, WIDTH - 190.0, 24.0, HEIGHT - 44.0);
-    let (x_low, x_high) = ends(dots.iter().flat_map(|dot| dot.x));
+    let of_x = || dots.iter().flat_map(|dot| dot.x).filter(|value| value.is_finite());
+    let bounds = (of_x().fold(f64::MAX, f64::min), of_x().fold(f64::MIN, f64::max));
+    // A quarter more at both sides; a difference would end below zero.
+    let by_ratio = is_logarithmic(bounds);
+    let (x_low, x_high) = if by_ratio { (bounds.0 / 1.25, bounds.1 * 1.25) } else { ends(of_x()) };
     let (y_low, y_high) = ends(dots.iter().flat_map(|dot| dot.y));
-    let x = |value: f64| left + (value - x_low) / (x_high - x_low) * (right - left);
+    let x = |value: f64| left + on_axis(value, (x_low, x_high)) * (right - left);
     let y = |value: f64| bottom - (value - y_low) / (y_high - y_low) * (bottom - top);
     let mut out = String::new();
     let decimals = |step: f64| (-step.log10()).ceil().clamp(0.0, 6.0) as usize;
@@ -47,6 +51,9 @@ pub(super) fn draw(
         (all, decimals(step))
     };
     let (values, places) = marks(x_low, x_high);
+    let tenfolds = (-9..10).map(|power| 10_f64.powi(power)).filter(|value| (x_low..=x_high).contains(value));
+    let values: Vec<f64> = if by_ratio { tenfolds.collect() } else { values.collect() };
+    let places = if by_ratio { decimals(x_low) } else { places };
     for value in values {
         let _ = write!(out, "<path class=\"grid\" d=\"M{0:.1} {top}V{bottom}\"/>", x(value));
         text(&mut out, "place", (x(value), bottom + 16.0), &format!("{value:.places$}"));
@@ -111,6 +118,8 @@ mod tests {
         let heights: Vec<&str> =
             svg.split("class=\"curve-name").skip(1).filter_map(|of| of.split('"').nth(4)).collect();
         assert_ne!(heights[1], heights[2], "{svg}");
+        let far = draw(&[dot("a", 2.0), dot("b", 900.0)], &axis, ("energy", "J"), &Palette::default()).1;
+        assert!(far.contains(">10<") && far.contains(">100<"), "tenfolds: {far}");
         assert!(!draw(&[], &axis, ("energy", "J"), &Palette::default()).1.contains("NaN"));
     }
 }
