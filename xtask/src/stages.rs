@@ -180,10 +180,14 @@ fn web() -> Result<(), String> {
 /// The most bytes that the program may have: 22 MB.
 const LARGEST_PROGRAM: u64 = 22_000_000;
 
+/// A program below the folder that cargo builds into.
+fn built(program: &str) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join(program)
+}
+
 /// Builds the program and prints what that took and how large it is.
 fn program() -> Result<(), String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let program = target.join("release/stopwatt");
+    let program = built("release/stopwatt");
     let from = if program.exists() { "of what changed" } else { "from nothing" };
     let before = children_seconds();
     check(&mut cargo(&["build", "--quiet", "--release"]))?;
@@ -225,9 +229,12 @@ fn children_seconds() -> Option<f64> {
     (fields.len() == 2).then(|| fields.iter().sum::<f64>() / 100.0)
 }
 
+/// The workspace without what has a stage of its own.
+const WITHOUT_EMULATOR: [&str; 5] = ["--workspace", "--exclude", "qemu", "--exclude", "stopwatt-python"];
+
 fn tests() -> Result<(), String> {
     // What needs the emulator is a stage of its own.
-    check(&mut cargo(&["test", "--workspace", "--exclude", "qemu", "--exclude", "stopwatt-python"]))?;
+    check(&mut cargo(&[&["test"][..], &WITHOUT_EMULATOR].concat()))?;
     // Tests tell it themselves, but where they pass nobody sees what they print.
     let user = Command::new("id").arg("-u").output().map_err(|error| format!("cannot start `id`: {error}"))?;
     if user.stdout != b"0\n" {
@@ -399,18 +406,21 @@ pub fn screenshots() -> Result<(), String> {
 /// the bytes.
 fn recordings() -> Result<(), String> {
     let folder = root().join("target/xtask-recordings");
-    let record = |name: &str, build: &[&str], threads: &str| -> Result<PathBuf, String> {
+    let record = |name: &str, program: &str, threads: &str| -> Result<PathBuf, String> {
         let output = folder.join(name);
-        let mut command = cargo(&[&["run", "--quiet"], build].concat());
+        let mut command = Command::new(built(program));
         let run =
             ["run", "psci-latency", "--iterations", "3", "--free-seeds", "5", "--replace", "--format", "json", "-o"];
-        command.arg("--").args(run);
-        command.arg(&output).env("RAYON_NUM_THREADS", threads).stdout(std::process::Stdio::null());
+        command.args(run).arg(&output).current_dir(root());
+        command.env("RAYON_NUM_THREADS", threads).stdout(std::process::Stdio::null());
         check(&mut command)?;
         Ok(output)
     };
-    let release = record("release", &["--release"], "2")?;
-    for other in [record("debug", &[], "2")?, record("one-thread", &["--release"], "1")?] {
+    // With the features of the whole workspace, as the stage `tests` has built it.
+    check(&mut cargo(&[&["build", "--quiet", "--bin", "stopwatt"][..], &WITHOUT_EMULATOR].concat()))?;
+    check(&mut cargo(&["build", "--quiet", "--release"]))?;
+    let release = record("release", "release/stopwatt", "2")?;
+    for other in [record("debug", "debug/stopwatt", "2")?, record("one-thread", "release/stopwatt", "1")?] {
         for file in ["events.parquet", "measures.parquet", "causes.parquet", "recording.toml"] {
             let read = |folder: &Path| {
                 std::fs::read(folder.join(file)).map_err(|error| format!("{}: {error}", folder.join(file).display()))

@@ -1,7 +1,7 @@
 //! The table of metrics is one, and nothing else says what it says.
 
 use recording::metrics::{
-    self, Better, METRICS, POWERDOWN, TIME_IN_STATE, WAKEUP, better, find, heading, intervals_of,
+    self, Better, METRICS, POWERDOWN, TIME_IN_STATE, WAKEUP, better, by_name, heading, intervals_of,
 };
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ fn names_are_distinct_and_every_row_is_whole() {
     for (place, metric) in METRICS.iter().enumerate() {
         assert_eq!(METRICS.iter().position(|other| other.name == metric.name), Some(place), "{} twice", metric.name);
         assert!(metric.about.ends_with('.') && !metric.title.is_empty() && !metric.unit.is_empty(), "{metric:?}");
-        assert_eq!(find(metric.name), Some(metric));
+        assert_eq!(by_name(metric.name), Some(metric));
     }
-    assert_eq!(find("no such metric"), None);
+    assert_eq!(by_name("no such metric"), None);
 }
 
 #[test]
