@@ -28,7 +28,7 @@ pub(super) struct Row<'r> {
     pub(super) iteration: u32,
     /// The name of the metric.
     pub(super) metric: &'r str,
-    /// What it is about; empty where it has no subject.
+    /// Its subject; empty where it has none.
     pub(super) subject: &'r str,
     /// The part that its subject played; empty where it played none.
     pub(super) role: &'r str,
