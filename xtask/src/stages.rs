@@ -69,9 +69,25 @@ pub fn run(names: &[String]) -> Result<(), String> {
         println!("{name:12} {:7.1} s", time.as_secs_f64());
     }
     println!("{:12} {:7.1} s", "sum", times.iter().map(|(_, time)| time.as_secs_f64()).sum::<f64>());
+    println!("what was built takes {:.1} GB of the disk", bytes_below(&built(""))? as f64 / 1e9);
     // The stages stop at the first failure, so here none failed.
     println!("{} passed, 0 failed", times.len());
     Ok(())
+}
+
+/// The bytes of all files below a folder.
+fn bytes_below(folder: &Path) -> Result<u64, String> {
+    let wrong = |error| format!("{}: {error}", folder.display());
+    let mut sum = 0;
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        let about = entry.metadata().map_err(wrong)?;
+        sum += match about.is_dir() {
+            true => bytes_below(&entry.path())?,
+            false => about.len(),
+        };
+    }
+    Ok(sum)
 }
 
 /// The checkout.
