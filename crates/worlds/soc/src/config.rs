@@ -18,7 +18,7 @@ pub use release::{Levels, Release, ScpProtocol};
 use document::{Document, Error};
 
 /// A whole machine: what the simulation is built from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// Hardware facts.
     pub platform: Platform,

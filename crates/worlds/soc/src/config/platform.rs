@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// The hardware facts of a platform file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
     /// Short name, as on the command line.
     pub name: String,
@@ -34,7 +34,7 @@ pub struct Platform {
 }
 
 /// A type of core.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoreType {
     /// Clock in Hz.
     pub clock: u64,
@@ -45,7 +45,7 @@ pub struct CoreType {
 }
 
 /// The tree of power domains with its CPUs as leaves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// Domains, in the file's order.
     pub domains: Vec<Domain>,
@@ -58,7 +58,7 @@ pub struct Topology {
 }
 
 /// A power domain above the CPUs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
     /// Its name.
     pub name: String,
@@ -77,7 +77,7 @@ pub struct Domain {
 }
 
 /// A CPU of the platform.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WorldCpu {
     /// Label of its cluster (affinity level 1).
     pub cluster: u16,
@@ -99,7 +99,7 @@ impl WorldCpu {
 }
 
 /// A composite power state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct IdleState {
     /// Its name.
     pub name: String,
@@ -110,7 +110,7 @@ pub struct IdleState {
 }
 
 /// Assumed times, in picoseconds, for what no published table shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assumed {
     /// From a wake-up to the first instruction of a core.
     pub core_on: u64,

@@ -48,7 +48,7 @@ impl Levels {
 }
 
 /// A firmware release on a platform.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Release {
     /// Its name, as in the published figures.
     pub name: String,
