@@ -20,6 +20,11 @@ fn sleep_us(cpus: usize) -> u64 {
     (cpus as u64 * 1_000).max(15_000)
 }
 
+/// The moments for which the lead of `cpu-off` waits before it goes down itself: long enough for
+/// the power controller to have finished with the CPU before. The published lead's powerdown has no
+/// wait for it, as that of the suspend tables has.
+const SETTLE: u32 = 5_000;
+
 /// A simulation of more CPUs than these leaves out details that no published figure shows; people
 /// have seen figures of as many.
 pub const MANY_CPUS: usize = 64;
@@ -101,6 +106,7 @@ pub fn lead<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
         }
         (Mode::Serial, Action::Off) => {
             one_by_one(world)?;
+            world.relax(SETTLE);
             act(world, case)?;
             world.store(Word::Phase, 1);
             one_by_one(world)?;
@@ -189,7 +195,7 @@ fn suspend<W: NormalWorld>(world: &W, depth: Depth, mode: Mode) -> Result<(), Fa
     let owns_the_timer = world.take_interrupt();
     if owns_the_timer && mode == Mode::Parallel {
         let this = world.this_cpu();
-        for cpu in (0..world.cpu_count()).filter(|&cpu| cpu != this) {
+        for cpu in (0..world.cpu_count()).map(|place| world.woken_at(place)).filter(|&cpu| cpu != this) {
             world.interrupt(cpu);
         }
     }

@@ -127,6 +127,11 @@ pub trait NormalWorld {
     /// Programs the one shared timer to interrupt this CPU.
     fn start_timer(&self, microseconds: u64);
 
+    /// The CPU that the timer's owner wakes at a place, counted from 0; itself is among them.
+    fn woken_at(&self, place: usize) -> usize {
+        place
+    }
+
     /// Sends a software interrupt to another CPU.
     fn interrupt(&self, cpu: usize);
 

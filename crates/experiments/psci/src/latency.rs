@@ -12,6 +12,7 @@ use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
 use recording::{Header, Platform};
+use soc::Order as DeclaredOrder;
 use soc::config::{Machine, Sources};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -346,23 +347,30 @@ impl WhileSetting {
     }
 }
 
-/// The orders that published runs declare for a release, as CPU numbers, by case.
-fn declared_orders(machine: &Machine, conditions: &Conditions) -> Result<BTreeMap<String, Vec<usize>>, Error> {
+/// What published runs of a release declare, by case.
+fn declared_orders(machine: &Machine, conditions: &Conditions) -> Result<BTreeMap<String, DeclaredOrder>, Error> {
     let (cpus, release) = (&machine.platform.topology.cpus, machine.release.name.as_str());
+    let number = |place: &String| {
+        let cpu = cpus.iter().position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place);
+        cpu.ok_or_else(|| {
+            let message = format!(
+                "the declared order of {release} names CPU {place}, which {} does not have",
+                machine.platform.name
+            );
+            Error::usage(message, "run with --order free, or on the platform that the published figures are of")
+        })
+    };
     let mut orders = BTreeMap::new();
     for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
-        let mut order = Vec::new();
-        for place in conditions.get("scp-order", &[&machine.platform.name, release, case.name]) {
-            let cpu = cpus.iter().position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place);
-            order.push(cpu.ok_or_else(|| {
-                let message = format!(
-                    "the declared order of {release} names CPU {place}, which {} does not have",
-                    machine.platform.name
-                );
-                Error::usage(message, "run with --order free, or on the platform that the published figures are of")
-            })?);
-        }
-        if !order.is_empty() {
+        let declared = |what: &str| -> Result<Vec<usize>, Error> {
+            conditions.get(what, &[&machine.platform.name, release, case.name]).iter().map(number).collect()
+        };
+        let order = DeclaredOrder {
+            scp: declared("scp-order")?,
+            timer: declared("timer")?.first().copied(),
+            wakes: declared("wake-order")?,
+        };
+        if !order.scp.is_empty() {
             orders.insert(case.name.to_owned(), order);
         }
     }

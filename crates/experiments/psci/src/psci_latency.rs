@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use recording::metrics::{self, Metric};
 use recording::{Event, Header, Measure, Recording, Series};
 use soc::config::Machine;
-use soc::{Conditions, CpuState, RunError, RunOutcome};
+use soc::{Conditions, CpuState, Order, RunError, RunOutcome};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -23,8 +23,8 @@ pub const FREE_RUNNING: &str = "parallel-free";
 pub struct Release {
     /// The machine, costs included.
     pub machine: Machine,
-    /// Declared orders in which CPUs reach the SCP, by case, in parallel mode.
-    pub orders: BTreeMap<String, Vec<usize>>,
+    /// What the parallel cases declare, by case.
+    pub orders: BTreeMap<String, Order>,
     /// The uncertainty of the costs.
     pub uncertainty: Uncertainty,
 }
@@ -129,7 +129,7 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                     iterations: 1,
                     // Seeds of their own, apart from the compared run's.
                     seed: engine_seed(options.seed, number),
-                    order: Vec::new(),
+                    order: Order::default(),
                     record: false,
                     spread: true,
                 };

@@ -11,7 +11,7 @@ use psci_cases::{CASES, Mode};
 use published::{Cell, PsciReference};
 use rayon::prelude::*;
 use recording::metrics;
-use soc::Conditions;
+use soc::{Conditions, Order};
 use soc::config::{Costs, Machine, Platform, Release};
 use std::collections::BTreeMap;
 
@@ -133,16 +133,21 @@ pub fn fit(
 }
 
 /// The declared orders as CPU numbers, by case.
-fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> BTreeMap<&'static str, Vec<usize>> {
+fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> BTreeMap<&'static str, Order> {
     let cpus = &platform.topology.cpus;
+    let number = |&place: &(u16, u16)| cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == place);
     CASES
         .iter()
         .filter(|case| case.mode == Mode::Parallel)
         .map(|case| {
-            let declared = reference.scp_order(&release.name, case.name, case.mode.name());
-            let order =
-                declared.iter().filter_map(|&place| cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == place));
-            (case.name, order.collect())
+            let scp = reference.scp_order(&release.name, case.name, case.mode.name());
+            let (timer, wakes) = reference.wake_ups(&release.name, case.name);
+            let order = Order {
+                scp: scp.iter().filter_map(number).collect(),
+                timer: timer.as_ref().and_then(number),
+                wakes: wakes.iter().filter_map(number).collect(),
+            };
+            (case.name, order)
         })
         .collect()
 }
@@ -150,7 +155,7 @@ fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> 
 struct Model<'a> {
     platform: &'a Platform,
     release: &'a Release,
-    orders: BTreeMap<&'static str, Vec<usize>>,
+    orders: BTreeMap<&'static str, Order>,
     parameters: &'a [Parameter],
     cells: &'a [Cell],
 }

@@ -182,11 +182,12 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
     let cores: BTreeMap<_, _> = platform.topology.cpus.iter().map(|cpu| (cpu.core_type.clone(), none)).collect();
     Costs {
         memory_access: 0,
+        smc_warm: None,
         interconnect_exit: 0,
         interconnect_enter: 0,
         flush_port_share: 0,
         hardware_shared_line: 0,
-        scp: ScpCosts { take: 0, core_off: 0, cluster_off: 0 },
+        scp: ScpCosts { take: 0, core_on: None, core_off: 0, cluster_off: 0 },
         power_units: Some(PowerUnitCosts::default()),
         cores,
     }

@@ -91,6 +91,9 @@ struct Condition {
     release: String,
     case: String,
     scp_order: Vec<(u16, u16)>,
+    timer: Option<(u16, u16)>,
+    #[serde(default)]
+    wake_order: Vec<(u16, u16)>,
 }
 
 #[derive(Deserialize)]
@@ -104,11 +107,16 @@ struct Rule {
     place: Option<CpuPosition>,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum CpuPosition {
     Last,
+    /// The CPU with the shortest cell of the same table and metric.
+    Shortest,
     AfterFirstLastMan,
+    /// Of the CPUs but for the timer's owner, by cluster and core, the last but one: the order in
+    /// which the power controller gives them power.
+    PoweredLastButOne,
 }
 
 #[derive(Deserialize)]
@@ -153,9 +161,13 @@ impl PsciReference {
         let file: File = files.document(name)?.read()?;
         let mut cells = cells(files, &file.figures)?;
         let orders = file.condition;
-        for cell in &mut cells {
-            cell.used_in_fit = file.fit.iter().any(|rule| rule.covers(cell, &orders))
-                && !file.leave_out.iter().any(|left_out| left_out.covers(cell));
+        let used = |cell: &Cell| {
+            file.fit.iter().any(|rule| rule.covers(cell, &cells, &orders))
+                && !file.leave_out.iter().any(|left_out| left_out.covers(cell))
+        };
+        let used: Vec<bool> = cells.iter().map(used).collect();
+        for (cell, used) in cells.iter_mut().zip(used) {
+            cell.used_in_fit = used;
         }
         Ok(Self {
             platform: file.platform,
@@ -194,10 +206,20 @@ impl PsciReference {
     /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked
     /// for. No figure is among it.
     pub fn conditions(&self, conditions: &mut Conditions) {
-        for Condition { release, case, scp_order } in &self.conditions {
-            let order = scp_order.iter().map(|(cluster, core)| format!("{cluster}.{core}"));
-            conditions.add("scp-order", &[&self.platform, release, case], order);
+        for Condition { release, case, scp_order, timer, wake_order } in &self.conditions {
+            let name = |(cluster, core): &(u16, u16)| format!("{cluster}.{core}");
+            let place = [self.platform.as_str(), release, case];
+            conditions.add("scp-order", &place, scp_order.iter().map(name));
+            conditions.add("timer", &place, timer.iter().map(name));
+            conditions.add("wake-order", &place, wake_order.iter().map(name));
         }
+    }
+
+    /// The CPU, as (cluster, core), that a condition declares to own the timer, and the order in
+    /// which it wakes the others, if one is declared.
+    pub fn wake_ups(&self, release: &str, case: &str) -> (Option<(u16, u16)>, &[(u16, u16)]) {
+        let condition = self.conditions.iter().find(|condition| condition.release == release && condition.case == case);
+        condition.map_or((None, &[]), |condition| (condition.timer, &condition.wake_order))
     }
 
     /// The declared order in which CPUs, as (cluster, core), reached the SCP; empty where none is
@@ -214,15 +236,18 @@ impl PsciReference {
 }
 
 impl Rule {
-    fn covers(&self, cell: &Cell, orders: &[Condition]) -> bool {
+    fn covers(&self, cell: &Cell, cells: &[Cell], orders: &[Condition]) -> bool {
         let matches = cell.mode == self.mode
             && self.case.as_ref().is_none_or(|case| *case == cell.case)
             && self.metric.as_ref().is_none_or(|metric| *metric == cell.metric)
             && self.cpus.as_ref().is_none_or(|cpus| cpus.contains(&(cell.cluster, cell.core)));
         matches
             && self.place.is_none_or(|place| {
+                if place == CpuPosition::Shortest {
+                    return shortest_like(cell, cells) == Some((cell.cluster, cell.core));
+                }
                 let order = orders.iter().find(|order| order.release == cell.release && order.case == cell.case);
-                order.and_then(|order| place.core_of(&order.scp_order)) == Some((cell.cluster, cell.core))
+                order.and_then(|order| place.core_of(order)) == Some((cell.cluster, cell.core))
             })
     }
 }
@@ -236,9 +261,25 @@ impl LeaveOut {
     }
 }
 
+/// The CPU with the shortest cell of a cell's table and metric.
+fn shortest_like(cell: &Cell, cells: &[Cell]) -> Option<(u16, u16)> {
+    let key = |cell: &Cell| (cell.release.clone(), cell.case.clone(), cell.mode.clone(), cell.metric.clone());
+    let of = key(cell);
+    let same = cells.iter().filter(|other| key(other) == of);
+    same.min_by(|a, b| a.value_us.total_cmp(&b.value_us)).map(|cell| (cell.cluster, cell.core))
+}
+
 impl CpuPosition {
-    fn core_of(self, order: &[(u16, u16)]) -> Option<(u16, u16)> {
+    fn core_of(self, condition: &Condition) -> Option<(u16, u16)> {
+        let order = &condition.scp_order;
         match self {
+            Self::PoweredLastButOne => {
+                let timer = condition.timer?;
+                let mut others: Vec<_> = order.iter().copied().filter(|&cpu| cpu != timer).collect();
+                others.sort_unstable();
+                others.iter().rev().nth(1).copied()
+            }
+            Self::Shortest => None,
             Self::Last => order.last().copied(),
             Self::AfterFirstLastMan => {
                 let last_of = |cluster| order.iter().rposition(|&(other, _)| other == cluster);

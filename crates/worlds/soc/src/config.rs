@@ -29,6 +29,12 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// The time for which the power-up of a core keeps the SCP, in ps.
+    pub(crate) fn core_on(&self) -> u64 {
+        // One of the two is there, or the machine could not be read.
+        self.costs.scp.core_on.or(self.platform.assumed.core_on).unwrap_or_default()
+    }
+
     /// True if firmware takes CPUs down without a message to the SCP.
     pub(crate) fn needs_power_units(&self) -> bool {
         !self.release.scp_messages.are_all(self.platform.topology.top_level)
@@ -95,6 +101,13 @@ impl Sources {
         let costs = Costs::read(&self.costs, &platform)?;
         if !release.hardware_coherency {
             self.check_flush_costs(&platform)?;
+        }
+        if costs.scp.core_on.or(platform.assumed.core_on).is_none() {
+            return Err(self.costs.wrong(
+                0..0,
+                "no `core_on` in [scp], and the platform assumes none",
+                "add it, such as core_on = \"50 us\", or give [assumed] of the platform file one",
+            ));
         }
         if costs.power_units.is_none() && !release.scp_messages.are_all(platform.topology.top_level) {
             return Err(self.costs.wrong(

@@ -33,6 +33,8 @@ pub(crate) struct Cpu {
     pub(crate) events_taken: Cell<u64>,
     /// The SCP has taken a CPU_ON for this CPU, which has not started yet.
     pub(crate) turned_on: Cell<bool>,
+    /// The SCP has given this CPU power.
+    pub(crate) has_power: Cell<bool>,
     /// The process that waits for this CPU's WFI to take its power: of a channel, or of its power
     /// unit.
     pub(crate) watched_by: Cell<Option<usize>>,
@@ -42,6 +44,8 @@ pub(crate) struct Cpu {
     /// When the present state started, and the time spent in each, in ps.
     pub(crate) state_since: Cell<Time>,
     pub(crate) state_time: [Cell<Time>; CpuState::ALL.len()],
+    /// True if the CPU has made an SMC since it got power.
+    pub(crate) has_called: Cell<bool>,
     /// The SMC that EL3 is to handle, and what it returned.
     pub(crate) call: Cell<Option<psci::Call>>,
     pub(crate) result: Cell<Option<[u64; 4]>>,
@@ -58,6 +62,8 @@ pub(crate) enum Waiting {
     Interrupt,
     /// Power to go, in the terminal WFI, or to come back.
     Power,
+    /// The SCP's power-up.
+    PowerUp,
     /// The SCP's slot or response.
     Scp,
     /// Its place in the declared order.

@@ -57,6 +57,7 @@ impl Soc {
                 "sleeps and nothing will wake it".to_owned()
             }
             (Waiting::Power, None) => "waits in WFI for the SCP".to_owned(),
+            (Waiting::PowerUp, None) => "waits for the SCP to power it up".to_owned(),
             (Waiting::Scp, None) => "waits for the SCP".to_owned(),
             (Waiting::Order, None) => {
                 let next = self.order.next_to_send();

@@ -1,5 +1,6 @@
 //! The order in which a case declares that its CPUs reach the SCP.
 
+use crate::run::Order;
 use engine::Time;
 use std::cell::{Cell, RefCell};
 
@@ -7,7 +8,11 @@ use std::cell::{Cell, RefCell};
 #[derive(Default)]
 pub(crate) struct DeclaredOrder {
     cpus: RefCell<Vec<usize>>,
-    /// True if the first of the order has claimed the timer.
+    /// The CPU that is to claim the timer first.
+    timer: Cell<Option<usize>>,
+    /// The order in which the timer's owner wakes the others; empty: by number.
+    wakes: RefCell<Vec<usize>>,
+    /// True if that CPU has claimed the timer.
     pub(crate) timer_claimed: Cell<bool>,
     /// When a CPU asked for its cluster's lock, by its number.
     pub(crate) lock_requests: RefCell<Vec<Option<Time>>>,
@@ -16,9 +21,15 @@ pub(crate) struct DeclaredOrder {
 }
 
 impl DeclaredOrder {
-    /// Declares an order for a machine with `count` CPUs; empty: there is none.
-    pub(crate) fn declare(&self, cpus: &[usize], count: usize) {
-        self.cpus.replace(cpus.iter().copied().filter(|&cpu| cpu < count).collect());
+    /// Declares an order for a machine with `count` CPUs.
+    pub(crate) fn declare(&self, order: &Order, count: usize) {
+        let cpus: Vec<usize> = order.scp.iter().copied().filter(|&cpu| cpu < count).collect();
+        self.timer.set(order.timer.filter(|&cpu| cpu < count).or(cpus.first().copied()));
+        self.cpus.replace(cpus);
+        // Those that it does not name come last, so that each is woken.
+        let mut wakes: Vec<usize> = order.wakes.iter().copied().filter(|&cpu| cpu < count).collect();
+        wakes.extend((0..count).filter(|cpu| !order.wakes.contains(cpu)));
+        self.wakes.replace(wakes);
         self.lock_requests.replace(vec![None; count]);
         self.channel_requests.replace(vec![None; count]);
     }
@@ -35,9 +46,14 @@ impl DeclaredOrder {
         self.cpus.borrow().contains(&cpu)
     }
 
-    /// The first CPU of the order, if there is an order.
-    pub(crate) fn first(&self) -> Option<usize> {
-        self.cpus.borrow().first().copied()
+    /// The CPU that is to claim the timer first, if one is declared.
+    pub(crate) fn timer(&self) -> Option<usize> {
+        self.timer.get()
+    }
+
+    /// The CPU that the timer's owner wakes at a place.
+    pub(crate) fn woken_at(&self, place: usize) -> usize {
+        self.wakes.borrow().get(place).copied().unwrap_or(place)
     }
 
     /// The nearest CPU before `cpu` in the order, among those for which `counts` is true.

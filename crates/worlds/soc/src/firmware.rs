@@ -47,7 +47,9 @@ impl Firmware<'_> {
     fn smc(&self, cpu: usize) {
         let this = &self.soc.cpus[cpu];
         let Some(call) = this.call.take() else { return };
-        self.soc.advance(this.costs.smc);
+        // The first call after a power-up finds its code in no cache.
+        let warm = self.soc.costs().smc_warm.filter(|_| this.has_called.replace(true));
+        self.soc.advance(warm.unwrap_or(this.costs.smc));
         match self.psci.handle_smc(call) {
             Outcome::Return(registers) => this.result.set(Some(registers)),
             Outcome::Enter(_) => unreachable!("the SCP completes every power-down that it takes"),

@@ -1,6 +1,7 @@
 //! The mailboxes between the CPUs and the power controller (SCP).
 
-use std::cell::Cell;
+use engine::Time;
+use std::cell::{Cell, RefCell};
 
 /// A command in a channel.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +34,15 @@ impl Command {
     }
 }
 
-/// A mailbox and the part of the SCP that serves it.
+/// A mailbox and the server of the SCP that it belongs to: a server does one thing at a time, be it
+/// a message, a power-down or a power-up.
 #[derive(Default)]
 pub(crate) struct Channel {
     pub(crate) slot: Cell<Option<Command>>,
+    /// When the command was written.
+    pub(crate) posted: Cell<Time>,
+    /// CPUs that wait for their power, with the time when they asked for it.
+    pub(crate) waking: RefCell<Vec<(Time, usize)>>,
     /// SCMI: the command in the slot has its response.
     pub(crate) answered: Cell<bool>,
     /// The CPU that waits for the slot or the response.

@@ -116,6 +116,10 @@ impl NormalWorld for SimWorld<'_> {
         self.soc.program_timer(self.soc.current_cpu_index(), deadline);
     }
 
+    fn woken_at(&self, place: usize) -> usize {
+        self.soc.order.woken_at(place)
+    }
+
     fn interrupt(&self, cpu: usize) {
         self.soc.advance(self.soc.memory_access());
         match self.soc.spread(|spread| spread.interrupt) {

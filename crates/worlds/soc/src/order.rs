@@ -1,7 +1,7 @@
 //! The declared order: the conditions of a published run that its tables do not predict, enforced.
 //!
 //! A case may declare in which order CPUs reached the SCP. The machine then sees to three things,
-//! and to nothing else: the first of the order owns the timer, CPUs of a cluster ask for its lock
+//! and to nothing else: one CPU owns the timer, CPUs of a cluster ask for its lock
 //! in the order, and CPUs go to the SCP's channel in the order. The time for which a CPU waits for
 //! its turn is a cause of its own in the recording.
 
@@ -31,14 +31,14 @@ impl Soc {
         }
     }
 
-    /// Called before a CPU claims the timer: waits until the first CPU of the order has claimed it.
+    /// Called before a CPU claims the timer: waits until the CPU that is to own it has claimed it.
     pub(crate) fn claim_timer_in_order(&self) {
         let cpu = self.current_cpu_index();
         let order = &self.order;
-        if order.first() == Some(cpu) {
+        if order.timer() == Some(cpu) {
             order.timer_claimed.set(true);
-            self.wake_order_waiters(|other| order.names(other));
-        } else if order.names(cpu) {
+            self.wake_order_waiters(|_| true);
+        } else if order.timer().is_some() {
             while !order.timer_claimed.get() {
                 self.wait_for(Waiting::Order);
             }

@@ -21,12 +21,24 @@ pub struct Conditions {
     pub iterations: u32,
     /// Draws what the machine leaves to chance: when CPUs leave a barrier.
     pub seed: u64,
-    /// The order in which CPUs reach the SCP in a parallel suspend; empty: whatever comes.
-    pub order: Vec<usize>,
+    /// What a parallel suspend leaves to chance, declared.
+    pub order: Order,
     /// True if events are kept.
     pub record: bool,
     /// True if the platform's declared spread of who arrives first is drawn, by the seed.
     pub spread: bool,
+}
+
+/// What decides a parallel suspend and cannot be predicted, declared: who does what first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// The order in which CPUs reach the SCP; empty: whatever comes.
+    pub scp: Vec<usize>,
+    /// The CPU that owns the timer, and so wakes first; `None`: the first of `scp`, or whoever
+    /// comes first.
+    pub timer: Option<usize>,
+    /// The order in which the timer's owner wakes the others; empty: by number.
+    pub wakes: Vec<usize>,
 }
 
 /// The outcome of a run.

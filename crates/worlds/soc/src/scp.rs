@@ -41,6 +41,7 @@ impl Soc {
     fn post(&self, number: usize, command: Command) {
         self.advance(self.memory_access());
         self.channels[number].slot.set(Some(command));
+        self.channels[number].posted.set(self.now());
         self.scheduler.wake(self.channel_process(number));
     }
 
@@ -60,11 +61,17 @@ impl Soc {
         }
     }
 
-    /// A channel's process.
+    /// The process of a channel's server: serves messages and power-ups in the order in which they
+    /// came.
     pub(crate) fn run_channel(&self, number: usize) {
         let channel = &self.channels[number];
         loop {
-            let Some(command) = channel.slot.get() else {
+            let command = channel.slot.get();
+            if let Some(cpu) = self.next_to_power_up(channel, command.is_some()) {
+                self.power_up(cpu);
+                continue;
+            }
+            let Some(command) = command else {
                 self.scheduler.wait(None);
                 continue;
             };
@@ -81,15 +88,45 @@ impl Soc {
         }
     }
 
+    /// Takes the next CPU that waits for its power out of a channel's set; of several the one with
+    /// the lowest affinity, as an interrupt controller hands them out. A CPU that asked after the
+    /// command in the slot was written comes after it.
+    fn next_to_power_up(&self, channel: &Channel, has_command: bool) -> Option<usize> {
+        let mut waking = channel.waking.borrow_mut();
+        let before = |asked: Time| !has_command || asked <= channel.posted.get();
+        let mpidr = |cpu: usize| self.machine.platform.topology.cpus[cpu].mpidr();
+        let next = (0..waking.len()).filter(|&at| before(waking[at].0)).min_by_key(|&at| mpidr(waking[at].1))?;
+        Some(waking.swap_remove(next).1)
+    }
+
     fn turn_off(&self, channel: usize, cpu: usize, cluster: bool, wakes: bool) {
         self.wait_for_wfi(cpu, self.channel_process(channel));
         self.advance(self.costs().scp.core_off);
-        if cluster {
+        if cluster && !self.keeps_cluster_up(cpu) {
             self.flush_shared_by_hardware(cpu);
             self.advance(self.costs().scp.cluster_off);
             self.domains_on[self.machine.platform.topology.cpus[cpu].domain].set(false);
         }
         self.lose_power(cpu, cluster, wakes);
+    }
+
+    /// True if another core of a CPU's cluster runs, which keeps the cluster up.
+    fn keeps_cluster_up(&self, cpu: usize) -> bool {
+        let members = &self.machine.platform.topology.cpus;
+        let domain = members[cpu].domain;
+        let runs = |other: usize| self.cpus[other].state.get() == CpuState::Running;
+        (0..members.len()).any(|other| other != cpu && members[other].domain == domain && runs(other))
+    }
+
+    /// Gives a CPU power, and its cluster if it has none.
+    fn power_up(&self, cpu: usize) {
+        self.advance(self.machine.core_on());
+        let domain = &self.domains_on[self.machine.platform.topology.cpus[cpu].domain];
+        if !domain.replace(true) {
+            self.advance(self.machine.platform.assumed.cluster_on);
+        }
+        self.cpus[cpu].has_power.set(true);
+        self.scheduler.wake(cpu);
     }
 
     /// Waits until a CPU is in its terminal WFI and hardware has flushed the caches that it has to
@@ -155,11 +192,7 @@ impl Soc {
                 // The units of a cluster's cores agree: a core that woke meanwhile keeps the
                 // cluster up.
                 let domain = self.machine.platform.topology.cpus[cpu].domain;
-                let runs = |other: usize| self.cpus[other].state.get() == CpuState::Running;
-                let members = &self.machine.platform.topology.cpus;
-                let kept_up =
-                    (0..members.len()).any(|other| other != cpu && members[other].domain == domain && runs(other));
-                self.domains_on[domain].set(kept_up);
+                self.domains_on[domain].set(self.keeps_cluster_up(cpu));
             }
             self.lose_power(cpu, cluster, wakes);
         }
@@ -189,6 +222,7 @@ impl Soc {
         // before its WFI.
         this.waiting.set(Waiting::Nothing);
         this.caches_on.set(false);
+        this.has_called.set(false);
         this.l1_dirty.set(0);
         let sleeps = this.state.get() == CpuState::Suspended;
         self.scheduler.set_daemon(cpu, !sleeps);
@@ -200,11 +234,20 @@ impl Soc {
         }
         self.scheduler.set_daemon(cpu, false);
         self.note_waking(cpu);
-        self.advance(self.machine.platform.assumed.core_on + self.spread(|spread| spread.wake));
-        let domain = &self.domains_on[self.machine.platform.topology.cpus[cpu].domain];
-        if !domain.replace(true) {
-            self.advance(self.machine.platform.assumed.cluster_on);
+        self.advance(self.spread(|spread| spread.wake));
+        if self.has_power_units() {
+            // A unit of its own, which serves no other CPU.
+            self.power_up(cpu);
+        } else {
+            let number = cpu % self.channels.len();
+            self.channels[number].waking.borrow_mut().push((self.now(), cpu));
+            self.scheduler.wake(self.channel_process(number));
+            while !this.has_power.get() {
+                self.wait_for(Waiting::PowerUp);
+            }
         }
+        this.has_power.set(false);
+        self.advance(self.machine.platform.assumed.boot_rom);
         self.enter_state(cpu, CpuState::Running);
         self.stamp(points::POWER_ON, 0);
     }

@@ -125,6 +125,8 @@ impl Soc {
                 waiting: Cell::default(),
                 events_taken: Cell::new(0),
                 turned_on: Cell::new(false),
+                has_power: Cell::new(false),
+                has_called: Cell::new(false),
                 watched_by: Cell::new(None),
                 unit: Cell::new(None),
                 state: Cell::new(CpuState::Off),

@@ -12,6 +12,9 @@ use toml::Spanned;
 pub struct Costs {
     /// An access to memory past the caches, and a line's maintenance that reaches memory.
     pub memory_access: u64,
+    /// From exception entry to the PSCI handler and back in a call that is not a CPU's first after
+    /// a power-up, so that the caches hold its code; `None`: as in the first.
+    pub smc_warm: Option<u64>,
     /// Closing a cluster's port of the interconnect.
     pub interconnect_exit: u64,
     /// Opening that port again.
@@ -37,6 +40,9 @@ pub struct ScpCosts {
     /// From the doorbell to the command taken: frees an SCPI slot, yields an SCMI response.
     #[serde(deserialize_with = "picoseconds")]
     pub take: u64,
+    /// Powering a core up, for which it serves nothing else; `None`: as the platform assumes.
+    #[serde(default, deserialize_with = "some_picoseconds")]
+    pub core_on: Option<u64>,
     /// Turning a core off, once it is in WFI.
     #[serde(deserialize_with = "picoseconds")]
     pub core_off: u64,
@@ -62,7 +68,7 @@ pub struct PowerUnitCosts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreCosts {
-    /// From exception entry to the PSCI handler and back.
+    /// From exception entry to the PSCI handler and back, in the first call after a power-up.
     #[serde(deserialize_with = "picoseconds")]
     pub smc: u64,
     /// Saving the normal world's system registers.
@@ -97,6 +103,10 @@ pub struct CoreCosts {
     pub interrupts_init: u64,
 }
 
+fn some_picoseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    picoseconds(deserializer).map(Some)
+}
+
 fn picoseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(Duration::deserialize(deserializer)?.0)
 }
@@ -118,6 +128,8 @@ struct File {
 struct Shared {
     #[serde(deserialize_with = "picoseconds")]
     memory_access: u64,
+    #[serde(default, deserialize_with = "some_picoseconds")]
+    smc_warm: Option<u64>,
     #[serde(deserialize_with = "picoseconds")]
     interconnect_exit: u64,
     #[serde(deserialize_with = "picoseconds")]
@@ -133,6 +145,7 @@ impl Costs {
     pub fn cost_mut(&mut self, key: &str) -> Option<&mut u64> {
         Some(match key {
             "memory_access" => &mut self.memory_access,
+            "smc_warm" => self.smc_warm.get_or_insert_default(),
             "interconnect_exit" => &mut self.interconnect_exit,
             "interconnect_enter" => &mut self.interconnect_enter,
             "flush_port_share" => &mut self.flush_port_share,
@@ -140,6 +153,7 @@ impl Costs {
             "power_units.core_off" => &mut self.power_units.get_or_insert_default().core_off,
             "power_units.cluster_off" => &mut self.power_units.get_or_insert_default().cluster_off,
             "scp.take" => &mut self.scp.take,
+            "scp.core_on" => self.scp.core_on.get_or_insert_default(),
             "scp.core_off" => &mut self.scp.core_off,
             "scp.cluster_off" => &mut self.scp.cluster_off,
             _ => {
@@ -194,6 +208,7 @@ impl Costs {
         }
         Ok(Self {
             memory_access: file.shared.memory_access,
+            smc_warm: file.shared.smc_warm,
             interconnect_exit: file.shared.interconnect_exit,
             interconnect_enter: file.shared.interconnect_enter,
             flush_port_share: (share * 1e6).round() as u64,

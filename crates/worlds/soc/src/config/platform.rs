@@ -112,10 +112,13 @@ pub struct IdleState {
 /// Assumed times, in picoseconds, for what no published table shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assumed {
-    /// From a wake-up to the first instruction of a core.
-    pub core_on: u64,
+    /// From a wake-up to the first instruction of a core, where the costs do not say it.
+    pub core_on: Option<u64>,
     /// The time by which it takes longer when the cluster was off.
     pub cluster_on: u64,
+    /// A core's code between its power-up and the firmware's first stamp; the SCP is free
+    /// meanwhile.
+    pub boot_rom: u64,
     /// A load or store that hits a cache.
     pub cached_access: u64,
     /// From an event to the instruction after WFE.
@@ -251,8 +254,9 @@ struct FileScp {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileAssumed {
-    core_on: Duration,
+    core_on: Option<Duration>,
     cluster_on: Duration,
+    boot_rom: Option<Duration>,
     cached_access: Duration,
     event_wake: Duration,
     normal_poll: Spanned<Duration>,
@@ -350,8 +354,9 @@ impl Platform {
             idle_states,
             scp_channels: channels,
             assumed: Assumed {
-                core_on: file.assumed.core_on.0,
+                core_on: file.assumed.core_on.map(|time| time.0),
                 cluster_on: file.assumed.cluster_on.0,
+                boot_rom: file.assumed.boot_rom.map_or(0, |time| time.0),
                 cached_access: file.assumed.cached_access.0,
                 event_wake: file.assumed.event_wake.0,
                 normal_poll: file.assumed.normal_poll.get_ref().0,
