@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use recording::metrics::{self, Metric};
 use recording::{Event, Header, Measure, Recording, Series};
 use soc::config::Machine;
-use soc::{Conditions, CpuState, Order, RunError, RunOutcome};
+use soc::{Conditions, CpuState, Order, RunError, RunOutcome, SETTLED};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -50,10 +50,6 @@ pub struct Error {
     mode: Mode,
     source: RunError,
 }
-
-/// Iterations after which caches hold what they hold from then on: the first finds memory as the
-/// boot left it, and is up to 2 % off.
-const SETTLED: u32 = 2;
 
 /// The task of one simulation.
 struct Job<'a> {

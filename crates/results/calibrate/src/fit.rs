@@ -93,21 +93,10 @@ pub fn fit(
         parameters: &parameters,
         cells: &cells,
     };
-    let start = DVector::from_element(parameters.len(), 1.0);
-    let problem = Problem { model: &model, scales: start, error: None }.checked()?;
-    let (problem, outcome) = LevenbergMarquardt::new().with_patience(40).minimize(problem);
-    if let Some(error) = problem.error {
-        return Err(error);
-    }
-    use levenberg_marquardt::TerminationReason::{LostPatience, NoImprovementPossible};
-    if !outcome.termination.was_successful() && !matches!(outcome.termination, LostPatience | NoImprovementPossible(_))
-    {
-        return Err(Error::Diverged(release.name.clone(), format!("{:?}", outcome.termination)));
-    }
-
-    let (values, costs) = model.rounded(&problem.scales);
+    let scales = model.minimize()?;
+    let (values, costs) = model.rounded(&scales);
     let fitted = model.simulate(&costs)?;
-    let data = model.derivative(&problem.scales)?;
+    let data = model.derivative(&scales)?;
     let rms = (cells.iter().zip(&fitted).map(|(cell, fitted)| (fitted - cell.value_us).powi(2)).sum::<f64>()
         / cells.len() as f64)
         .sqrt();
@@ -163,6 +152,51 @@ struct Model<'a> {
 type Key = (&'static str, &'static str, u16, u16, &'static str);
 
 impl Model<'_> {
+    /// The scales with the least squares, of those found from each start of the plan. Where CPUs
+    /// change places, the cells bend, and a fit may not come past the bend.
+    fn minimize(&self) -> Result<DVector<f64>, Error> {
+        let mut starts = vec![DVector::from_element(self.parameters.len(), 1.0)];
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let with = |start: &DVector<f64>, scale: f64| {
+                let mut start = start.clone();
+                start[index] = scale;
+                start
+            };
+            let all = |start: &DVector<f64>| -> Vec<_> { parameter.starts.iter().map(|&it| with(start, it)).collect() };
+            starts = starts.iter().flat_map(all).collect();
+        }
+        let found: Vec<_> = starts.into_iter().map(|start| self.minimize_from(start)).collect::<Result<_, _>>()?;
+        // There is at least the start at the priors.
+        let best = found.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let mut best = best.ok_or_else(|| Error::NoCells(self.release.name.clone()))?;
+        // A step that went below 0 finds no slope there: what ended at 0 is tried once more from
+        // half of its prior.
+        let again = best.0.map(|scale| if scale <= 0.0 { 0.5 } else { scale });
+        if again != best.0 {
+            let other = self.minimize_from(again)?;
+            if other.1 < best.1 {
+                best = other;
+            }
+        }
+        Ok(best.0)
+    }
+
+    /// The scales to which a start leads, and their sum of squares.
+    fn minimize_from(&self, start: DVector<f64>) -> Result<(DVector<f64>, f64), Error> {
+        let problem = Problem { model: self, scales: start, error: None }.checked()?;
+        let (problem, outcome) = LevenbergMarquardt::new().with_patience(40).minimize(problem);
+        if let Some(error) = problem.error {
+            return Err(error);
+        }
+        use levenberg_marquardt::TerminationReason::{LostPatience, NoImprovementPossible};
+        let is_found = outcome.termination.was_successful()
+            || matches!(outcome.termination, LostPatience | NoImprovementPossible(_));
+        match is_found {
+            true => Ok((problem.scales, outcome.objective_function)),
+            false => Err(Error::Diverged(self.release.name.clone(), format!("{:?}", outcome.termination))),
+        }
+    }
+
     /// Costs at a point, each a multiple of its prior.
     fn costs(&self, scales: &DVector<f64>) -> Costs {
         let mut costs = parameters::zero(self.platform);
@@ -191,7 +225,7 @@ impl Model<'_> {
         for case in CASES {
             let conditions = Conditions {
                 case,
-                iterations: 1,
+                iterations: soc::SETTLED + 1,
                 seed: 0,
                 order: self.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned().unwrap_or_default(),
                 record: false,
@@ -204,7 +238,7 @@ impl Model<'_> {
                 mode,
                 source,
             })?;
-            for measured in outcome.measured {
+            for measured in outcome.measured.into_iter().filter(|measured| measured.iteration == soc::SETTLED) {
                 let cpu = &self.platform.topology.cpus[measured.cpu];
                 for metric in metrics::intervals_of(case.name) {
                     let seconds = |point: &str| soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6);

@@ -23,6 +23,7 @@ struct Entry {
     key: String,
     prior: f64,
     within: f64,
+    starts: Vec<f64>,
     carried: bool,
 }
 
@@ -42,6 +43,9 @@ pub struct Parameter {
     pub key: String,
     /// Its prior.
     pub prior: Prior,
+    /// Multiples of the prior from which the fit is tried; the best counts. Once, from the prior
+    /// itself, unless the plan says otherwise.
+    pub starts: Vec<f64>,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +80,8 @@ struct FileParameter {
     _why: String,
     /// Standard deviation of this prior, as a part of it, where it is known better than the others.
     within: Option<toml::Spanned<f64>>,
+    /// Multiples of the prior from which the fit is tried, where the cells bend.
+    starts: Option<toml::Spanned<Vec<f64>>>,
     #[serde(default)]
     carried: bool,
 }
@@ -121,8 +127,13 @@ impl Plan {
                 let help = "write 0.1 for a prior that is known to a tenth, or leave it out";
                 return Err(document.wrong(within.span(), "a standard deviation is more than 0", help));
             }
+            if let Some(starts) = parameter.starts.as_ref().filter(|it| it.get_ref().iter().all(|&start| start <= 0.0)) {
+                let help = "write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out";
+                return Err(document.wrong(starts.span(), "no start is more than 0", help));
+            }
             let within = parameter.within.map_or(file.prior.within, toml::Spanned::into_inner);
-            entries.push(Entry { key, prior, within, carried: parameter.carried });
+            let starts = parameter.starts.map_or_else(|| vec![1.0], toml::Spanned::into_inner);
+            entries.push(Entry { key, prior, within, starts, carried: parameter.carried });
         }
         Ok(Self {
             carry_within: file.carry.as_ref().map_or(0.0, |carry| carry.within),
@@ -154,7 +165,7 @@ impl Plan {
                         prior = Prior { value, within: self.carry_within };
                     }
                 }
-                parameters.push(Parameter { key, prior });
+                parameters.push(Parameter { key, prior, starts: entry.starts.clone() });
             }
         }
         let mut probe = zero(platform);
@@ -177,6 +188,7 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
         hardware_flush_request: 0,
         hardware_flush_line: 0,
         warm_reset: 0,
+        interconnect_enter: None,
         interrupts_init: 0,
     };
     let cores: BTreeMap<_, _> = platform.topology.cpus.iter().map(|cpu| (cpu.core_type.clone(), none)).collect();

@@ -332,7 +332,8 @@ impl Platform for Soc {
         self.count_call();
         if self.is_power_down(1, state.at(1)) {
             self.stamp(points::INTERCONNECT, 1);
-            self.advance(self.costs().interconnect_enter);
+            let own = self.current_cpu().costs.interconnect_enter;
+            self.advance(own.unwrap_or(self.costs().interconnect_enter));
             self.stamp(points::INTERCONNECT_END, 1);
         }
     }

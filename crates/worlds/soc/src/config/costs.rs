@@ -17,7 +17,7 @@ pub struct Costs {
     pub smc_warm: Option<u64>,
     /// Closing a cluster's port of the interconnect.
     pub interconnect_exit: u64,
-    /// Opening that port again.
+    /// Opening that port again, for cores that have no such cost of their own.
     pub interconnect_enter: u64,
     /// Part of a flush that holds the port which all flushing cores share, in millionths: each
     /// other core that flushes at the same time makes a flush longer by this part.
@@ -98,6 +98,10 @@ pub struct CoreCosts {
     /// From reset to code that can run with the MMU on.
     #[serde(deserialize_with = "picoseconds")]
     pub warm_reset: u64,
+    /// Opening the interconnect's port again, where cores differ: its code runs with caches off.
+    /// `None`: as the costs that are shared say.
+    #[serde(default, deserialize_with = "some_picoseconds")]
+    pub interconnect_enter: Option<u64>,
     /// Setting up the interrupt controller's part of this CPU after CPU_ON.
     #[serde(deserialize_with = "picoseconds")]
     pub interrupts_init: u64,
@@ -132,8 +136,8 @@ struct Shared {
     smc_warm: Option<u64>,
     #[serde(deserialize_with = "picoseconds")]
     interconnect_exit: u64,
-    #[serde(deserialize_with = "picoseconds")]
-    interconnect_enter: u64,
+    #[serde(default, deserialize_with = "some_picoseconds")]
+    interconnect_enter: Option<u64>,
     #[serde(default, deserialize_with = "picoseconds")]
     hardware_shared_line: u64,
     flush_port_share: Spanned<f64>,
@@ -169,6 +173,7 @@ impl Costs {
                     "hardware_flush_request" => &mut core.hardware_flush_request,
                     "hardware_flush_line" => &mut core.hardware_flush_line,
                     "warm_reset" => &mut core.warm_reset,
+                    "interconnect_enter" => core.interconnect_enter.get_or_insert_default(),
                     "interrupts_init" => &mut core.interrupts_init,
                     _ => return None,
                 }
@@ -205,12 +210,19 @@ impl Costs {
                     format!("there are costs for: {}", known.join(", ")),
                 ));
             }
+            if cores[name].interconnect_enter.or(file.shared.interconnect_enter).is_none() {
+                return Err(document.wrong(
+                    0..0,
+                    format!("no `interconnect_enter` in [cores.{name}] nor in [shared]"),
+                    "add it to one of them, such as interconnect_enter = \"3 us\"",
+                ));
+            }
         }
         Ok(Self {
             memory_access: file.shared.memory_access,
             smc_warm: file.shared.smc_warm,
             interconnect_exit: file.shared.interconnect_exit,
-            interconnect_enter: file.shared.interconnect_enter,
+            interconnect_enter: file.shared.interconnect_enter.unwrap_or_default(),
             flush_port_share: (share * 1e6).round() as u64,
             hardware_shared_line: file.shared.hardware_shared_line,
             scp: file.scp,
