@@ -234,10 +234,29 @@ fn gate_text(out: &mut String, calibration: &Calibration) {
     );
     let pinned = if gate.pinned.is_empty() { "none".to_owned() } else { gate.pinned.join(", ") };
     let _ = writeln!(out, "  costs that ended at 0: {pinned}");
+    if let Some(words) = timer_text(calibration) {
+        let _ = writeln!(out, "  {words}");
+    }
     let _ = match gate.passed() {
         true => writeln!(out, "  the fit passes"),
         false => writeln!(out, "  a BAD FIT: {}", gate.reasons.join("; ")),
     };
+}
+
+/// Who owns the timer, by the column of wakeups; `None` where there is no such column.
+fn timer_text(calibration: &Calibration) -> Option<String> {
+    let [(cluster, core, nearest), (.., next)] = *calibration.timers.get(..2)? else { return None };
+    let off = |log: f64| 100.0 * log.exp_m1();
+    let reads = format!(
+        "deepest wakeups are nearest if CPU {cluster}.{core} owns the timer: {:.0} % off, and {:.0} % with the next best CPU",
+        off(nearest),
+        off(next)
+    );
+    Some(match calibration.declared_timer {
+        Some(declared) if declared == (cluster, core) => format!("{reads}; it is the one that is declared"),
+        Some((cluster, core)) => format!("{reads}; {cluster}.{core} is declared"),
+        None => format!("{reads}; declare it as `timer = [{cluster}, {core}]` beside `scp_order`"),
+    })
 }
 
 fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
@@ -263,6 +282,9 @@ fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
                         "median": calibration.gate.left_out.median,
                     },
                 },
+                "timers": calibration.timers.iter().map(|(cluster, core, log)| json!({
+                    "cpu": format!("{cluster}.{core}"), "rms_log_error": log,
+                })).collect::<Vec<_>>(),
                 "parameters": calibration.parameters.iter().map(|(parameter, value, error)| json!({
                     "key": parameter.key, "value": value, "standard_error": error, "prior": parameter.prior.value,
                 })).collect::<Vec<_>>(),

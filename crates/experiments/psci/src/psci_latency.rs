@@ -129,8 +129,10 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                     record: false,
                     spread: true,
                 };
+                // Who owns the timer is uncertain, whatever is declared: each CPU in turn.
+                let timer = number as usize % release.machine.platform.topology.cpus.len();
                 let drawn = Conditions {
-                    order: order(&case).unwrap_or_default(),
+                    order: Order { timer: Some(timer), ..order(&case).unwrap_or_default() },
                     iterations: SETTLED + 1,
                     ..conditions.clone()
                 };

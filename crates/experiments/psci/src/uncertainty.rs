@@ -91,6 +91,7 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = Recording>) -> Vec<Interval>
             metric,
             low: at(ENDS.0).max(0.0),
             high: at(ENDS.1),
+            middle: Some(at(0.5)),
             draws: values.len() as u32,
         }
     };

@@ -225,6 +225,9 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+    /// The middle of the draws; recordings before this field was there have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub middle: Option<f64>,
     /// The number of draws that there were.
     pub draws: u32,
 }

@@ -7,12 +7,12 @@ use crate::parameters::{self, Parameter, Plan};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
 use nalgebra::{DMatrix, DVector, Dyn};
-use psci_cases::{CASES, Mode};
+use psci_cases::{CASES, Case, Mode};
 use published::{Cell, PsciReference};
 use rayon::prelude::*;
 use recording::metrics;
-use soc::{Conditions, Order};
 use soc::config::{Costs, Machine, Platform, Release};
+use soc::{Conditions, Measured, Order};
 use std::collections::BTreeMap;
 
 /// Parameters that the used cells cannot tell apart: all can move together and the cells hardly
@@ -52,9 +52,18 @@ pub struct Calibration {
     pub rms_us: f64,
     /// True if the fit can be trusted, and why not.
     pub gate: Gate,
+    /// Each CPU as (cluster, core), and how far the deepest wakeups are from the published ones if
+    /// it owns the timer: the root of the mean square of the logarithms of their ratios. Nearest
+    /// first; empty where there is nothing to compare with.
+    pub timers: Vec<(u16, u16, f64)>,
+    /// The CPU that the reference declares to own the timer.
+    pub declared_timer: Option<(u16, u16)>,
     /// The place where the carried parameters started.
     pub carried_from: Option<String>,
 }
+
+/// The case whose wakeups show who owns the timer.
+const DEEPEST: &str = "suspend-deepest";
 
 /// Relative accuracy that is asked of a cell: the model is not better than this, however finely a
 /// cell is printed.
@@ -97,6 +106,7 @@ pub fn fit(
     let (values, costs) = model.rounded(&scales);
     let fitted = model.simulate(&costs)?;
     let data = model.derivative(&scales)?;
+    let timers = model.timers(&costs, reference)?;
     let rms = (cells.iter().zip(&fitted).map(|(cell, fitted)| (fitted - cell.value_us).powi(2)).sum::<f64>()
         / cells.len() as f64)
         .sqrt();
@@ -107,6 +117,8 @@ pub fn fit(
         parameters.iter().cloned().zip(values).zip(errors).map(|((p, v), e)| (p, v, e)).collect();
     let cells: Vec<CellFit> = cells.into_iter().zip(fitted).map(|(cell, fitted)| CellFit { cell, fitted }).collect();
     Ok(Calibration {
+        timers,
+        declared_timer: reference.wake_ups(&release.name, DEEPEST).0,
         gate: Gate::new(&cells, &sigmas, &fitted_parameters, &data),
         release: release.name.clone(),
         platform: platform.name.clone(),
@@ -218,27 +230,64 @@ impl Model<'_> {
         (values, costs)
     }
 
+    /// What a case measures once caches hold what they hold from then on.
+    fn settled(&self, machine: &Machine, case: Case, order: Order) -> Result<Vec<Measured>, Error> {
+        let conditions =
+            Conditions { case, iterations: soc::SETTLED + 1, seed: 0, order, record: false, spread: false };
+        let outcome = soc::run(machine, &conditions).map_err(|source| Error::Run {
+            release: self.release.name.clone(),
+            case: case.name,
+            mode: case.mode.name(),
+            source,
+        })?;
+        Ok(outcome.measured.into_iter().filter(|measured| measured.iteration == soc::SETTLED).collect())
+    }
+
+    /// Each CPU as the owner of the timer, and how far the wakeups of the deepest parallel table
+    /// then are from the published ones: the root of the mean square of the logarithms of their
+    /// ratios, nearest first. Empty where no order or no such table is published.
+    fn timers(&self, costs: &Costs, reference: &PsciReference) -> Result<Vec<(u16, u16, f64)>, Error> {
+        let Some(case) = CASES.into_iter().find(|case| case.name == DEEPEST && case.mode == Mode::Parallel) else {
+            return Ok(Vec::new());
+        };
+        let Some(order) = self.orders.get(DEEPEST).filter(|order| !order.scp.is_empty()) else { return Ok(Vec::new()) };
+        let machine = Machine { platform: self.platform.clone(), release: self.release.clone(), costs: costs.clone() };
+        let published = |cluster: u16, core: u16| {
+            let cells = reference.cells.iter().filter(|cell| cell.release == self.release.name);
+            let mut cells = cells.filter(|cell| cell.case == DEEPEST && cell.mode == case.mode.name());
+            cells
+                .find(|cell| cell.metric == metrics::WAKEUP.name && (cell.cluster, cell.core) == (cluster, core))
+                .map(|cell| cell.value_us)
+        };
+        let cpus = &self.platform.topology.cpus;
+        let mut timers = Vec::new();
+        for (number, timer) in cpus.iter().enumerate() {
+            let mut squares = Vec::new();
+            for measured in self.settled(&machine, case, Order { timer: Some(number), ..order.clone() })? {
+                let cpu = &cpus[measured.cpu];
+                let us = |point: &str| soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6);
+                if let Some(((from, to), published)) = metrics::WAKEUP.bounds(us).zip(published(cpu.cluster, cpu.core))
+                {
+                    squares.push(((to - from) / published).ln().powi(2));
+                }
+            }
+            if !squares.is_empty() {
+                let mean = squares.iter().sum::<f64>() / squares.len() as f64;
+                timers.push((timer.cluster, timer.core, mean.sqrt()));
+            }
+        }
+        timers.sort_by(|a, b| a.2.total_cmp(&b.2));
+        Ok(timers)
+    }
+
     /// The used cells in microseconds, simulated.
     fn simulate(&self, costs: &Costs) -> Result<Vec<f64>, Error> {
         let machine = Machine { platform: self.platform.clone(), release: self.release.clone(), costs: costs.clone() };
         let mut values: BTreeMap<Key, f64> = BTreeMap::new();
         for case in CASES {
-            let conditions = Conditions {
-                case,
-                iterations: soc::SETTLED + 1,
-                seed: 0,
-                order: self.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned().unwrap_or_default(),
-                record: false,
-                spread: false,
-            };
+            let order = self.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned();
             let mode = case.mode.name();
-            let outcome = soc::run(&machine, &conditions).map_err(|source| Error::Run {
-                release: self.release.name.clone(),
-                case: case.name,
-                mode,
-                source,
-            })?;
-            for measured in outcome.measured.into_iter().filter(|measured| measured.iteration == soc::SETTLED) {
+            for measured in self.settled(&machine, case, order.unwrap_or_default())? {
                 let cpu = &self.platform.topology.cpus[measured.cpu];
                 for metric in metrics::intervals_of(case.name) {
                     let seconds = |point: &str| soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6);

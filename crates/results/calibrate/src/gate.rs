@@ -17,6 +17,8 @@ pub struct Gate {
     pub weighted_rms: f64,
     /// Costs that the fit would have below 0, and which ended there.
     pub pinned: Vec<String>,
+    /// Those of them for which the cells leave no doubt.
+    certainly_zero: Vec<String>,
     /// Leave-one-out error.
     pub left_out: LeftOut,
     /// Why the fit is bad, a clause each; empty for a good fit.
@@ -44,6 +46,9 @@ const MOST_RESIDUAL: f64 = 3.0;
 const MOST_LEFT_OUT: f64 = 0.1;
 /// With fewer degrees of freedom than this, the fit would look good whatever the cells said.
 const LEAST_FREEDOM: f64 = 3.0;
+/// A cost that ended at 0 speaks against a fit if its standard error is below this part of its prior:
+/// the cells then say that there is none. Of a greater error, they know a sum that it is part of.
+const CERTAIN: f64 = 0.1;
 /// A value of which the fit follows more than this part of any change has nothing but itself to go
 /// by.
 const ALONE: f64 = 0.9;
@@ -65,16 +70,17 @@ impl Gate {
         let residuals: Vec<f64> =
             cells.iter().zip(sigmas).map(|(cell, sigma)| (cell.fitted - cell.cell.value_us) / sigma).collect();
         let weighted_rms = root_mean_square(residuals.iter().copied());
-        let pinned: Vec<String> = parameters
-            .iter()
-            .filter(|(parameter, value, _)| *value <= 0.0 && parameter.prior.value > 0.0)
-            .map(|(parameter, ..)| parameter.key.clone())
-            .collect();
+        let at_zero = |certainly: bool| -> Vec<String> {
+            let ended = parameters.iter().filter(|(parameter, value, _)| *value <= 0.0 && parameter.prior.value > 0.0);
+            let certain = |(parameter, _, error): &&(Parameter, f64, f64)| *error < CERTAIN * parameter.prior.value;
+            ended.filter(|it| !certainly || certain(it)).map(|(parameter, ..)| parameter.key.clone()).collect()
+        };
         let mut gate = Self {
             distinct: groups.len(),
             effective: hat.iter().sum(),
             weighted_rms,
-            pinned,
+            pinned: at_zero(false),
+            certainly_zero: at_zero(true),
             left_out: left_out(cells, &groups, &hat),
             reasons: Vec::new(),
         };
@@ -102,8 +108,10 @@ impl Gate {
                 self.weighted_rms
             ));
         }
-        if !self.pinned.is_empty() {
-            reasons.push(format!("costs ended at 0: {}", self.pinned.join(", ")));
+        // Where the cells know a sum and not its parts, a part may end at 0: the residuals judge
+        // the sum.
+        if !self.certainly_zero.is_empty() {
+            reasons.push(format!("the cells put costs at 0: {}", self.certainly_zero.join(", ")));
         }
         if exceeds(-self.freedom(), -LEAST_FREEDOM) {
             reasons.push(format!(

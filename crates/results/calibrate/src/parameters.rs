@@ -127,7 +127,8 @@ impl Plan {
                 let help = "write 0.1 for a prior that is known to a tenth, or leave it out";
                 return Err(document.wrong(within.span(), "a standard deviation is more than 0", help));
             }
-            if let Some(starts) = parameter.starts.as_ref().filter(|it| it.get_ref().iter().all(|&start| start <= 0.0)) {
+            if let Some(starts) = parameter.starts.as_ref().filter(|it| it.get_ref().iter().all(|&start| start <= 0.0))
+            {
                 let help = "write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out";
                 return Err(document.wrong(starts.span(), "no start is more than 0", help));
             }

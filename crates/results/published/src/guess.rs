@@ -20,7 +20,9 @@ impl PsciReference {
     /// - a cache flush at level 0 is the serial one, times what the one cell that fits use is
     ///   longer than its serial one; at the deepest level, the cluster's last man takes the longest
     ///   serial flush of the cluster, and the others take theirs of level 0;
-    /// - a wakeup is the serial one.
+    /// - a wakeup from level 0 is the serial one; one from the deepest level is the serial one, or
+    ///   what it was in another release, whichever pattern is nearest to the whole column: as much
+    ///   as a model is given that is told who woke first.
     ///
     /// `None` for other cells, and where the tables lack what the guess needs.
     pub fn guess(&self, cell: &Cell) -> Option<f64> {
@@ -31,6 +33,7 @@ impl PsciReference {
         match cell.metric.as_str() {
             metric if metric == POWERDOWN.name => self.guess_powerdown(cell, place),
             metric if metric == CACHE_FLUSH.name => self.guess_flush(cell, place),
+            metric if metric == WAKEUP.name && cell.case == DEEPEST => self.guess_by_pattern(cell, place),
             metric if metric == WAKEUP.name => self.value(cell, &cell.case, "serial", metric, place),
             _ => None,
         }
@@ -56,6 +59,41 @@ impl PsciReference {
         off.sort_by(f64::total_cmp);
         let factor = off.get((off.len() * 9).div_ceil(10).checked_sub(1)?)?;
         Some((guess / factor, guess * factor))
+    }
+
+    fn guess_by_pattern(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
+        let find = |release: &str, mode: &str, place: ClusterCore| {
+            let same = |other: &&Cell| {
+                (other.release.as_str(), other.mode.as_str(), other.cluster, other.core)
+                    == (release, mode, place.0, place.1)
+                    && (&other.case, &other.metric) == (&cell.case, &cell.metric)
+            };
+            self.cells.iter().find(same).map(|cell| cell.value_us)
+        };
+        let serial = |release: &str, place| find(release, "serial", place);
+        let parallel = |release: &str, place| find(release, "parallel", place);
+        let says = |pattern: Option<&str>, place| match pattern {
+            None => serial(&cell.release, place),
+            Some(other) => Some(parallel(other, place)? + serial(&cell.release, place)? - serial(other, place)?),
+        };
+        let column: Vec<&Cell> = self
+            .cells
+            .iter()
+            .filter(|other| {
+                (&other.release, &other.case, &other.mode, &other.metric)
+                    == (&cell.release, &cell.case, &cell.mode, &cell.metric)
+            })
+            .collect();
+        let off = |pattern: Option<&str>| {
+            let off =
+                |cell: &&Cell| Some((says(pattern, (cell.cluster, cell.core))?.max(0.01) / cell.value_us).ln().abs());
+            column.iter().map(off).sum::<Option<f64>>()
+        };
+        let others =
+            self.releases.iter().map(|(name, _)| Some(name.as_str())).filter(|name| *name != Some(&cell.release));
+        let patterns = std::iter::once(None).chain(others);
+        let best = patterns.filter_map(|pattern| Some((pattern, off(pattern)?))).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        says(best.0, place)
     }
 
     fn guess_powerdown(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {

@@ -20,7 +20,8 @@ pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in dif
 
 /// The explanation of the guess that stands beside a model's accuracy.
 pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \
-     which the model is not given, and a constant; a cache flush and a wakeup are the serial ones";
+     which the model is not given, and a constant; a cache flush and a wakeup are the serial ones, but that a wakeup from the deepest level may be \
+     another release's, whichever pattern is nearest";
 
 /// The guess's errors in a row of the accuracy table.
 pub(crate) fn guess(row: &Accuracy) -> String {
@@ -29,7 +30,7 @@ pub(crate) fn guess(row: &Accuracy) -> String {
 }
 
 /// The explanation of the intervals that stand beside a model's accuracy.
-pub(crate) const INTERVALS: &str = "90 % intervals: how many hold the published value, of the model's (from draws of who arrives first, of the costs \
+pub(crate) const INTERVALS: &str = "median and worst: of the errors' absolute values. hold, of the 90 % intervals: how many hold the published value, of the model's (from draws of who arrives and wakes first, of the costs \
      within their fit, and of what the fit leaves over, widened by what they miss in the other releases) and of the guess's (from how far it is off in the other releases); and the median of the \
      model's widths as a multiple of the guess's";
 

@@ -1,7 +1,7 @@
 //! The accuracy of predictions.
 
 use super::compared::Compared;
-use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
+use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use recording::stats;
 
 /// Errors over some cells, in percent of the published values.
@@ -46,17 +46,29 @@ pub struct Intervals {
 
 /// Rows of the table: what is counted, which metrics, and of which case. Wakeups from the deepest
 /// level stand apart: there it decides who wakes first, which no table says.
-const ROWS: [(&str, &[&str], Option<&str>); 3] = [
-    ("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name], None),
-    ("wakeup, level 0", &[WAKEUP.name], Some("suspend-level0")),
-    ("wakeup, deepest", &[WAKEUP.name], Some("suspend-deepest")),
+const ROWS: [(&str, &[&str], Option<&str>, Said); 6] = [
+    ("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name], None, Said::Recorded),
+    ("wakeup, level 0", &[WAKEUP.name], Some("suspend-level0"), Said::Recorded),
+    ("wakeup, deepest", &[WAKEUP.name], Some("suspend-deepest"), Said::Recorded),
+    ("- timer unknown", &[WAKEUP.name], Some("suspend-deepest"), Said::Middle),
+    ("cpu-off", &[POWERDOWN.name], Some("cpu-off"), Said::Recorded),
+    ("PSCI_VERSION", &[LATENCY.name], Some("psci-version"), Said::Recorded),
 ];
 
-/// Name of the row over all releases.
-const ALL: &str = "all";
+/// What a row holds against the published value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// What was recorded, under the conditions that the published run declares.
+    Recorded,
+    /// The middle of the draws: what the model says that does not know who wakes first.
+    Middle,
+}
 
-/// Accuracy of every release that has published figures, over the predicted cells of its parallel
-/// suspend tables; and where there are several, over all of their cells.
+/// Name of the rows over all releases.
+pub(crate) const ALL: &str = "all";
+
+/// Accuracy of every release that has published figures, over its predicted cells; and where there
+/// are several, over all cells of their parallel suspend tables.
 pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     let mut releases: Vec<&str> = Vec::new();
     for cell in compared.iter().filter(|cell| cell.published.is_some()) {
@@ -66,18 +78,24 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     }
     let several = releases.len() > 1;
     let rows = releases.into_iter().flat_map(|release| ROWS.map(|row| (Some(release), row)));
-    let last = (None, ("all of these", &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..], None));
+    let last =
+        (None, ("parallel suspends", &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..], None, Said::Recorded));
     let mut all = Vec::new();
-    for (release, (what, metrics, case)) in rows.chain(several.then_some(last)) {
+    let pooled = ROWS.map(|row| (None, row)).into_iter().chain([last]).filter(|_| several);
+    for (release, (what, metrics, case, said)) in rows.chain(pooled) {
         let predicted = compared.iter().filter(|cell| {
             release.is_none_or(|release| cell.recorded.variant == release)
-                && cell.recorded.mode == "parallel"
+                && (case.is_some() || cell.recorded.mode == "parallel")
                 && metrics.contains(&cell.recorded.metric.as_str())
                 && case.is_none_or(|case| case == cell.recorded.case)
                 && !cell.used_in_fit()
         });
         let published = |cell: &Compared| cell.published.as_ref().map(|cell| cell.value_us);
-        let model = predicted.clone().filter_map(|cell| Some((cell.recorded.value, published(cell)?)));
+        let value = |cell: &Compared| match said {
+            Said::Recorded => Some(cell.recorded.value),
+            Said::Middle => cell.middle,
+        };
+        let model = predicted.clone().filter_map(|cell| Some((value(cell)?, published(cell)?)));
         let guesses = predicted.clone().map(|cell| Some((cell.guess?, published(cell)?)));
         let intervals = intervals(&predicted.clone().collect::<Vec<_>>());
         let Some(model) = errors(model) else { continue };

@@ -22,6 +22,8 @@ pub struct Compared {
     /// The place of the recorded value with a probability of 90 %, by what is declared to be
     /// uncertain.
     pub interval: Option<(f64, f64)>,
+    /// The middle of what was drawn, among it who wakes first.
+    pub middle: Option<f64>,
 }
 
 impl Compared {
@@ -73,7 +75,7 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
             let guess = reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess(cell));
             let guess_interval =
                 reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess_interval(cell));
-            Compared { recorded, published, guess, guess_interval, interval: None }
+            Compared { recorded, published, guess, guess_interval, interval: None, middle: None }
         })
         .collect()
 }
@@ -86,12 +88,13 @@ pub(crate) fn with_intervals(compared: &mut [Compared], intervals: &[Interval]) 
         let Interval { variant, case, mode, cpu, metric, .. } = interval;
         (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone())
     };
-    let by_place: BTreeMap<_, _> =
-        intervals.iter().map(|interval| (place(interval), (interval.low, interval.high))).collect();
+    let by_place: BTreeMap<_, _> = intervals.iter().map(|it| (place(it), ((it.low, it.high), it.middle))).collect();
     for cell in compared.iter_mut() {
         let CellResult { variant, case, mode, cpu, metric, .. } = &cell.recorded;
         let place = (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone());
-        cell.interval = by_place.get(&place).copied();
+        let drawn = by_place.get(&place);
+        cell.interval = drawn.map(|&(interval, _)| interval);
+        cell.middle = drawn.and_then(|&(_, middle)| middle);
     }
     let kind = |cell: &Compared| (cell.recorded.metric == WAKEUP.name).then(|| cell.recorded.case.clone());
     let off = |cell: &Compared| {

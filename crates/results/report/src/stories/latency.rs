@@ -5,7 +5,7 @@ use super::story::Story;
 use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed, text, whole,
 };
-use crate::model::accuracy::{Accuracy, Errors};
+use crate::model::accuracy::{ALL, Accuracy, Errors};
 use crate::model::compared::{Compared, Spread};
 use crate::model::figures::{
     CauseTable, FigureTable, Group, cell_of, cpus, groups, principal_metric, slowest, whole_metrics,
@@ -214,7 +214,14 @@ impl Story for Latency<'_> {
         told.table(overview(findings, &cases));
         if !findings.accuracy.is_empty() {
             told.extend([Block::heading(1, "Accuracy")]);
-            told.table(accuracies(&findings.accuracy));
+            let pooled: Vec<Accuracy> = findings.accuracy.iter().filter(|row| row.release == ALL).cloned().collect();
+            let is_one = pooled.is_empty();
+            told.table(accuracies(if is_one { &findings.accuracy } else { &pooled }));
+            told.rest();
+            if !is_one {
+                told.extend([Block::heading(2, "By release")]);
+                told.table(accuracies(&findings.accuracy));
+            }
         }
         told.rest();
         if findings.accuracy.iter().any(|row| row.guess.is_some()) {
@@ -276,14 +283,15 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
 /// The rows of the accuracy table.
 pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
     Table::with_rows(rows)
-        .words("release", |row| row.release.as_str())
-        .words("predicted cells", |row| row.what)
-        .numbers("cells", "", |row| whole(row.model.cells as f64))
-        .numbers("median |error|", "", |row| fixed(row.model.median_percent, 1).after(" %"))
-        .words("within 10 % or 1 us", |row| format!("{} of {}", row.model.within, row.model.cells))
+        .when(rows.iter().any(|row| row.release != rows[0].release), |table| {
+            table.words("release", |row| row.release.as_str())
+        })
+        .words("predicted cells", |row| row.what.replace(" and cache flush", ", flush"))
+        .numbers("median", "", |row| fixed(row.model.median_percent, 1).after(" %"))
+        .words("in 10 % or 1 us", |row| format!("{} of {}", row.model.within, row.model.cells))
         .numbers("worst", "", |row| fixed(row.model.worst_percent, 1).after(" %"))
         .words("guess: median, worst", guess)
-        .words("hold: model, guess; width", held)
+        .words("hold; width", held)
         .done()
 }
 
