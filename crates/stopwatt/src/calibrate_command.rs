@@ -243,10 +243,16 @@ fn gate_text(out: &mut String, calibration: &Calibration) {
     };
 }
 
+/// Wakeups that are farther off than this, as the logarithm of a ratio, tell nothing.
+const SEEN: f64 = 0.5;
+
 /// Who owns the timer, by the column of wakeups; `None` where there is no such column.
 fn timer_text(calibration: &Calibration) -> Option<String> {
     let [(cluster, core, nearest), (.., next)] = *calibration.timers.get(..2)? else { return None };
     let off = |log: f64| 100.0 * log.exp_m1();
+    if nearest > SEEN || nearest * 2.0 > next {
+        return Some(format!("deepest wakeups do not tell who owns the timer: {:.0} % off at best", off(nearest)));
+    }
     let reads = format!(
         "deepest wakeups are nearest if CPU {cluster}.{core} owns the timer: {:.0} % off, and {:.0} % with the next best CPU",
         off(nearest),

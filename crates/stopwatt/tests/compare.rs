@@ -61,7 +61,7 @@ fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_
     let page = text(&stopwatt(&["compare", &a, &b, "--format", "html"]));
     assert!(page.starts_with("<!DOCTYPE html>") && page.len() < report::MOST_BYTES, "{} bytes", page.len());
     let answer = &page[page.find("class=headline").unwrap()..][..200];
-    assert!(answer.contains(" rows got worse, the most in suspend-deepest parallel, wakeup"), "{answer}");
+    assert!(answer.contains(" rows got worse, the most in suspend-deepest parallel, powerdown"), "{answer}");
     let table = &page[page.find("suspend-level0 serial: powerdown (us)").unwrap()..];
     let picture = &table[table.find("<svg").unwrap()..table.find("</svg>").unwrap()];
     // A line for each recording and CPU, and a point for each of the three iterations.

@@ -34,7 +34,8 @@ fn cells(settings: &[&str]) -> Vec<Value> {
 /// The longest of a metric in a case, in microseconds.
 fn longest(cells: &[Value], case: &str, mode: &str, metric: &str) -> f64 {
     let of_case = cells.iter().filter(|cell| cell["case"] == case && cell["mode"] == mode && cell["metric"] == metric);
-    of_case.map(|cell| cell["simulated"].as_f64().unwrap()).fold(0.0, f64::max)
+    // CPUs change places from one iteration to the next.
+    of_case.map(|cell| cell["max"].as_f64().unwrap()).fold(0.0, f64::max)
 }
 
 #[test]
@@ -44,10 +45,10 @@ fn the_costs_of_the_example_are_what_a_fit_gives_and_the_fit_is_good() {
     let chapter = std::fs::read_to_string(example().join("../../platforms.md")).unwrap();
     let flat = chapter.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        flat.contains("0.02 us rms over 37 cells, which are 12 distinct values and determine 7.1 of the 18 parameters")
+        flat.contains("0.03 us rms over 37 cells, which are 9 distinct values and determine 6.6 of the 18 parameters")
     );
-    assert!(said.contains("37 cells used, rms residual 0.02 us"), "{said}");
-    assert!(said.contains("12 distinct values for 18 parameters, of which they determine 7.1"), "{said}");
+    assert!(said.contains("37 cells used, rms residual 0.03 us"), "{said}");
+    assert!(said.contains("9 distinct values for 18 parameters, of which they determine 6.6"), "{said}");
 }
 
 #[test]

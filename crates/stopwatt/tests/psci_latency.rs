@@ -83,8 +83,17 @@ fn accuracy_stands_beside_what_the_tables_alone_foretell_and_the_deepest_wakeups
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = json["accuracy"].as_array().unwrap();
     let what: Vec<_> = rows.iter().map(|row| (row["what"].as_str().unwrap(), row["cells"].as_u64().unwrap())).collect();
-    assert_eq!(what, [("powerdown and cache flush", 21), ("wakeup, level 0", 6), ("wakeup, deepest", 6)]);
-    for row in rows {
+    let expected = [
+        ("powerdown and cache flush", 21),
+        ("wakeup, level 0", 6),
+        ("wakeup, deepest", 5),
+        ("cpu-off", 2),
+        ("PSCI_VERSION", 3),
+    ];
+    assert_eq!(what, expected);
+    let (guessed, alone) = rows.split_at(3);
+    assert!(alone.iter().all(|row| row["guess"].is_null() && number(row, "worst_error_percent") < 5.0), "{alone:?}");
+    for row in guessed {
         assert!(number(&row["guess"], "median_error_percent") <= number(&row["guess"], "worst_error_percent"));
     }
     let beaten = number(&rows[0], "median_error_percent") < number(&rows[0]["guess"], "median_error_percent");
@@ -93,7 +102,7 @@ fn accuracy_stands_beside_what_the_tables_alone_foretell_and_the_deepest_wakeups
     let text = String::from_utf8(stopwatt_on(&root(), &["report", recording, "--all"]).stdout).unwrap();
     assert!(text.contains("uess: what the tables alone foretell"), "{text}");
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    for row in rows {
+    for row in guessed {
         let figures = format!(
             "{:.1} %, {:.1} %",
             number(&row["guess"], "median_error_percent"),
@@ -101,7 +110,9 @@ fn accuracy_stands_beside_what_the_tables_alone_foretell_and_the_deepest_wakeups
         );
         let median = format!("{:.1} %", number(row, "median_error_percent"));
         let line = readme.lines().find(|line| {
-            line.contains("juno-v2.12") && line.contains(row["what"].as_str().unwrap()) && line.contains(&figures)
+            line.contains("juno-v2.12")
+                && line.contains(&row["what"].as_str().unwrap().replace(" and cache flush", ", flush"))
+                && line.contains(&figures)
         });
         assert!(line.is_some_and(|line| line.contains(&median)), "the README has no {figures} beside {median}");
     }
@@ -123,13 +134,19 @@ fn nine_of_ten_intervals_hold_the_published_value_and_are_no_wider_than_the_tabl
         (ends[0]..=ends[1]).contains(&number(cell, "published"))
     });
     let held = held.count();
-    assert_eq!(predicted.len(), 99);
-    assert!((85..=97).contains(&(held * 100 / predicted.len())), "{held} of 99");
+    assert_eq!(predicted.len(), 96);
+    assert!((85..=97).contains(&(held * 100 / predicted.len())), "{held} of 96");
     let rows = json["accuracy"].as_array().unwrap();
-    let all = rows.iter().find(|row| row["release"] == "all").unwrap();
-    assert_eq!(all["cells"], 99);
+    let all = rows.iter().find(|row| row["what"] == "parallel suspends").unwrap();
+    assert_eq!(all["cells"], 96);
     assert_eq!(all["intervals"]["held"], held as u64);
     assert!(number(&all["intervals"], "width_against_guess") <= 1.5, "{all}");
+    // Of the deepest wakeups, where it decides whose timer fires, four in five are within 10 %.
+    let deepest = rows.iter().find(|row| row["release"] == "all" && row["what"] == "wakeup, deepest").unwrap();
+    assert_eq!(deepest["cells"], 15);
+    assert!(number(deepest, "within_10_percent_or_1_us") >= 12.0, "{deepest}");
+    assert!(number(deepest, "median_error_percent") <= 4.0, "{deepest}");
+    assert!(number(&deepest["intervals"], "held") >= 12.0, "{deepest}");
     // Nobody waits in the serial cases, and nothing is drawn of them.
     assert!(cells.iter().filter(|cell| cell["mode"] == "serial").all(|cell| cell["interval"].is_null()));
     // Who arrives first is left to chance where the order is free.

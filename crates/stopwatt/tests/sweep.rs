@@ -30,7 +30,7 @@ scp.channels = [1, 2]
 
 [latin-hypercube]
 points = 6
-ranges = { assumed.core_on = { from = 55.0, to = 65.0, unit = "us" } }
+ranges = { costs.scp.core_on = { from = 55.0, to = 65.0, unit = "us" } }
 
 [seeds]
 count = 5
@@ -161,7 +161,7 @@ fn a_point_that_fails_is_named_and_the_others_go_on() {
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let text = said(&output);
     assert!(text.contains("30 points failed"), "{text}");
-    assert!(text.contains("point 30 (release=v9.9 assumed.core_on="), "{text}");
+    assert!(text.contains("point 30 (release=v9.9 costs.scp.core_on="), "{text}");
     assert!(text.contains("has no release `v9.9`") && text.contains("and 10 more"), "{text}");
     assert!(text.contains("stopwatt sweep --resume"), "{text}");
     assert!(points(&to).into_iter().eq(0..60));
@@ -301,7 +301,7 @@ fn points_are_told_before_they_run() {
         text.contains("60 points (2 scp.channels x 6 draws of the Latin hypercube x 5 seed) in 20 chunks of 3"),
         "{text}"
     );
-    assert!(text.contains("point 59: scp.channels=2 assumed.core_on="), "{text}");
+    assert!(text.contains("point 59: scp.channels=2 costs.scp.core_on="), "{text}");
     assert!(!folder.path().join("s").exists());
 }
 
@@ -316,7 +316,8 @@ fn points_are_compared_like_releases() {
     let of = |channels: u32| format!("{}@juno-v2.12 scp.channels={channels}", to.display());
     let output = stopwatt(&["compare", &of(1), &of(2)]);
     let text = said(&output);
-    assert_eq!(output.status.code(), Some(0), "{text}");
+    // With two channels other CPUs wake first, so some rows get worse.
+    assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("scp.channels") && text.contains("powerdown"), "{text}");
 }
 

@@ -38,7 +38,7 @@ fn rate(name: &str, machine: &Machine, iterations: u32, rounds: u32) {
             .iter()
             .map(|&case| {
                 let conditions =
-                    Conditions { case, iterations, seed: 1, order: Vec::new(), record: true, spread: false };
+                    Conditions { case, iterations, seed: 1, order: Default::default(), record: true, spread: false };
                 soc::run(machine, &conditions).expect("the case ends").platform_calls
             })
             .sum::<u64>();
@@ -80,8 +80,14 @@ fn growth(lock: &str, settings: &[(&str, &str)]) {
             .map(|_| {
                 let begin = Instant::now();
                 for case in CASES {
-                    let conditions =
-                        Conditions { case, iterations: 1, seed: 1, order: Vec::new(), record: true, spread: false };
+                    let conditions = Conditions {
+                        case,
+                        iterations: 1,
+                        seed: 1,
+                        order: Default::default(),
+                        record: true,
+                        spread: false,
+                    };
                     soc::run(&machine, &conditions).expect("the case ends");
                 }
                 begin.elapsed().as_secs_f64()

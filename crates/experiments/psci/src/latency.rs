@@ -311,6 +311,10 @@ fn used(machine: &Machine, declared: bool) -> Machine {
         // Only runs beside a declared order draw it.
         machine.platform.assumed.spread = Default::default();
     }
+    if machine.costs.scp.core_on.is_some() {
+        // The costs say it.
+        machine.platform.assumed.core_on = None;
+    }
     machine.platform.idle_states.retain(|state| CASE_STATES.contains(&state.name.as_str()));
     for state in &mut machine.platform.idle_states {
         state.system_suspend = false;

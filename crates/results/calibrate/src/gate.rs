@@ -45,7 +45,7 @@ const MOST_RESIDUAL: f64 = 3.0;
 /// A greater median leave-one-out error, as a part of the value, is no prediction.
 const MOST_LEFT_OUT: f64 = 0.1;
 /// With fewer degrees of freedom than this, the fit would look good whatever the cells said.
-const LEAST_FREEDOM: f64 = 3.0;
+const LEAST_FREEDOM: f64 = 2.0;
 /// A cost that ended at 0 speaks against a fit if its standard error is below this part of its prior:
 /// the cells then say that there is none. Of a greater error, they know a sum that it is part of.
 const CERTAIN: f64 = 0.1;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn parameter(key: &str, value: f64) -> (Parameter, f64, f64) {
-        (Parameter { key: key.to_owned(), prior: Prior { value: 1.0, within: 1000.0 } }, value, 0.0)
+        (Parameter { starts: vec![1.0], key: key.to_owned(), prior: Prior { value: 1.0, within: 1000.0 } }, value, 0.0)
     }
 
     /// A line through six values: two parameters, both determined.
@@ -257,7 +257,14 @@ mod tests {
         let reason =
             |gate: &Gate, part: &str| assert!(gate.reasons.iter().any(|said| said.contains(part)), "{part}: {gate:?}");
         reason(&line([5.0, -5.0, 5.0, -5.0, 5.0, -5.0], 1.0), "residuals are 5.0 times");
-        reason(&line([0.0; 6], 0.0), "ended at 0: slope");
+        reason(&line([0.0; 6], 0.0), "the cells put costs at 0: slope");
+        // A cost of which the cells know hardly anything but a sum may end at 0.
+        let (slope, _, _) = parameter("slope", 0.0);
+        let derivative = DMatrix::from_fn(6, 2, |row, column| if column == 0 { 1.0 } else { row as f64 });
+        let cells: Vec<CellFit> = (0..6).map(|at| cell(f64::from(at), f64::from(at))).collect();
+        let parameters = [parameter("offset", 100.0), (slope, 0.0, 0.5)];
+        let unsure = Gate::new(&cells, &[1.0; 6], &parameters, &derivative);
+        assert!(unsure.passed() && unsure.pinned == ["slope"], "{unsure:?}");
         reason(&line([50.0, -50.0, 50.0, -50.0, 50.0, -50.0], 1.0), "left out is missed");
         reason(&line([f64::NAN; 6], 1.0), "residuals");
 

@@ -16,6 +16,7 @@ use document::Document;
 use psci_cases::CASES;
 use psci_experiments::psci_latency::{self, Release};
 use recording::Recording;
+use soc::Order;
 use soc::config::Sources;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,7 +45,9 @@ fn record(set: &[(&str, &str)]) -> Recording {
     }
     // Some order, so that no cost decides who comes first: a little core, a big one, and so on.
     let suspends = CASES.iter().filter(|case| case.name.starts_with("suspend"));
-    let orders = suspends.map(|case| (case.name.to_owned(), vec![4, 0, 1, 5, 2, 3])).collect();
+    let orders = suspends
+        .map(|case| (case.name.to_owned(), Order { scp: vec![4, 0, 1, 5, 2, 3], ..Order::default() }))
+        .collect();
     let release = Release { machine: sources.machine().unwrap(), orders, uncertainty: Default::default() };
     let options = psci_latency::Options { iterations: 3, seed: 1, free_seeds: 0 };
     let mut recording = psci_latency::run(&[release], &CASES, &options, || true).unwrap();
@@ -91,8 +94,10 @@ enum Core {
 /// The use that a cost is charged for, which says in which rows its cause's time is longer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Charged {
-    /// Each call of the procedure's, on its way in.
-    Entry,
+    /// The call of the procedure's that is a CPU's first since it got power, on its way in.
+    FirstEntry,
+    /// The same call of the CPU that has made calls before: of the lead.
+    WarmEntry,
     /// Each suspend, on its way down.
     SuspendDown,
     /// Each suspend, on its way up.
@@ -120,15 +125,17 @@ enum Charged {
 }
 
 /// In which cause the cost's time appears, for what it is charged, and to whom.
-const DECLARED: [(&str, Cause, Charged, Core); 23] = [
+const DECLARED: [(&str, Cause, Charged, Core); 26] = [
     ("shared.memory_access", Cause::Code, Charged::DownAndUp, Core::Any),
     ("shared.interconnect_exit", Cause::Interconnect, Charged::LastDown, Core::Any),
-    ("shared.interconnect_enter", Cause::Interconnect, Charged::FirstUp, Core::Any),
+    ("shared.smc_warm", Cause::Code, Charged::WarmEntry, Core::Any),
     ("shared.flush_port_share", Cause::FlushL1, Charged::FlushBesideOthers, Core::Any),
     ("scp.take", Cause::ScpWait, Charged::Down, Core::Any),
+    ("scp.core_on", Cause::ScpWait, Charged::Nobody, Core::Any),
     ("scp.core_off", Cause::ScpWait, Charged::Nobody, Core::Any),
     ("scp.cluster_off", Cause::ScpWait, Charged::Nobody, Core::Any),
-    ("cores.cortex-a53.smc", Cause::Code, Charged::Entry, Core::Little),
+    ("cores.cortex-a53.smc", Cause::Code, Charged::FirstEntry, Core::Little),
+    ("cores.cortex-a53.interconnect_enter", Cause::Interconnect, Charged::FirstUp, Core::Little),
     ("cores.cortex-a53.context_save", Cause::Code, Charged::SuspendDown, Core::Little),
     ("cores.cortex-a53.context_restore", Cause::Code, Charged::SuspendUp, Core::Little),
     ("cores.cortex-a53.power_down", Cause::Code, Charged::Down, Core::Little),
@@ -136,7 +143,8 @@ const DECLARED: [(&str, Cause, Charged, Core); 23] = [
     ("cores.cortex-a53.flush_l2_line", Cause::FlushL2, Charged::LastFlush, Core::Little),
     ("cores.cortex-a53.warm_reset", Cause::Reset, Charged::Up, Core::Little),
     ("cores.cortex-a53.interrupts_init", Cause::Code, Charged::OnUp, Core::Little),
-    ("cores.cortex-a57.smc", Cause::Code, Charged::Entry, Core::Big),
+    ("cores.cortex-a57.smc", Cause::Code, Charged::FirstEntry, Core::Big),
+    ("cores.cortex-a57.interconnect_enter", Cause::Interconnect, Charged::FirstUp, Core::Big),
     ("cores.cortex-a57.context_save", Cause::Code, Charged::SuspendDown, Core::Big),
     ("cores.cortex-a57.context_restore", Cause::Code, Charged::SuspendUp, Core::Big),
     ("cores.cortex-a57.power_down", Cause::Code, Charged::Down, Core::Big),
@@ -150,7 +158,9 @@ const DECLARED: [(&str, Cause, Charged, Core); 23] = [
 fn is_fed(key: &Key, charged: Charged, core: Core) -> bool {
     let (cluster, lead) = match key.who {
         Who::Place { cluster, core } => (cluster, (cluster, core) == (1, 0)),
-        Who::Nth { cluster, .. } | Who::LastMan { cluster } => (cluster, false),
+        // The declared order has the lead as the first of its cluster.
+        Who::Nth { cluster, n } => (cluster, (cluster, n) == (1, 1)),
+        Who::LastMan { cluster } => (cluster, false),
         _ => panic!("{key:?}"),
     };
     if core != Core::Any && (core == Core::Little) != (cluster == 1) {
@@ -170,7 +180,8 @@ fn is_fed(key: &Key, charged: Charged, core: Core) -> bool {
     let up = metric == "wakeup";
     let flush = metric == "powerdown" || metric == "cache_flush";
     match charged {
-        Charged::Entry => down || case == "psci-version",
+        Charged::FirstEntry => !lead && (down || case == "psci-version"),
+        Charged::WarmEntry => lead && (down || case == "psci-version"),
         Charged::SuspendDown => down && suspends,
         Charged::SuspendUp => up && suspends,
         Charged::Down => down,
@@ -311,12 +322,15 @@ macro_rules! a_test_for_each {
 a_test_for_each! {
     memory_access: "shared.memory_access",
     interconnect_exit: "shared.interconnect_exit",
-    interconnect_enter: "shared.interconnect_enter",
+    smc_warm: "shared.smc_warm",
     flush_port_share: "shared.flush_port_share",
     scp_take: "scp.take",
+    scp_core_on: "scp.core_on",
     scp_core_off: "scp.core_off",
     scp_cluster_off: "scp.cluster_off",
     little_smc: "cores.cortex-a53.smc",
+    little_interconnect_enter: "cores.cortex-a53.interconnect_enter",
+    big_interconnect_enter: "cores.cortex-a57.interconnect_enter",
     little_context_save: "cores.cortex-a53.context_save",
     little_context_restore: "cores.cortex-a53.context_restore",
     little_power_down: "cores.cortex-a53.power_down",

@@ -46,8 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let machine = sources.machine()?;
     let case = CASES.into_iter().find(|case| case.name == "suspend-deepest" && case.mode == Mode::Parallel);
     let case = case.ok_or("there is no such case")?;
-    let outcome =
-        run(&machine, &Conditions { case, iterations: 1, seed: 1, order: Vec::new(), record: true, spread: false })?;
+    let outcome = run(
+        &machine,
+        &Conditions { case, iterations: 1, seed: 1, order: Default::default(), record: true, spread: false },
+    )?;
 
     // From the first CPU_SUSPEND to the moment when the last CPU has no power.
     let suspends = |event: &&soc::Event| {

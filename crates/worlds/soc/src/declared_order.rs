@@ -1,8 +1,19 @@
 //! The order in which a case declares that its CPUs reach the SCP.
 
-use crate::run::Order;
 use engine::Time;
 use std::cell::{Cell, RefCell};
+
+/// What decides a parallel suspend and cannot be predicted, declared: who does what first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// The order in which CPUs reach the SCP; empty: whatever comes.
+    pub scp: Vec<usize>,
+    /// The CPU that owns the timer, and so wakes first; `None`: the first of `scp`, or whoever
+    /// comes first.
+    pub timer: Option<usize>,
+    /// The order in which the timer's owner wakes the others; empty: by number.
+    pub wakes: Vec<usize>,
+}
 
 /// The order that a case declares, and how far the iteration has come in it.
 #[derive(Default)]

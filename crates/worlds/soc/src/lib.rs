@@ -44,11 +44,12 @@ mod system;
 mod timers;
 
 pub use cpu::CpuState;
+pub use declared_order::Order;
 pub use event::{Event, Measured};
 pub use interrupt_source::{Interrupts, MAX_DEVICES, MAX_IPIS, Source};
 pub use memory::Word;
 pub use operating_points::{OperatingPoint, Work};
 pub use points::{point, point_name, stamp_at};
-pub use run::{Conditions, Order, RunError, RunOutcome, SETTLED, run};
+pub use run::{Conditions, RunError, RunOutcome, SETTLED, run};
 pub use soc::Soc;
 pub use system::{Boot, System, run_system};

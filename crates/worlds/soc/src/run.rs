@@ -2,6 +2,7 @@
 
 use crate::Soc;
 use crate::config::Machine;
+use crate::declared_order::Order;
 use crate::entry::Entry;
 use crate::event::{Event, Measured};
 use crate::firmware::Firmware;
@@ -31,18 +32,6 @@ pub struct Conditions {
     pub record: bool,
     /// True if the platform's declared spread of who arrives first is drawn, by the seed.
     pub spread: bool,
-}
-
-/// What decides a parallel suspend and cannot be predicted, declared: who does what first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Order {
-    /// The order in which CPUs reach the SCP; empty: whatever comes.
-    pub scp: Vec<usize>,
-    /// The CPU that owns the timer, and so wakes first; `None`: the first of `scp`, or whoever
-    /// comes first.
-    pub timer: Option<usize>,
-    /// The order in which the timer's owner wakes the others; empty: by number.
-    pub wakes: Vec<usize>,
 }
 
 /// The outcome of a run.

@@ -2,7 +2,7 @@
 //! units, which take a CPU's power without a command.
 
 use crate::Soc;
-use crate::config::ScpProtocol;
+use crate::config::{PowerUps, ScpProtocol};
 use crate::cpu::{CpuState, Waiting};
 use crate::entry::Entry;
 use crate::mailbox::{Channel, Command};
@@ -102,7 +102,10 @@ impl Soc {
     fn turn_off(&self, channel: usize, cpu: usize, cluster: bool, wakes: bool) {
         self.wait_for_wfi(cpu, self.channel_process(channel));
         self.advance(self.costs().scp.core_off);
-        if cluster && !self.keeps_cluster_up(cpu) {
+        // An SCP that powers cores up itself knows of those that run. One beside hardware that does
+        // is asked once, and does as it is told.
+        let knows = self.machine.platform.power_ups == PowerUps::OneByOne;
+        if cluster && !(knows && self.keeps_cluster_up(cpu)) {
             self.flush_shared_by_hardware(cpu);
             self.advance(self.costs().scp.cluster_off);
             self.domains_on[self.machine.platform.topology.cpus[cpu].domain].set(false);
@@ -235,8 +238,8 @@ impl Soc {
         self.scheduler.set_daemon(cpu, false);
         self.note_waking(cpu);
         self.advance(self.spread(|spread| spread.wake));
-        if self.has_power_units() {
-            // A unit of its own, which serves no other CPU.
+        if self.has_power_units() || self.machine.platform.power_ups == PowerUps::AtOnce {
+            // Hardware of its own, which serves no other CPU.
             self.power_up(cpu);
         } else {
             let number = cpu % self.channels.len();

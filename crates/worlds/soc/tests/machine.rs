@@ -3,7 +3,7 @@
 use document::Document;
 use psci_cases::{CASES, Case, Mode};
 use soc::config::{Machine, Sources};
-use soc::{Conditions, RunOutcome};
+use soc::{Conditions, Order, RunOutcome};
 use std::path::Path;
 
 fn sources(release: &str) -> Sources {
@@ -25,7 +25,7 @@ fn machine(release: &str, settings: &[(&str, &str)]) -> Machine {
 }
 
 fn conditions(case: Case, seed: u64) -> Conditions {
-    Conditions { case, iterations: 1, seed, order: Vec::new(), record: true, spread: false }
+    Conditions { case, iterations: 1, seed, order: Default::default(), record: true, spread: false }
 }
 
 fn case(name: &str, mode: Mode) -> Case {
@@ -100,14 +100,16 @@ fn who_arrives_first_is_drawn_only_where_a_run_asks_for_it() {
     let (down, awake) = orders(false);
     assert!(down <= 3 && awake <= 6, "{down} and {awake} orders without the spread");
     let (down, awake) = orders(true);
-    assert!(down > 10 && awake > 10, "{down} and {awake} orders with the spread");
+    // Who wakes first and whom it reaches first is left to chance; the SCP orders the rest.
+    assert!(down > 10 && awake > 4, "{down} and {awake} orders with the spread");
 }
 
 #[test]
 fn a_declared_order_is_kept_and_an_unusual_one_runs() {
     let machine = machine("juno-v2.12", &[]);
     for order in [vec![0, 1, 2, 3, 4, 5], vec![5, 3, 4, 2, 1, 0], vec![2, 5], vec![4, 4, 99]] {
-        let declared = Conditions { order: order.clone(), ..conditions(case("suspend-level0", Mode::Parallel), 1) };
+        let declared = Order { scp: order.clone(), ..Order::default() };
+        let declared = Conditions { order: declared, ..conditions(case("suspend-level0", Mode::Parallel), 1) };
         let outcome = soc::run(&machine, &declared).unwrap_or_else(|error| panic!("{order:?}: {error}"));
         if order.len() == 6 {
             let mut by_powerdown: Vec<_> = outcome
@@ -119,6 +121,41 @@ fn a_declared_order_is_kept_and_an_unusual_one_runs() {
             assert_eq!(by_powerdown.iter().map(|&(_, cpu)| cpu).collect::<Vec<_>>(), order);
         }
     }
+}
+
+#[test]
+fn cores_that_wake_together_get_power_one_after_the_other() {
+    let run = |settings: &[(&str, &str)], order: Order| {
+        let machine = machine("juno-v2.12", settings);
+        let conditions = Conditions { order, ..conditions(case("suspend-deepest", Mode::Parallel), 1) };
+        let outcome = soc::run(&machine, &conditions).unwrap();
+        // When each CPU got its power for the second time: the first was its CPU_ON.
+        let mut awake: Vec<(u64, usize)> = (0..6)
+            .filter_map(|cpu| {
+                let ups = outcome
+                    .events
+                    .iter()
+                    .filter(|it| usize::from(it.cpu) == cpu && soc::point_name(it.point) == "power-on");
+                ups.map(|it| (it.time, cpu)).last()
+            })
+            .collect();
+        awake.sort_unstable();
+        awake
+    };
+    let gaps = |awake: &[(u64, usize)]| -> Vec<u64> { awake.windows(2).map(|two| two[1].0 - two[0].0).collect() };
+    let cpus = |awake: &[(u64, usize)]| awake.iter().map(|&(_, cpu)| cpu).collect::<Vec<_>>();
+    // CPUs 4 and 5 are 0.0 and 0.1, so they come before 1.1 and those after it.
+    let timer = |cpu: usize| Order { timer: Some(cpu), ..Order::default() };
+    let awake = run(&[], timer(2));
+    assert_eq!(cpus(&awake), [2, 0, 4, 5, 1, 3]);
+    let core_on = machine("juno-v2.12", &[]).costs.scp.core_on.unwrap();
+    assert!(gaps(&awake).iter().all(|&gap| gap >= core_on), "{awake:?}");
+    // The owner's first interrupt reaches an SCP that has nothing else to do.
+    let first = Order { wakes: vec![3, 0, 1, 2, 4, 5], ..timer(2) };
+    assert_eq!(cpus(&run(&[], first)), [2, 3, 4, 5, 0, 1]);
+    // Hardware that powers each core up by itself lets none wait.
+    let at_once = run(&[("scp.power_ups", "at-once")], timer(2));
+    assert!(gaps(&at_once)[1..].iter().sum::<u64>() < core_on, "{at_once:?}");
 }
 
 #[test]

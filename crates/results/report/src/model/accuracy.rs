@@ -64,6 +64,9 @@ enum Said {
     Middle,
 }
 
+/// The row over all kinds of cells of the parallel suspend tables.
+pub(crate) const SUSPENDS: &str = "parallel suspends";
+
 /// Name of the rows over all releases.
 pub(crate) const ALL: &str = "all";
 
@@ -78,8 +81,7 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     }
     let several = releases.len() > 1;
     let rows = releases.into_iter().flat_map(|release| ROWS.map(|row| (Some(release), row)));
-    let last =
-        (None, ("parallel suspends", &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..], None, Said::Recorded));
+    let last = (None, (SUSPENDS, &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..], None, Said::Recorded));
     let mut all = Vec::new();
     let pooled = ROWS.map(|row| (None, row)).into_iter().chain([last]).filter(|_| several);
     for (release, (what, metrics, case, said)) in rows.chain(pooled) {

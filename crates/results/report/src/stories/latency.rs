@@ -5,7 +5,7 @@ use super::story::Story;
 use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed, text, whole,
 };
-use crate::model::accuracy::{ALL, Accuracy, Errors};
+use crate::model::accuracy::{ALL, Accuracy, Errors, SUSPENDS};
 use crate::model::compared::{Compared, Spread};
 use crate::model::figures::{
     CauseTable, FigureTable, Group, cell_of, cpus, groups, principal_metric, slowest, whole_metrics,
@@ -214,7 +214,8 @@ impl Story for Latency<'_> {
         told.table(overview(findings, &cases));
         if !findings.accuracy.is_empty() {
             told.extend([Block::heading(1, "Accuracy")]);
-            let pooled: Vec<Accuracy> = findings.accuracy.iter().filter(|row| row.release == ALL).cloned().collect();
+            let pooled: Vec<Accuracy> =
+                findings.accuracy.iter().filter(|row| row.release == ALL && row.what != SUSPENDS).cloned().collect();
             let is_one = pooled.is_empty();
             told.table(accuracies(if is_one { &findings.accuracy } else { &pooled }));
             told.rest();
@@ -341,8 +342,8 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
                 .numbers("error", "", |case| error(case.slowest()))
         })
         .when(longest > 0.0, |table| table.words("what it hung on", bars));
-    let note = "The slowest CPU of each case: its median over the iterations. A bar follows its critical path, so a wait for another \
-                CPU is told as what that CPU did.";
+    let note = "The slowest CPU of each case, in the median. A bar follows its critical path: a wait for another CPU is told as what that \
+                CPU did.";
     let fit =
         if has_published && findings.is_simulated() { " * used in the fit, all others are predictions." } else { "" };
     table.done().of_class("overview").noted(format!("{note}{fit}"))

@@ -29,6 +29,8 @@ pub struct Platform {
     pub idle_states: Vec<IdleState>,
     /// Number of SCP channels, each served on its own.
     pub scp_channels: usize,
+    /// How cores that wake at the same time get their power.
+    pub power_ups: PowerUps,
     /// Times that no published table shows.
     pub assumed: Assumed,
 }
@@ -96,6 +98,17 @@ impl WorldCpu {
         let cluster = u64::from(self.cluster);
         u64::from(self.core) | (cluster & 0xff) << 8 | (cluster >> 8) << 16
     }
+}
+
+/// The way in which cores that wake at the same time get their power.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PowerUps {
+    /// The SCP powers one up after the other, and takes no message meanwhile.
+    #[default]
+    OneByOne,
+    /// Hardware powers each up, whatever the SCP does.
+    AtOnce,
 }
 
 /// A composite power state.
@@ -247,6 +260,8 @@ struct FileState {
 #[serde(deny_unknown_fields)]
 struct FileScp {
     channels: Spanned<usize>,
+    #[serde(default)]
+    power_ups: PowerUps,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -353,6 +368,7 @@ impl Platform {
             topology,
             idle_states,
             scp_channels: channels,
+            power_ups: file.scp.power_ups,
             assumed: Assumed {
                 core_on: file.assumed.core_on.map(|time| time.0),
                 cluster_on: file.assumed.cluster_on.0,
