@@ -246,7 +246,8 @@ fn gate_text(out: &mut String, calibration: &Calibration) {
 /// Wakeups that are farther off than this, as the logarithm of a ratio, tell nothing.
 const SEEN: f64 = 0.5;
 
-/// Who owns the timer, by the column of wakeups; `None` where there is no such column.
+/// The owner of the timer, by the column of wakeups, in words; `None` where there is no such
+/// column.
 fn timer_text(calibration: &Calibration) -> Option<String> {
     let [(cluster, core, nearest), (.., next)] = *calibration.timers.get(..2)? else { return None };
     let off = |log: f64| 100.0 * log.exp_m1();

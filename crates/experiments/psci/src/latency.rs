@@ -351,7 +351,7 @@ impl WhileSetting {
     }
 }
 
-/// What published runs of a release declare, by case.
+/// The conditions that published runs of a release declare, by case.
 fn declared_orders(machine: &Machine, conditions: &Conditions) -> Result<BTreeMap<String, DeclaredOrder>, Error> {
     let (cpus, release) = (&machine.platform.topology.cpus, machine.release.name.as_str());
     let number = |place: &String| {

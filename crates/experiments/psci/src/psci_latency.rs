@@ -23,7 +23,7 @@ pub const FREE_RUNNING: &str = "parallel-free";
 pub struct Release {
     /// The machine, costs included.
     pub machine: Machine,
-    /// What the parallel cases declare, by case.
+    /// The conditions that the parallel cases declare, by case.
     pub orders: BTreeMap<String, Order>,
     /// The uncertainty of the costs.
     pub uncertainty: Uncertainty,

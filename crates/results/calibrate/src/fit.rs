@@ -230,7 +230,7 @@ impl Model<'_> {
         (values, costs)
     }
 
-    /// What a case measures once caches hold what they hold from then on.
+    /// The measurements of a case once caches hold what they hold from then on.
     fn settled(&self, machine: &Machine, case: Case, order: Order) -> Result<Vec<Measured>, Error> {
         let conditions =
             Conditions { case, iterations: soc::SETTLED + 1, seed: 0, order, record: false, spread: false };

@@ -46,8 +46,9 @@ const MOST_RESIDUAL: f64 = 3.0;
 const MOST_LEFT_OUT: f64 = 0.1;
 /// With fewer degrees of freedom than this, the fit would look good whatever the cells said.
 const LEAST_FREEDOM: f64 = 2.0;
-/// A cost that ended at 0 speaks against a fit if its standard error is below this part of its prior:
-/// the cells then say that there is none. Of a greater error, they know a sum that it is part of.
+/// A cost that ended at 0 speaks against a fit if its standard error is below this part of its
+/// prior: the cells then say that there is none. Of a greater error, they know a sum that it is
+/// part of.
 const CERTAIN: f64 = 0.1;
 /// A value of which the fit follows more than this part of any change has nothing but itself to go
 /// by.

@@ -1,10 +1,7 @@
 //! The guess of a parallel suspend from the tables alone: the yardstick that a model has to beat.
 
-use crate::psci::{Cell, PsciReference};
+use crate::psci::{Cell, ClusterCore, PsciReference};
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
-
-/// A CPU as (cluster, core).
-type ClusterCore = (u16, u16);
 
 const DEEPEST: &str = "suspend-deepest";
 const LEVEL0: &str = "suspend-level0";

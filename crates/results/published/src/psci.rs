@@ -63,6 +63,9 @@ pub enum Layout {
     Cpu,
 }
 
+/// A CPU as (cluster, core).
+pub(crate) type ClusterCore = (u16, u16);
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -217,7 +220,7 @@ impl PsciReference {
 
     /// The CPU, as (cluster, core), that a condition declares to own the timer, and the order in
     /// which it wakes the others, if one is declared.
-    pub fn wake_ups(&self, release: &str, case: &str) -> (Option<(u16, u16)>, &[(u16, u16)]) {
+    pub fn wake_ups(&self, release: &str, case: &str) -> (Option<ClusterCore>, &[ClusterCore]) {
         let condition = self.conditions.iter().find(|condition| condition.release == release && condition.case == case);
         condition.map_or((None, &[]), |condition| (condition.timer, &condition.wake_order))
     }

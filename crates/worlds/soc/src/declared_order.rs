@@ -3,7 +3,7 @@
 use engine::Time;
 use std::cell::{Cell, RefCell};
 
-/// What decides a parallel suspend and cannot be predicted, declared: who does what first.
+/// The conditions of a parallel suspend that cannot be predicted, declared: who does what first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// The order in which CPUs reach the SCP; empty: whatever comes.

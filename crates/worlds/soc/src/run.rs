@@ -26,7 +26,7 @@ pub struct Conditions {
     pub iterations: u32,
     /// Draws what the machine leaves to chance: when CPUs leave a barrier.
     pub seed: u64,
-    /// What a parallel suspend leaves to chance, declared.
+    /// The order of a parallel suspend, where one is declared.
     pub order: Order,
     /// True if events are kept.
     pub record: bool,

@@ -136,7 +136,7 @@ fn cores_that_wake_together_get_power_one_after_the_other() {
                     .events
                     .iter()
                     .filter(|it| usize::from(it.cpu) == cpu && soc::point_name(it.point) == "power-on");
-                ups.map(|it| (it.time, cpu)).last()
+                ups.map(|it| (it.time, cpu)).next_back()
             })
             .collect();
         awake.sort_unstable();

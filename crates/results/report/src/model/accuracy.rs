@@ -55,10 +55,10 @@ const ROWS: [(&str, &[&str], Option<&str>, Said); 6] = [
     ("PSCI_VERSION", &[LATENCY.name], Some("psci-version"), Said::Recorded),
 ];
 
-/// What a row holds against the published value.
+/// The value that a row holds against the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
-    /// What was recorded, under the conditions that the published run declares.
+    /// The recorded one, under the conditions that the published run declares.
     Recorded,
     /// The middle of the draws: what the model says that does not know who wakes first.
     Middle,

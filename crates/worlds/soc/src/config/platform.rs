@@ -29,7 +29,7 @@ pub struct Platform {
     pub idle_states: Vec<IdleState>,
     /// Number of SCP channels, each served on its own.
     pub scp_channels: usize,
-    /// How cores that wake at the same time get their power.
+    /// The way in which cores that wake at the same time get their power.
     pub power_ups: PowerUps,
     /// Times that no published table shows.
     pub assumed: Assumed,
