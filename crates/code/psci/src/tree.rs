@@ -141,10 +141,16 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// OS-initiated mode: checks that the caller is the last one at every level it takes down, and
     /// that what lies below those levels stands it. Changes nothing (PSCI DEN0022, 4.2.3.2).
+    ///
+    /// # Errors
+    /// [`Error::Denied`] if something below a level runs, whatever else is wrong;
+    /// [`Error::InvalidParameters`] if all of it sleeps, and in a state that the one asked for does
+    /// not go with.
     pub(crate) fn check_os_request(&self, me: Caller<'a, P>, request: &SuspendRequest) -> Result<(), Error> {
         if request.last_at_level > self.top || request.state.highest() > request.last_at_level {
             return Err(Error::InvalidParameters);
         }
+        let mut answer = Ok(());
         for level in 1..=request.last_at_level {
             let Some((_, domain)) = self.ancestor(me.record, level) else { return Err(Error::InvalidParameters) };
             let wanted = request.state.at(level);
@@ -155,23 +161,33 @@ impl<'a, P: Platform> Psci<'a, P> {
                 if down.state == LocalState::RUN || down.locks_to < level {
                     return Err(Error::Denied);
                 }
-                if wanted != LocalState::RUN && !self.tolerates(me, other, level - 1, down.state, loses) {
-                    return Err(Error::InvalidParameters);
+                match self.state_beside(me, other, level - 1, down.state) {
+                    Some(LocalState::RUN) if wanted != LocalState::RUN => return Err(Error::Denied),
+                    // A runner may still follow, and weighs more.
+                    Some(local) if loses && !self.platform.is_power_down(level - 1, local) => {
+                        answer = Err(Error::InvalidParameters);
+                    }
+                    _ => {}
                 }
             }
         }
-        Ok(())
+        answer
     }
 
-    /// True if the domain of another CPU at `level` tolerates that its parent leaves the running
-    /// state and, if `loses`, loses its contents.
-    fn tolerates(&self, me: Caller<'a, P>, other: &CpuRecord<P>, level: Level, cpu: LocalState, loses: bool) -> bool {
-        let local = match self.ancestor(other, level) {
-            None => cpu,
-            Some((id, _)) if self.ancestor(me.record, level).is_some_and(|(own, _)| own == id) => return true,
-            Some((_, domain)) => domain.state.load(self.platform),
-        };
-        local != LocalState::RUN && (!loses || self.platform.is_power_down(level, local))
+    /// The state of another CPU's domain at `level`, or of the CPU itself, which is in the state
+    /// `cpu`; `None` if the caller shares the domain.
+    fn state_beside(
+        &self,
+        me: Caller<'a, P>,
+        other: &CpuRecord<P>,
+        level: Level,
+        cpu: LocalState,
+    ) -> Option<LocalState> {
+        match self.ancestor(other, level) {
+            None => Some(cpu),
+            Some((id, _)) if self.ancestor(me.record, level).is_some_and(|(own, _)| own == id) => None,
+            Some((_, domain)) => Some(domain.state.load(self.platform)),
+        }
     }
 
     /// Writes the states that a request was granted, with the locks up to `locks_to` held. From
