@@ -20,13 +20,27 @@ struct Row {
     cluster: u16,
     core: u16,
     metric: String,
-    value: f64,
+    value: Printed,
     unit: String,
     #[serde(default)]
     printed_change_percent: Option<f64>,
     /// Only shows that the row is a repetition: iterations are numbered in the order of the rows.
     #[serde(default, rename = "iteration")]
     _iteration: Option<u32>,
+}
+
+/// A number and how finely it was printed.
+struct Printed {
+    value: f64,
+    decimals: usize,
+}
+
+impl<'de> Deserialize<'de> for Printed {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let value = text.trim().parse().map_err(serde::de::Error::custom)?;
+        Ok(Self { value, decimals: figures::decimals(&text) })
+    }
 }
 
 /// Reads CSV with a header line; or, where the first line begins with a number, the file of a table
@@ -117,7 +131,7 @@ fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportE
 
 fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
     let unit = figures::label(&row.unit, "unit")?;
-    figures::plausible(row.value, &unit)?;
+    figures::plausible(row.value.value, &unit)?;
     if row.printed_change_percent.is_some_and(|percent| !percent.is_finite()) {
         return Err("the printed change is no number".to_owned());
     }
@@ -136,7 +150,8 @@ fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
         cpu: None,
         place: Some(place),
         metric: figures::label(&row.metric, "metric")?,
-        value: row.value,
+        value: row.value.value,
+        decimals: row.value.decimals,
         unit,
         printed_change_percent: row.printed_change_percent,
         iteration: 0,

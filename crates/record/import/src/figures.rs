@@ -23,6 +23,8 @@ pub struct Figure {
     pub metric: String,
     /// The figure, in [`Figure::unit`].
     pub value: f64,
+    /// Digits behind the point, as in the text: how finely it was printed.
+    pub decimals: usize,
     /// Its unit, as in the text.
     pub unit: String,
     /// The change that the document prints beside it, in percent.
@@ -178,6 +180,17 @@ impl Figure {
     }
 }
 
+/// The digits behind the point of a number as it was printed. One with an exponent has those of its
+/// shortest form.
+pub(crate) fn decimals(text: &str) -> usize {
+    let text = text.trim();
+    let plain = match text.contains(['e', 'E']) {
+        true => text.parse::<f64>().map_or_else(|_| String::new(), |value| value.to_string()),
+        false => text.to_owned(),
+    };
+    plain.split_once('.').map_or(0, |(_, digits)| digits.len())
+}
+
 /// The figures that a measurement can hardly have given: all times 0, a flush longer than the
 /// powerdown that it is part of, one CPU alone in parallel.
 pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
@@ -288,8 +301,9 @@ pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, Im
         let names = [&figure.variant, &figure.case, &figure.mode].map(|name| field(name)).join(",");
         let change = figure.printed_change_percent.map_or_else(String::new, |percent| percent.to_string());
         rows += &format!(
-            "{names},{cluster},{core},{},{},{},{change}\n",
+            "{names},{cluster},{core},{},{:.*},{},{change}\n",
             field(&figure.metric),
+            figure.decimals,
             figure.value,
             field(&figure.unit)
         );
@@ -349,4 +363,16 @@ pub(crate) fn known_place(place: (u16, u16), options: &Options) -> Result<(), St
 /// All tests that the framework's lines may name, for help texts.
 pub(crate) fn known_tests() -> String {
     names::TESTS.map(|(name, _)| name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_digit_is_part_of_a_figure() {
+        for (text, digits) in [("1", 0), ("1.0", 1), (" 244.50 ", 2), ("1.5e1", 0), ("25e-1", 1)] {
+            assert_eq!(decimals(text), digits, "{text}");
+        }
+    }
 }

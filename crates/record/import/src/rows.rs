@@ -57,7 +57,7 @@ pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_
         let unit = (options.unit.clone())
             .or_else(|| said().map(str::to_owned))
             .ok_or("neither header nor caption names a unit; say which with --unit")?;
-        let (value, printed_change_percent) = value(cell)?;
+        let (value, decimals, printed_change_percent) = value(cell)?;
         figures::plausible(value, &unit)?;
         read.push(Figure {
             variant: variant.clone(),
@@ -67,6 +67,7 @@ pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_
             place,
             metric: metric.to_owned(),
             value,
+            decimals,
             unit,
             printed_change_percent,
             iteration: 0,
@@ -97,8 +98,8 @@ fn release_of(title: &str) -> Option<String> {
     })
 }
 
-/// A figure and the change printed beside it: `244.52 (-65.43%)`.
-fn value(cell: &str) -> Result<(f64, Option<f64>), String> {
+/// A figure, its digits behind the point and the change printed beside it: `244.52 (-65.43%)`.
+fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
     let wrong = || format!("`{}` is no figure; expected one such as 244.52 or 244.52 (-65.43%)", printable(cell));
     let (value, change) = match cell.split_once('(') {
         Some((value, rest)) => {
@@ -108,7 +109,7 @@ fn value(cell: &str) -> Result<(f64, Option<f64>), String> {
         None => (cell, None),
     };
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
-    Ok((number(value)?, change.map(number).transpose()?))
+    Ok((number(value)?, figures::decimals(value), change.map(number).transpose()?))
 }
 
 /// The records of comma-separated values with their lines, counted from 1; the message of what is

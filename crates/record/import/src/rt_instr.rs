@@ -121,6 +121,7 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
             place: Some(place),
             metric: (*metric).to_owned(),
             value: time as f64,
+            decimals: 0,
             unit: "ns".to_owned(),
             printed_change_percent: None,
             iteration: 0,
