@@ -161,6 +161,8 @@ fn flood(folder: &Path) {
     let mut sender = Sender::new("a0").unwrap();
     let (router, own) = (Mac([2, 0, 0, 0, 0, 0x10]), Mac([2, 0, 0, 0, 0, 0xa]));
     let batch = [0, 1, 2, 3].map(|n| udp_packet(router, own, [10, 0, 1, 2].into(), [10, 0, 2, 2 + n].into(), 64));
+    sender.send(batch.iter().map(|packet| &packet[..60]));
+    fs::write(folder.join("flooding"), "").unwrap();
     while !support::is_there(folder, "enough") {
         sender.send(batch.iter().map(|packet| &packet[..60]));
         thread::sleep(Duration::from_micros(200));
@@ -392,7 +394,9 @@ fn vanishes(test: &str, config: &str, input: &str, noticed: u64) {
     }
     let said = namespaces.forwarding("m", config, || {
         let mut flood = namespaces.start("a", "flood");
-        thread::sleep(Duration::from_millis(500));
+        namespaces.wait_for("flooding");
+        // An unanswered question for a neighbour is asked again after a second.
+        thread::sleep(Duration::from_millis(1500));
         namespaces.ip("m", "link delete out0");
         thread::sleep(Duration::from_millis(1500));
         let at = |last| [2, 0, 0, 0, 0, last];

@@ -7,6 +7,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dataplane::show::worker_name;
 use experiment::{Conditions, Experiment, Folder, Memory, Request, Settings, World};
 use forwarder::drivers::packet_socket::Sender;
 use forwarder::pcap;
@@ -214,17 +215,14 @@ pub fn forward(folder: &Path) {
     let (early, waiting, forwarding) = (folder.join("memory-early"), folder.to_owned(), folder.join("forwarding"));
     let config = fs::read_to_string(folder.join("forward.toml")).unwrap();
     let workers = if config.contains("workers = 2") { 2 } else { 1 };
-    let others = config.matches("driver =").count();
-    let interfaces = (config.matches("[[interface]]").count() - others) * workers;
     let mut sink = Memory::new(Arc::default());
     let progress = experiment::Sink::progress(&sink);
     std::thread::spawn(move || {
         let (start, mut noted) = (Instant::now(), false);
         while !is_there(&waiting, "stop") {
             std::thread::sleep(Duration::from_millis(20));
-            // Only packet sockets are in a list of the kernel.
-            let is_started = others == 0 || start.elapsed() > Duration::from_millis(700);
-            if !forwarding.exists() && is_started && receiving_sockets() >= interfaces {
+            // Workers start when everything is opened.
+            if !forwarding.exists() && running_workers() >= workers {
                 fs::write(&forwarding, "").unwrap();
             }
             // What it takes once it runs, to compare with what it takes at its end.
@@ -250,10 +248,12 @@ pub fn forward(folder: &Path) {
     fs::write(folder.join("memory-late"), resident_kb().to_string()).unwrap();
 }
 
-/// Packet sockets of this namespace that receive every protocol.
-fn receiving_sockets() -> usize {
-    let sockets = fs::read_to_string("/proc/self/net/packet").unwrap();
-    sockets.lines().filter(|line| line.split_whitespace().nth(3) == Some("0003")).count()
+/// The threads of this process that forward.
+fn running_workers() -> usize {
+    let threads = fs::read_dir("/proc/self/task").unwrap().filter_map(|entry| Some(entry.ok()?.path().join("comm")));
+    // A thread may end meanwhile.
+    let names: Vec<String> = threads.filter_map(|path| fs::read_to_string(path).ok()).collect();
+    (0..).take_while(|&number| names.iter().any(|name| name.trim() == worker_name(number))).count()
 }
 
 /// The counts of a recording, one per line: what of, metric, count.
