@@ -1,7 +1,7 @@
 //! Figures as CSV: in the columns of `published/juno-psci.csv`, or as the files of TF-A's
 //! documents, whose tables have no header.
 
-use crate::error::ImportError;
+use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
 use crate::{Options, names, rows};
 use document::{Record, RecordError, Records};
@@ -38,7 +38,8 @@ struct Printed {
 impl<'de> Deserialize<'de> for Printed {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let value = text.trim().parse().map_err(serde::de::Error::custom)?;
+        let wrong = |_| serde::de::Error::custom(format!("`{}` is no figure", printable(&text)));
+        let value = text.trim().parse().map_err(wrong)?;
         Ok(Self { value, decimals: figures::decimals(&text) })
     }
 }

@@ -352,7 +352,7 @@ fn what_is_malformed_is_named_with_its_line_and_what_would_be_right() {
         (Kind::Rst, "cells", grid.replace("1.5", "1.5 | 2"), "3 cells where the header has 2"),
         (Kind::Rst, "unit", grid.replace(" (us)", ""), "names a unit"),
         (Kind::Rst, "case", grid.replace("CPU_OFF", "CPU_OUT"), "cannot tell the case"),
-        (Kind::Csv, "value", format!("{head}r,c,m,0,0,wakeup,fast,us\n"), "field 7"),
+        (Kind::Csv, "value", format!("{head}r,c,m,0,0,wakeup,fast,us\n"), "`fast` is no figure"),
         (Kind::Csv, "fields", format!("{head}r,c,m,0,0,wakeup,1\n"), "7 cells where the header has 8"),
         (Kind::Csv, "time", format!("{head}r,c,m,0,0,wakeup,-1,us\n"), "not a time"),
     ];
