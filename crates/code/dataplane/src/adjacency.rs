@@ -82,7 +82,7 @@ impl Adjacencies {
         there[FROM].store(entry.from.bits() | (u64::from(u16::from_le_bytes([0x08, 0x00])) << 48), Ordering::Relaxed);
         there[REST].store(rest, Ordering::Relaxed);
         there[TO].store(to_word(entry.to, entry.mtu), Ordering::Relaxed);
-        // Who reads the number out of a route that is stored from now on reads these words.
+        // A reader that finds the number in a route stored after this fence finds these words too.
         fence(Ordering::Release);
     }
 

@@ -50,8 +50,8 @@ impl Epochs {
     /// The reader holds nothing that it read before.
     #[inline(always)]
     pub fn quiesce(&self, reader: &Reader) {
-        // What was read before stays before; what is read from here on sees at least the changes up
-        // to this epoch.
+        // Release keeps the reader's earlier reads before this store. Acquire lets its later reads
+        // see every change up to this epoch.
         self.slots[reader.0].0.store(self.current.load(Ordering::Acquire), Ordering::Release);
     }
 

@@ -303,7 +303,7 @@ impl Fib {
         for same in self.table.groups.get(number as usize) {
             same.store(entry, Ordering::Relaxed);
         }
-        // Who sees the pointer sees what it points to.
+        // Release: a reader that sees this pointer also sees the group that it points to.
         self.table.first.get(index).store(EXTENDED | number, Ordering::Release);
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Frame {
         copy(&mut self.adjacency[to.clone()], &from.adjacency, rows);
         copy(&mut self.reason[to.clone()], &from.reason, rows);
         if from.traced {
-            // What came before from untraced frames has stale numbers in its columns.
+            // Rows that came from untraced frames before have stale numbers in this column.
             if !self.traced {
                 self.trace[..to.start].fill(0);
                 self.traced = true;
@@ -115,7 +115,7 @@ mod tests {
         for (row, number) in (0..len).zip(first..) {
             frame.buffer[row] = number.into();
             (frame.length[row], frame.adjacency[row], frame.reason[row]) = (number, number, number as u8);
-            // Where nothing is traced, this is what an earlier use of the frame left.
+            // A frame that traces nothing keeps the numbers of its earlier use here.
             frame.trace[row] = number;
         }
         frame

@@ -20,9 +20,10 @@ fn sleep_us(cpus: usize) -> u64 {
     (cpus as u64 * 1_000).max(15_000)
 }
 
-/// The moments for which the lead of `cpu-off` waits before it goes down itself: long enough for
-/// the power controller to have finished with the CPU before. The published lead's powerdown has no
-/// wait for it, as that of the suspend tables has.
+/// The moments for which the lead of `cpu-off` waits before it goes down itself, so that the power
+/// controller has finished with the CPU before: a millisecond at the 200 ns that Juno's platform
+/// file assumes for one. No document describes such a wait. It is inferred from the published cell,
+/// which has no wait for the controller, while the lead's cells of the suspend tables have one.
 const SETTLE: u32 = 5_000;
 
 /// A simulation of more CPUs than these leaves out details that no published figure shows; people

@@ -109,8 +109,8 @@ impl Gate {
                 self.weighted_rms
             ));
         }
-        // Where the cells know a sum and not its parts, a part may end at 0: the residuals judge
-        // the sum.
+        // The cells may determine a sum and not its parts. A part may then end at 0, and the
+        // residuals judge the sum.
         if !self.certainly_zero.is_empty() {
             reasons.push(format!("the cells put costs at 0: {}", self.certainly_zero.join(", ")));
         }

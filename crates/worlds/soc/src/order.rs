@@ -1,9 +1,9 @@
 //! The declared order: the conditions of a published run that its tables do not predict, enforced.
 //!
 //! A case may declare in which order CPUs reached the SCP. The machine then sees to three things,
-//! and to nothing else: one CPU owns the timer, CPUs of a cluster ask for its lock
-//! in the order, and CPUs go to the SCP's channel in the order. The time for which a CPU waits for
-//! its turn is a cause of its own in the recording.
+//! and to nothing else: the declared CPU owns the timer, CPUs of a cluster ask for its lock in the
+//! order, and CPUs go to the SCP's channel in the order. The time for which a CPU waits for its
+//! turn is a cause of its own in the recording.
 
 use crate::Soc;
 use crate::cpu::Waiting;

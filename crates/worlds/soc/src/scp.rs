@@ -102,8 +102,8 @@ impl Soc {
     fn turn_off(&self, channel: usize, cpu: usize, cluster: bool, wakes: bool) {
         self.wait_for_wfi(cpu, self.channel_process(channel));
         self.advance(self.costs().scp.core_off);
-        // An SCP that powers cores up itself knows of those that run. One beside hardware that does
-        // is asked once, and does as it is told.
+        // An SCP that powers cores up itself knows which of them run. Beside hardware that powers
+        // them up, it turns the cluster off as the message says.
         let knows = self.machine.platform.power_ups == PowerUps::OneByOne;
         if cluster && !(knows && self.keeps_cluster_up(cpu)) {
             self.flush_shared_by_hardware(cpu);

@@ -100,7 +100,8 @@ fn who_arrives_first_is_drawn_only_where_a_run_asks_for_it() {
     let (down, awake) = orders(false);
     assert!(down <= 3 && awake <= 6, "{down} and {awake} orders without the spread");
     let (down, awake) = orders(true);
-    // Who wakes first and whom it reaches first is left to chance; the SCP orders the rest.
+    // Chance decides which CPU wakes first and which one its first interrupt reaches; the SCP
+    // orders the rest.
     assert!(down > 10 && awake > 4, "{down} and {awake} orders with the spread");
 }
 

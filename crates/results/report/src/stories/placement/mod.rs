@@ -160,7 +160,7 @@ impl<'r> Measured<'r> {
     }
 
     fn mean(&self, policy: &str, metric: Metric, subject: &str) -> f64 {
-        // What a seed had nothing of counts as nothing.
+        // A seed without such an energy counts as 0.
         self.values(policy, metric, subject).iter().fold(0.0, |sum, value| sum + value) / f64::from(self.seeds.max(1))
     }
 
