@@ -454,9 +454,10 @@ mod tests {
             let found = lines.find_map(|line| line.strip_prefix(what))?;
             Some(found.trim().trim_end_matches(" kB").parse::<usize>().unwrap())
         };
-        // There are three reasons not to look. The kernel may refuse advice, and the mapping is then
-        // not cut at the start. It may be set never to give a huge page. And an emulator of another
-        // processor's programs accepts advice and ignores it, so the mapping is not cut either.
+        // There are three reasons not to look. The kernel may refuse advice, and the mapping is
+        // then not cut at the start. It may be set never to give a huge page. And an emulator of
+        // another processor's programs accepts advice and ignores it, so the mapping is not cut
+        // either.
         let told = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
         if region.huge_pages_advised()
             && (told.contains("[madvise]") || told.contains("[always]"))

@@ -129,7 +129,8 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                     record: false,
                     spread: true,
                 };
-                // The owner of the timer is uncertain, whatever is declared: each CPU owns it in turn.
+                // The owner of the timer is uncertain, whatever is declared: each CPU owns it in
+                // turn.
                 let timer = number as usize % release.machine.platform.topology.cpus.len();
                 let drawn = Conditions {
                     order: Order { timer: Some(timer), ..order(&case).unwrap_or_default() },
