@@ -93,6 +93,10 @@ impl Figures {
     /// `repeats`: whether the same cell may come again, as the next iteration.
     pub(crate) fn finish(mut self, options: &Options, repeats: bool) -> Result<Self, ImportError> {
         let file = &options.file;
+        self.figures
+            .iter_mut()
+            .filter(|figure| figure.variant.is_empty())
+            .for_each(|figure| figure.variant.clone_from(&options.variant));
         let series: BTreeSet<_> = self.figures.iter().map(|f| (&f.variant, &f.case, &f.mode)).collect();
         if series.len() > MOST_SERIES {
             return Err(ImportError::whole(

@@ -22,7 +22,8 @@ pub(crate) fn is_ours(columns: &[Column]) -> bool {
         && columns.iter().any(|column| matches!(column, Column::Metric(_)))
 }
 
-/// The figures of a row, in the line of this number; the message of what is wrong with it.
+/// The figures of a row, in the line of this number, with an empty variant where no title names a
+/// release; the message of what is wrong with it.
 pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_>) -> Result<Vec<Figure>, String> {
     let Table { columns, headers, titles } = *table;
     if cells.len() != columns.len() {
@@ -33,7 +34,7 @@ pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_
     })?;
     let variant = match titles.iter().find_map(|title| release_of(title)) {
         Some(release) => format!("{}{release}", options.prefix),
-        None => options.variant.clone(),
+        None => String::new(),
     };
     let number = |column: Column| -> Result<Option<u16>, String> {
         let Some(place) = columns.iter().position(|&other| other == column) else { return Ok(None) };

@@ -10,6 +10,7 @@ use crate::error::{ImportError, printable};
 use crate::figures::{Figure, Figures};
 use crate::names::{self, Column};
 use crate::rows::{self, Table};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
@@ -48,9 +49,69 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
     while at < lines.len() {
         at = reader.step(&lines, at)?;
     }
-    let mut found = reader.found.finish(options, false)?;
-    found.doubts = too_long(&found.figures, options).into_iter().collect();
+    let mut found = reader.found;
+    let mut doubts: Vec<ImportError> = name_variants(&mut found.figures, options).into_iter().collect();
+    doubts.extend(repeated_cpus(&mut found.figures, options));
+    let mut found = found.finish(options, false)?;
+    doubts.extend(too_long(&found.figures, options));
+    found.doubts = doubts;
     Ok(found)
+}
+
+/// Names the figures of tables without a release, where another table of the document is of a
+/// release called as they would be: `-current` stands behind it then, which is told.
+fn name_variants(figures: &mut [Figure], options: &Options) -> Option<ImportError> {
+    let collides = figures.iter().any(|figure| figure.variant == options.variant);
+    let mut unnamed = figures.iter_mut().filter(|figure| collides && figure.variant.is_empty()).peekable();
+    let line = unnamed.peek()?.line;
+    let name = format!("{}-current", options.variant);
+    unnamed.for_each(|figure| figure.variant.clone_from(&name));
+    let message =
+        format!("the document has a table of {}, so this one, which names no release, is {name}", options.variant);
+    Some(ImportError::new(&options.file, line, "", message, "--variant gives it another name"))
+}
+
+/// Gives rows that repeat the CPU of another row the CPU that their table lacks, if that is the one
+/// of their place in it; each is told. A table must have a row for every CPU, in order.
+fn repeated_cpus(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
+    let mut known: Vec<(u16, u16)> = match &options.cpus {
+        Some(cpus) => cpus.clone(),
+        None => figures.iter().filter_map(|figure| figure.place).collect(),
+    };
+    known.sort_unstable();
+    known.dedup();
+    let table = |figure: &Figure| (figure.variant.clone(), figure.case.clone(), figure.mode.clone());
+    let mut tables: BTreeMap<_, BTreeMap<u64, (u16, u16)>> = BTreeMap::new();
+    for figure in figures.iter() {
+        if let Some(place) = figure.place {
+            tables.entry(table(figure)).or_default().insert(figure.line, place);
+        }
+    }
+    let mut doubts = Vec::new();
+    for (name, rows) in tables.iter().filter(|(_, rows)| rows.len() == known.len()) {
+        let count = |place: (u16, u16)| rows.values().filter(|other| **other == place).count();
+        let wrong: Vec<_> = rows.iter().zip(&known).filter(|((_, place), right)| place != right).collect();
+        let explained = wrong.iter().all(|((_, place), right)| count(**place) > 1 && count(**right) == 0);
+        if wrong.is_empty() || !explained {
+            continue;
+        }
+        for ((&line, place), &right) in wrong {
+            let message =
+                format!("a second row of CPU {}.{}, read as {}.{} by its place", place.0, place.1, right.0, right.1);
+            doubts.push(ImportError::new(
+                &options.file,
+                line,
+                "",
+                message,
+                "is it a slip of the document? mend it there if not",
+            ));
+            figures
+                .iter_mut()
+                .filter(|figure| figure.line == line && table(figure) == *name)
+                .for_each(|figure| figure.place = Some(right));
+        }
+    }
+    doubts
 }
 
 /// A power call that takes longer than this is one whose unit is not what the table says: 50 ms, in
@@ -339,6 +400,62 @@ fn is_underline(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn options(variant: &str) -> Options {
+        Options { file: "doc.rst".to_owned(), variant: variant.to_owned(), ..Options::default() }
+    }
+
+    /// A document of level-0 tables in parallel: what a caption adds, and cluster and core of each
+    /// row.
+    fn document(tables: &[(&str, &[(u16, u16)])]) -> String {
+        let of_table = |(release, rows): &(&str, &[(u16, u16)])| {
+            let head = format!(
+                ".. table:: ``CPU_SUSPEND`` latencies (us) to power level 0 in parallel{release}\n\n\
+                 +---+\n| Cluster | Core | Powerdown |\n+===+\n"
+            );
+            let row = |(cluster, core): &(u16, u16)| format!("| {cluster} | {core} | {cluster}{core}.5 |\n+---+\n");
+            format!("{head}{}\n", rows.iter().map(row).collect::<String>())
+        };
+        tables.iter().map(of_table).collect()
+    }
+
+    const WHOLE: &[(u16, u16)] = &[(0, 0), (0, 1), (1, 0), (1, 1)];
+
+    #[test]
+    fn a_table_without_a_release_has_another_name_than_one_that_has_it() {
+        let read =
+            |variant: &str| rst(document(&[("", WHOLE), (" (v2.12)", WHOLE)]).as_bytes(), &options(variant)).unwrap();
+        let variants = |found: &Figures| -> Vec<String> {
+            let mut all: Vec<String> = found.figures.iter().map(|figure| figure.variant.clone()).collect();
+            all.dedup();
+            all
+        };
+        let found = read("board");
+        assert_eq!((variants(&found), found.doubts.len()), (vec!["board".to_owned(), "v2.12".to_owned()], 0));
+        let found = read("v2.12");
+        assert_eq!(variants(&found), ["v2.12-current", "v2.12"]);
+        let said = found.doubts[0].to_string();
+        assert!(said.contains("doc.rst:6") && said.contains("names no release, is v2.12-current"), "{said}");
+    }
+
+    #[test]
+    fn a_row_that_repeats_a_cpu_is_of_the_cpu_of_its_place() {
+        let read =
+            |rows: &[(u16, u16)]| rst(document(&[(" (v1.0)", WHOLE), (" (v2.0)", rows)]).as_bytes(), &options("b"));
+        let places = |rows: &[(u16, u16)]| -> Vec<(u16, u16)> {
+            read(rows).unwrap().figures.iter().skip(4).filter_map(|figure| figure.place).collect()
+        };
+        assert_eq!(places(&[(0, 0), (0, 0), (1, 0), (1, 1)]), WHOLE, "the second row is of the CPU that is missing");
+        assert_eq!(places(&[(0, 1), (0, 1), (1, 0), (1, 0)]), WHOLE);
+        let said = read(&[(0, 0), (0, 1), (1, 1), (1, 1)]).unwrap().doubts[0].to_string();
+        assert!(said.contains("a second row of CPU 1.1, read as 1.0 by its place"), "{said}");
+        // Nothing says which row is wrong.
+        for rows in
+            [&[(0, 0), (0, 0), (1, 0)][..], &[(0, 0), (0, 0), (1, 1), (1, 0)], &[(0, 1), (0, 0), (1, 0), (1, 0)]]
+        {
+            assert!(read(rows).unwrap_err().to_string().contains("has a second powerdown"), "{rows:?}");
+        }
+    }
 
     #[test]
     fn a_caption_that_names_the_wrong_unit_is_doubted_and_overruled() {
