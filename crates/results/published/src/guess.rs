@@ -1,10 +1,12 @@
-//! The guess of a parallel suspend from the tables alone: the yardstick that a model has to beat.
+//! The guess of a cell from the tables alone: the yardstick that a model has to beat.
 
 use crate::psci::{Cell, ClusterCore, PsciReference};
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
 
 const DEEPEST: &str = "suspend-deepest";
 const LEVEL0: &str = "suspend-level0";
+const CPU_OFF: &str = "cpu-off";
+const VERSION: &str = "psci-version";
 
 impl PsciReference {
     /// A reader's guess at a cell of the parallel suspend tables, in microseconds, from the serial
@@ -13,20 +15,28 @@ impl PsciReference {
     ///
     /// - a powerdown is that of the CPU before in the declared order, and a constant: the step to
     ///   the last CPU at power level 0, which fits use; the first CPU's is the shortest serial one
-    ///   of its cluster at level 0;
+    ///   of its cluster at level 0; where no order is declared, as on a machine on which nobody
+    ///   waits for the SCP, it is the serial one;
     /// - a cache flush at level 0 is the serial one, times what the one cell that fits use is
     ///   longer than its serial one; at the deepest level, the cluster's last man takes the longest
-    ///   serial flush of the cluster, and the others take theirs of level 0;
+    ///   serial flush of the cluster, and the others take theirs of level 0; where no order is
+    ///   declared, it is the serial one;
     /// - a wakeup from level 0 is the serial one; one from the deepest level is the serial one, or
     ///   what it was in another release, whichever pattern is nearest to the whole column: as much
     ///   as a model is given that is told who woke first.
     ///
-    /// `None` for other cells, and where the tables lack what the guess needs.
+    /// Of other cells, a powerdown of CPU_OFF is the serial one of the suspend to the deepest level,
+    /// and a PSCI_VERSION that of the CPU of the same cluster which fits use.
+    ///
+    /// `None` for the rest, and where the tables lack what the guess needs.
     pub fn guess(&self, cell: &Cell) -> Option<f64> {
-        if cell.mode != "parallel" || ![DEEPEST, LEVEL0].contains(&cell.case.as_str()) {
-            return None;
-        }
         let place = (cell.cluster, cell.core);
+        match (cell.case.as_str(), cell.metric.as_str()) {
+            (CPU_OFF, metric) if metric == POWERDOWN.name => return self.value(cell, DEEPEST, "serial", metric, place),
+            (VERSION, _) => return self.like_another_of_its_cluster(cell),
+            _ if cell.mode != "parallel" || ![DEEPEST, LEVEL0].contains(&cell.case.as_str()) => return None,
+            _ => {}
+        }
         match cell.metric.as_str() {
             metric if metric == POWERDOWN.name => self.guess_powerdown(cell, place),
             metric if metric == CACHE_FLUSH.name => self.guess_flush(cell, place),
@@ -41,8 +51,12 @@ impl PsciReference {
     /// releases, since its own says nothing of it. `None` where there is no guess, or no other
     /// release.
     pub fn guess_interval(&self, cell: &Cell) -> Option<(f64, f64)> {
-        // Wakeups from the two levels are two kinds; powerdowns and flushes are one.
-        let kind = |cell: &Cell| (cell.metric == WAKEUP.name).then(|| cell.case.clone());
+        // Wakeups from the two levels are two kinds, and so are other cases; powerdowns and flushes
+        // are one.
+        let kind = |cell: &Cell| {
+            let apart = cell.metric == WAKEUP.name || [CPU_OFF, VERSION].contains(&cell.case.as_str());
+            apart.then(|| cell.case.clone())
+        };
         let guess = self.guess(cell)?;
         let others = self.cells.iter().filter(|other| {
             other.release != cell.release && !other.used_in_fit && other.value_us > 0.0 && kind(other) == kind(cell)
@@ -93,8 +107,20 @@ impl PsciReference {
         says(best.0, place)
     }
 
+    fn like_another_of_its_cluster(&self, cell: &Cell) -> Option<f64> {
+        let is_alike = |other: &&Cell| {
+            other.used_in_fit
+                && (&other.release, &other.case, &other.mode, &other.metric, other.cluster)
+                    == (&cell.release, &cell.case, &cell.mode, &cell.metric, cell.cluster)
+        };
+        self.cells.iter().find(is_alike).map(|other| other.value_us)
+    }
+
     fn guess_powerdown(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
         let order = self.scp_order(&cell.release, &cell.case, "parallel");
+        if order.is_empty() {
+            return self.value(cell, &cell.case, "serial", POWERDOWN.name, place);
+        }
         let rank = order.iter().position(|&other| other == place)?;
         let Some(before) = rank.checked_sub(1) else {
             let alone = order.iter().filter(|other| other.0 == place.0);
@@ -109,6 +135,9 @@ impl PsciReference {
 
     fn guess_flush(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
         let serial = |case: &str, place| self.value(cell, case, "serial", CACHE_FLUSH.name, place);
+        if self.scp_order(&cell.release, &cell.case, "parallel").is_empty() {
+            return serial(&cell.case, place);
+        }
         if cell.case == LEVEL0 {
             let known = self.cells.iter().find(|known| {
                 (known.release.as_str(), known.case.as_str(), known.mode.as_str(), known.metric.as_str())
@@ -171,13 +200,26 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_guessed_of_a_cell_that_is_not_of_the_parallel_suspends_or_without_its_order() {
+    fn what_is_guessed_is_what_the_tables_can_tell() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../published/juno-psci.toml");
         let reference = PsciReference::read(&file).unwrap();
-        let guessed = reference.cells.iter().filter(|cell| reference.guess(cell).is_some());
-        assert!(guessed.clone().all(|cell| cell.mode == "parallel" && cell.case != "psci-version"));
-        // Three releases, two cases, six CPUs, three metrics.
-        assert_eq!(guessed.count(), 108);
+        let guessed = |of: &dyn Fn(&Cell) -> bool| {
+            reference.cells.iter().filter(|cell| of(cell) && reference.guess(cell).is_some()).count()
+        };
+        // Three releases, two cases, six CPUs, three metrics; then a metric of a case.
+        assert_eq!(guessed(&|cell| cell.mode == "parallel" && cell.case != VERSION), 108);
+        assert_eq!((guessed(&|cell| cell.case == VERSION), guessed(&|cell| cell.case == CPU_OFF)), (18, 18));
+        assert_eq!(guessed(&|_| true), 108 + 18 + 18, "a serial suspend is what the others are guessed from");
+        let mut without = reference.clone();
+        let cell = |case: &str, mode: &str, metric: &str| {
+            let is = |cell: &&Cell| (&*cell.case, &*cell.mode, &*cell.metric, cell.core) == (case, mode, metric, 1);
+            reference.cells.iter().find(is).unwrap()
+        };
+        without.conditions.clear();
+        for metric in ["powerdown", "cache_flush"] {
+            let guess = without.guess(cell(DEEPEST, "parallel", metric));
+            assert_eq!(guess, Some(cell(DEEPEST, "serial", metric).value_us), "{metric}");
+        }
         let mut other = reference.cells[0].clone();
         other.release = "no-such-release".to_owned();
         assert_eq!(reference.guess(&other), None);

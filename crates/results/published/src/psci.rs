@@ -49,7 +49,7 @@ pub struct PsciReference {
     /// Cells that fits leave out, with the reason.
     pub left_out: Vec<String>,
     layouts: Vec<(String, Layout)>,
-    conditions: Vec<Condition>,
+    pub(crate) conditions: Vec<Condition>,
 }
 
 /// The way in which the document that a release was published in lays out its tables.
@@ -90,7 +90,7 @@ struct Release {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Condition {
+pub(crate) struct Condition {
     release: String,
     case: String,
     scp_order: Vec<(u16, u16)>,

@@ -21,7 +21,8 @@ pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in dif
 /// The explanation of the guess that stands beside a model's accuracy.
 pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \
      which the model is not given, and a constant; a cache flush and a wakeup are the serial ones, but that a wakeup from the deepest level may be \
-     another release's, whichever pattern is nearest";
+     another release's, whichever pattern is nearest; without a declared order a powerdown is the serial one, too. A powerdown of cpu-off is that of the deepest serial \
+     suspend, and a PSCI_VERSION that of another CPU of the cluster";
 
 /// The guess's errors in a row of the accuracy table.
 pub(crate) fn guess(row: &Accuracy) -> String {
