@@ -37,8 +37,14 @@ fn rate(name: &str, machine: &Machine, iterations: u32, rounds: u32) {
         operations = CASES
             .iter()
             .map(|&case| {
-                let conditions =
-                    Conditions { case, iterations, seed: 1, order: Default::default(), record: true, spread: false };
+                let conditions = Conditions {
+                    case,
+                    iterations,
+                    seed: 1,
+                    order: Default::default(),
+                    events: u32::MAX,
+                    spread: false,
+                };
                 soc::run(machine, &conditions).expect("the case ends").platform_calls
             })
             .sum::<u64>();
@@ -85,7 +91,7 @@ fn growth(lock: &str, settings: &[(&str, &str)]) {
                         iterations: 1,
                         seed: 1,
                         order: Default::default(),
-                        record: true,
+                        events: u32::MAX,
                         spread: false,
                     };
                     soc::run(&machine, &conditions).expect("the case ends");

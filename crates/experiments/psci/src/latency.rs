@@ -39,27 +39,45 @@ const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of all that is 
 
 const ITERATIONS: Or<Number<u32>> = Number::new("iterations", 1..=100_000, "Repetitions of each case.").or(11);
 
-const FREE_SEEDS: Or<Number<u32>> = Number::new(
+const FREE_SEEDS: Number<u32> = Number::new(
     "free-seeds",
     0..=100_000,
-    "Seeds with which the parallel suspends also run freely, to show the spread.",
+    "Seeds with which the parallel suspends also run freely, to show the spread; 100 by default, 20 in free order.",
 )
-.only(SIM)
-.or(100);
+.only(SIM);
+
+/// Seeds of the free runs beside a run in a declared order, and beside one in free order.
+const USUAL_FREE_SEEDS: [u32; 2] = [100, 20];
 
 /// The order in which CPUs reach the SCP in the compared run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Order {
     Declared,
     Free,
+    /// The order that another release's published run had.
+    OfRelease(String),
 }
 
-const ORDER: Choice<Order> = Choice::new(
+fn order(text: &str) -> Result<Order, String> {
+    Ok(match text {
+        "" => return Err("there are: declared, free, or the name of a release".to_owned()),
+        "declared" => Order::Declared,
+        "free" => Order::Free,
+        release => Order::OfRelease(release.to_owned()),
+    })
+}
+
+const ORDER: Checked<Order> = Checked::new(
     "order",
-    &[("declared", Order::Declared, "the published run's order"), ("free", Order::Free, "whatever comes")],
-    "Order in which CPUs reach the SCP in the compared run; `declared` by default, `free` with --set.",
+    "ORDER",
+    order,
+    "Order in which CPUs reach the SCP in the compared run: `declared` (the published run's), `free` (whatever comes), or the name of a \
+     release whose order is declared; `declared` by default, `free` with --set.",
 )
 .only(SIM);
+
+/// Bytes of values that a run may leave; the rest of what a reader holds is room for events.
+const MOST_MEASURES: u64 = recording::MOST_HELD / 4 * 3;
 
 const CASE: Checked<String> = Checked::new("case", "CASE", known_case, "Only the cases of this name.").only(SIM);
 
@@ -119,8 +137,8 @@ static ABOUT: About = About {
     sweep_defaults: &[
         (&RELEASE, "last"),
         (&ORDER, "free"),
-        (&FREE_SEEDS, "0"),
-        (&ITERATIONS, "3"),
+        (&FREE_SEEDS, "20"),
+        (&ITERATIONS, "1"),
         (&CASE, "suspend-deepest"),
         (&MODE, "parallel"),
     ],
@@ -208,12 +226,28 @@ impl Simulation {
             names = platform.releases()?;
         }
         let keys = settings.get(SET);
-        let declared = settings.get(ORDER).map_or(keys.is_empty(), |order| order == Order::Declared);
+        let usual = if keys.is_empty() { Order::Declared } else { Order::Free };
+        let order = settings.get(ORDER).unwrap_or(usual);
+        let declared = order != Order::Free;
+        let free_seeds = settings.get(FREE_SEEDS).unwrap_or(USUAL_FREE_SEEDS[usize::from(!declared)]);
+        let order_of = match order {
+            Order::OfRelease(given) => {
+                Some(platform.release_name(&given).map_err(|_| no_such_order(&platform, &given))?)
+            }
+            _ => None,
+        };
         let (mut releases, mut sources) = (Vec::new(), Vec::new());
         for name in &names {
             let mut source = platform.sources(name)?;
-            let machine = machine_with(&mut source, &keys, declared)?;
-            let orders = if declared { declared_orders(&machine, &request.conditions)? } else { BTreeMap::new() };
+            let machine = machine_with(&mut source, &keys, free_seeds > 0)?;
+            let orders = match declared {
+                true => declared_orders(
+                    &machine,
+                    order_of.as_deref().unwrap_or(&machine.release.name),
+                    &request.conditions,
+                )?,
+                false => BTreeMap::new(),
+            };
             let costs: toml::Table = toml::from_str(source.costs.text()).unwrap_or_default();
             sources.push(source);
             releases.push(Release { machine, orders, uncertainty: Uncertainty::new(&costs) });
@@ -226,11 +260,20 @@ impl Simulation {
             let message = format!("there is no case {} {}", case.unwrap_or_default(), mode.map_or("", Mode::name));
             return Err(Error::usage(message, format!("there are: {}", CASE_NAMES.join(", "))));
         }
-        let options = Options {
-            iterations: settings.get(ITERATIONS),
-            seed: settings.get(SEED),
-            free_seeds: settings.get(FREE_SEEDS),
-        };
+        let options = Options { iterations: settings.get(ITERATIONS), seed: settings.get(SEED), free_seeds };
+        let bytes = psci_latency::bytes_of_measures(&releases, &cases, &options);
+        if bytes > MOST_MEASURES {
+            let part = MOST_MEASURES as f64 / bytes as f64;
+            let (most, asked) = ((f64::from(options.iterations) * part) as u32, options.iterations);
+            return Err(Error::usage(
+                format!(
+                    "{asked} iterations leave {} MiB of values, and a recording may have {}",
+                    bytes >> 20,
+                    MOST_MEASURES >> 20
+                ),
+                format!("ask for at most {} iterations, for fewer cases, or for fewer releases at a time", most.max(1)),
+            ));
+        }
         Ok(Self { releases, sources, cases, options, keys })
     }
 
@@ -273,7 +316,7 @@ impl Simulation {
 
 /// The machine of a release with some keys set. What is wrong then is at a line of a file, or of
 /// what a setting made of it, so the settings are named.
-fn machine_with(sources: &mut Sources, keys: &[(String, String)], declared: bool) -> Result<Machine, Error> {
+fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -> Result<Machine, Error> {
     // The machine before each key, where there can be such a one. One step a key: a study of
     // sensitivity sets them all.
     let mut before = Vec::with_capacity(keys.len());
@@ -290,7 +333,7 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)], declared: bool
     for ((key, value), before) in keys.iter().zip(&before).rev() {
         if let (Some(with), Some(without)) = (after, before)
             && with != without
-            && used(with, declared) == used(without, declared)
+            && used(with, drawn) == used(without, drawn)
         {
             return Err(Error::usage(
                 format!("--set {key}={value} changes nothing: the six cases do not use `{key}`"),
@@ -305,10 +348,10 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)], declared: bool
 
 /// A machine without what the six cases never look at: names, idle states that they do not enter,
 /// and operating points.
-fn used(machine: &Machine, declared: bool) -> Machine {
+fn used(machine: &Machine, drawn: bool) -> Machine {
     let mut machine = machine.clone();
-    if !declared {
-        // Only runs beside a declared order draw it.
+    if !drawn {
+        // Only the runs of free seeds draw it.
         machine.platform.assumed.spread = Default::default();
     }
     if machine.costs.scp.core_on.is_some() {
@@ -351,9 +394,19 @@ impl WhileSetting {
     }
 }
 
-/// The conditions that published runs of a release declare, by case.
-fn declared_orders(machine: &Machine, conditions: &Conditions) -> Result<BTreeMap<String, DeclaredOrder>, Error> {
-    let (cpus, release) = (&machine.platform.topology.cpus, machine.release.name.as_str());
+fn no_such_order(platform: &PlatformFiles, given: &str) -> Error {
+    let releases = platform.releases().unwrap_or_default().join(", ");
+    Error::usage(format!("there is no order `{given}`"), format!("there are: declared, free, and those of {releases}"))
+}
+
+/// The conditions that published runs of a release declare, by case, for a machine of the same
+/// platform.
+fn declared_orders(
+    machine: &Machine,
+    release: &str,
+    conditions: &Conditions,
+) -> Result<BTreeMap<String, DeclaredOrder>, Error> {
+    let cpus = &machine.platform.topology.cpus;
     let number = |place: &String| {
         let cpu = cpus.iter().position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place);
         cpu.ok_or_else(|| {
@@ -453,7 +506,7 @@ mod tests {
             for (key, value) in all {
                 keys += 1;
                 let set = (key.clone(), another(&value));
-                match machine_with(&mut sources.clone(), std::slice::from_ref(&set), false) {
+                match machine_with(&mut sources.clone(), std::slice::from_ref(&set), true) {
                     Err(error) => {
                         if format!("{error:?}").contains("changes nothing") {
                             refused.push(key);
@@ -475,7 +528,7 @@ mod tests {
             assert!(!refused.iter().any(|refused| refused == key), "{key} is refused");
         }
         // What is set to what it is already is no mistake: a what-if starts there.
-        machine_with(&mut sources.clone(), &[("scp.channels".to_owned(), "1".to_owned())], false).unwrap();
+        machine_with(&mut sources.clone(), &[("scp.channels".to_owned(), "1".to_owned())], true).unwrap();
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::uncertainty::{Uncertainty, intervals};
 use engine::SplitMix64;
-use psci_cases::{Case, Mode};
+use psci_cases::{Action, Case, Mode};
 use rayon::prelude::*;
 use recording::metrics::{self, Metric};
 use recording::{Event, Header, Measure, Recording, Series};
@@ -86,7 +86,7 @@ pub fn run(
             part.map(|part| (job.draws, part))
         })
         .collect();
-    let mut whole = Recording::new(header(releases, options));
+    let mut whole = Recording::new(header(releases, cases, options));
     let (drawn, parts): (Vec<_>, Vec<_>) =
         parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().partition(|(draws, _)| *draws);
     whole.header.intervals = intervals(drawn.into_iter().map(|(_, part)| part));
@@ -96,6 +96,16 @@ pub fn run(
         whole.append(part);
     }
     Ok(whole)
+}
+
+/// Bytes of the measures that [`run`] records, as a reader holds them.
+pub fn bytes_of_measures(releases: &[Release], cases: &[Case], options: &Options) -> u64 {
+    let of_cpu = |case: &Case| {
+        let seeds = if is_ordered(case) { u64::from(options.free_seeds) } else { 0 };
+        (u64::from(options.iterations) + seeds) * metrics::intervals_of(case.name).count() as u64
+    };
+    let cpus: u64 = releases.iter().map(|release| release.machine.platform.topology.cpus.len() as u64).sum();
+    cpus * cases.iter().map(of_cpu).sum::<u64>() * size_of::<Measure>() as u64
 }
 
 /// The number of simulations that [`run`] makes.
@@ -113,12 +123,12 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                 iterations: options.iterations,
                 seed: options.seed,
                 order: order(&case).unwrap_or_default(),
-                record: true,
+                events: iterations_with_events(&release.machine),
                 spread: false,
             };
             jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0, draws: false });
         }
-        for case in cases.iter().copied().filter(|case| order(case).is_some()) {
+        for case in cases.iter().copied().filter(is_ordered) {
             for number in 0..options.free_seeds {
                 let conditions = Conditions {
                     case,
@@ -126,7 +136,7 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                     // Seeds of their own, apart from the compared run's.
                     seed: engine_seed(options.seed, number),
                     order: Order::default(),
-                    record: false,
+                    events: 0,
                     spread: true,
                 };
                 // The owner of the timer is uncertain, whatever is declared: each CPU owns it in
@@ -138,18 +148,36 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                     ..conditions.clone()
                 };
                 jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number, draws: false });
-                jobs.push(Job {
-                    release,
-                    conditions: drawn,
-                    mode: case.mode.name(),
-                    first_iteration: number,
-                    draws: true,
-                });
+                // An interval is about a declared order.
+                if order(&case).is_some() {
+                    jobs.push(Job {
+                        release,
+                        conditions: drawn,
+                        mode: case.mode.name(),
+                        first_iteration: number,
+                        draws: true,
+                    });
+                }
             }
         }
     }
     jobs
 }
+
+/// True if the order in which CPUs reach the SCP decides the figures of a case.
+fn is_ordered(case: &Case) -> bool {
+    case.mode == Mode::Parallel && matches!(case.action, Action::Suspend(_))
+}
+
+/// The number of iterations of a case of which events are kept: they tell why a figure is what it
+/// is, and a few of them tell it; all of a long run would take gigabytes. A hundred on six CPUs.
+pub fn iterations_with_events(machine: &Machine) -> u32 {
+    let cpus = machine.platform.topology.cpus.len().max(1) as u32;
+    (CPU_ITERATIONS / cpus).max(SETTLED + 1)
+}
+
+/// Iterations with events, times CPUs.
+const CPU_ITERATIONS: u32 = 600;
 
 fn engine_seed(seed: u64, number: u32) -> u64 {
     seed.wrapping_add(1 + u64::from(number))
@@ -172,7 +200,7 @@ impl Job<'_> {
         let series = part.series(&machine.release.name, case.name, self.mode);
         record_events(&mut part, series, &outcome);
         self.record_latencies(&mut part, series, &outcome);
-        if self.conditions.record {
+        if self.conditions.events > 0 {
             self.record_state_times(&mut part, series, &outcome);
         }
         Ok(part)
@@ -255,12 +283,17 @@ fn record_events(part: &mut Recording, series: Series, outcome: &RunOutcome) {
     }
 }
 
-fn header(releases: &[Release], options: &Options) -> Header {
+fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
     let mut header = Header::new(NAME, "sim", "ps");
     header.seed = options.seed;
     header.iterations = options.iterations;
     header.repeatable = Some(true);
     header.seeded_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
+    let is_free =
+        |release: &Release| cases.iter().any(|case| is_ordered(case) && !release.orders.contains_key(case.name));
+    if releases.iter().any(is_free) {
+        header.free_modes.push(Mode::Parallel.name().to_owned());
+    }
     header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     for release in releases {

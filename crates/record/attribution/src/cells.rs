@@ -46,7 +46,8 @@ pub struct CellResult {
     pub max: f64,
     /// Number of iterations.
     pub count: usize,
-    /// Causes of the median iteration, in ticks.
+    /// Causes of the median iteration, in ticks; where it has no events, of the one next to it that
+    /// has.
     pub split: Split,
     /// Length of a tick in microseconds.
     pub tick_us: f64,
@@ -74,6 +75,16 @@ pub fn microseconds(recording: &Recording, measure: &Measure) -> Option<f64> {
         "ns" => Some(measure.value / 1e3),
         _ => None,
     }
+}
+
+/// Values in order, from the lower of the middle two outwards.
+fn nearest_first(values: &[(f64, u32)]) -> impl Iterator<Item = (f64, u32)> + '_ {
+    let middle = values.len().saturating_sub(1) / 2;
+    let (before, from) = values.split_at(middle);
+    let pairs = before.iter().rev().map(Some).chain(std::iter::repeat(None));
+    let outwards = from.iter().map(Some).chain(std::iter::repeat(None)).zip(pairs).take(values.len());
+    // The middle itself comes first, then its neighbours by turns.
+    outwards.flat_map(|(after, before)| [after, before]).flatten().copied()
 }
 
 /// All cells of a recording's `psci-latency` measures that are times, in order of series, CPU and
@@ -104,12 +115,12 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
     let mut cells = Vec::new();
     for ((series, cpu, metric), mut values) in groups {
         values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let (value, iteration) = values[(values.len() - 1) / 2];
+        let (value, _) = values[(values.len() - 1) / 2];
         let (variant, case, mode) = recording.series_texts(series);
         let (cluster, core) = places[&cpu];
-        let split = timelines
-            .get(&(series, iteration))
-            .and_then(|timeline| {
+        let split = nearest_first(&values)
+            .find_map(|(_, iteration)| {
+                let timeline = timelines.get(&(series, iteration))?;
                 window(timeline, cpu, intervals[metric].name).map(|(from, to)| Split::new(timeline, cpu, from, to))
             })
             .unwrap_or_default();

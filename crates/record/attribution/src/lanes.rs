@@ -127,13 +127,24 @@ impl<'a> Timelines<'a> {
     }
 
     /// The median and the worst iteration of a series by its slowest CPU; `None` without such
-    /// measures.
+    /// measures. Where only some iterations have events, the worst is one of them, and the median
+    /// the one of them that is nearest to that of all.
     pub fn chosen(&self, series: Series) -> Option<Chosen> {
         let (metric, values) = self.slowest.get(&series)?;
         let slowest: Vec<(u32, f64)> = values.iter().map(|(&iteration, &value)| (iteration, value)).collect();
         let mut sorted = slowest.clone();
         sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-        let median = sorted.get(sorted.len().checked_sub(1)? / 2)?.0;
+        let middle = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
+        let has_events = |&(iteration, _): &(u32, f64)| self.iterations.contains_key(&(series, iteration));
+        if sorted.iter().any(has_events) {
+            sorted.retain(has_events);
+        }
+        let distance = |of: &(u32, f64)| ((of.1 - middle.1).abs(), of.0 != middle.0);
+        let nearest = sorted.iter().min_by(|a, b| {
+            let (a, b) = (distance(a), distance(b));
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        });
+        let median = nearest?.0;
         // Of several that took as long, the first.
         let most = sorted.last()?.1;
         let worst = sorted.iter().find(|&&(_, value)| value == most)?.0;
@@ -285,6 +296,27 @@ mod tests {
         let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         assert_eq!((iteration.slowest("powerdown"), iteration.slowest("wakeup")), (Some(3), None));
+    }
+
+    /// Five iterations take 10 to 50 us, of which the first two and the slowest but one left events.
+    #[test]
+    fn what_is_chosen_has_events() {
+        let mut recording = empty();
+        let series = recording.series("a", "c", "serial");
+        for (iteration, us) in [(0, 10.0), (1, 20.0), (2, 30.0), (3, 40.0), (4, 50.0)] {
+            recording.measure(series, iteration, "powerdown", "us", us).cpu = Some(0);
+        }
+        let chosen = |recording: &Recording| {
+            let chosen = Timelines::new(recording).chosen(series).unwrap();
+            (chosen.median, chosen.worst, chosen.slowest.len())
+        };
+        assert_eq!(chosen(&recording), (2, 4, 5), "without events every iteration may stand for the case");
+        for iteration in [0, 1, 3] {
+            add(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
+        }
+        assert_eq!(chosen(&recording), (1, 3, 5), "20 us is as near to 30 as 40, and comes first");
+        add(&mut recording, series, 2, &[(0, 1, "enter-psci", SUSPEND)]);
+        assert_eq!(chosen(&recording), (2, 3, 5));
     }
 
     #[test]

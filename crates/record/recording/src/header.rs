@@ -28,6 +28,10 @@ pub struct Header {
     /// is repeatable.
     #[serde(default, alias = "drawn_modes", skip_serializing_if = "Vec::is_empty")]
     pub seeded_modes: Vec<String>,
+    /// Modes in which chance decided once for all iterations in which order CPUs came: one of many
+    /// orders, and no sample of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub free_modes: Vec<String>,
     /// The intervals in which simulated figures lie, by what is declared to be uncertain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
@@ -182,6 +186,7 @@ impl Header {
             time: TimeBase { unit: time_unit.to_owned(), counter_hz: None },
             repeatable: None,
             seeded_modes: Vec::new(),
+            free_modes: Vec::new(),
             intervals: Vec::new(),
             attribution: None,
             files: BTreeMap::new(),

@@ -60,7 +60,7 @@ pub use header::{FileFacts, Header, Interval, Lane, Picture, PictureKind, Platfo
 pub use histogram::Histogram;
 pub use names::Name;
 pub use part::{PartWriter, RowKinds};
-pub use reader::Reader;
+pub use reader::{MOST_HELD, Reader};
 pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};
 pub use writer::Writer;
 

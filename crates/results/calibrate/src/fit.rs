@@ -232,8 +232,7 @@ impl Model<'_> {
 
     /// The measurements of a case once caches hold what they hold from then on.
     fn settled(&self, machine: &Machine, case: Case, order: Order) -> Result<Vec<Measured>, Error> {
-        let conditions =
-            Conditions { case, iterations: soc::SETTLED + 1, seed: 0, order, record: false, spread: false };
+        let conditions = Conditions { case, iterations: soc::SETTLED + 1, seed: 0, order, events: 0, spread: false };
         let outcome = soc::run(machine, &conditions).map_err(|source| Error::Run {
             release: self.release.name.clone(),
             case: case.name,

@@ -105,11 +105,16 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// Index of the lower median.
-    fn median_index(&self) -> Option<usize> {
+    /// Indices of the values, in their order.
+    fn in_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.values.len()).collect();
         order.sort_by(|&a, &b| self.values[a].total_cmp(&self.values[b]).then(a.cmp(&b)));
-        order.get(self.values.len().checked_sub(1)? / 2).copied()
+        order
+    }
+
+    /// Index of the lower median.
+    fn median_index(&self) -> Option<usize> {
+        self.in_order().get(self.values.len().checked_sub(1)? / 2).copied()
     }
 
     /// The lower of the middle two: a value that occurred.
@@ -166,10 +171,19 @@ impl Table {
             samples.places.push((measure.series, measure.iteration, measure.cpu.unwrap_or(u16::MAX)));
         }
         for (key, samples) in &mut rows {
-            let Some((series, iteration, cpu)) = samples.median_index().map(|index| samples.places[index]) else {
-                continue;
+            let Some(median) = samples.median_index() else { continue };
+            let split_of = |index: usize| {
+                let (series, iteration, cpu) = samples.places[index];
+                splits.get(&(series, iteration, cpu, key.metric.as_str()))
             };
-            if let Some(split) = splits.get(&(series, iteration, cpu, key.metric.as_str())) {
+            // Of a long run only some iterations have events: the one next to the median does.
+            let mut nearest = Vec::new();
+            if split_of(median).is_none() {
+                nearest = samples.in_order();
+                let from = |index: usize| (samples.values[index] - samples.values[median]).abs();
+                nearest.sort_by(|&a, &b| from(a).total_cmp(&from(b)));
+            }
+            if let Some(split) = std::iter::once(median).chain(nearest).find_map(split_of) {
                 samples.causes = split.causes.iter().map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us)).collect();
             }
         }

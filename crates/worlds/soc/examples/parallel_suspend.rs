@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let case = case.ok_or("there is no such case")?;
     let outcome = run(
         &machine,
-        &Conditions { case, iterations: 1, seed: 1, order: Default::default(), record: true, spread: false },
+        &Conditions { case, iterations: 1, seed: 1, order: Default::default(), events: u32::MAX, spread: false },
     )?;
 
     // From the first CPU_SUSPEND to the moment when the last CPU has no power.

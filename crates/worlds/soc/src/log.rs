@@ -18,7 +18,7 @@ impl Sink for Soc {
 impl Soc {
     /// Records a stamp of a CPU that need not be the running process.
     pub(crate) fn record(&self, cpu: usize, point: Point, argument: u32, ticks: u64) {
-        if self.records.get() {
+        if self.iteration.get() < self.records.get() {
             self.events.borrow_mut().push(Event {
                 time: self.scheduler.now(),
                 ticks,

@@ -28,8 +28,8 @@ pub struct Conditions {
     pub seed: u64,
     /// The order of a parallel suspend, where one is declared.
     pub order: Order,
-    /// True if events are kept.
-    pub record: bool,
+    /// The number of iterations of which events are kept, from the first.
+    pub events: u32,
     /// True if the platform's declared spread of who arrives first is drawn, by the seed.
     pub spread: bool,
 }
@@ -77,7 +77,7 @@ pub enum RunError {
 /// whatever the procedure found wrong.
 pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, RunError> {
     let soc = Soc::new(machine, conditions.seed);
-    soc.records.set(conditions.record);
+    soc.records.set(conditions.events);
     soc.spreads.set(conditions.spread);
     if conditions.case.mode == Mode::Parallel {
         soc.order.declare(&conditions.order, soc.cpus.len());

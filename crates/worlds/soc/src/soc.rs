@@ -55,8 +55,8 @@ pub struct Soc {
     pub(crate) random: RefCell<SplitMix64>,
     /// True if the declared spread of who arrives first is drawn.
     pub(crate) spreads: Cell<bool>,
-    /// True if events are kept.
-    pub(crate) records: Cell<bool>,
+    /// The number of iterations of which events are kept, from the first.
+    pub(crate) records: Cell<u32>,
     pub(crate) events: RefCell<Vec<Event>>,
     pub(crate) measured: RefCell<Vec<Measured>>,
     pub(crate) iteration: Cell<u32>,
@@ -167,7 +167,7 @@ impl Soc {
             words: Default::default(),
             random: RefCell::new(SplitMix64::new(seed)),
             spreads: Cell::new(false),
-            records: Cell::new(true),
+            records: Cell::new(u32::MAX),
             events: RefCell::default(),
             measured: RefCell::default(),
             iteration: Cell::new(0),

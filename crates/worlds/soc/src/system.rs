@@ -159,7 +159,7 @@ impl Soc {
 
     /// True if stamps are kept; they are unless this says otherwise.
     pub fn keep_stamps(&self, keep: bool) {
-        self.records.set(keep);
+        self.records.set(if keep { u32::MAX } else { 0 });
     }
 
     /// The stamps that were kept so far, in order of time.

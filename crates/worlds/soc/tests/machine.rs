@@ -25,7 +25,7 @@ fn machine(release: &str, settings: &[(&str, &str)]) -> Machine {
 }
 
 fn conditions(case: Case, seed: u64) -> Conditions {
-    Conditions { case, iterations: 1, seed, order: Default::default(), record: true, spread: false }
+    Conditions { case, iterations: 1, seed, order: Default::default(), events: u32::MAX, spread: false }
 }
 
 fn case(name: &str, mode: Mode) -> Case {
@@ -221,7 +221,7 @@ fn coherent_machines_run_every_case_of_every_release_again_and_again() {
             let machine = machine(release, &[("psci.hardware_coherency", "true"), ("psci.lock", lock)]);
             for case in CASES {
                 let what = format!("{release} {lock} {} {}", case.name, case.mode.name());
-                let conditions = Conditions { iterations: 12, record: false, ..conditions(case, 1) };
+                let conditions = Conditions { iterations: 12, events: 0, ..conditions(case, 1) };
                 let outcome = soc::run(&machine, &conditions).unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert_eq!(outcome.measured.len(), 6 * 12, "{what}");
                 assert_eq!(outcome.stale_loads, 0, "{what}");

@@ -143,7 +143,8 @@ fn pictures<'a>(
         let title = format!("{word} iteration (no. {number_of}, {} us)", number(value(number_of)));
         shown.push(Shown { title, picture, iteration, told });
     }
-    left_out.iterations += (findings.timelines.iterations(series).len() - shown.len().min(2)) as u64;
+    let iterations = chosen.slowest.len().max(findings.timelines.iterations(series).len());
+    left_out.iterations += (iterations - shown.len().min(2)) as u64;
     shown
 }
 
